@@ -1,4 +1,4 @@
-"""What a contender's table says of each address, in one comparable form.
+"""The answers in a contender's table, in one comparable form.
 
 Strategy: every contender turns its own table into lists of values by path of the contract; a
 digest of each list, ordered by address, goes from its process to the parent.
@@ -90,7 +90,7 @@ def digests(values: Values) -> dict[str, str]:
 
 
 def compare(digests_of: Mapping[str, Mapping[str, str]]) -> int:
-    """Return how many columns were equal to another contender's; UnequalError names what differs.
+    """Return how many columns were equal to another contender's; UnequalError names the difference.
 
     ``digests_of`` has the digests by contender, for those that answer the same addresses.
     """

@@ -71,7 +71,7 @@ MISUSE = [
     (("IN/a.csv", "--output", "OUT/x.doc"), "the suffix is not one of"),
     (("IN/a.csv", "--output", "OUT/x.txt"), "text is read only"),
     (("-", "--output", "OUT/x.csv"), "name the format by --input-format"),
-    (("IN/a.csv", "--output", "OUT/there.csv"), "exists already"),
+    (("IN/a.csv", "--output", "OUT/existing.csv"), "exists already"),
     (("IN/a.csv", "--output", "IN"), "suffix"),
     (("IN", "--output", "IN"), "choose another folder"),
     (("IN", "--output", "IN/deeper"), "choose another folder"),
@@ -98,15 +98,15 @@ def test_misuse_is_status_2_and_one_line(tmp_path: Path) -> None:
     for name in ("in", "out"):
         (tmp_path / name).mkdir()
     (tmp_path / "in" / "a.csv").write_text("ip\n8.8.8.8\n10.0.0.1\n", encoding="utf-8")
-    (tmp_path / "out" / "there.csv").write_text("mine", encoding="utf-8")
+    (tmp_path / "out" / "existing.csv").write_text("mine", encoding="utf-8")
     places = {"IN": str(tmp_path / "in"), "OUT": str(tmp_path / "out")}
     for args, told in MISUSE:
-        named = [re.sub("^(IN|OUT)", lambda found: places[found[0]], each) for each in args]
+        named = [re.sub("^(IN|OUT)", lambda match: places[match[0]], argument) for argument in args]
         line = refusal("enrich", *named, text="ip\n")
         assert told in line, args
         assert "10.0.0.1" not in line
-        assert [path.name for path in (tmp_path / "out").iterdir()] == ["there.csv"], args
-        assert (tmp_path / "out" / "there.csv").read_text(encoding="utf-8") == "mine"
+        assert [path.name for path in (tmp_path / "out").iterdir()] == ["existing.csv"], args
+        assert (tmp_path / "out" / "existing.csv").read_text(encoding="utf-8") == "mine"
 
 
 def test_the_input_is_never_the_output(tmp_path: Path) -> None:
@@ -203,13 +203,13 @@ def test_a_folder_is_mirrored_and_taken_up_again(tmp_path: Path, build: Build) -
     assert set(made) == {"a.csv", "deep/b.jsonl", "deep/er/c.parquet"}
     assert (output / "a.csv").read_text(encoding="utf-8") == "ip,network_asn\n8.8.8.8,15169\n"
 
-    # Done: nothing is written again.
+    # All are up to date: nothing is written again.
     times = {name: (output / name).stat().st_mtime_ns for name in made}
-    again = run(*args, "--threads", "2")  # the number of threads is no option of an output
+    again = run(*args, "--threads", "2")  # the number of threads does not change an output
     assert "0 files written, 3 up to date" in again.stderr
     assert times == {name: (output / name).stat().st_mtime_ns for name in made}
 
-    # What is missing, and what has another input by now, is made.
+    # A missing output, and one with another input, is written.
     (output / "a.csv").unlink()
     (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n{"ip":"8.8.8.8"}\n', "utf-8")
     assert "2 files written, 1 up to date" in run(*args).stderr
@@ -297,7 +297,7 @@ def _peak(folder: Path, count: int, source: str, target: str) -> int:
         }[source]
         with path.open("w") as file:
             file.write(head)
-            text = "".join(row.format(each) for each in block)
+            text = "".join(row.format(item) for item in block)
             for _ in range(count // len(block)):
                 file.write(text)
     args = ["enrich", str(path), "--output", str(folder / f"{count}.{target}")]

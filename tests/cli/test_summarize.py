@@ -1,4 +1,4 @@
-"""``geolookup summarize``: every count is that of single lookups."""
+"""``geolookup summarize``: single lookups give every count."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def _told(*args: str, text: str = "") -> Any:
 
 
 def _expected(engine: geolookup.Engine, kind: str) -> Counter[tuple[Any, ...]]:
-    """Count what single lookups say, nothing where the first member is unknown."""
-    found: Counter[tuple[Any, ...]] = Counter()
+    """Count the answers of single lookups; answers without the first member do not count."""
+    result: Counter[tuple[Any, ...]] = Counter()
     for address in ADDRESSES:
         data: Any = engine.lookup(address)["data"]
         if data is not None:
             paths = [path.split(".") for path in KINDS[kind]]
-            found[tuple(data[group].get(member) for group, member in paths)] += 1
-    return Counter({thing: n for thing, n in found.items() if thing[0] is not None})
+            result[tuple(data[group].get(member) for group, member in paths)] += 1
+    return Counter({thing: n for thing, n in result.items() if thing[0] is not None})
 
 
 def test_counts_are_those_of_single_lookups(sample: geolookup.Engine) -> None:
@@ -51,18 +51,18 @@ def test_counts_are_those_of_single_lookups(sample: geolookup.Engine) -> None:
     for kind in KINDS:
         wanted = _expected(sample, kind)
         top = told[kind]["top"]
-        assert {tuple(each.values())[:-1]: each["addresses"] for each in top} == wanted, kind
-        assert [each["addresses"] for each in top] == sorted(wanted.values(), reverse=True)
+        assert {tuple(entry.values())[:-1]: entry["addresses"] for entry in top} == wanted, kind
+        assert [entry["addresses"] for entry in top] == sorted(wanted.values(), reverse=True)
         assert told[kind]["different"] == len(wanted)
         assert told[kind]["unknown"] == public - wanted.total()
     told = _told("-", text="\n".join(ADDRESSES))
     answers = [sample.lookup(address) for address in ADDRESSES]
-    families = Counter(each["data"]["ip_type"] for each in answers if each["data"])
-    codes = Counter(each["error_code"] for each in answers)
+    families = Counter(answer["data"]["ip_type"] for answer in answers if answer["data"])
+    codes = Counter(answer["error_code"] for answer in answers)
     assert (told["ipv4"], told["ipv6"]) == (families["ipv4"], families["ipv6"])
     assert (told["invalid"], told["private"]) == (codes[10001], codes[10002])
     assert told["addresses"] == len(ADDRESSES)
-    known = [each["data"] for each in answers if each["success"]]
+    known = [answer["data"] for answer in answers if answer["success"]]
     unknown = [data for data in known if not _is_known(data)]
     assert (told["located"], told["unknown"]) == (len(known) - len(unknown), len(unknown))
     assert unknown

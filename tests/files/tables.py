@@ -44,16 +44,16 @@ def table() -> pa.Table:
 
 
 def answers(engine: geolookup.Engine, addresses: list[str | None]) -> list[dict[str, Any]]:
-    """Return the members FIELDS of ``Engine.lookup``, None where there is no answer."""
+    """Return the members FIELDS of ``Engine.lookup``, None without an answer."""
     return [_answer(engine.lookup(address, at=AT)["data"]) for address in addresses]
 
 
 def _answer(data: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    actual: dict[str, Any] = {}
     for path, name in zip(FIELDS, NAMES, strict=True):
         group, _, member = path.partition(".")
-        found[name] = None if data is None else data[group].get(member)
-    return found
+        actual[name] = None if data is None else data[group].get(member)
+    return actual
 
 
 _PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -75,8 +75,8 @@ def unpacked(path: Path) -> bytes:
     codec = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}.get(path.suffix)
     if codec is None:
         return data
-    found: bytes = pa.CompressedInputStream(pa.BufferReader(data), codec).read()
-    return found
+    result: bytes = pa.CompressedInputStream(pa.BufferReader(data), codec).read()
+    return result
 
 
 def written(made: pa.Table, kind: str) -> bytes:

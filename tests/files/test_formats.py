@@ -62,15 +62,15 @@ def enrich(engine: Engine, source: Path, target: Path, options: EnrichOptions = 
 def expected(engine: Engine, source: str, target: str) -> list[dict[str, Any]]:
     """Return the rows that must come out; a CSV does not tell nothing from an empty text here."""
     rows = table().to_pylist()
-    if source in TEXT_KINDS:  # as our oracle writes it, which has no quoted empty cells
+    if source in TEXT_KINDS:  # the oracle writes no quoted empty cells
         rows = [{name: value or None for name, value in row.items()} for row in rows]
     made = answers(engine, ADDRESSES)
-    whole = [{**row, **found} for row, found in zip(rows, made, strict=True)]
+    whole = [{**row, **item} for row, item in zip(rows, made, strict=True)]
     return as_cells(whole) if target in TEXT_KINDS else whole
 
 
 def test_every_format_into_every_other(sample: Engine, tmp_path: Path) -> None:
-    """Packed or not; a header alone, or a file without rows, is a table."""
+    """Packed or not; a header without rows, or a file without rows, is a table."""
     ways = [("", ""), (".gz", ".zst"), (".zst", ".gz"), (".gz", ".gz"), (".zst", ".zst")]
     for source, target in product(KINDS, KINDS):
         for packing, repacking in ways if source == target else ways[:1]:
@@ -109,8 +109,8 @@ def test_options(sample: Engine, tmp_path: Path) -> None:
         before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
         before.write_bytes(written(pa.table({"ip": ["8.8.8.8"] * 4, "when": texts}), kind))
         enrich(sample, before, after, options)
-        found = [row["time_current_timestamp"] for row in read(after.read_bytes(), kind)]
-        assert [int(each) if each else None for each in found] == [AT, AT, None, -2], kind
+        actual = [row["time_current_timestamp"] for row in read(after.read_bytes(), kind)]
+        assert [int(item) if item else None for item in actual] == [AT, AT, None, -2], kind
 
 
 @pytest.mark.long
@@ -156,9 +156,9 @@ def test_json_lines_come_out_as_they_went_in(sample: Engine, tmp_path: Path) -> 
     ]
     (tmp_path / "in.jsonl").write_text("\n\n".join(lines) + "\r\n", encoding="utf-8")
     enrich(sample, tmp_path / "in.jsonl", tmp_path / "out.jsonl", _ASN)
-    found = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    result = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
     added = [',"network_asn":15169}', ',"network_asn":13335}', '"network_asn":null}']
-    assert found == [
+    assert result == [
         line[:-1] + end for line, end in zip(lines, [*added, f",{added[2]}"], strict=True)
     ]
 
@@ -350,11 +350,11 @@ def test_many_row_groups_and_batches(sample: Engine, tmp_path: Path) -> None:
     ):
         options = EnrichOptions("ip", ("network.asn",), prefix=after[0], infer_types=True)
         assert enrich(sample, tmp_path / before, tmp_path / after, options).invalid == count // 3
-    found = pq.read_table(tmp_path / "b.parquet")
-    assert found["n"].to_pylist() == list(range(count))
+    result = pq.read_table(tmp_path / "b.parquet")
+    assert result["n"].to_pylist() == list(range(count))
     asn = pa.chunked_array([pa.array([15169, 13335, None]).take(pa.array(np.arange(count) % 3))])
-    assert found["anetwork_asn"].equals(asn)
-    assert found["bnetwork_asn"].cast(pa.int64()).equals(asn)
+    assert result["anetwork_asn"].equals(asn)
+    assert result["bnetwork_asn"].cast(pa.int64()).equals(asn)
     assert pq.ParquetFile(tmp_path / "c.parquet").num_row_groups == 2
 
 
@@ -362,16 +362,18 @@ def test_the_page_names_every_format() -> None:
     page = (ROOT / "docs" / "tables" / "files.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     names = {name for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[1])}
-    suffixes = {each for line in rows for each in re.findall(r"`(\.\w+)`", line.split("|")[2])}
+    suffixes = {match for line in rows for match in re.findall(r"`(\.\w+)`", line.split("|")[2])}
     assert names == set(FORMATS)
-    assert suffixes == {suffix for each in FORMATS.values() for suffix in each.suffixes}
+    assert suffixes == {
+        suffix for export_format in FORMATS.values() for suffix in export_format.suffixes
+    }
 
 
 @pytest.mark.parametrize("threaded", [pytest.param(True, marks=needs("zlib_ng")), False])
 def test_gzip_outputs_are_whole_or_have_no_end(
     threaded: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Compressed by the library on threads, which end, or by the standard library."""
+    """Compressed by the library on threads, or by the standard library; the threads end."""
     if not threaded:
         monkeypatch.setitem(sys.modules, "zlib_ng", None)
     data, threads = b"8.8.8.8,US\n" * 500_000, active_count()

@@ -50,7 +50,7 @@ def test_blocks_of_a_written_csv_are_whole_records(rows: list[list[str]], size: 
     blocks = cut(text, size)
     assert b"".join(blocks) == text
     apart = [read(block) for block in blocks]
-    assert [row for found, _ in apart for row in found] == read(text)[0]
+    assert [row for item, _ in apart for row in item] == read(text)[0]
 
 
 @example('3,5" pipe\n4,"x\ny"\n', 9)
@@ -65,7 +65,7 @@ def test_blocks_of_any_text_are_whole_records(text: str, size: int) -> None:
         raise
     assert b"".join(blocks).decode() == text
     apart, whole = [read(block) for block in blocks], read(text.encode())
-    assert [row for found, _ in apart for row in found] == whole[0]
+    assert [row for item, _ in apart for row in item] == whole[0]
     assert [row for _, skipped in apart for row in skipped] == whole[1]
 
 

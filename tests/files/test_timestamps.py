@@ -1,4 +1,4 @@
-"""Written instants: every form is the same second; local hours are those of ``zoneinfo``."""
+"""Written instants: every form is the same second; local hours agree with ``zoneinfo``."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ NO_INSTANTS = [
 
 
 def seconds(texts: Sequence[str | None], zone: str | None = None) -> list[int | None]:
-    found: list[int | None] = unix_seconds(pa.array(texts, pa.string()), zone).to_pylist()
-    return found
+    result: list[int | None] = unix_seconds(pa.array(texts, pa.string()), zone).to_pylist()
+    return result
 
 
 def refused(text: object, zone: str | None = None) -> str:
@@ -81,7 +81,7 @@ def test_a_zone_for_instants_without_an_offset() -> None:
         unix_seconds(naive[:0])
     assert "twice" in refused("2026-10-25 02:30:00", "Europe/Berlin")
     assert "does not occur" in refused("2026-03-29 02:30:00", "Europe/Berlin")
-    edges = [f"2026-{each}" for each in ("03-29 01:59:59", "03-29 03:00:00", "10-25 01:59:59")]
+    edges = [f"2026-{text}" for text in ("03-29 01:59:59", "03-29 03:00:00", "10-25 01:59:59")]
     edges.append("2026-10-25 03:00")
     assert seconds(edges, "Europe/Berlin") == [1774745999, 1774746000, 1792886399, 1792893600]
 
@@ -132,7 +132,7 @@ _CHANGES = (
     *("2024-04-06T15:00Z", "2024-10-05T15:30Z", "2011-12-30T10:00Z", "1969-12-31T23:59Z"),
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_CHANGED = [int(datetime.fromisoformat(each).timestamp()) for each in _CHANGES]
+_CHANGED = [int(datetime.fromisoformat(item).timestamp()) for item in _CHANGES]
 _SECONDS = st.one_of(
     st.integers(-(10**9), 4 * 10**9),
     st.builds(int.__add__, st.sampled_from(_CHANGED), st.integers(-7200, 7200)),
@@ -155,10 +155,10 @@ def zoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def _counted(engine: Engine, rows: _Rows) -> LocalHours:
     hours = LocalHours(engine._open_state())
-    instants = [each for _, each in rows]
-    stated = np.array([each is not None for each in instants], bool)
-    seconds = np.array([each or 0 for each in instants], np.int64)
-    addresses = pa.array([each for each, _ in rows], pa.string())
+    instants = [item for _, item in rows]
+    stated = np.array([instant is not None for instant in instants], bool)
+    seconds = np.array([instant or 0 for instant in instants], np.int64)
+    addresses = pa.array([item for item, _ in rows], pa.string())
     Summary(engine, hours).add(addresses, instants=Instants(seconds, stated))
     return hours
 
@@ -185,17 +185,17 @@ def test_hours_are_those_of_zoneinfo(zoned: Engine, rows: _Rows) -> None:
         wanted.pop("zone", 0),
     )
     wanted.pop(None, None)
-    found = {(day, hour): int(hours.counts[day, hour]) for day, hour in np.argwhere(hours.counts)}
-    assert found == wanted
+    actual = {(day, hour): int(hours.counts[day, hour]) for day, hour in np.argwhere(hours.counts)}
+    assert actual == wanted
 
 
 def test_rows_of_many_chunks_keep_their_instants(zoned: Engine) -> None:
     count = 2 * CHUNK + 5
     rows: _Rows = [(ADDRESSES[at % 7], 1_700_000_000 + 977 * at) for at in range(count)]
     parts = [_counted(zoned, rows[at::5]).counts for at in range(5)]
-    found = _counted(zoned, rows).counts
-    assert found.sum() == count
-    assert np.array_equal(found, np.sum(parts, axis=0))
+    actual = _counted(zoned, rows).counts
+    assert actual.sum() == count
+    assert np.array_equal(actual, np.sum(parts, axis=0))
 
 
 def _hours_of(engine: Engine, path: Path, times: TimeColumn) -> LocalHours:
@@ -221,7 +221,7 @@ def test_the_times_of_files(zoned: Engine, tmp_path: Path) -> None:
     ):
         (tmp_path / name).write_text(text, encoding="utf-8")
         hours = _hours_of(zoned, tmp_path / name, times)
-        assert {tuple(each) for each in np.argwhere(hours.counts)} == at, name
+        assert {tuple(index) for index in np.argwhere(hours.counts)} == at, name
         assert (hours.counts.sum(), hours.without_time, hours.without_zone) == counts, name
 
 

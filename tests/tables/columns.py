@@ -1,4 +1,4 @@
-"""Columns of addresses, of every Arrow type that can hold them, and what the scalar engine says."""
+"""Columns of addresses, of every Arrow type that can hold them, and the answers of lookups."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DRAWN_BYTES = (
     st.none() | st.binary(max_size=17) | strategies.ipv6_values.map(lambda v: v.to_bytes(16))
 )
 
-#: What a column of each kind holds, as the scalar engine takes it.
+#: The Arrow types of columns, by name.
 TEXTS: dict[str, pa.DataType] = {
     "string": pa.string(),
     "large_string": pa.large_string(),
@@ -53,7 +53,7 @@ BYTES: dict[str, pa.DataType] = {
 
 def array(values: Sequence[Any], kind: pa.DataType, rng: random.Random) -> pa.Array:
     """Return values (None is null) as a part of a longer array, with values under its nulls."""
-    stuffing = [each for each in values if each is not None]
+    stuffing = [value for value in values if value is not None]
     if not stuffing:
         return pa.nulls(len(values) + 3, kind).slice(2, len(values))
     around = [rng.choice(stuffing) for _ in range(rng.randrange(4))]
@@ -72,9 +72,9 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def _with_nulls(filled: pa.Array, validity: pa.Buffer) -> pa.Array:
-    found = pa.Array.from_buffers(filled.type, len(filled), [validity, *filled.buffers()[1:]])
-    found.validate(full=True)
-    return found
+    result = pa.Array.from_buffers(filled.type, len(filled), [validity, *filled.buffers()[1:]])
+    result.validate(full=True)
+    return result
 
 
 def _encoded(plain: pa.Array, kind: pa.DataType, rng: random.Random) -> pa.Array:
@@ -93,12 +93,12 @@ def chunked(values: Sequence[Any], kind: pa.DataType, rng: random.Random) -> pa.
 
 
 def of_texts(values: Sequence[str | None]) -> list[object]:
-    """Return values of a column of texts as what ``lookup`` is asked."""
+    """Return the values of a column of texts as arguments of ``lookup``."""
     return list(values)
 
 
 def of_numbers(values: Sequence[int | None]) -> list[object]:
-    return [None if each is None else IPv4Address(each) for each in values]
+    return [None if value is None else IPv4Address(value) for value in values]
 
 
 def of_bytes(values: Sequence[bytes | None]) -> list[object]:
@@ -108,7 +108,7 @@ def of_bytes(values: Sequence[bytes | None]) -> list[object]:
 def expected(
     engine: geolookup.Engine, addresses: Sequence[object], instants: Sequence[Any] | Any = AT
 ) -> dict[str, list[Any]]:
-    """Return every column by its name, as single lookups say it."""
+    """Return every column by its name, from single lookups."""
     each_own = instants if isinstance(instants, list) else [instants] * len(addresses)
     answers: list[Any] = [
         engine.lookup(address, at=0 if at is None else at)
@@ -117,7 +117,7 @@ def expected(
     for answer, at in zip(answers, each_own, strict=True):
         if at is None and answer["data"]:
             answer["data"]["time"] = {}
-    return {path.replace(".", "_"): [_value(each, path) for each in answers] for path in EVERYTHING}
+    return {path.replace(".", "_"): [_value(item, path) for item in answers] for path in EVERYTHING}
 
 
 def _value(answer: dict[str, Any], path: str) -> Any:
@@ -128,14 +128,14 @@ def _value(answer: dict[str, Any], path: str) -> Any:
     return (data.get(group, {}) if group else data).get(member)
 
 
-def assert_equal(found: dict[str, list[Any]], wanted: dict[str, list[Any]]) -> None:
+def assert_equal(actual: dict[str, list[Any]], wanted: dict[str, list[Any]]) -> None:
     """Compare columns; numbers are of one type, but JSON knows no difference of 1.0 and 1."""
-    assert found.keys() == wanted.keys()
-    for name, values in found.items():
+    assert actual.keys() == wanted.keys()
+    for name, values in actual.items():
         assert values == wanted[name], name
         kinds = {type(value) for value in values} - {type(None)}
         assert len(kinds) <= 1, (name, kinds)
-        assert kinds & {bool} == {type(each) for each in wanted[name]} & {bool}, name
+        assert kinds & {bool} == {type(item) for item in wanted[name]} & {bool}, name
 
 
 Asked = Callable[[Sequence[Any]], list[object]]

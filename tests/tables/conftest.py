@@ -31,13 +31,13 @@ def dataset_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def engine(dataset_path: Path) -> Iterator[geolookup.Engine]:
-    with geolookup.open(dataset_path) as found:
-        yield found
+    with geolookup.open(dataset_path) as result:
+        yield result
 
 
 @pytest.fixture(
     scope="session", params=[kernel.State, kernel_python.State], ids=["kernel", "python"]
 )
 def state(request: pytest.FixtureRequest, engine: geolookup.Engine) -> Any:
-    """What the tables' functions work on; each kernel has its own."""
+    """The snapshot of the engine, for each kernel."""
     return request.param(engine._open_state().dataset)

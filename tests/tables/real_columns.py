@@ -25,7 +25,7 @@ from tests.oracle import _SPECIAL
 
 #: First and last address as integers, and the family.
 Range = tuple[int, int, int]
-#: What is known of a public address: family and value, as an answer has it or None.
+#: The value of a field at a public address (family and value); None if unknown.
 Oracle = Callable[[int, int], Any]
 _AF = {4: AF_INET, 6: AF_INET6}
 _TOP = {4: (1 << 32) - 1, 6: (1 << 128) - 1}
@@ -44,13 +44,13 @@ def value_of(text: str) -> tuple[int, int]:
 def drawn(ranges: Sequence[Range], family: int, count: int) -> list[int]:
     """Addresses of a family: at the ends of rows and just outside, and anywhere."""
     rng, top = random.Random(20261120), _TOP[family]
-    own = [each for each in ranges if each[2] == family]
-    found = []
+    own = [address_range for address_range in ranges if address_range[2] == family]
+    actual = []
     for first, last, _ in rng.choices(own, k=count):
         anywhere = rng.randint(0, top) if family == 4 else rng.randint(first, last)
         value = rng.choice((first - 1, first, last, last + 1, *[anywhere] * 4))
-        found.append(min(max(value, 0), top))
-    return found
+        actual.append(min(max(value, 0), top))
+    return actual
 
 
 def carried(family: int, value: int) -> tuple[int, int]:
@@ -83,21 +83,21 @@ def check(
     asked = [carried(family, value) for value in values]
     private = [not _blocks(of).get(text_of(of, value), True) for of, value in asked]
     wanted = pa.chunked_array(
-        [[None if each else oracle(*at) for at, each in zip(asked, private, strict=True)]]
+        [[None if item else oracle(*at) for at, item in zip(asked, private, strict=True)]]
     )
     assert len(wanted.unique()) > 50
-    codes = pa.chunked_array([[10002 if each else None for each in private]], pa.int32())
+    codes = pa.chunked_array([[10002 if item else None for item in private]], pa.int32())
     dataset = engine._open_state().dataset
     ids = tables.locate(kernel.State(dataset), columns(family, values)[0])
     check_ids(ids.to_pylist(), asked, private, wanted.to_pylist())
     for column in columns(family, values):
         for module in (kernel, kernel_python):
             step = 10 if module is kernel_python else 1  # it is slower
-            chosen, state = pa.array(range(0, len(column), step)), module.State(dataset)
-            found = tables.enrich(state, column.take(chosen), ["error_code", path])
-            assert found.column(0).cast(codes.type).equals(codes.take(chosen))
-            assert found.column(1).cast(wanted.type).equals(wanted.take(chosen)), column.type
-            assert tables.locate(state, column.take(chosen)).equals(ids.take(chosen))
+            selection, state = pa.array(range(0, len(column), step)), module.State(dataset)
+            table = tables.enrich(state, column.take(selection), ["error_code", path])
+            assert table.column(0).cast(codes.type).equals(codes.take(selection))
+            assert table.column(1).cast(wanted.type).equals(wanted.take(selection)), column.type
+            assert tables.locate(state, column.take(selection)).equals(ids.take(selection))
 
 
 def columns(family: int, values: Sequence[int]) -> list[pa.Array]:
@@ -117,8 +117,8 @@ def check_ids(
 ) -> None:
     """Ids ascend with the addresses of a family, and differ where the answers do."""
     rows = zip(asked, ids, private, wanted, strict=True)
-    public = sorted((*at, found, str(answer)) for at, found, each, answer in rows if not each)
-    assert all(found >= 0 for _, _, found, _ in public)
+    public = sorted((*at, item, str(answer)) for at, item, item, answer in rows if not item)
+    assert all(item >= 0 for _, _, item, _ in public)
     for (family, _, first, answer), (after, _, second, other) in pairwise(public):
         if family == after:
             assert first < second or (first == second and answer == other)

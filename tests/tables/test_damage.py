@@ -35,9 +35,9 @@ def survey(dataset: Path) -> str:
     options: Any
     for options in ({"at": 0}, {"time_column": "at"}):
         try:
-            found = engine.enrich(table, columns.EVERYTHING[1:], threads=1, **options)
-            found.validate(full=True)
-            assert len(found.to_pylist()) == len(ADDRESSES)
+            result = engine.enrich(table, columns.EVERYTHING[1:], threads=1, **options)
+            result.validate(full=True)
+            assert len(result.to_pylist()) == len(ADDRESSES)
         except geolookup.DatasetError as error:
             outcome = refused(error, str(dataset))
     return outcome
@@ -88,8 +88,8 @@ def test_a_link_equal_to_the_rows_of_its_table_is_refused(tmp_path: Path) -> Non
 
 
 if __name__ == "__main__":
-    place, work, *amounts = sys.argv[1:]
+    dataset, work, *amounts = sys.argv[1:]
     for file in _FILES:
-        print(file, end=" ", flush=True)  # what a crash is about
-        found = flip_and_survey(Path(place), file, Path(work), *map(int, amounts))
-        print(found["answered"], found["refused"])
+        print(file, end=" ", flush=True)  # the file, in case of a crash
+        outcomes = flip_and_survey(Path(dataset), file, Path(work), *map(int, amounts))
+        print(outcomes["answered"], outcomes["refused"])

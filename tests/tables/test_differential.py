@@ -34,7 +34,7 @@ _KNOWN = st.sampled_from(("8.8.8.8", "11.0.0.9", "11.0.1.0", "2a03::1", "2A02:1:
 
 
 def _texts(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Leave out what is no UTF-8, for no Arrow column holds it."""
+    """Replace characters that are not UTF-8: no Arrow column holds them."""
     return values.map(lambda text: text.encode("utf-8", "replace").decode())
 
 
@@ -74,8 +74,8 @@ def test_every_field_of_every_type(
             at=columns.AT,
         )
         table.validate(full=True)
-        found = table.drop_columns("address").to_pydict()
-        columns.assert_equal(found, columns.expected(engine, asked(drawn)))
+        result = table.drop_columns("address").to_pydict()
+        columns.assert_equal(result, columns.expected(engine, asked(drawn)))
 
     check()
 
@@ -103,10 +103,10 @@ def test_bounds_of_chunks(engine: geolookup.Engine) -> None:
         at = pa.array(np.arange(size) % len(drawn))
         column = pa.array(drawn).take(at)
         for threads in (1, 2, 7):
-            found = engine.enrich(column, fields, threads=threads)
-            for field in found.schema:
+            table = engine.enrich(column, fields, threads=threads)
+            for field in table.schema:
                 wanted = pa.array(few[field.name]).take(at)
-                assert field_values(found[field.name], wanted).equals(wanted), (size, threads)
+                assert field_values(table[field.name], wanted).equals(wanted), (size, threads)
 
 
 def field_values(column: pa.ChunkedArray, wanted: pa.Array) -> pa.Array:
@@ -156,20 +156,20 @@ def test_each_row_has_its_own(
             "at": columns.chunked(seconds, pa.int64(), rng),
         }
     )
-    found = engine.enrich(data, "time", time_column="at")
-    found.validate(full=True)
+    table = engine.enrich(data, "time", time_column="at")
+    table.validate(full=True)
     columns.assert_equal(
-        found.drop_columns(["ip", "at"]).to_pydict(), _times(engine, addresses, seconds)
+        table.drop_columns(["ip", "at"]).to_pydict(), _times(engine, addresses, seconds)
     )
 
 
 def test_one_for_all_and_now(state: Any, engine: geolookup.Engine) -> None:
     for at in (*_EDGES, 0.5, -0.5, _UTC, _TOKYO):
-        found = tables.enrich(state, pa.array(_ADDRESSES), "time", at=at)
-        columns.assert_equal(found.to_pydict(), _times(engine, _ADDRESSES, at))
+        table = tables.enrich(state, pa.array(_ADDRESSES), "time", at=at)
+        columns.assert_equal(table.to_pydict(), _times(engine, _ADDRESSES, at))
     before = datetime.now(UTC).timestamp() - 1
-    found = engine.enrich(pa.array(_ADDRESSES * 20_000), "time.current_timestamp")
-    seconds = set(found["time_current_timestamp"].to_pylist()) - {None}
+    table = engine.enrich(pa.array(_ADDRESSES * 20_000), "time.current_timestamp")
+    seconds = set(table["time_current_timestamp"].to_pylist()) - {None}
     assert len(seconds) == 1
     assert before <= seconds.pop() <= datetime.now(UTC).timestamp()
 
@@ -178,9 +178,9 @@ def test_timestamps_and_numbers(engine: geolookup.Engine) -> None:
     for unit, ticks in {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}.items():
         for zone in ("UTC", "Asia/Kathmandu", "+05:30"):
             values = [0, -1, None, 5 * ticks - 1, 1_774_746_000 * ticks]
-            found = instants_of(pa.array(values, pa.timestamp(unit, zone)).slice(1))
-            assert found.seconds.tolist() == [-1, 0, 4, 1_774_746_000], (unit, zone)
-            assert found.is_valid.tolist() == [True, False, True, True]
+            result = instants_of(pa.array(values, pa.timestamp(unit, zone)).slice(1))
+            assert result.seconds.tolist() == [-1, 0, 4, 1_774_746_000], (unit, zone)
+            assert result.is_valid.tolist() == [True, False, True, True]
     for column in (
         pa.array([-0.5, 1.999, None, float(LATEST) - 0.5]),
         pa.array([-0.5, 2048, None], pa.float16()),
@@ -190,11 +190,11 @@ def test_timestamps_and_numbers(engine: geolookup.Engine) -> None:
         pa.array([-5, None], pa.int8()),
         pa.nulls(2),
     ):
-        numbers = [None if each is None else float(each) for each in column.to_pylist()]
-        found = instants_of(column)
-        assert found.seconds.dtype == np.int64
-        assert found.is_valid.tolist() == [value is not None for value in numbers]
-        for value, second in zip(numbers, found.seconds.tolist(), strict=True):
+        numbers = [None if item is None else float(item) for item in column.to_pylist()]
+        result = instants_of(column)
+        assert result.seconds.dtype == np.int64
+        assert result.is_valid.tolist() == [value is not None for value in numbers]
+        for value, second in zip(numbers, result.seconds.tolist(), strict=True):
             if value is not None:
                 time = engine.data("8.8.8.8", at=value)["time"]
                 assert second == time["current_timestamp"], column.type
@@ -214,12 +214,12 @@ def test_outside_the_contract_or_no_instant(engine: geolookup.Engine) -> None:
         plain = pa.array(values, kind)
         validity = pa.array([False, True]).buffers()[1]
         hidden = pa.Array.from_buffers(kind, 2, [validity, plain.buffers()[1]])
-        found = engine.enrich(
+        table = engine.enrich(
             pa.table({"ip": ["8.8.8.8"] * 2, "at": hidden}), "time", time_column="at"
         )
-        assert found["time_current_timestamp"].to_pylist() == [None, 7]
+        assert table["time_current_timestamp"].to_pylist() == [None, 7]
     for column in (
-        pa.array([datetime(2026, 1, 1)], pa.timestamp("us")),  # noqa: DTZ001 - what is refused
+        pa.array([datetime(2026, 1, 1)], pa.timestamp("us")),  # noqa: DTZ001 - is refused
         pa.array(["2026-01-01T00:00:00Z"]),
         pa.array([True]),
         pa.array([datetime(2026, 1, 1, tzinfo=UTC).date()]),
@@ -234,7 +234,7 @@ def test_outside_the_contract_or_no_instant(engine: geolookup.Engine) -> None:
 
 
 def test_zones_that_nobody_knows() -> None:
-    """The instant is stated all the same; the other members are null."""
+    """The instant has its value; the other members are null."""
     for zone in (None, "Mars/Olympus", "europe/vienna", "", "x" * 1000, "Europe/Vienna"):
         zones, rows = [None, "Asia/Tokyo", zone], np.array([2, 0, 1, 2], np.uint16)
         valid = np.array([True, True, True, False])
@@ -242,19 +242,19 @@ def test_zones_that_nobody_knows() -> None:
         wanted = [time_object(zones[row], 7) if ok else {} for row, ok in pairs]
         at = pa.array(np.where(valid, rows, 0))
         for instants in (None, instants_of(pa.array([7] * 4))):
-            found = Clock(zones, 7).take(at, valid, TIME_MEMBERS, instants)
+            result = Clock(zones, 7).take(at, valid, TIME_MEMBERS, instants)
             for member in TIME_MEMBERS:
-                found[member].validate(full=True)
-                assert found[member].to_pylist() == [each.get(member) for each in wanted], member
+                result[member].validate(full=True)
+                assert result[member].to_pylist() == [item.get(member) for item in wanted], member
 
 
 def test_periods_are_kept_in_order() -> None:
-    """Instants that come in no order, a period at a time, find what a lookup finds."""
+    """Instants in any order, a period at a time, give the times of lookups."""
     clock, rng = Clock([None, "America/New_York", "Africa/Casablanca"], 0), random.Random(5)
     for _ in range(60):
         seconds = [rng.randrange(-(2**33), 2**34) for _ in range(20)]
         rows = [rng.randrange(1, 3) for _ in seconds]
-        found = clock.take(
+        result = clock.take(
             pa.array(rows, pa.uint16()),
             np.ones(20, bool),
             ["current_time", "abbr", "is_dst"],
@@ -263,6 +263,6 @@ def test_periods_are_kept_in_order() -> None:
         names = {1: "America/New_York", 2: "Africa/Casablanca"}
         for at, (row, second) in enumerate(zip(rows, seconds, strict=True)):
             wanted: Any = time_object(names[row], second)
-            assert {member: found[member][at].as_py() for member in found} == {
-                member: wanted[member] for member in found
+            assert {member: result[member][at].as_py() for member in result} == {
+                member: wanted[member] for member in result
             }

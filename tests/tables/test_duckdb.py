@@ -43,9 +43,9 @@ _BY_ROW = "select {} from addresses order by row"
 
 @pytest.fixture
 def connection(engine: geolookup.Engine) -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as found:
-        register(found, engine)
-        yield found
+    with duckdb.connect() as result:
+        register(result, engine)
+        yield result
 
 
 def values(connection: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
@@ -67,11 +67,11 @@ def data(engine: geolookup.Engine, ip: object, at: int) -> dict[str, Any] | None
     A STRUCT has all its members: asn is null where the contract leaves it out.
     """
     answer: Any = engine.lookup(ip, at=at)
-    found: dict[str, Any] | None = answer["data"]
-    if found is not None:
-        del found["ip"]
-        found["network"].setdefault("asn", None)
-    return found
+    actual: dict[str, Any] | None = answer["data"]
+    if actual is not None:
+        del actual["ip"]
+        actual["network"].setdefault("asn", None)
+    return actual
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_every_type(
     @given(drawn=st.lists(drawn_from, max_size=10))
     def check(drawn: list[Any]) -> None:
         table(connection, drawn, kind)
-        found = values(connection, _BY_ROW.format(f"geo(ip, {columns.AT})"))
-        assert found == [data(engine, ip, columns.AT) for ip in asked(drawn)]
+        result = values(connection, _BY_ROW.format(f"geo(ip, {columns.AT})"))
+        assert result == [data(engine, ip, columns.AT) for ip in asked(drawn)]
         wanted = columns.expected(engine, asked(drawn))
         for name, column in _FUNCTIONS.items():
             assert values(connection, _BY_ROW.format(f"{name}(ip)")) == wanted[column], name
@@ -114,9 +114,9 @@ def test_enumerations_constants_and_types(connection: duckdb.DuckDBPyConnection)
     query = "select geo(ip).location.country_code, geo_asn(ip), geo_error_code(ip)"
     query += ", geo(ip).network.asn, geo(ip).location.latitude, geo(ip).location.country_languages"
     query += ", geo(ip).time.is_dst"
-    found = connection.sql(f"{query} from (select '' as ip)").types
+    actual = connection.sql(f"{query} from (select '' as ip)").types
     wanted = ["VARCHAR", "UINTEGER", "INTEGER", "UINTEGER", "DOUBLE", "VARCHAR[]", "BOOLEAN"]
-    assert [str(kind) for kind in found] == wanted
+    assert [str(kind) for kind in actual] == wanted
 
 
 def test_in_clauses_groups_and_threads(connection: duckdb.DuckDBPyConnection) -> None:
@@ -145,21 +145,21 @@ def test_instants_and_now(
 ) -> None:
     table(connection, IPS, pa.string())
     stamps = "select geo(ip, to_timestamp(row * 1e7)).time from addresses order by row"
-    found = values(connection, stamps)
+    result = values(connection, stamps)
     for row, ip in enumerate(IPS):
         answer = data(engine, ip, row * 10**7)
-        assert found[row] == (answer and answer["time"])
+        assert result[row] == (answer and answer["time"])
     unknown = values(connection, "select geo('8.8.8.8', null::timestamptz)")[0]
     assert set(unknown["time"].values()) == {None}
     assert unknown["location"]["city_name"] == "Mountain View"
     query = "select geo('8.8.8.8').time.current_timestamp"
-    for now in (1_795_132_800, 1_795_132_801):  # what was kept for the first is too old
+    for now in (1_795_132_800, 1_795_132_801):  # the cache of the first second is too old
         monkeypatch.setattr(time, "time", lambda now=now: now + 0.9)
         assert values(connection, query) == [now]
     monkeypatch.undo()
     before = int(time.time())
-    (found,) = values(connection, query)
-    assert before <= found <= int(time.time())
+    (result,) = values(connection, query)
+    assert before <= result <= int(time.time())
     query = "select geo('8.8.8.8', now()).time.current_timestamp = floor(epoch(now()))::bigint"
     assert values(connection, query) == [True]
 
@@ -197,10 +197,10 @@ def test_relations_are_streams(
 ) -> None:
     table(connection, IPS * 20_000, pa.string())
     relation = connection.sql("select * from addresses order by row")
-    found = engine.enrich(relation, ["network.asn", "location.city_name"])
-    assert isinstance(found, pa.RecordBatchReader)
-    assert found.schema.names == ["row", "ip", "network_asn", "location_city_name"]
-    whole = found.read_all()
+    result = engine.enrich(relation, ["network.asn", "location.city_name"])
+    assert isinstance(result, pa.RecordBatchReader)
+    assert result.schema.names == ["row", "ip", "network_asn", "location_city_name"]
+    whole = result.read_all()
     assert whole["network_asn"].to_pylist() == ASNS * 20_000
     assert whole["row"].to_pylist() == list(range(len(IPS) * 20_000))
     answers = engine.enrich(connection.sql("select * from addresses"), "network.asn")

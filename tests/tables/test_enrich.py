@@ -1,4 +1,4 @@
-"""What ``enrich`` takes and gives: names, kinds, threads; what is refused for every library."""
+"""``enrich`` with every library: names, kinds, threads, and refused arguments."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ def data() -> pa.Table:
 
 @pytest.fixture
 def wanted(engine: geolookup.Engine) -> dict[str, list[Any]]:
-    found = columns.expected(engine, _TEXTS)
-    return {name.replace(".", "_"): found[name.replace(".", "_")] for name in _FIELDS}
+    result = columns.expected(engine, _TEXTS)
+    return {name.replace(".", "_"): result[name.replace(".", "_")] for name in _FIELDS}
 
 
 def test_kinds_stay(engine: geolookup.Engine, data: pa.Table, wanted: dict[str, Any]) -> None:
     whole = {"n": list(range(5)), "ip": _TEXTS, **wanted}
     before = data.to_pydict()
-    for given, kind in (
+    for value, kind in (
         (data, pa.Table),
         (data.combine_chunks().to_batches()[0], pa.RecordBatch),
         (data.to_reader(), pa.RecordBatchReader),
         (data.to_reader(1), pa.RecordBatchReader),
     ):
-        found = engine.enrich(given, _FIELDS)
-        assert isinstance(found, kind)
-        assert found.schema.metadata == {b"made": b"by hand"}
-        found = found.read_all() if kind is pa.RecordBatchReader else found
-        found.validate(full=True)
-        assert found.to_pydict() == whole
+        table = engine.enrich(value, _FIELDS)
+        assert isinstance(table, kind)
+        assert table.schema.metadata == {b"made": b"by hand"}
+        table = table.read_all() if kind is pa.RecordBatchReader else table
+        table.validate(full=True)
+        assert table.to_pydict() == whole
     assert data.to_pydict() == before
     for column in (data["ip"], pa.array(_TEXTS)):
-        found = engine.enrich(column, _FIELDS)
-        assert isinstance(found, pa.Table)
-        assert found.to_pydict() == wanted
+        table = engine.enrich(column, _FIELDS)
+        assert isinstance(table, pa.Table)
+        assert table.to_pydict() == wanted
     batch = data.combine_chunks().to_batches()[0]
-    found = engine.enrich(_ArrayOnly(batch), _FIELDS)
-    assert isinstance(found, pa.RecordBatch)
-    assert found.to_pydict() == {"n": list(range(5)), "ip": _TEXTS, **wanted}
+    table = engine.enrich(_ArrayOnly(batch), _FIELDS)
+    assert isinstance(table, pa.RecordBatch)
+    assert table.to_pydict() == {"n": list(range(5)), "ip": _TEXTS, **wanted}
     assert engine.enrich(_ArrayOnly(batch["ip"]), _FIELDS).to_pydict() == wanted
 
 
@@ -82,12 +82,12 @@ def test_default_fields_no_rows_and_no_table(engine: geolookup.Engine, data: pa.
             engine.enrich(wrong)
     whole = engine.enrich(data)
     empty = data.schema.empty_table()
-    for given in (empty, pa.Table.from_batches([], data.schema), data.slice(5)):
-        found = engine.enrich(given)
-        assert found.schema == whole.schema
-        assert found.num_rows == 0
-        assert found.schema.metadata == data.schema.metadata
-        assert engine.enrich(given.to_reader()).read_all().schema == whole.schema
+    for value in (empty, pa.Table.from_batches([], data.schema), data.slice(5)):
+        table = engine.enrich(value)
+        assert table.schema == whole.schema
+        assert table.num_rows == 0
+        assert table.schema.metadata == data.schema.metadata
+        assert engine.enrich(value.to_reader()).read_all().schema == whole.schema
     batch = pa.RecordBatch.from_pylist([], data.schema)
     assert engine.enrich(batch).schema == whole.schema
     instants = pa.table({"ip": pa.array([], pa.string()), "at": pa.array([], pa.int64())})
@@ -98,8 +98,8 @@ def test_default_fields_no_rows_and_no_table(engine: geolookup.Engine, data: pa.
     )
 
 
-def _read(found: Any) -> pa.Table:
-    return found.read_all() if isinstance(found, pa.RecordBatchReader) else found
+def _read(data: Any) -> pa.Table:
+    return data.read_all() if isinstance(data, pa.RecordBatchReader) else data
 
 
 def test_refusing(engine: geolookup.Engine) -> None:
@@ -113,9 +113,9 @@ def test_refusing(engine: geolookup.Engine) -> None:
         data = pa.Table.from_batches(pa.table({"ip": pa.array(texts)}).to_batches(30_000))
         for threads in (1, 3):
             options: Any = {"on_invalid": "raise", "threads": threads}
-            for given in (data, data.to_reader(30_000)):
+            for value in (data, data.to_reader(30_000)):
                 with pytest.raises(error) as caught:
-                    _read(engine.enrich(given, "ip_type", **options))
+                    _read(engine.enrich(value, "ip_type", **options))
                 assert f"in row {row}, counted from 0" in caught.value.__notes__
             assert engine.enrich(data.slice(0, row), "ip_type", **options).num_rows == row
 

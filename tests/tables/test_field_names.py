@@ -40,14 +40,14 @@ Way = Callable[[geolookup.Engine, tuple[Any, ...]], Rows]
 
 
 def _arrow(engine: geolookup.Engine, fields: tuple[Any, ...]) -> Rows:
-    found: Rows = engine.enrich(pa.table({"ip": IPS}), *fields).drop_columns("ip").to_pydict()
-    return found
+    result: Rows = engine.enrich(pa.table({"ip": IPS}), *fields).drop_columns("ip").to_pydict()
+    return result
 
 
 def _reader(engine: geolookup.Engine, fields: tuple[Any, ...]) -> Rows:
     reader = engine.enrich(pa.table({"ip": IPS}).to_reader(), *fields)
-    found: Rows = reader.read_all().drop_columns("ip").to_pydict()
-    return found
+    result: Rows = reader.read_all().drop_columns("ip").to_pydict()
+    return result
 
 
 def _of_pandas(frame: Any) -> Rows:

@@ -1,4 +1,4 @@
-"""Columns, tables and readers of other libraries: what holds them, and how readers are read."""
+"""Columns, tables and readers of other libraries, and the way readers are read."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _FIELDS = ["location.country_code", "network.asn", "error_code"]
 def check_columns(engine: geolookup.Engine, *holders: Any) -> None:
     wanted = tables.locate(engine.snapshot(), pa.array(_TEXTS)).to_pylist()
     for column in holders:
-        found = tables.locate(engine.snapshot(), column)
-        assert found.type == pa.int32()
-        assert found.null_count == 0
-        assert found.to_pylist() == wanted, type(column)
+        result = tables.locate(engine.snapshot(), column)
+        assert result.type == pa.int32()
+        assert result.null_count == 0
+        assert result.to_pylist() == wanted, type(column)
 
 
 def check_numbers(engine: geolookup.Engine, make: Any) -> None:
@@ -65,8 +65,8 @@ def test_nanoarrow(engine: geolookup.Engine) -> None:
     texts = nanoarrow.Array(_TEXTS, nanoarrow.string())
     check_columns(engine, texts, nanoarrow.ArrayStream(pa.chunked_array([_TEXTS])))
     check_numbers(engine, nanoarrow.c_array)
-    found = engine.enrich(texts, _FIELDS)
-    assert found == engine.enrich(pa.array(_TEXTS), _FIELDS)
+    table = engine.enrich(texts, _FIELDS)
+    assert table == engine.enrich(pa.array(_TEXTS), _FIELDS)
     with pytest.raises(TypeError, match="read it first"):
         engine.enrich(nanoarrow.ArrayStream(pa.chunked_array([_TEXTS])), _FIELDS)
     data = pa.table({"n": range(8), "ip": pa.chunked_array([_TEXTS[:2], [], _TEXTS[2:]])})
@@ -88,8 +88,8 @@ def test_cleaned_by_pandas(sample: geolookup.Engine) -> None:
         dirty = column.geo.enrich("network.asn", engine=sample)
         cleaned = column.geo.enrich("network.asn", engine=sample, clean=True)
         assert dirty["network_asn"].isna().all()
-        found = [None if pd.isna(each) else int(each) for each in cleaned["network_asn"]]
-        assert found[:5] == _CLEAN_ASNS
+        actual = [None if pd.isna(item) else int(item) for item in cleaned["network_asn"]]
+        assert actual[:5] == _CLEAN_ASNS
 
 
 @needs("polars")
@@ -127,9 +127,9 @@ def test_dask(engine: geolookup.Engine) -> None:
         columns.expected(engine, addresses),
     )
     for scheduler in ("threads", "processes"):
-        found = plan.compute(scheduler=scheduler, num_workers=1 if scheduler == "processes" else 2)
-        for name in (each.replace(".", "_") for each in fields):
-            values = [None if pd.isna(each) else each for each in found[name]]
+        result = plan.compute(scheduler=scheduler, num_workers=1 if scheduler == "processes" else 2)
+        for name in (field.replace(".", "_") for field in fields):
+            values = [None if pd.isna(item) else item for item in result[name]]
             assert values == wanted[name], (scheduler, name)
 
 
@@ -156,47 +156,47 @@ def test_equal_to_the_table(engine: geolookup.Engine) -> None:
             wanted = engine.enrich(table, _FIELDS, threads=threads)
             assert stream.read_all() == wanted, (counts, threads)
     table = pa.Table.from_batches(_batches([1000] * 20), _SCHEMA)
-    wanted, found = engine.enrich(table, _FIELDS), []
+    wanted, actual = engine.enrich(table, _FIELDS), []
 
     def run() -> None:
-        found.append(engine.enrich(table.to_reader(700), _FIELDS).read_all())
+        actual.append(engine.enrich(table.to_reader(700), _FIELDS).read_all())
 
     running = [threading.Thread(target=run) for _ in range(6)]
-    for each in running:
-        each.start()
-    for each in running:
-        each.join()
-    assert found == [wanted] * 6
+    for item in running:
+        item.start()
+    for item in running:
+        item.join()
+    assert actual == [wanted] * 6
 
 
 def new_threads(before: set[threading.Thread]) -> set[threading.Thread]:
-    """Return the running threads that did not run before; those of other tests may end."""
+    """Return the running threads that did not run before; threads of other tests can end."""
     return set(threading.enumerate()) - before
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_stream_is_read_little_by_little(engine: geolookup.Engine, threads: int) -> None:
     read: list[int] = []
-    found = engine.enrich(_reader(_batches([10] * 1000, read)), _FIELDS, threads=threads)
+    table = engine.enrich(_reader(_batches([10] * 1000, read)), _FIELDS, threads=threads)
     assert read == []
     for _ in range(5):
-        found.read_next_batch()
+        table.read_next_batch()
     assert len(read) <= 5 + 2 * threads + 2
 
 
 def test_an_abandoned_stream_ends_its_threads(engine: geolookup.Engine) -> None:
     before = set(threading.enumerate())
-    found = engine.enrich(_reader(_batches([1000] * 100)), _FIELDS, threads=4)
-    found.read_next_batch()
+    table = engine.enrich(_reader(_batches([1000] * 100)), _FIELDS, threads=4)
+    table.read_next_batch()
     assert new_threads(before)
-    found.close()
-    del found
+    table.close()
+    del table
     gc.collect()
     assert not new_threads(before)
 
 
 class SourceError(Exception):
-    """What a source of batches may raise."""
+    """An error of a source of batches."""
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -206,19 +206,19 @@ def test_an_error_of_the_source_is_passed_on(engine: geolookup.Engine, threads: 
         raise SourceError
 
     before = set(threading.enumerate())
-    found = engine.enrich(_reader(broken()), _FIELDS, threads=threads)
+    table = engine.enrich(_reader(broken()), _FIELDS, threads=threads)
     with pytest.raises(SourceError):
-        found.read_all()
+        table.read_all()
     assert not new_threads(before)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_closing_the_engine_lets_a_stream_finish(dataset_path: Path, threads: int) -> None:
     engine = geolookup.open(dataset_path)
-    found = engine.enrich(_reader(_batches([1000] * 20)), _FIELDS, threads=threads)
-    found.read_next_batch()
+    table = engine.enrich(_reader(_batches([1000] * 20)), _FIELDS, threads=threads)
+    table.read_next_batch()
     engine.close()
-    assert found.read_all().num_rows == 19_000
+    assert table.read_all().num_rows == 19_000
 
 
 def test_rows_keep_their_instants(engine: geolookup.Engine) -> None:
@@ -232,8 +232,8 @@ def test_rows_keep_their_instants(engine: geolookup.Engine) -> None:
             "at": pa.chunked_array([seconds[:100], [], seconds[100:], []], pa.int64()),
         }
     )
-    found = engine.enrich(table, "time.current_timestamp", time_column="at")
-    assert found["time_current_timestamp"].to_pylist() == seconds
+    result = engine.enrich(table, "time.current_timestamp", time_column="at")
+    assert result["time_current_timestamp"].to_pylist() == seconds
     stream = engine.enrich(table.to_reader(9_000), "time.current_timestamp", time_column="at")
     assert stream.read_all()["time_current_timestamp"].to_pylist() == seconds
 

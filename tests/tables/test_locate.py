@@ -69,17 +69,17 @@ def test_nothing(engine: geolookup.Engine) -> None:
 def test_extension_types_and_text_that_is_none(engine: geolookup.Engine) -> None:
     raw = [b"8.8.8.8", b"\xff\xfe", b"8.8.8.\xb2", b"8.8.8.8\x00"]
     texts = pa.Array.from_buffers(pa.string(), 4, pa.array(raw, pa.binary()).buffers())
-    found = engine.enrich(texts, ["ip", "error_code"])
-    assert found["error_code"].to_pylist() == [None, 10001, 10001, 10001]
-    assert found["ip"].to_pylist() == ["8.8.8.8", None, None, None]
+    table = engine.enrich(texts, ["ip", "error_code"])
+    assert table["error_code"].to_pylist() == [None, 10001, 10001, 10001]
+    assert table["ip"].to_pylist() == ["8.8.8.8", None, None, None]
     ids = pa.array([None, (0x2A03 << 112).to_bytes(16), (1).to_bytes(16)], pa.binary(16))
     column = pa.ExtensionArray.from_storage(pa.uuid(), ids)
     assert (
         _locate(engine, column).to_pylist() == _locate(engine, [None, "2a03::", "::1"]).to_pylist()
     )
-    found = engine.enrich(pa.table({"ip": column}), "ip", prefix="x_")
-    assert found["x_ip"].to_pylist() == [None, "2a03::", None]
-    assert found["ip"].type == pa.uuid()
+    table = engine.enrich(pa.table({"ip": column}), "ip", prefix="x_")
+    assert table["x_ip"].to_pylist() == [None, "2a03::", None]
+    assert table["ip"].type == pa.uuid()
 
 
 def test_what_is_no_column_of_addresses(engine: geolookup.Engine) -> None:
@@ -111,7 +111,7 @@ def test_rows_are_joinable_and_of_both_sizes(engine: geolookup.Engine) -> None:
         )
     empty = pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), pa.array([], pa.string()))
     assert _locate(engine, empty).to_pylist() == [-1]
-    # What is known of a row can be kept by its number and joined later.
+    # Answers can be stored by interval id and joined later.
     texts = ["8.8.8.8", "x", "8.8.8.9", "2a03::1", "10.0.0.1"]
     rows = _locate(engine, texts)
     known = rows.unique()
@@ -135,11 +135,13 @@ def test_all_fields_are_those_of_lookups(state: Any, engine: geolookup.Engine) -
     # Few columns of a table are taken one by one, many of them together.
     wanted = columns.expected(engine, _TAKEN)
     rows, paths = _locate(engine, _TAKEN * 3), (*_MEMBERS, "location.country_languages")
-    for chosen in (each for n in range(1, 6) for each in itertools.combinations(paths, n)):
-        found = _take(engine, rows, chosen)
-        found.validate(full=True)
-        names = [path.replace(".", "_") for path in chosen]
-        assert found.to_pydict() == {name: wanted[name] * 3 for name in names}
+    for selection in (
+        combination for n in range(1, 6) for combination in itertools.combinations(paths, n)
+    ):
+        result = _take(engine, rows, selection)
+        result.validate(full=True)
+        names = [path.replace(".", "_") for path in selection]
+        assert result.to_pydict() == {name: wanted[name] * 3 for name in names}
 
 
 def test_ids_of_every_holder(engine: geolookup.Engine, state: Any) -> None:
@@ -155,8 +157,8 @@ def test_ids_of_every_holder(engine: geolookup.Engine, state: Any) -> None:
     ):
         assert _take(engine, holder, "network.asn").to_pydict() == wanted, type(holder)
     for none in (pa.array([None, -1, -2, -(1 << 31), -(1 << 63)]), pa.nulls(1)):
-        found = _take(engine, none)
-        assert all(column.null_count == len(none) for column in found.columns)
+        result = _take(engine, none)
+        assert all(column.null_count == len(none) for column in result.columns)
     wrong: Any
     for wrong in (["8.8.8.8"], [1.0], pa.array([True]), 5, "x"):
         with pytest.raises(TypeError):

@@ -1,4 +1,4 @@
-"""pandas: the answers are those of single lookups, and the frame stays as it was."""
+"""pandas: the answers of single lookups, and an unchanged frame."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _OTHERS = st.sampled_from(
 
 
 def values(series: pd.Series) -> list[Any]:
-    """Return the values as Python's, what is missing as None."""
-    return [_value(each) for each in series]
+    """Return the values as Python objects; a missing value is None."""
+    return [_value(value) for value in series]
 
 
 def _value(value: Any) -> Any:
@@ -52,15 +52,15 @@ def _value(value: Any) -> Any:
 
 
 def assert_answers(
-    found: pd.DataFrame, engine: geolookup.Engine, asked: Iterable[object], at: Any = columns.AT
+    frame: pd.DataFrame, engine: geolookup.Engine, asked: Iterable[object], at: Any = columns.AT
 ) -> None:
     wanted = columns.expected(engine, list(asked), at)
-    columns.assert_equal({name: values(found[name]) for name in found.columns}, wanted)
+    columns.assert_equal({name: values(frame[name]) for name in frame.columns}, wanted)
 
 
 def _has_surrogate(value: object) -> bool:
     """Return whether a value is text that UTF-8 cannot hold: pandas makes no category of it."""
-    return isinstance(value, str) and any("\ud800" <= each <= "\udfff" for each in value)
+    return isinstance(value, str) and any("\ud800" <= item <= "\udfff" for item in value)
 
 
 @settings(max_examples=scaled(8, 60))
@@ -69,23 +69,23 @@ def test_objects_as_the_scalar_engine_takes_them(
     engine: geolookup.Engine, drawn: list[Any], only_texts: bool
 ) -> None:
     if only_texts:
-        drawn = [each for each in drawn if isinstance(each, str)]
+        drawn = [entry for entry in drawn if isinstance(entry, str)]
     series = pd.Series(drawn, dtype=object)
-    found = engine.enrich(series, columns.EVERYTHING, at=columns.AT)
-    assert_answers(found, engine, drawn)
-    twice = [each for each in [*drawn, *drawn] if not _has_surrogate(each)]
+    table = engine.enrich(series, columns.EVERYTHING, at=columns.AT)
+    assert_answers(table, engine, drawn)
+    twice = [item for item in [*drawn, *drawn] if not _has_surrogate(item)]
     plain = pd.Series(twice, dtype=object)
     # Of nothing but NaT pandas would infer a category of timestamps.
     kind = pd.CategoricalDtype(pd.Index(plain.dropna().unique(), dtype=object))
     repeated = plain.astype(kind)
-    found = engine.enrich(repeated, columns.EVERYTHING, at=columns.AT)
-    assert_answers(found, engine, twice)
+    table = engine.enrich(repeated, columns.EVERYTHING, at=columns.AT)
+    assert_answers(table, engine, twice)
 
 
 def test_every_dtype(engine: geolookup.Engine) -> None:
     arrow = pd.ArrowDtype
     numbers, few = [0x08080808, None, 0x0A000001, 0x09090909], [0x08080808, 0x0A000001]
-    packed = [None if each is None else each.to_bytes(4) for each in numbers]
+    packed = [None if number is None else number.to_bytes(4) for number in numbers]
     columns_of: list[tuple[list[Any], Any, list[Any]]] = [
         *((IPS, kind, IPS) for kind in (object, "string[python]", "string[pyarrow]", "category")),
         *((IPS, kind, IPS) for kind in (None, arrow(pa.string()), arrow(pa.large_string()))),
@@ -101,9 +101,9 @@ def test_every_dtype(engine: geolookup.Engine) -> None:
     for values_of, kind, asked in columns_of:
         series = pd.Series(values_of, dtype=kind)
         frame = pd.DataFrame({"at": range(len(series)), "ip": series})
-        found = engine.enrich(frame, columns.EVERYTHING, prefix="of_", at=columns.AT)
-        pandas_testing.assert_frame_equal(found[["at", "ip"]], frame)
-        new = found.drop(columns=["at", "ip"]).rename(columns=lambda name: name.removeprefix("of_"))
+        table = engine.enrich(frame, columns.EVERYTHING, prefix="of_", at=columns.AT)
+        pandas_testing.assert_frame_equal(table[["at", "ip"]], frame)
+        new = table.drop(columns=["at", "ip"]).rename(columns=lambda name: name.removeprefix("of_"))
         assert_answers(new, engine, asked)
 
 
@@ -117,9 +117,9 @@ def test_dtypes_and_categories_of_what_is_made(engine: geolookup.Engine) -> None
     assert set(made[["location_country_languages", "location_country_neighbors"]]) == {"object"}
     assert set(made[["ip_type", "location_country_code", "network_isp"]]) == {"category"}
     assert made["ip"] == str(pd.Series(["a"]).dtype if pd.__version__ >= "3" else "object")
-    found = engine.enrich(pd.Series(IPS), "location.city_name")["location_city_name"]
-    assert sorted(found.cat.categories) == sorted({"Mountain View", "Lyon", "Zürich"})
-    assert found.value_counts().to_dict() == {"Mountain View": 2, "Lyon": 1, "Zürich": 1}
+    actual = engine.enrich(pd.Series(IPS), "location.city_name")["location_city_name"]
+    assert sorted(actual.cat.categories) == sorted({"Mountain View", "Lyon", "Zürich"})
+    assert actual.value_counts().to_dict() == {"Mountain View": 2, "Lyon": 1, "Zürich": 1}
 
 
 def test_the_frame_stays_as_it_was(engine: geolookup.Engine) -> None:
@@ -136,18 +136,18 @@ def test_the_frame_stays_as_it_was(engine: geolookup.Engine) -> None:
         },
     )
     frame.index = pd.MultiIndex.from_tuples([(1, "a")] * 3 + [(2, "b")] * 4, names=["one", None])
-    frame.columns.name = "what"
+    frame.columns.name = "kind"
     frame.attrs["origin"] = "test"
     before = frame.copy()
-    found = engine.enrich(frame, "network.asn")
+    table = engine.enrich(frame, "network.asn")
     pandas_testing.assert_frame_equal(frame, before)
-    assert list(found.columns) == [*frame.columns, "network_asn"]
-    pandas_testing.assert_frame_equal(found[list(frame.columns)], before, check_names=False)
-    assert found.index.equals(frame.index)
-    assert found.index.names == ["one", None]
-    assert found.attrs == {"origin": "test"}
-    assert values(found["network_asn"]) == [15169, 3215, None, None, None, 19281, 15169]
-    found["count"] = 0
+    assert list(table.columns) == [*frame.columns, "network_asn"]
+    pandas_testing.assert_frame_equal(table[list(frame.columns)], before, check_names=False)
+    assert table.index.equals(frame.index)
+    assert table.index.names == ["one", None]
+    assert table.attrs == {"origin": "test"}
+    assert values(table["network_asn"]) == [15169, 3215, None, None, None, 19281, 15169]
+    table["count"] = 0
     pandas_testing.assert_frame_equal(frame, before)
 
 
@@ -155,10 +155,10 @@ def test_indexes_and_columns_of_several_levels(engine: geolookup.Engine) -> None
     frame = pd.DataFrame({("net", "ip"): IPS, ("net", "at"): [0] * len(IPS)})
     frame.columns.names = ["group", "member"]
     label: Any = ("net", "ip")
-    found = engine.enrich(frame, "network.asn", column=label)
-    assert found.columns.tolist() == [("net", "ip"), ("net", "at"), ("network_asn", "")]
-    assert found.columns.names == ["group", "member"]
-    assert values(found["network_asn"])[:2] == [15169, 3215]
+    table = engine.enrich(frame, "network.asn", column=label)
+    assert table.columns.tolist() == [("net", "ip"), ("net", "at"), ("network_asn", "")]
+    assert table.columns.names == ["group", "member"]
+    assert values(table["network_asn"])[:2] == [15169, 3215]
     series = pd.Series(IPS, index=[5, 5, 1, 1, 5, 0, 0], name="ip")
     asn = engine.enrich(series, "network.asn")["network_asn"]
     wanted = pd.Series([15169, 3215, None, None, None, 19281, 15169], series.index, "UInt32")
@@ -167,17 +167,17 @@ def test_indexes_and_columns_of_several_levels(engine: geolookup.Engine) -> None
         engine.enrich(series.to_frame(), "network.asn")["network_asn"], asn
     )
     series = pd.Series(IPS, index=list("abcdefg"))
-    found = series.geo.enrich(columns.EVERYTHING, engine=engine, at=columns.AT, threads=1)
-    assert found.index.equals(series.index)
-    assert_answers(found, engine, IPS)
+    table = series.geo.enrich(columns.EVERYTHING, engine=engine, at=columns.AT, threads=1)
+    assert table.index.equals(series.index)
+    assert_answers(table, engine, IPS)
     named = series.geo.enrich("network.asn", engine=engine, prefix="src_")
     assert named.columns.tolist() == ["src_network_asn"]
     with pytest.raises(InvalidAddressError):
         series.geo.enrich(engine=engine, on_invalid="raise")
     assert isinstance(series.geo, adapter.GeoAccessor)
-    found = pd.Series(["8.8.8.8"]).geo.enrich("network.asn_organization")
+    table = pd.Series(["8.8.8.8"]).geo.enrich("network.asn_organization")
     wanted = geolookup.get("8.8.8.8", "asn_organization")
-    assert values(found["network_asn_organization"]) == [wanted]
+    assert values(table["network_asn_organization"]) == [wanted]
 
 
 def test_a_column_of_instants(engine: geolookup.Engine) -> None:
@@ -190,8 +190,8 @@ def test_a_column_of_instants(engine: geolookup.Engine) -> None:
         dtype = "Int64" if isinstance(instants[0], int) else None
         frame = pd.DataFrame({"ip": IPS[:3], "when": pd.Series(instants, dtype=dtype)})
         frame.loc[2, "ip"] = "9.9.9.9"
-        found = engine.enrich(frame, columns.EVERYTHING, prefix="_", time_column="when")
-        new = found.iloc[:, 2:].rename(columns=lambda name: name.removeprefix("_"))
-        whole = [None if each is None or each != each else each for each in instants]
-        seconds = [int(each) if isinstance(each, float) else each for each in whole]
+        table = engine.enrich(frame, columns.EVERYTHING, prefix="_", time_column="when")
+        new = table.iloc[:, 2:].rename(columns=lambda name: name.removeprefix("_"))
+        whole = [None if instant is None or instant != instant else instant for instant in instants]
+        seconds = [int(item) if isinstance(item, float) else item for item in whole]
         assert_answers(new, engine, frame["ip"], seconds)

@@ -1,4 +1,4 @@
-"""Polars: the answers are those of single lookups, however a query is run."""
+"""Polars: the answers of single lookups, however a query is run."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ pytestmark = needs("polars")
 
 
 def geo(expression: pl.Expr) -> GeoNamespace:
-    """Return the namespace, which type checkers know nothing of."""
-    found: GeoNamespace = expression.geo  # type: ignore[attr-defined]
-    return found
+    """Return the namespace; it is unknown to type checkers."""
+    actual: GeoNamespace = expression.geo  # type: ignore[attr-defined]
+    return actual
 
 
 class Counting(geolookup.Engine):
@@ -56,8 +56,8 @@ def counting(dataset_path: Path) -> Counting:
 
 
 def _eager(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
-    found: pl.DataFrame = engine.enrich(frame, columns.EVERYTHING, column="address", at=columns.AT)
-    return found
+    table: pl.DataFrame = engine.enrich(frame, columns.EVERYTHING, column="address", at=columns.AT)
+    return table
 
 
 def _lazy(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
@@ -83,9 +83,9 @@ def _series(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
 def _expression(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
     answers = geo(pl.col("address")).lookup(columns.EVERYTHING, engine=engine, at=columns.AT)
     plan = frame.lazy().with_columns(answers.alias("made")).unnest("made")
-    found = plan.collect()
-    assert plan.collect_schema() == found.schema
-    return found
+    result = plan.collect()
+    assert plan.collect_schema() == result.schema
+    return result
 
 
 _WAYS = [_eager, _lazy, _streaming, _series, _expression]
@@ -118,9 +118,9 @@ def test_every_type_every_way(
         frame = pl.DataFrame({"address": pl.Series(drawn, dtype=kind), "row": range(len(drawn))})
         wanted = columns.expected(engine, asked(drawn))
         for way in _WAYS:
-            found = way(engine, frame)
-            assert found.select(frame.columns).equals(frame), way
-            columns.assert_equal(found.drop(frame.columns).to_dict(as_series=False), wanted)
+            result = way(engine, frame)
+            assert result.select(frame.columns).equals(frame), way
+            columns.assert_equal(result.drop(frame.columns).to_dict(as_series=False), wanted)
 
     check()
 
@@ -131,9 +131,9 @@ def test_a_field_has_the_type_that_the_plan_says(engine: geolookup.Engine) -> No
     for path in columns.EVERYTHING:
         lookup = geo(pl.col("ip")).lookup(path, engine=engine, at=columns.AT)
         plan = pl.LazyFrame({"ip": IPS}).select(lookup)
-        found = plan.collect()
-        assert found.schema == plan.collect_schema(), path
-        assert found["ip"].to_list() == wanted[path.replace(".", "_")], path
+        result = plan.collect()
+        assert result.schema == plan.collect_schema(), path
+        assert result["ip"].to_list() == wanted[path.replace(".", "_")], path
     frame = pl.DataFrame({"ip": IPS})
     assert engine.enrich(frame, []).equals(frame)
     assert engine.enrich(frame.lazy(), []).collect().equals(frame)
@@ -151,8 +151,8 @@ def test_a_group_and_several_paths_are_structs(engine: geolookup.Engine) -> None
     two = geo(pl.col("ip")).lookup("network.asn", "location.city_name", engine=engine)
     assert frame.select(two).unnest("ip")["network_asn"].to_list() == ASNS
     assert frame.select(two.struct.field("location_city_name"))["location_city_name"][0] is not None
-    found = pl.select(geo(pl.lit("8.8.8.8")).lookup("network.asn_organization")).item()
-    assert found == geolookup.get("8.8.8.8", "asn_organization")
+    result = pl.select(geo(pl.lit("8.8.8.8")).lookup("network.asn_organization")).item()
+    assert result == geolookup.get("8.8.8.8", "asn_organization")
 
 
 def test_streaming_comes_in_parts_of_what_is_wanted(counting: Counting) -> None:
@@ -170,19 +170,19 @@ def test_streaming_comes_in_parts_of_what_is_wanted(counting: Counting) -> None:
     asn = geo(pl.col("ip")).lookup("network.asn", engine=counting)
     plan = frame.with_columns(asn=asn).filter(pl.col("asn") == 19281).select("row", "asn")
     counting.asked.clear()
-    found = plan.collect(engine="streaming")
+    result = plan.collect(engine="streaming")
     assert len(counting.asked) > 1
     assert sum(counting.asked) == rows
-    assert found.equals(plan.collect())
-    assert found["row"].to_list() == list(range(5, rows, len(IPS)))
+    assert result.equals(plan.collect())
+    assert result["row"].to_list() == list(range(5, rows, len(IPS)))
 
 
 def test_groups_and_joins(engine: geolookup.Engine) -> None:
     frame = pl.DataFrame({"ip": IPS, "key": [1, 2, 1, 2, 1, 2, 1]})
     asn = geo(pl.col("ip")).lookup("network.asn", engine=engine)
-    each = frame.group_by("key", maintain_order=True).agg(asn, asn.n_unique().alias("count"))
-    assert each["ip"].to_list() == [[15169, None, None, 15169], [3215, None, 19281]]
-    assert each["count"].to_list() == [2, 3]
+    item = frame.group_by("key", maintain_order=True).agg(asn, asn.n_unique().alias("count"))
+    assert item["ip"].to_list() == [[15169, None, None, 15169], [3215, None, 19281]]
+    assert item["count"].to_list() == [2, 3]
     country = geo(pl.col("ip")).lookup("location.country_code", engine=engine)
     counted = frame.lazy().group_by(country.alias("country")).len().collect(engine="streaming")
     assert dict(counted.iter_rows()) == {"US": 2, "FR": 1, None: 3, "CH": 1}
@@ -191,8 +191,8 @@ def test_groups_and_joins(engine: geolookup.Engine) -> None:
     plan = pl.LazyFrame({"ip": IPS}).with_columns(
         country=geo(pl.col("ip")).lookup("location.country_code", engine=engine)
     )
-    found = plan.join(names, on="country", maintain_order="left").collect()
-    assert found["name"].to_list() == ["States", "Swiss", "States"]
+    result = plan.join(names, on="country", maintain_order="left").collect()
+    assert result["name"].to_list() == ["States", "Swiss", "States"]
 
 
 _INSTANTS = [datetime(2026, 7, 1, 12, tzinfo=UTC), None, *[datetime(1970, 1, 1, tzinfo=UTC)] * 5]
@@ -207,12 +207,12 @@ def test_each_row_its_own_instant(engine: geolookup.Engine) -> None:
     )
     data: Any
     for data in (frame, frame.lazy()):
-        found = (
+        result = (
             engine.enrich(data, columns.EVERYTHING, column="address", time_column="when")
             .lazy()
             .collect()
         )
-        new = found.drop("address", "when")
+        new = result.drop("address", "when")
         columns.assert_equal(new.to_dict(as_series=False), wanted)
     frame = pl.DataFrame({"ip": IPS, "when": _INSTANTS})
 
@@ -220,7 +220,7 @@ def test_each_row_its_own_instant(engine: geolookup.Engine) -> None:
         expression = geo(ip).lookup("time.current_timestamp", engine=engine, at=at)
         return rows.with_columns(found=expression)["found"].to_list()
 
-    own = [None if each is None else int(each.timestamp()) for each in _INSTANTS]
+    own = [None if instant is None else int(instant.timestamp()) for instant in _INSTANTS]
     assert stamps(frame, pl.col("ip"), pl.lit(7)) == [None if a is None else 7 for a in ASNS]
     assert stamps(frame, pl.lit("8.8.8.8"), pl.col("when")) == own
     assert stamps(frame.clear(), pl.col("ip"), pl.lit(7)) == []
@@ -230,8 +230,8 @@ def test_now_is_one_instant_and_a_plan_can_be_sent(engine: geolookup.Engine) -> 
     before = int(datetime.now(UTC).timestamp())
     lookup = geo(pl.col("ip")).lookup("time.current_timestamp", engine=engine)
     after = int(datetime.now(UTC).timestamp())
-    (found,) = pl.DataFrame({"ip": ["8.8.8.8"] * 9}).select(lookup)["ip"].unique().to_list()
-    assert before <= found <= after
+    (actual,) = pl.DataFrame({"ip": ["8.8.8.8"] * 9}).select(lookup)["ip"].unique().to_list()
+    assert before <= actual <= after
     plan = pl.LazyFrame({"ip": IPS}).select(geo(pl.col("ip")).lookup("network.asn", engine=engine))
     for again in (
         pickle.loads(pickle.dumps(plan)),  # noqa: S301 - our own

@@ -66,13 +66,15 @@ class Cluster:
     log: Path
 
     def events(self, event: str) -> list[list[str]]:
-        """Return the pid and the arguments of what workers did."""
+        """Return the pid and the arguments of each event of the workers."""
         lines = [line.split(" ") for line in self.log.read_text(encoding="utf-8").splitlines()]
-        return [rest for name, *rest in lines if name == event]
+        return [remainder for name, *remainder in lines if name == event]
 
     def frame(self, addresses: Sequence[Any], partitions: int = 5, **more: pa.Array) -> DataFrame:
-        """Return addresses, with their positions, in partitions of which the last is empty."""
-        kind = pa.binary() if any(isinstance(each, bytes) for each in addresses) else pa.string()
+        """Return addresses with their positions, in partitions; the last partition is empty."""
+        kind = (
+            pa.binary() if any(isinstance(address, bytes) for address in addresses) else pa.string()
+        )
         rows = pa.array(range(len(addresses)), pa.int64())
         table = pa.table({"row": rows, "ip": pa.array(addresses, kind), **more})
         return (
@@ -136,11 +138,11 @@ def _stop_java() -> None:
 
 
 def rows_of(df: DataFrame) -> dict[str, list[Any]]:
-    """Return what was made of each row, in their order, by column."""
-    found: dict[str, list[Any]] = (
+    """Return the new columns by name, in the order of the rows."""
+    result: dict[str, list[Any]] = (
         df.toArrow().sort_by("row").drop_columns(["row", "ip"]).to_pydict()
     )
-    return found
+    return result
 
 
 def made(df: DataFrame) -> dict[str, list[Any]]:
@@ -153,21 +155,21 @@ def test_every_field_of_every_row(
 ) -> None:
     texts = near_addresses(random.Random(3), engine._open_state().dataset)
     drawn = [next(texts).encode("utf-8", "replace").decode() for _ in range(scaled(2000, 6000))]
-    addresses = [None if at % 11 == 0 else each for at, each in enumerate(drawn)]
-    packed = [bytes(3), None, *(each.to_bytes(4) for each in (0x08080808, 0x0A000001))]
+    addresses = [None if at % 11 == 0 else item for at, item in enumerate(drawn)]
+    packed = [bytes(3), None, *(item.to_bytes(4) for item in (0x08080808, 0x0A000001))]
     packed += [(0x2A020001 << 96).to_bytes(16)]
     at = datetime.fromtimestamp(columns.AT, UTC)
     asked: Any
     options: dict[str, Any]
-    for given, asked, options in (
+    for value, asked, options in (
         (addresses, addresses, {"ship": False, "at": columns.AT}),
         (addresses, addresses, {"ship": True, "at": columns.AT}),
         (packed, columns.of_bytes(packed), {"at": at}),
     ):
         options |= {"dataset": dataset_path, "prefix": "geo_"}
-        found = adapter.enrich(cluster.frame(given), columns.EVERYTHING, **options)
-        columns.assert_equal(made(found), columns.expected(engine, asked))
-        assert "geo_network_asn" in {name for name, kind in found.dtypes if kind == "bigint"}
+        table = adapter.enrich(cluster.frame(value), columns.EVERYTHING, **options)
+        columns.assert_equal(made(table), columns.expected(engine, asked))
+        assert "geo_network_asn" in {name for name, kind in table.dtypes if kind == "bigint"}
 
 
 @pytest.mark.parametrize(
@@ -186,9 +188,9 @@ def test_each_row_at_its_own_instant(
     rng = random.Random(5)
     instants = [None if at % 7 == 3 else rng.randrange(-(10**9), 2 * 10**9) for at in range(2100)]
     df = cluster.frame(addresses, seen=_instants(instants, kind))
-    found = adapter.enrich(df, ["time", "network.asn"], dataset=dataset_path, time_column="seen")
+    table = adapter.enrich(df, ["time", "network.asn"], dataset=dataset_path, time_column="seen")
     wanted = columns.expected(engine, addresses, instants)
-    values = rows_of(found)
+    values = rows_of(table)
     del values["seen"]
     columns.assert_equal(values, {name: wanted[name] for name in values})
 
@@ -198,8 +200,8 @@ def _instants(seconds: list[int | None], kind: pa.DataType) -> pa.Array:
     if kind == pa.int64():
         return pa.array(seconds, kind)
     if kind == pa.float64():
-        return pa.array([each if each is None else each + 0.75 for each in seconds], kind)
-    micros = [each if each is None else each * 10**6 + 999_999 for each in seconds]
+        return pa.array([second if second is None else second + 0.75 for second in seconds], kind)
+    micros = [second if second is None else second * 10**6 + 999_999 for second in seconds]
     return pa.array(micros, pa.int64()).cast(kind)
 
 
@@ -220,11 +222,11 @@ def test_names_of_fields_as_arguments_and_as_a_list(
 
 def test_now_is_one_instant(cluster: Cluster) -> None:
     before = int(datetime.now(UTC).timestamp())
-    found = adapter.enrich(cluster.frame(["8.8.8.8"] * 9), "time.current_timestamp")
+    table = adapter.enrich(cluster.frame(["8.8.8.8"] * 9), "time.current_timestamp")
     after = int(datetime.now(UTC).timestamp())
-    [now] = set(rows_of(found)["time_current_timestamp"])
+    [now] = set(rows_of(table)["time_current_timestamp"])
     assert before <= now <= after
-    assert set(rows_of(found)["time_current_timestamp"]) == {now}
+    assert set(rows_of(table)["time_current_timestamp"]) == {now}
 
 
 def test_other_columns_and_partitions_stay_as_they_are(
@@ -232,7 +234,7 @@ def test_other_columns_and_partitions_stay_as_they_are(
 ) -> None:
     empty = adapter.enrich(cluster.frame([]), ["network", "ip_type"])
     assert empty.collect() == []
-    assert empty.columns[2:] == [*(f"network_{each}" for each in _NETWORK), "ip_type"]
+    assert empty.columns[2:] == [*(f"network_{item}" for item in _NETWORK), "ip_type"]
     empty.explain()
     plan = capsys.readouterr().out
     assert "MapInArrow" in plan
@@ -243,12 +245,12 @@ def test_other_columns_and_partitions_stay_as_they_are(
         "IP string, n smallint not null, list array<int>, `a map` map<string,double>,"
         " nested struct<d: decimal(9,2), t: timestamp_ntz>, day date, raw binary",
     )
-    found = adapter.enrich(df, "location.country_languages", column="IP")
-    found.explain()
+    table = adapter.enrich(df, "location.country_languages", column="IP")
+    table.explain()
     assert "Exchange" not in capsys.readouterr().out
-    assert found.schema.fields[:-1] == df.schema.fields
-    assert found.schema.fields[-1].simpleString() == "location_country_languages:array<string>"
-    assert found.drop("location_country_languages").collect() == df.collect()
+    assert table.schema.fields[:-1] == df.schema.fields
+    assert table.schema.fields[-1].simpleString() == "location_country_languages:array<string>"
+    assert table.drop("location_country_languages").collect() == df.collect()
 
 
 def test_what_cannot_be_is_refused_before_anything_runs(cluster: Cluster) -> None:
@@ -297,9 +299,11 @@ def test_one_engine_a_process(cluster: Cluster, tmp_path: Path) -> None:
     dataset = build_at(tmp_path, {"a.csv": "network,country_code\n8.8.8.0/24,US\n"})[0]
     df = cluster.session.range(0, 9000, 1, 12).selectExpr("id as row", "'8.8.8.8' as ip")
     for fields in ("location.country_code", "network"):
-        found = adapter.enrich(df, fields, dataset=dataset).collect()
-        assert len(found) == 9000
-    opened = [rest for rest in cluster.events("open") if rest[1] == f"{dataset}/ipv4.arrow"]
+        result = adapter.enrich(df, fields, dataset=dataset).collect()
+        assert len(result) == 9000
+    opened = [
+        remainder for remainder in cluster.events("open") if remainder[1] == f"{dataset}/ipv4.arrow"
+    ]
     assert 2 <= len(opened) <= 24
     assert set(Counter(pid for pid, *_ in opened).values()) == {1}
 
@@ -308,15 +312,15 @@ def test_an_executor_unpacks_once(cluster: Cluster, tmp_path: Path) -> None:
     dataset = build_at(tmp_path, {"a.csv": "network,country_code\n8.8.8.0/24,DE\n"})[0]
     df = cluster.session.range(0, 9000, 1, 12).selectExpr("id as row", "'8.8.8.8' as ip")
     for _ in range(2):
-        found = adapter.enrich(df, "location.country_code", dataset=dataset, ship=True)
-        assert set(rows_of(found)["location_country_code"]) == {"DE"}
+        table = adapter.enrich(df, "location.country_code", dataset=dataset, ship=True)
+        assert set(rows_of(table)["location_country_code"]) == {"DE"}
     with geolookup.open(dataset) as engine:
         generation = engine.metadata.generation
     placed = [to for _, _, to in cluster.events("os.rename") if to.endswith(generation)]
     assert 1 <= len(placed) <= 2
     assert len(set(placed)) == len(placed)
     sent = cluster.session.sparkContext.listFiles
-    assert len([each for each in sent if generation in each]) == 1
+    assert len([item for item in sent if generation in item]) == 1
 
 
 def _unpacked_size(archive: Path) -> tuple[Path, int]:
@@ -328,17 +332,17 @@ def test_many_processes_unpack_at_once(dataset_path: Path, tmp_path: Path) -> No
     archive = tmp_path / "geolookup-abc.tar.zst"
     pack(dataset_path, archive, force=False)
     with ProcessPoolExecutor(3, mp_context=get_context("forkserver")) as pool:
-        found = set(pool.map(_unpacked_size, [archive] * 12))
-    assert found == {(tmp_path / "geolookup-abc", len(list(dataset_path.iterdir())))}
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["geolookup-abc", archive.name]
+        result = set(pool.map(_unpacked_size, [archive] * 12))
+    assert result == {(tmp_path / "geolookup-abc", len(list(dataset_path.iterdir())))}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["geolookup-abc", archive.name]
 
 
 def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_path: Path) -> None:
     dataset = build_at(tmp_path, {"a.csv": "network,country_code\n8.8.8.0/24,US\n"})[0]
-    found = adapter.enrich(cluster.frame(["8.8.8.8"]), "network", dataset=dataset)
+    table = adapter.enrich(cluster.frame(["8.8.8.8"]), "network", dataset=dataset)
     dataset.rename(tmp_path / "elsewhere")
     with pytest.raises(PythonException) as caught:
-        found.collect()
+        table.collect()
     assert f"{dataset}: no dataset here; put the driver's dataset at this path" in str(caught.value)
     texts = ("network,country_code\n8.8.8.0/24,US\n", "network,country_code\n8.8.8.0/24,FR\n")
     dataset = build_at(tmp_path, {"a.csv": texts[0]})[0]
@@ -357,13 +361,13 @@ def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_
 def test_executors_without_geolookup(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another Python, which sees what Spark itself needs and nothing else."""
+    """Another Python with only the packages that Spark needs."""
     packages = tmp_path / "packages"
     packages.mkdir()
     for name in ("pyarrow", "numpy"):
         package = Path(sys.modules[name].__path__[0])
-        for found in package.parent.glob(f"{name}*"):
-            (packages / found.name).symlink_to(found)
+        for result in package.parent.glob(f"{name}*"):
+            (packages / result.name).symlink_to(result)
     python = tmp_path / "python"
     python.write_text(
         f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(packages))}:"$PYTHONPATH"'
