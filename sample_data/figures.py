@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 import geolookup
-from geolookup.comparison.scoring import Scored
+from geolookup.comparison.scoring import DatasetScore
 from geolookup.dataset.coverage import known_addresses
 from sample_data import geolite, make, ranges, seats
 
@@ -53,7 +53,7 @@ def figures_text(data: Path) -> str:
     return "\n".join(line for part in parts for line in (*part, ""))
 
 
-def _score(truth: Path, kind: str, dataset: Path = make.DATASET) -> Scored:
+def _score(truth: Path, kind: str, dataset: Path = make.DATASET) -> DatasetScore:
     return geolookup.score(dataset, truth=truth, truth_format=kind, worst=_WORST).datasets[0]
 
 
@@ -132,7 +132,7 @@ def _drawn() -> Iterator[str]:
     )
 
 
-def _scores(scored: list[tuple[str, Scored]]) -> Iterator[str]:
+def _scores(scored: list[tuple[str, DatasetScore]]) -> Iterator[str]:
     """Yield what ``geolookup score`` says of the country."""
     yield "| country, against | in | right | wrong | unknown |"
     yield "|---|---|---|---|---|"
@@ -145,7 +145,7 @@ def _scores(scored: list[tuple[str, Scored]]) -> Iterator[str]:
                 yield f"| {name} | {part.score.of:,.0f} {part.unit} | {shown} |"
 
 
-def _worst(delegations: Scored) -> Iterator[str]:
+def _worst(delegations: DatasetScore) -> Iterator[str]:
     """Yield the largest networks whose country differs from that of the delegation."""
     yield "| differs most | addresses | delegated to | here |"
     yield "|---|---|---|---|"
@@ -153,7 +153,7 @@ def _worst(delegations: Scored) -> Iterator[str]:
         yield f"| {item.network} | {item.wrong.count:,.0f} | {item.truth} | {item.dataset} |"
 
 
-def _pairs(scored: Scored) -> Iterator[str]:
+def _pairs(scored: DatasetScore) -> Iterator[str]:
     """Yield the pairs of countries that differ most."""
     yield f"| differ most | {_GEOLITE} | here | share |"
     yield "|---|---|---|---|"

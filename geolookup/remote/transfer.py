@@ -70,7 +70,7 @@ def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMI
     try:
         with hide_keys(mask_of([remote])), _origin(remote)(remote, state, limits) as answer:
             if answer is None:
-                return Pending(changed=False, bytes=cast("Kept", current).bytes)
+                return Pending(changed=False, bytes=cast("CachedFile", current).bytes)
             return Pending(changed=True, bytes=answer.total)
     except TransientError as error:
         raise _later(remote, error.problem, error) from error
@@ -145,7 +145,7 @@ class _Transfer:
         state = CacheState(former, start, part.validator)
         with _origin(self.remote)(self.remote, state, self.limits) as answer:
             if answer is None:
-                return Fetched(cast("Kept", self.former), changed=False)
+                return Fetched(cast("CachedFile", self.former), changed=False)
             self._check_end(answer)
             part = self._resume(part, answer) if answer.start else self.cached.begin(answer)
             self._receive(part, answer)
