@@ -29,16 +29,16 @@ def filter_terminals() -> None:
     """Filter standard output and standard error, each if it is a terminal."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)  # None: a process may be started without it
-        if stream is not None and stream.isatty() and not isinstance(stream, _Filtered):
-            setattr(sys, name, _Filtered(stream))
+        if stream is not None and stream.isatty() and not isinstance(stream, _FilteredStream):
+            setattr(sys, name, _FilteredStream(stream))
 
 
 def own_sequence(sequence: str, stream: TextIO) -> str:
     """Return control characters of ours, such as a colour, as a stream lets them pass."""
-    return f"{_MARK}{sequence}{_MARK}" if isinstance(stream, _Filtered) else sequence
+    return f"{_MARK}{sequence}{_MARK}" if isinstance(stream, _FilteredStream) else sequence
 
 
-class _Filtered(TextIOWrapper):
+class _FilteredStream(TextIOWrapper):
     """A text stream to a terminal; its ``buffer`` filters bytes likewise."""
 
     def __init__(self, stream: TextIO) -> None:

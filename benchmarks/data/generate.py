@@ -34,7 +34,7 @@ path = "{CSV}"
 
 
 @dataclass(frozen=True, slots=True)
-class Generated:
+class GeneratedSource:
     """The size of a source; intervals are counted in the dataset that it makes."""
 
     recipe: Path
@@ -46,7 +46,7 @@ class Generated:
     networks: int
 
 
-def write(folder: Path, shape: Shape, seed: int = SEED) -> Generated:
+def write(folder: Path, shape: Shape, seed: int = SEED) -> GeneratedSource:
     """Write the CSV and the recipe of a shape; the same seed gives the same bytes."""
     rng = np.random.default_rng(seed)
     families = [
@@ -63,7 +63,7 @@ def write(folder: Path, shape: Shape, seed: int = SEED) -> Generated:
                 part = slice(begin, begin + _CHUNK)
                 stream.write(_lines(family, part, locations, location, networks, network))
     (folder / RECIPE).write_text(_RECIPE, encoding="utf-8")
-    return Generated(
+    return GeneratedSource(
         folder / RECIPE,
         sum(map(len, families)),
         path.stat().st_size,

@@ -123,7 +123,7 @@ class SourceReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FillCount:
     """Distinct locations without a field: how many were filled, and how many were not."""
 
     filled: int
@@ -135,7 +135,7 @@ class BuildReport:
     """A build: its sources, the fields that enrichment filled, and the counts of the manifest."""
 
     sources: list[SourceReport] = field(default_factory=list)
-    enriched: dict[str, Filled] = field(default_factory=dict)
+    enriched: dict[str, FillCount] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

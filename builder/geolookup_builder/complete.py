@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.dataset.arrow_files import without_nulls
-from geolookup_builder.build_report import BuildReport, Filled
+from geolookup_builder.build_report import BuildReport, FillCount
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.layer_values import UNKNOWN, Tuples
@@ -66,7 +66,7 @@ def _fill(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
     is_missing[UNKNOWN] = False
     rows = pa.array(np.flatnonzero(is_missing))
     results = finder.find({name: tuples.values(name).take(rows) for name in finder.needs})
-    report.enriched[finder.field] = Filled(len(results) - results.null_count, results.null_count)
+    report.enriched[finder.field] = FillCount(len(results) - results.null_count, results.null_count)
     return tuples.replace(finder.field, pc.replace_with_mask(values, pa.array(is_missing), results))
 
 

@@ -12,8 +12,8 @@ from geolookup.errors import BuildError, OutputError
 from geolookup.filesystem.unpacking import packing
 from geolookup.progress import Progress
 from geolookup.remote.address import Remote
-from geolookup.remote.cache import Cached, Kept, default_folder, sha256_of
-from geolookup.remote.transfer import Fetched, fetch
+from geolookup.remote.cache import CachedFile, CacheEntry, default_folder, sha256_of
+from geolookup.remote.transfer import FetchedFile, fetch
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import members
 from geolookup_builder.sources.reading.stated_dates import CLOCKS_DIFFER
@@ -27,7 +27,9 @@ class NotInCacheError(BuildError):
     """A remote file that must be downloaded first."""
 
 
-def download(spec: SourceSpec, remote: Remote, cache: Path | None, progress: Progress) -> Fetched:
+def download(
+    spec: SourceSpec, remote: Remote, cache: Path | None, progress: Progress
+) -> FetchedFile:
     """Download the file of a source unless it is current; ``cache`` None: the user's folder.
 
     Raises BuildError.
@@ -63,7 +65,7 @@ def refusing(cache: Path | None, spec: SourceSpec) -> Iterator[None]:
             raise BuildError(spec.remote.safe_uri, problem, remedy="build again") from error
         if spec.sha256:
             raise
-        compiled = _refuse(Cached(cache or default_folder(), spec.remote), Path(spec.path))
+        compiled = _refuse(CacheEntry(cache or default_folder(), spec.remote), Path(spec.path))
         if compiled is None:
             raise
         date = datetime.fromtimestamp(compiled.path.stat().st_mtime, UTC)
@@ -74,7 +76,7 @@ def refusing(cache: Path | None, spec: SourceSpec) -> Iterator[None]:
         raise BuildError(error.path, error.problem, line=error.line, remedy=remedy) from error
 
 
-def _refuse(cached: Cached, path: Path) -> Kept | None:
+def _refuse(cached: CacheEntry, path: Path) -> CachedFile | None:
     """Return the last copy of a source that compiled, current again; None without one."""
     with suppress(BuildError, OutputError):  # a cache in use or read-only: the first error counts
         return cached.refuse(path)
@@ -87,7 +89,7 @@ def accept(sources: Iterable[SourceSpec], cache: Path | None) -> None:
         if spec.remote is not None:
             # The dataset is complete. A read-only cache has the same files for the next build.
             with suppress(BuildError, OutputError):
-                Cached(cache or default_folder(), spec.remote).accept(Path(spec.path))
+                CacheEntry(cache or default_folder(), spec.remote).accept(Path(spec.path))
 
 
 def with_local_paths(
@@ -135,7 +137,7 @@ def _check_local(spec: SourceSpec) -> SourceSpec:
     return spec
 
 
-def _at(spec: SourceSpec, remote: Remote, entry: Kept) -> SourceSpec:
+def _at(spec: SourceSpec, remote: Remote, entry: CachedFile) -> SourceSpec:
     texts = {**spec.texts, **_date(spec, remote, entry)}
     return replace(spec, path=str(entry.path), texts=texts)
 
@@ -150,8 +152,8 @@ def _check_digest(spec: SourceSpec) -> None:
         raise BuildError(path, problem, remedy="replace the file, or correct sha256")
 
 
-def _in_cache(remote: Remote, sha256: str, folder: Path) -> Kept:
-    cached = Cached(folder, remote)
+def _in_cache(remote: Remote, sha256: str, folder: Path) -> CachedFile:
+    cached = CacheEntry(folder, remote)
     entry = cached.current(sha256)
     if entry is None:
         other = " with this sha256" if sha256 and cached.current() else ""
@@ -160,7 +162,7 @@ def _in_cache(remote: Remote, sha256: str, folder: Path) -> Kept:
     return entry
 
 
-def _date(spec: SourceSpec, remote: Remote, entry: Kept) -> dict[str, str]:
+def _date(spec: SourceSpec, remote: Remote, entry: CachedFile) -> dict[str, str]:
     if spec.texts.get("date") != LAST_MODIFIED:
         return {}
     if not entry.version.modified:

@@ -32,7 +32,7 @@ _PACKED = re.compile(f"(?:{'|'.join(map(re.escape, PACKED))})(?=!|$)", re.IGNORE
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class RowRules:
     """The demands of a ``[[source]]`` on its rows."""
 
     may_be_empty: bool = False
@@ -41,7 +41,7 @@ class Expected:
     all_releases: bool = False  # of files that differ by their date
 
 
-def read_expected(recipe: Path, table: Mapping[str, Any]) -> Expected:
+def read_expected(recipe: Path, table: Mapping[str, Any]) -> RowRules:
     """Return the demands of a ``[[source]]``; BuildError for a malformed value."""
     for key, only in (("empty", "ok"), ("releases", "all")):
         if table.get(key, only) != only:
@@ -57,10 +57,10 @@ def read_expected(recipe: Path, table: Mapping[str, Any]) -> Expected:
         remedy = 'write max_drop = "20%", for example'
         raise BuildError(recipe, "source.max_drop is not a percentage", remedy=remedy)
     percent = float(percentage[1]) if percentage else None
-    return Expected("empty" in table, rows, percent, "releases" in table)
+    return RowRules("empty" in table, rows, percent, "releases" in table)
 
 
-def check_releases(expected: Expected, labels: Iterable[str]) -> None:
+def check_releases(expected: RowRules, labels: Iterable[str]) -> None:
     """Raise BuildError if two files are the same but for a date: two releases of one product."""
     seen: dict[str, str] = {}
     for label in () if expected.all_releases else labels:
@@ -84,7 +84,7 @@ def _dates(label: str) -> list[str]:
 
 
 def check_some(
-    expected: Expected,
+    expected: RowRules,
     recipe: Path,
     path: str,
     tables: Sequence[SourceReport],
@@ -138,7 +138,7 @@ def rows_before(previous: Metadata | None) -> RowsBefore | None:
 
 
 def check_drop(
-    expected: Expected, recipe: Path, name: str, rows: int, previous: RowsBefore | None
+    expected: RowRules, recipe: Path, name: str, rows: int, previous: RowsBefore | None
 ) -> str | None:
     """Raise BuildError if a source lost too many rows; return a warning if that is unknown."""
     if previous is None:

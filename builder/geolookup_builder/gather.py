@@ -37,7 +37,7 @@ _MAX_WORDS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class GatheredRows:
     """All rows of a family: ranges, layer numbers, and each row's position in its source."""
 
     ranges: Ranges
@@ -79,9 +79,9 @@ class FamilyRows:
         for layer, parts in self.numbers.items():
             parts.append(numbers.get(layer, np.full(len(position), UNKNOWN, np.int32)))
 
-    def join(self) -> Gathered:
+    def join(self) -> GatheredRows:
         """Return all rows, in row order."""
-        return Gathered(
+        return GatheredRows(
             Ranges(
                 concat([empty(self.family), *self.first]), concat([empty(self.family), *self.last])
             ),
@@ -158,7 +158,7 @@ class SourceRows:
         first = concat([_as_mapped(ipv4.first), ipv6.first])
         return duplicates(Ranges(first, concat([_as_mapped(ipv4.last), ipv6.last])))
 
-    def of_family(self, family: int) -> Gathered:
+    def of_family(self, family: int) -> GatheredRows:
         """Return the rows of a family; those of IPv4 with the parts folded from IPv6."""
         rows = self._rows[family]
         return rows if family == 6 else _fold_in(rows, self._rows[6], self._report)
@@ -182,7 +182,7 @@ class SourceRows:
         del self._rows
 
     @cached_property
-    def _rows(self) -> dict[int, Gathered]:
+    def _rows(self) -> dict[int, GatheredRows]:
         """All rows by family; the batches are released."""
         return {family: self._families.pop(family).join() for family in (4, 6)}
 
@@ -193,7 +193,7 @@ def _order(positions: I64) -> I64 | slice:
     return slice(None) if in_order else np.argsort(positions)
 
 
-def _fold_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered:
+def _fold_in(ipv4: GatheredRows, ipv6: GatheredRows, report: SourceReport) -> GatheredRows:
     """Add to IPv4 rows the parts of IPv6 rows in IPv4-mapped space, in row order."""
     wide = _into_mapped(ipv6.ranges)
     if not len(wide):
@@ -217,7 +217,7 @@ def _fold_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered:
         layer: np.concatenate([own, ipv6.numbers[layer][wide]])[order]
         for layer, own in ipv4.numbers.items()
     }
-    return Gathered(ranges, numbers, position[order])
+    return GatheredRows(ranges, numbers, position[order])
 
 
 def _into_mapped(ranges: Ranges) -> I64:

@@ -24,7 +24,7 @@ from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
 from geolookup_builder.layer_values import UNKNOWN, LayerValues
-from geolookup_builder.layers import Layered, Provenance, provenance
+from geolookup_builder.layers import LayerPartition, Provenance, provenance
 from geolookup_builder.values import Reference
 
 #: The layers whose values make up one row of the network table.
@@ -41,7 +41,7 @@ class FamilyIntervals:
 
 
 @dataclass(frozen=True, slots=True)
-class Interned:
+class InternedContent:
     """The content of a dataset before it becomes tables; row 0 of each table is unknown."""
 
     families: dict[int, FamilyIntervals]
@@ -56,12 +56,12 @@ class Interned:
 
 
 def intern(
-    partitions: Mapping[int, Layered],
+    partitions: Mapping[int, LayerPartition],
     layers: Mapping[str, LayerValues],
     reference: Reference,
     finders: Sequence[Finder],
     report: BuildReport,
-) -> Interned:
+) -> InternedContent:
     """Return the rows that ``partitions`` (by family) uses, and its intervals by row number."""
     size = sum(len(partition.starts) for partition in partitions.values())
     with (
@@ -85,17 +85,19 @@ def intern(
         family: FamilyIntervals(part.starts, location_row[part.location], network_row[part.network])
         for family, part in families.items()
     }
-    return Interned(families, locations.take(by_location), networks.take(by_network), get_sources())
+    return InternedContent(
+        families, locations.take(by_location), networks.take(by_network), get_sources()
+    )
 
 
 def _provenance(
-    partitions: Mapping[int, Layered], layers: Mapping[str, LayerValues]
+    partitions: Mapping[int, LayerPartition], layers: Mapping[str, LayerValues]
 ) -> dict[int, Provenance]:
     return {family: provenance(partition, layers) for family, partition in partitions.items()}
 
 
 def _locations(
-    partitions: Mapping[int, Layered],
+    partitions: Mapping[int, LayerPartition],
     values: LayerValues,
     reference: Reference,
     finders: Sequence[Finder],
@@ -110,7 +112,7 @@ def _locations(
 
 
 def _networks(
-    partitions: Mapping[int, Layered], layers: Mapping[str, LayerValues]
+    partitions: Mapping[int, LayerPartition], layers: Mapping[str, LayerValues]
 ) -> tuple[Codes, pa.Table]:
     tuples, codes = {}, []
     for layer in _NETWORK_LAYERS:
@@ -124,7 +126,7 @@ def _networks(
     return rows[1:], pa.table(columns)
 
 
-def _numbers(partitions: Mapping[int, Layered], layer: str) -> Codes:
+def _numbers(partitions: Mapping[int, LayerPartition], layer: str) -> Codes:
     """Return UNKNOWN, the first row, then the number of each interval, IPv4 before IPv6."""
     parts = [partition.numbers[layer] for partition in partitions.values()]
     if not any(part.any() for part in parts):  # most layers of most recipes: takes no memory

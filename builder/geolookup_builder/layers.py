@@ -32,22 +32,24 @@ Coverage = dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Layered:
+class LayerPartition:
     """A gap-free partition of a family with one number per layer and interval."""
 
     starts: Addresses
     numbers: dict[str, Codes]
 
 
-def nothing(family: int, layers: tuple[str, ...]) -> Layered:
+def nothing(family: int, layers: tuple[str, ...]) -> LayerPartition:
     """Return one interval over the whole family, unknown in all layers."""
-    return Layered(Addresses.of(family, [0]), {layer: np.zeros(1, np.int32) for layer in layers})
+    return LayerPartition(
+        Addresses.of(family, [0]), {layer: np.zeros(1, np.int32) for layer in layers}
+    )
 
 
-def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> Layered:
+def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> LayerPartition:
     """Give each interval the numbers of the row that owns it."""
     # The owner -1 (a gap) takes the last entry: UNKNOWN.
-    return Layered(
+    return LayerPartition(
         intervals.starts,
         {
             layer: np.append(codes, np.int32(UNKNOWN))[intervals.owner]
@@ -56,19 +58,19 @@ def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> Layered:
     )
 
 
-def underlay(base: Layered, below: Layered) -> Layered:
+def underlay(base: LayerPartition, below: LayerPartition) -> LayerPartition:
     """Fill the layers that are unknown in ``base`` from ``below``."""
     # The first source: there is nothing to overlay.
     if len(base.starts) == 1 and not any(codes[0] for codes in base.numbers.values()):
         unknown = np.zeros(len(below.starts), np.int32)
         numbers = {layer: below.numbers.get(layer, unknown) for layer in base.numbers}
-        return _coalesce(Layered(below.starts, numbers))
+        return _coalesce(LayerPartition(below.starts, numbers))
     starts, (of_base, of_below) = overlay([base.starts, below.starts])
     numbers = _take(base.numbers, of_base)
     for layer in base.numbers.keys() & below.numbers.keys():
         number = numbers[layer]
         numbers[layer] = np.where(number == UNKNOWN, below.numbers[layer][of_below], number)
-    return _coalesce(Layered(starts, numbers))
+    return _coalesce(LayerPartition(starts, numbers))
 
 
 def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
@@ -99,11 +101,11 @@ def _insert(starts: Addresses, at: I64, values: Addresses) -> Addresses:
     return Addresses(low, np.insert(starts.high, at, values.high))
 
 
-def _coalesce(partition: Layered) -> Layered:
+def _coalesce(partition: LayerPartition) -> LayerPartition:
     # Layers that no source states share one array: compared once.
     distinct = {id(codes): codes for codes in partition.numbers.values()}
     keep = changes(*distinct.values())
-    return Layered(partition.starts[keep], _take(partition.numbers, keep))
+    return LayerPartition(partition.starts[keep], _take(partition.numbers, keep))
 
 
 def _take(numbers: dict[str, Codes], rows: I64 | Bools) -> dict[str, Codes]:
@@ -121,7 +123,7 @@ class Provenance:
     sources: dict[str, NDArray[np.uint8]]  # from 1; 0: the layer is unknown
 
 
-def provenance(partition: Layered, layers: Mapping[str, LayerValues]) -> Provenance:
+def provenance(partition: LayerPartition, layers: Mapping[str, LayerValues]) -> Provenance:
     """Return the provenance of the merged layers."""
     sources = {layer: layers[layer].sources(codes) for layer, codes in partition.numbers.items()}
     keep = changes(*sources.values())

@@ -19,7 +19,7 @@ from geolookup.integrity import VerifiedDataset
 from geolookup.parallel import in_order, threads_for
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
-from geolookup_builder.intern import Interned
+from geolookup_builder.intern import InternedContent
 from geolookup_builder.layers import Coverage, coverage
 from geolookup_builder.recipe import Recipe
 from geolookup_builder.reference import CREDITS, Credit
@@ -27,7 +27,7 @@ from geolookup_builder.reference import CREDITS, Credit
 
 def manifest(
     recipe: Recipe,
-    interned: Interned,
+    interned: InternedContent,
     tables: Mapping[str, pa.Table],
     extra_credits: Sequence[Credit],
     rows: Sequence[int],

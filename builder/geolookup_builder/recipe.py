@@ -20,7 +20,7 @@ from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
 from geolookup.store.pointer import KEEP
 from geolookup_builder import expected_rows
-from geolookup_builder.expected_rows import Expected
+from geolookup_builder.expected_rows import RowRules
 
 #: The folder of the packaged recipes.
 PACKAGED = Path(__file__).resolve().parent / "recipes"
@@ -47,7 +47,7 @@ class SourceSpec:
     detection: str = ""  # why the files are of the format, if ``auto`` detected it
     sha256: str = ""  # of a source that is one file, if the recipe has it
     remote: Remote | None = None  # the address to download from
-    expected: Expected = field(default_factory=Expected)  # of its rows
+    expected: RowRules = field(default_factory=RowRules)  # of its rows
 
     @property
     def name(self) -> str:

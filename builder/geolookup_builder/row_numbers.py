@@ -28,7 +28,7 @@ from geolookup.dataset.intervals import I64
 from geolookup.parallel import alongside
 from geolookup_builder.complete import Locations
 from geolookup_builder.factorize import Codes, factorize
-from geolookup_builder.intern import FamilyIntervals, Interned
+from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.previous_dataset import Previous, with_successors
 
 
@@ -93,7 +93,7 @@ _Row = TypeVar("_Row")
 _COUNTRY = ("country_code", "continent_code")
 
 
-def as_in_previous(interned: Interned, previous: Previous) -> Interned:
+def as_in_previous(interned: InternedContent, previous: Previous) -> InternedContent:
     """Return the same content, with the row numbers of the previous dataset."""
     if not previous.batches:
         return interned
@@ -106,7 +106,7 @@ def as_in_previous(interned: Interned, previous: Previous) -> Interned:
         )
         for family, intervals in interned.families.items()
     }
-    return Interned(families, locations, networks, interned.provenance)
+    return InternedContent(families, locations, networks, interned.provenance)
 
 
 def with_dictionaries(tables: Mapping[str, pa.Table], previous: Previous) -> dict[str, pa.Table]:
@@ -122,7 +122,7 @@ def _reencode(table: pa.Table, dictionaries: Mapping[str, pa.Array]) -> pa.Table
     return table
 
 
-def _networks(interned: Interned, previous: Previous) -> tuple[Codes, pa.Table]:
+def _networks(interned: InternedContent, previous: Previous) -> tuple[Codes, pa.Table]:
     """Return the number of each row, and the rows in that order."""
     names = [field.column for field in in_table(NETWORK)]
     rows = [interned.networks[name].combine_chunks() for name in names]
@@ -132,7 +132,7 @@ def _networks(interned: Interned, previous: Previous) -> tuple[Codes, pa.Table]:
     return numbers, interned.networks.take(inverse(numbers))
 
 
-def _locations(interned: Interned, previous: Previous) -> tuple[Codes, Locations]:
+def _locations(interned: InternedContent, previous: Previous) -> tuple[Codes, Locations]:
     locations = interned.locations
     country = matches(previous.columns(fmt.COUNTRY, *_COUNTRY), _pairs(locations.countries))
     zone = matches(previous.columns(fmt.ZONE, "zone"), [pa.array(locations.zones, pa.string())])

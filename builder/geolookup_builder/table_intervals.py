@@ -16,13 +16,13 @@ from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
 from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, cut_at
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.flatten import Intervals, Ranges, flatten
-from geolookup_builder.gather import EXCLUDED, Gathered
+from geolookup_builder.gather import EXCLUDED, GatheredRows
 from geolookup_builder.layer_values import UNKNOWN
-from geolookup_builder.layers import Layered, hide, of_source
+from geolookup_builder.layers import LayerPartition, hide, of_source
 
 
 @dataclass(frozen=True, slots=True)
-class Clipped:
+class ClippedRows:
     """The parts of one family's ranges that no lookup reaches: a mask of rows, and counts."""
 
     private: Bools
@@ -31,7 +31,7 @@ class Clipped:
     excluded_addresses: int
 
 
-def _count_clipped(ranges: Ranges, family: int) -> Clipped:
+def _count_clipped(ranges: Ranges, family: int) -> ClippedRows:
     """Count clipped (private) addresses, and excluded (6to4, NAT64) rows and addresses.
 
     The caller counts the clipped rows, because a row that is partly folded has ranges of
@@ -39,7 +39,7 @@ def _count_clipped(ranges: Ranges, family: int) -> Clipped:
     """
     private, excluded = ranges_of(family, PRIVATE), EXCLUDED if family == 6 else ()
     in_private, in_excluded = _rows_inside(ranges, private), _rows_inside(ranges, excluded)
-    return Clipped(
+    return ClippedRows(
         in_private,
         _addresses_inside(ranges, private) if in_private.any() else 0,
         int(in_excluded.sum()),
@@ -75,14 +75,14 @@ class TableIntervals:
     """The intervals of one family in a table, and the counts of its rows."""
 
     intervals: Intervals  # owned by the row's position in the table; -1: a gap
-    layers: Layered
-    counts: Clipped
+    layers: LayerPartition
+    counts: ClippedRows
     clipped_rows: I64  # positions of the rows with private addresses
     is_owner: Bools  # by position: whether the row owns an interval, hidden space included
     has_value: Bools  # by position: whether the row has a value
 
 
-def intervals_of(rows: Gathered, family: int, size: int) -> TableIntervals:
+def intervals_of(rows: GatheredRows, family: int, size: int) -> TableIntervals:
     """Flatten one family's rows of a table of ``size``; remove space that lookups never search.
 
     Arrays are released as soon as nothing needs them: here a build takes the most memory.

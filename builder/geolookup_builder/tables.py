@@ -14,12 +14,12 @@ from geolookup.dataset.intervals import Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
-from geolookup_builder.intern import FamilyIntervals, Interned
+from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import Provenance
 from geolookup_builder.values import Reference
 
 
-def tables(interned: Interned, reference: Reference) -> dict[str, pa.Table]:
+def tables(interned: InternedContent, reference: Reference) -> dict[str, pa.Table]:
     """Return every table by file name."""
     ipv4, ipv6 = interned.families[4], interned.families[6]
     with alongside(partial(_location, interned), interned.intervals) as location:
@@ -64,7 +64,7 @@ def _intervals(family: FamilyIntervals) -> pa.Table:
     )
 
 
-def _location(interned: Interned) -> pa.Table:
+def _location(interned: InternedContent) -> pa.Table:
     locations = interned.locations
     own = {
         field.column: _column(locations.tuples.values(field.column)) for field in in_table(LOCATION)
@@ -80,7 +80,7 @@ def _location(interned: Interned) -> pa.Table:
     )
 
 
-def _network(interned: Interned) -> pa.Table:
+def _network(interned: InternedContent) -> pa.Table:
     networks = interned.networks
     columns = {
         field.column: _column(networks[field.column].combine_chunks())
@@ -93,7 +93,7 @@ def _network(interned: Interned) -> pa.Table:
     return pa.table({**columns, **json_columns(texts)})
 
 
-def _country(interned: Interned, reference: Reference) -> pa.Table:
+def _country(interned: InternedContent, reference: Reference) -> pa.Table:
     records = [
         _country_record(code, continent, reference)
         for code, continent in interned.locations.countries

@@ -69,7 +69,7 @@ def load_reference(countries: Path | None = None) -> Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Cleaned:
+class CleanValues:
     """Distinct values of a field: typed, null for unknown, and which were invalid."""
 
     values: pa.Array
@@ -77,10 +77,10 @@ class Cleaned:
 
 
 #: Takes cells that are not empty.
-Cleaner = Callable[[pa.Array, Field, Reference], Cleaned]
+Cleaner = Callable[[pa.Array, Field, Reference], CleanValues]
 
 
-def clean(name: str, cells: pa.Array, reference: Reference) -> Cleaned:
+def clean(name: str, cells: pa.Array, reference: Reference) -> CleanValues:
     """Clean the distinct cells (string array) of the column ``name`` of a source."""
     texts = pc.utf8_trim_whitespace(cells)
     present = pc.if_else(pc.equal(texts, _EMPTY), _NO_TEXT, texts)
@@ -111,52 +111,52 @@ def value_type(name: str) -> pa.DataType:
     return type_of(BY_SOURCE_COLUMN[name])
 
 
-def _text(cells: pa.Array, _field: Field, _reference: Reference) -> Cleaned:
-    return Cleaned(cells, np.zeros(len(cells), bool))
+def _text(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
+    return CleanValues(cells, np.zeros(len(cells), bool))
 
 
-def _match(cells: pa.Array, words: Mapping[str, str]) -> Cleaned:
+def _match(cells: pa.Array, words: Mapping[str, str]) -> CleanValues:
     """Return the values of words in any case."""
     # "nl" -> "NL": compared in lower case.
     lower = pa.array([word.lower() for word in words], pa.string())
     values = pa.array(words.values(), pa.string()).take(pc.index_in(pc.utf8_lower(cells), lower))
-    return Cleaned(values, _invalid(cells, values))
+    return CleanValues(values, _invalid(cells, values))
 
 
-def _country(cells: pa.Array, _field: Field, reference: Reference) -> Cleaned:
+def _country(cells: pa.Array, _field: Field, reference: Reference) -> CleanValues:
     return _match(cells, reference.country_words)
 
 
-def _continent(cells: pa.Array, _field: Field, reference: Reference) -> Cleaned:
+def _continent(cells: pa.Array, _field: Field, reference: Reference) -> CleanValues:
     return _match(cells, {code: code for code in reference.continents})
 
 
-def _zone(cells: pa.Array, _field: Field, reference: Reference) -> Cleaned:
+def _zone(cells: pa.Array, _field: Field, reference: Reference) -> CleanValues:
     exists = pc.is_in(cells, pa.array(reference.zones, pa.string()))
     values = pc.if_else(exists, cells, _NO_TEXT)
-    return Cleaned(values, _invalid(cells, values))
+    return CleanValues(values, _invalid(cells, values))
 
 
-def _words(cells: pa.Array, field: Field, _reference: Reference) -> Cleaned:
+def _words(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
     """Translate a vendor's words into those of the contract."""
     values, is_known = translate(cells, VOCABULARY[field.source_column])
     is_unknown = pc.and_not(pc.is_valid(cells), is_known)
-    return Cleaned(values, np.asarray(is_unknown.to_numpy(zero_copy_only=False), bool))
+    return CleanValues(values, np.asarray(is_unknown.to_numpy(zero_copy_only=False), bool))
 
 
-def _boolean(cells: pa.Array, _field: Field, _reference: Reference) -> Cleaned:
+def _boolean(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
     words = pc.index_in(pc.utf8_lower(cells), pa.array(list(_BOOLEANS), pa.string()))
     values = pa.array(list(_BOOLEANS.values()), pa.bool_()).take(words)
-    return Cleaned(values, _invalid(cells, values))
+    return CleanValues(values, _invalid(cells, values))
 
 
-def _real(cells: pa.Array, field: Field, _reference: Reference) -> Cleaned:
+def _real(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
     numbers = _floats(cells)
     # Adding zero turns -0.0 into 0.0.
     values = pc.add(
         pc.if_else(_between(numbers, field.least, field.most), numbers, _NO_NUMBER), _ZERO
     )
-    return Cleaned(values, _invalid(cells, values))
+    return CleanValues(values, _invalid(cells, values))
 
 
 def _between(numbers: pa.Array, least: float, most: float) -> pa.Array:
@@ -174,9 +174,9 @@ def _floats(cells: pa.Array) -> pa.Array:
         return pc.if_else(number, cells, _NO_TEXT).cast(pa.float64())
 
 
-def _integer(cells: pa.Array, field: Field, _reference: Reference) -> Cleaned:
+def _integer(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
     values = _integers(cells, field, int(field.least))
-    return Cleaned(values, _invalid(cells, values))
+    return CleanValues(values, _invalid(cells, values))
 
 
 def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
@@ -187,14 +187,14 @@ def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
     return pc.if_else(inside, numbers, _NO_INTEGER).cast(type_of(field))
 
 
-def _asn(cells: pa.Array, field: Field, _reference: Reference) -> Cleaned:
+def _asn(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
     is_asn = pc.match_substring_regex(cells, _ASN)
     digits = pc.replace_substring_regex(cells, "^[Aa][Ss]", "")
     digits = pc.if_else(is_asn, digits, _NO_TEXT)
     values = _integers(digits, field, 0)
     invalid = _invalid(cells, values)
     # Several vendors write AS 0 for "none" (RFC 7607 reserves it).
-    return Cleaned(pc.if_else(pc.equal(values, _AS_0), _NO_ASN, values), invalid)
+    return CleanValues(pc.if_else(pc.equal(values, _AS_0), _NO_ASN, values), invalid)
 
 
 def _invalid(cells: pa.Array, values: pa.Array) -> Bools:

@@ -41,7 +41,7 @@ STANDARD_INPUT = "-"
 _PROMPT = "reading addresses from standard input, one per line; Ctrl-D ends it"
 
 
-class Named:
+class ArgumentAddresses:
     """Addresses that are arguments, in the form in which they are looked up."""
 
     def __init__(self, addresses: Iterable[object]) -> None:
@@ -60,7 +60,7 @@ class Named:
         return iter(self._addresses)
 
 
-class Piped:
+class InputLines:
     """Whole lines of standard input; ``first`` is the number of the first, from 1."""
 
     def __init__(self, text: bytes, first: int) -> None:
@@ -81,7 +81,7 @@ class Piped:
         return filter(None, map(_strip, self._text.split(b"\n")))
 
 
-class Cleaned(Piped):
+class CleanLines(InputLines):
     """Whole lines of standard input; ``clean_text`` reads the address in each."""
 
     def answer(self, lines: Lines, second: int) -> int:
@@ -104,15 +104,17 @@ def blocks(addresses: tuple[str, ...], *, clean: bool) -> Iterator[Block]:
     if addresses and addresses != (STANDARD_INPUT,):
         if STANDARD_INPUT in addresses:
             fail("- stands for standard input; name either - or addresses")
-        return iter((Named(_clean(addresses) if clean else addresses),))
+        return iter((ArgumentAddresses(_clean(addresses) if clean else addresses),))
     if not sys.stdin:  # a process may be started without it
         fail("standard input is closed; name addresses, or pipe them in")
     if sys.stdin.isatty():
         click.echo(f"geolookup: {_PROMPT}", err=True)
-    return read_blocks(cast("BufferedReader", sys.stdin.buffer), Cleaned if clean else Piped)
+    return read_blocks(
+        cast("BufferedReader", sys.stdin.buffer), CleanLines if clean else InputLines
+    )
 
 
-def read_blocks(source: BufferedReader, of_lines: type[Piped] = Piped) -> Iterator[Block]:
+def read_blocks(source: BufferedReader, of_lines: type[InputLines] = InputLines) -> Iterator[Block]:
     """Yield the lines of a stream as they arrive."""
     partial: list[bytes] = []  # the parts of a line whose end has not arrived
     partial_size = 0  # bytes of these

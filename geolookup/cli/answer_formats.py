@@ -9,7 +9,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from geolookup.cli import json_text
-from geolookup.cli.address_input import Piped
+from geolookup.cli.address_input import InputLines
 from geolookup.cli.terminal_text import has_colours, style
 from geolookup.contract.envelope import to_json
 
@@ -50,7 +50,7 @@ class Json:
 
     def tells(self, block: Block) -> bool:
         """See ``Format``: an answer does not say which line it is for."""
-        return isinstance(block, Piped)
+        return isinstance(block, InputLines)
 
     def _select(self, envelope: dict[str, Any]) -> dict[str, Any]:
         data = envelope["data"]

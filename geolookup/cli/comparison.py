@@ -16,7 +16,7 @@ from geolookup.errors import line_text
 
 if TYPE_CHECKING:
     from geolookup.comparison import Comparison
-    from geolookup.comparison.gates import Gated
+    from geolookup.comparison.gates import GateResult
     from geolookup.comparison.scoring import Score
 
 
@@ -145,7 +145,7 @@ def _print(result: Comparison | Score, lines: Iterable[str], *, as_json: bool) -
     _exit_by_gates(result)
 
 
-def _exit_by_gates(result: Gated) -> NoReturn:
+def _exit_by_gates(result: GateResult) -> NoReturn:
     """Print the failed gates on standard error; exit with 1 if there are any, else with 0."""
     from geolookup.comparison.gates import verdict_line
 

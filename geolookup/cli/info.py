@@ -18,7 +18,7 @@ from geolookup.errors import line_text
 
 if TYPE_CHECKING:
     from geolookup.contract.display import FieldInfo
-    from geolookup.dataset.coverage import Known
+    from geolookup.dataset.coverage import KnownAddresses
 
 _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources and their rows"}
 
@@ -52,7 +52,9 @@ def info(dataset: str | None, as_json: bool) -> None:
         click.echo("\n".join(map(line_text, lines)))
 
 
-def _lines(metadata: Metadata, kernel: str, coverage: Mapping[str, Known]) -> Iterator[str]:
+def _lines(
+    metadata: Metadata, kernel: str, coverage: Mapping[str, KnownAddresses]
+) -> Iterator[str]:
     yield f"name        {metadata.name}"
     yield f"generation  {metadata.generation}"
     if metadata.previous:

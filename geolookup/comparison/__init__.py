@@ -25,7 +25,7 @@ from geolookup.comparison.gates import (
     ALL,
     DIFF_METRICS,
     Gate,
-    Gated,
+    GateResult,
     Verdict,
     change_metrics,
     judge,
@@ -54,7 +54,7 @@ _UNITS = {f"ipv{family}": unit for family, unit in UNITS.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedDataset:
     """One of the two datasets."""
 
     path: str
@@ -90,11 +90,11 @@ class Overlaid:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Gated):
+class Comparison(GateResult):
     """Two datasets compared; ``parts`` are ipv4, ipv6 and, if requests are counted, all."""
 
-    old: Compared
-    new: Compared
+    old: ComparedDataset
+    new: ComparedDataset
     requests: Requests | None
     parts: Mapping[str, Part]
     gates: Sequence[Verdict]
@@ -200,10 +200,10 @@ def _answers_by_part(
     return requests, {**answers, ALL: together(list(answers.values()))}
 
 
-def describe(dataset: Dataset) -> Compared:
+def describe(dataset: Dataset) -> ComparedDataset:
     """Return path, name and generation of a dataset."""
     about = dataset.manifest.metadata()
-    return Compared(dataset.path, about.name, about.generation)
+    return ComparedDataset(dataset.path, about.name, about.generation)
 
 
 def _part(

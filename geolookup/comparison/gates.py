@@ -71,7 +71,7 @@ class Verdict:
     failed: list[str]
 
 
-class Gated:
+class GateResult:
     """A result with ``gates``, the verdicts of its gates."""
 
     __slots__ = ()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.special import PUBLIC, partition
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.column_views import Encoded
+from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.dataset.intervals import Addresses, is_partition, overlay, sizes
 from geolookup.errors import REBUILD, DatasetError
@@ -146,7 +146,7 @@ def _partition(path: str, starts: Starts) -> Addresses:
     """Return mapped starts as decoded arrays; raises DatasetError unless they are a partition."""
     if len(starts.highs) != len(starts.lows):
         raise DatasetError(path, "the columns differ in length", REBUILD)
-    if isinstance(starts.lows, Encoded):
+    if isinstance(starts.lows, EncodedColumn):
         values, indices = np.asarray(starts.lows.values), starts.lows.indices
         low = values[_within(path, indices, len(indices), len(values))]
         addresses = Addresses(low, np.asarray(starts.highs))

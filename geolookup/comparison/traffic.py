@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import FAMILIES
-from geolookup.dataset.column_views import Encoded
+from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.intervals import Addresses
 from geolookup.errors import TableFileError
 from geolookup.files.table_files import AddressColumn, TableFile, open_addresses, table_files
@@ -95,9 +95,9 @@ class _Locator:
         ipv4, ipv6 = (starts[family] for family in FAMILIES)
         self.ipv4_starts = ipv4.low.data
         self.ipv6_highs = np.asarray(ipv6.high).data
-        # ``Encoded`` with the indices 0 1 2 ...: the plain lower halves.
+        # ``EncodedColumn`` with the indices 0 1 2 ...: the plain lower halves.
         every = np.arange(len(ipv6), dtype=np.int32)
-        self.ipv6_lows = Encoded(every.data, ipv6.low.data)
+        self.ipv6_lows = EncodedColumn(every.data, ipv6.low.data)
 
     def locate_texts(self, data: Any, offsets: NDArray[np.int64], ids: Any, families: Any) -> None:
         """Fill in the interval ids and families of the n texts ``data[offset : next offset]``."""

@@ -47,7 +47,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class LinkedTable:
     """A table that locations refer to: fields by its own rows, and its row by location row."""
 
     fields: Mapping[str, Pair]
@@ -60,7 +60,7 @@ class Values:
 
     location: Mapping[str, Pair]  # by location row, with the code of the country
     network: Mapping[str, Pair]  # by network row
-    linked: tuple[Linked, ...]  # country and zone
+    linked: tuple[LinkedTable, ...]  # country and zone
     old_coordinates: NDArray[np.float64]  # (2, rows): latitude, longitude
     new_coordinates: NDArray[np.float64]
     new_networks: pa.Table
@@ -76,9 +76,9 @@ def read_values(old: Dataset, new: Dataset) -> Values:
             for field in in_table(table)
         }
 
-    def link(table: str) -> Linked:
+    def link(table: str) -> LinkedTable:
         links = [side[LOCATION][table].to_numpy().astype(np.int32) for side in sides]
-        return Linked(in_common(table), Pair(links[0], links[1]))
+        return LinkedTable(in_common(table), Pair(links[0], links[1]))
 
     country = link(COUNTRY)
     location = {CODE: _through(country, CODE), **in_common(LOCATION)}
@@ -93,7 +93,7 @@ def read_values(old: Dataset, new: Dataset) -> Values:
     )
 
 
-def _through(linked: Linked, path: str) -> Pair:
+def _through(linked: LinkedTable, path: str) -> Pair:
     """Return a field of a linked table by location row."""
     values, link = linked.fields[path], linked.link
     return Pair(values.old[link.old], values.new[link.new], values.values)

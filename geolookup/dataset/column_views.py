@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Encoded:
+class EncodedColumn:
     """A dictionary column of integers: a sequence, decoded by item."""
 
     __slots__ = ("indices", "values")

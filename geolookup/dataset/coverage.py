@@ -18,7 +18,7 @@ from geolookup.errors import REBUILD, DatasetError
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownAddresses:
     """Addresses of one family: how many there are, and how many have a value, by path.
 
     ``of`` are the public IPv4 addresses. For IPv6, only addresses with a known value: nearly all of
@@ -33,7 +33,7 @@ class Known:
         return self.with_value[path] / self.of if self.of else 0.0
 
 
-def known_addresses(path: str | os.PathLike[str]) -> dict[str, Known]:
+def known_addresses(path: str | os.PathLike[str]) -> dict[str, KnownAddresses]:
     """Count the addresses with a value of each field, by family, "ipv4" and "ipv6".
 
     Reads the whole dataset. Raises DatasetError for a damaged one.
@@ -79,7 +79,7 @@ def _known_rows(batches: Mapping[str, pa.RecordBatch]) -> Iterator[tuple[str, st
 
 def _count_known(
     family: int, batches: Mapping[str, pa.RecordBatch], tables: list[tuple[str, str, Bools]]
-) -> Known:
+) -> KnownAddresses:
     batch = batches[fmt.IPV4 if family == 4 else fmt.IPV6]
     starts = arrow_files.starts_of(batch)
     rows = {
@@ -97,4 +97,4 @@ def _count_known(
         with_value[path] = counts[key]
     anything = (rows[fields.LOCATION] > 0) | (rows[fields.NETWORK] > 0)
     public = sum(last - first + 1 for first, last in special.ranges_of(4, special.PUBLIC))
-    return Known(public if family == 4 else count_addresses(starts, anything), with_value)
+    return KnownAddresses(public if family == 4 else count_addresses(starts, anything), with_value)

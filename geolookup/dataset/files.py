@@ -16,7 +16,7 @@ from itertools import pairwise
 from geolookup.contract import fields
 from geolookup.contract.address import MAX
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.column_views import Bits, Encoded, Nullable, Words
+from geolookup.dataset.column_views import Bits, EncodedColumn, Nullable, Words
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.rows import KINDS, Texts
 from geolookup.errors import REBUILD, DatasetError
@@ -143,7 +143,7 @@ class Starts:
 
     def __init__(self, file: File, family: int) -> None:
         self._path, self.family = file.path, family
-        self.lows: memoryview | Encoded
+        self.lows: memoryview | EncodedColumn
         if family == 4:
             self.lows = self.highs = file.view("start", "uint32")
         else:
@@ -234,10 +234,10 @@ class File:
         """Return a column of fixed-width integers."""
         return self._numbers(self._column(column, kind), *_WIDTH[kind])
 
-    def encoded_column(self, column: str, kind: str) -> Encoded:
+    def encoded_column(self, column: str, kind: str) -> EncodedColumn:
         """Return a dictionary column of integers, whatever the width of its indices."""
         description, indices = self._indices(column, kind)
-        return Encoded(indices, self._numbers(description.dictionary, *_WIDTH[kind]))
+        return EncodedColumn(indices, self._numbers(description.dictionary, *_WIDTH[kind]))
 
     def _indices(self, column: str, kind: str) -> tuple[BufferDescription, memoryview]:
         description = self._description.column(column)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.contract.special import PUBLIC, Range, ranges_of
-from geolookup.dataset.column_views import Encoded
+from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.dataset.intervals import I64, U64, Addresses, Bools
 from geolookup.dataset.networks import limits_of
@@ -105,8 +105,8 @@ class _Intervals:
         self._highs = np.asarray(self._starts.highs)
         lows = self._starts.lows
         # Of IPv6: indices into the distinct lower halves, decoded for chosen intervals only.
-        self._lows = np.asarray(lows.indices if isinstance(lows, Encoded) else lows)
-        self._values = np.asarray(lows.values) if isinstance(lows, Encoded) else None
+        self._lows = np.asarray(lows.indices if isinstance(lows, EncodedColumn) else lows)
+        self._values = np.asarray(lows.values) if isinstance(lows, EncodedColumn) else None
 
     def holding(self, value: int) -> int:
         """Return the position of the interval that holds an address."""

@@ -27,7 +27,7 @@ from geolookup.dataset.intervals import (
 from geolookup.kernel import parse_texts
 
 if TYPE_CHECKING:
-    from geolookup.dataset.column_views import Encoded
+    from geolookup.dataset.column_views import EncodedColumn
     from geolookup.dataset.files import Dataset
 
 I32 = NDArray[np.int32]
@@ -44,7 +44,7 @@ class Partitions(Protocol):
 
     ipv4_starts: memoryview
     ipv6_highs: memoryview
-    ipv6_lows: Encoded
+    ipv6_lows: EncodedColumn
 
 
 def parse(
@@ -156,7 +156,7 @@ def replace_embedded(addresses: MixedAddresses) -> MixedAddresses:
 class _Lows:
     """The lower halves of the starts, decoded on access."""
 
-    def __init__(self, column: Encoded) -> None:
+    def __init__(self, column: EncodedColumn) -> None:
         self._indices, self._values = np.asarray(column.indices), np.asarray(column.values)
 
     def __getitem__(self, rows: NDArray[np.int64]) -> U64:

@@ -71,7 +71,7 @@ class World:
 
     def __init__(self, densities: Sequence[Density], least: float = 0) -> None:
         self.least = least
-        self.grid, sums = _bin([_Placed(density) for density in densities])
+        self.grid, sums = _bin([_PlaceWeights(density) for density in densities])
         visible = [of_density.of_least(least) for of_density in sums]
         self.cells = _together(visible)
         self.layers = [
@@ -96,7 +96,7 @@ class _Sums(NamedTuple):
         return _Sums(self.cells[selection], self.weights[selection])
 
 
-class _Placed:
+class _PlaceWeights:
     """The places of a density that have coordinates and a weight."""
 
     def __init__(self, density: Density) -> None:
@@ -119,7 +119,7 @@ def _nowhere(density: Density) -> Bools:
     return np.isnan(density.latitudes) | np.isnan(density.longitudes)
 
 
-def _bin(placed: Sequence[_Placed]) -> tuple[Grid, list[_Sums]]:
+def _bin(placed: Sequence[_PlaceWeights]) -> tuple[Grid, list[_Sums]]:
     """Return the finest grid whose cells a page can hold, and the sums of each density in it."""
     for side in SIDES:
         grid = Grid(side)

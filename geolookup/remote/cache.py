@@ -65,7 +65,7 @@ def _home() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedFile:
     """A complete file in the cache; ``is_refused`` if it could not be compiled."""
 
     path: Path
@@ -94,7 +94,7 @@ class Part:
         return self.path.stat().st_size if self.path.exists() else 0
 
 
-class Cached:
+class CacheEntry:
     """The cached files of one address."""
 
     def __init__(self, folder: Path, remote: Remote) -> None:
@@ -118,7 +118,7 @@ class Cached:
                 )
             yield
 
-    def current(self, sha256: str = "") -> Kept | None:
+    def current(self, sha256: str = "") -> CachedFile | None:
         """Return the current file, or with ``sha256`` the one that has it; None without one.
 
         If the current file is missing or damaged, that is the last one that compiled.
@@ -126,7 +126,7 @@ class Cached:
         kept = (self._whole(name, sha256) for name in (_CURRENT, _COMPILED))
         return next(filter(None, kept), None)
 
-    def _whole(self, name: str, sha256: str = "") -> Kept | None:
+    def _whole(self, name: str, sha256: str = "") -> CachedFile | None:
         """Return the file that kept.json or compiled.json states, if it has its digest."""
         kept = self._entry(name)
         if kept is None or sha256 not in ("", kept.sha256):
@@ -134,7 +134,7 @@ class Cached:
         # Read anew at each use: a file changed on disk counts as missing.
         return kept if sha256_of(kept.path) == kept.sha256 else None
 
-    def _entry(self, name: str) -> Kept | None:
+    def _entry(self, name: str) -> CachedFile | None:
         """Return the file that kept.json or compiled.json states; None if it is missing."""
         members = _read(self._folder / name)
         digest = str(members.get("sha256", ""))
@@ -142,7 +142,7 @@ class Cached:
         if not digest or not path.is_file():
             return None
         is_refused = members.get("is_refused") is True
-        return Kept(path, path.stat().st_size, digest, _version(members), is_refused)
+        return CachedFile(path, path.stat().st_size, digest, _version(members), is_refused)
 
     def part(self) -> Part:
         """Return the partial file."""
@@ -179,11 +179,11 @@ class Cached:
             else:
                 part.unlink(missing_ok=True)
 
-    def keep(self, part: Part, version: Version) -> Kept:
+    def keep(self, part: Part, version: Version) -> CachedFile:
         """Make a complete and checked part the current file."""
         digest = sha256_of(part.path)
         path = self._folder / digest[:_DIGEST_DIGITS] / part.path.name
-        kept = Kept(path, part.path.stat().st_size, digest, version)
+        kept = CachedFile(path, part.path.stat().st_size, digest, version)
         with atomic.output_errors(path):
             atomic.fsync_file(part.path)
             path.parent.mkdir(exist_ok=True)
@@ -204,7 +204,7 @@ class Cached:
                 self._write_kept(name, replace(current, is_refused=False))
             self._remove_others()
 
-    def refuse(self, path: Path) -> Kept | None:
+    def refuse(self, path: Path) -> CachedFile | None:
         """Return the last file that compiled, and make it the current one instead of ``path``.
 
         Without one, None: the refused file stays, but the next download is unconditional. Also None
@@ -218,7 +218,7 @@ class Cached:
             self._remove_others()
         return compiled
 
-    def _write_kept(self, name: str, kept: Kept) -> None:
+    def _write_kept(self, name: str, kept: CachedFile) -> None:
         address = self._remote.safe_uri
         members = {"address": address, "bytes": kept.bytes, "sha256": kept.sha256}
         members |= {"is_refused": kept.is_refused, **asdict(kept.version)}

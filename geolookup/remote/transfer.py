@@ -15,7 +15,7 @@ from geolookup.filesystem.atomic import output_errors
 from geolookup.progress import Progress
 from geolookup.remote import Answer, CacheState, Limits, Pace, TransientError, content
 from geolookup.remote.address import Remote
-from geolookup.remote.cache import Cached, Kept, Part, sha256_of
+from geolookup.remote.cache import CachedFile, CacheEntry, Part, sha256_of
 from geolookup.remote.key import hide_keys, key_of, mask_of
 
 #: Reads a compressed file through, up to its checksum; BuildError for a damaged one.
@@ -32,10 +32,10 @@ def _origin(remote: Remote) -> Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedFile:
     """A current file; ``changed`` if this run downloaded it, from byte ``start`` on."""
 
-    file: Kept
+    file: CachedFile
     changed: bool
     start: int = 0
 
@@ -63,7 +63,7 @@ def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMI
 
     The cache does not change. Raises BuildError.
     """
-    current = Cached(folder, remote).current(sha256)
+    current = CacheEntry(folder, remote).current(sha256)
     if current is not None and sha256:
         return Pending(changed=False, bytes=current.bytes)
     state = CacheState(current.condition if current else None)
@@ -87,18 +87,18 @@ def fetch(
     progress: Progress,
     limits: Limits = DEFAULT_LIMITS,
     read_through: ReadThrough = lambda _path: None,
-) -> Fetched:
+) -> FetchedFile:
     """Download the file of an address into the cache at ``folder``, unless it is current there.
 
     With ``sha256``, a file is current if it has that digest, and no other file is accepted.
     ``read_through`` checks a downloaded file further. Raises DownloadError if the server does
     not deliver the file, BuildError if the file is refused; the cached file then stays.
     """
-    with hide_keys(mask_of([remote])), Cached(folder, remote).lock():
-        cached = Cached(folder, remote)
+    with hide_keys(mask_of([remote])), CacheEntry(folder, remote).lock():
+        cached = CacheEntry(folder, remote)
         current = cached.current(sha256)
         if current is not None and sha256:
-            return Fetched(current, changed=False)
+            return FetchedFile(current, changed=False)
         return _Transfer(remote, sha256, cached, current, progress, limits, read_through).run()
 
 
@@ -108,13 +108,13 @@ class _Transfer:
 
     remote: Remote
     sha256: str
-    cached: Cached
-    former: Kept | None
+    cached: CacheEntry
+    former: CachedFile | None
     progress: Progress
     limits: Limits
     read_through: ReadThrough
 
-    def run(self) -> Fetched:
+    def run(self) -> FetchedFile:
         """Try until the file is downloaded, or until the limits are reached."""
         failures = 0
         while True:
@@ -136,7 +136,7 @@ class _Transfer:
         times = f"tried {failures} times" if failures > 1 else "tried once"
         return _later(self.remote, f"{error.problem}{requested} ({times})", error)
 
-    def _attempt(self) -> Fetched:
+    def _attempt(self) -> FetchedFile:
         part = self.cached.part()
         # 3 MB of 10 are there: bytes from 3,000,000 on are requested, with If-Range. Status 206
         # continues the part, 200 begins anew.
@@ -145,7 +145,7 @@ class _Transfer:
         state = CacheState(former, start, part.validator)
         with _origin(self.remote)(self.remote, state, self.limits) as answer:
             if answer is None:
-                return Fetched(cast("CachedFile", self.former), changed=False)
+                return FetchedFile(cast("CachedFile", self.former), changed=False)
             self._check_end(answer)
             part = self._resume(part, answer) if answer.start else self.cached.begin(answer)
             self._receive(part, answer)
@@ -179,7 +179,7 @@ class _Transfer:
             self.cached.discard_part()
             raise content.too_large(self.remote.safe_uri, self.limits.largest)
 
-    def _finish(self, part: Part, answer: Answer) -> Fetched:
+    def _finish(self, part: Part, answer: Answer) -> FetchedFile:
         """Check a complete part, and make it the current file."""
         try:
             if answer.coding:
@@ -192,7 +192,7 @@ class _Transfer:
             if answer.start:  # resumed: the parts may be of different versions
                 raise TransientError(error.problem) from error
             raise BuildError(self.remote.safe_uri, error.problem, remedy=error.remedy) from error
-        return Fetched(self.cached.keep(part, answer.version), changed=True, start=answer.start)
+        return FetchedFile(self.cached.keep(part, answer.version), changed=True, start=answer.start)
 
     def _check_digest(self, part: Part) -> None:
         if self.sha256 and (digest := sha256_of(part.path)) != self.sha256:

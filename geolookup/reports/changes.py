@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison import Compared, Part
+from geolookup.comparison import ComparedDataset, Part
 from geolookup.comparison.changes import (
     CLASSES_KM,
     by_distance,
@@ -62,7 +62,7 @@ def _lead(difference: Difference) -> str:
     return f"Changes from {old} to {new}, over all public addresses."
 
 
-def _side_text(side: Compared) -> str:
+def _side_text(side: ComparedDataset) -> str:
     return f"{wording.name(side.name)}, generation {side.generation[:12]}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from geolookup.comparison.scoring import Group, Score, ScoredPart
-from geolookup.comparison.scoring.agreement import LEVELS, Agreement, Measured
+from geolookup.comparison.scoring.agreement import LEVELS, Accuracy, Agreement
 from geolookup.comparison.scoring.breakdown import WorstNetwork
 from geolookup.comparison.scoring.places import TruthFile
 from geolookup.pictures import wording
@@ -92,7 +92,7 @@ def distance_table(parts: Parts) -> Table:
     return Table("Distance from the truth", head, rows)
 
 
-def _distance(score: Measured) -> Iterator[str]:
+def _distance(score: Accuracy) -> Iterator[str]:
     far = score.kilometres
     yield wording.count(far.of)
     for quantile in QUANTILES:
@@ -137,7 +137,7 @@ def _groups(caption: str, title: str, groups: Sequence[Group]) -> Table:
     return Table(caption, head, rows)
 
 
-def _group(score: Measured) -> Iterator[str]:
+def _group(score: Accuracy) -> Iterator[str]:
     yield wording.count(score.of)
     for level in LEVELS:
         agree = getattr(score, level).agree

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.build_report import Filled
+from geolookup_builder.build_report import FillCount
 
 import geolookup
 from geolookup.errors import BuildError, OutputError
@@ -57,7 +57,7 @@ ENRICH_ALL = "time_zone = true\nregion_code = true\n[enrich.weather]\nstations =
 
 def enriched(
     folder: Path, enrich: str, header: str, *rows: str, stations: str = STATIONS
-) -> tuple[list[dict[str, object]], dict[str, Filled]]:
+) -> tuple[list[dict[str, object]], dict[str, FillCount]]:
     """Build rows (8.8.n.0/24 in order) with an ``[enrich]`` table; the answers and the counts."""
     lines = [f"8.8.{number}.0/24,{row}\n" for number, row in enumerate(rows)]
     files: dict[str, str | bytes] = {

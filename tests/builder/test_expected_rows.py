@@ -95,7 +95,7 @@ def test_max_drop_compares_with_the_previous_dataset(tmp_path: Path) -> None:
 
 def test_max_drop_is_exact() -> None:
     """In floats 10,500 * 99.4 / 100 is more than 10,437."""
-    expected = expected_rows.Expected(max_drop=0.6)
+    expected = expected_rows.RowRules(max_drop=0.6)
     check = partial(check_drop, expected, Path("recipe"), "a.csv")
     assert check(10_437, RowsBefore([("a.csv", 10_500)])) is None
     with pytest.raises(BuildError, match="allows 10,437 at least"):
@@ -177,10 +177,10 @@ KINDS: list[tuple[str, str | None]] = [
     ("8.8.{n}.0/33,é", "not a prefix length"),
     (",x", "not an address"),
 ]
-Expected = list[tuple[str, str, str]]  # line, reason, text
+RowRules = list[tuple[str, str, str]]  # line, reason, text
 
 
-def written(seed: int, ending: str) -> tuple[str, Expected]:
+def written(seed: int, ending: str) -> tuple[str, RowRules]:
     """A CSV file and the rows of it that are to be rejected."""
     rng = random.Random(seed)
     text, line, expected = f"network,isp{ending}", 2, []
@@ -234,7 +234,7 @@ def test_rejects_of_several_files(build: Build, tmp_path: Path) -> None:
 
 
 #: Text of a file, and its rejected rows.
-FEW: tuple[tuple[str, Expected], ...] = (
+FEW: tuple[tuple[str, RowRules], ...] = (
     ("network,isp\n8.8.8.0/24,x\n", []),
     ("\ufeffnetwork\n\n\nx\n", [("4", "not an address", "x")]),
     ("network,isp\nx\n\ny,\nz\n", [("2", CELLS, "x"), ("4", NO, "y,"), ("5", CELLS, "z")]),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.build_report import BuildReport, Filled
+from geolookup_builder.build_report import BuildReport, FillCount
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,7 +55,7 @@ def test_zones_and_their_counts(tmp_path: Path) -> None:
     columns = "country_code,latitude,longitude"
     rows = ("US,37.4,-122.08", "US,37.4,-122.08", "US,40.7,-74", "US,,", "SE,,", ",,", "US,0,-150")
     _, counts = enriched(tmp_path, ZONE_ON, columns, *rows)
-    assert counts == {"time_zone": Filled(2, 2)}
+    assert counts == {"time_zone": FillCount(2, 2)}
     report = BuildReport(enriched=counts)
     assert "time_zone: 2 locations filled, 2 not found" in list(report.lines())
     _, counts = enriched(tmp_path, "time_zone = false", columns, "US,1,1")
@@ -78,7 +78,7 @@ def test_credits_and_sources_of_zones(build: Build) -> None:
     }
     text = recipe("path = 'a.csv'", "path = 'b.csv'") + "[enrich]\ntime_zone = true\n"
     dataset, report = build(files, text)
-    assert report.enriched == {"time_zone": Filled(1, 1)}
+    assert report.enriched == {"time_zone": FillCount(1, 1)}
     with geolookup.open(dataset) as engine:
         found = {ip: engine.data(ip)["time"]["zone"] for ip in ("8.8.8.8", "8.8.9.9")}
         assert found == {"8.8.8.8": None, "8.8.9.9": "Europe/Berlin"}
@@ -129,12 +129,12 @@ def test_codes_of_names(tmp_path: Path) -> None:
     ]
     assert codes == REGIONS
     lacking = len({row for row, (_, _, code) in zip(rows, REGIONS, strict=True) if code is None})
-    assert counts == {"region_code": Filled(len(REGIONS) - lacking, lacking)}
+    assert counts == {"region_code": FillCount(len(REGIONS) - lacking, lacking)}
     columns = "country_code,region_code,region_name"
     answers, counts = enriched(tmp_path, REGION_ON, columns, "US,CA,Texas", "US,,Texas", "US,??,")
     assert [each["region_code"] for each in answers] == ["CA", "TX", "??"]
     assert [each.get("region_name") for each in answers] == ["Texas", "Texas", None]
-    assert counts == {"region_code": Filled(1, 0)}
+    assert counts == {"region_code": FillCount(1, 0)}
     answers, _ = enriched(tmp_path, REGION_ON, columns, "US,CA,California", "US,,California")
     assert answers[0] == answers[1]
     assert b'"locations": 1,' in (tmp_path / "dataset" / "manifest.json").read_bytes()
@@ -225,7 +225,7 @@ def codes(
 def test_code(tmp_path: Path) -> None:
     answers, counts = enriched(tmp_path, WEATHER_ON, HEADER, *CODES)
     assert [each.get("weather_code") for each in answers] == [*CODES.values()]
-    assert counts == {"weather_code": Filled(2, 3)}
+    assert counts == {"weather_code": FillCount(2, 3)}
 
 
 @needs("scipy")

@@ -14,7 +14,7 @@ import pytest
 from geolookup_builder.downloads import with_local_paths
 from geolookup_builder.recipe import Recipe
 
-from geolookup.remote.cache import Cached
+from geolookup.remote.cache import CacheEntry
 from tests.builder.building import isps
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.test_downloads import OTHER, ROWS, built, failing
@@ -172,7 +172,7 @@ def test_a_cache_that_cannot_be_noted_in(tmp_path: Path) -> None:
         output, _ = built(tmp_path, source(site))
         assert isps(output, "8.8.8.8") == ["one"]
         site.plan[:] = [file(BAD["other columns"], '"two"')]
-        with Cached(tmp_path / "cache", remote(f"{site.url}/a.csv", tmp_path)).lock():
+        with CacheEntry(tmp_path / "cache", remote(f"{site.url}/a.csv", tmp_path)).lock():
             built(tmp_path, source(site), offline=True)
 
 

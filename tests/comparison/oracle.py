@@ -17,7 +17,7 @@ LEVELS = ("location", "country", "region", "city", "asn")
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenAnswers:
     """What both datasets say of one address: by contract path, and the location's source."""
 
     old: Answer
@@ -26,14 +26,14 @@ class Seen:
     new_source: str | None
 
 
-def seen(old: geolookup.Engine, new: geolookup.Engine, address: str) -> Seen | None:
+def seen(old: geolookup.Engine, new: geolookup.Engine, address: str) -> SeenAnswers | None:
     """Return None for an address that has no answer."""
     answers = [engine.lookup(address)["data"] for engine in (old, new)]
     if answers[0] is None:
         return None
     layers = [engine.explain(address)["layers"]["location"] for engine in (old, new)]
     sources = [layer and layer["source"] for layer in layers]
-    return Seen(_flat(answers[0]), _flat(answers[1]), *sources)
+    return SeenAnswers(_flat(answers[0]), _flat(answers[1]), *sources)
 
 
 def _flat(data: Any) -> Answer:
@@ -48,7 +48,7 @@ def _flat(data: Any) -> Answer:
 LOCATION = ("location.", "currency.", "time.")
 
 
-def coverage(sight: Seen, prefix: tuple[str, ...] = ("",)) -> tuple[bool, bool]:
+def coverage(sight: SeenAnswers, prefix: tuple[str, ...] = ("",)) -> tuple[bool, bool]:
     """Whether OLD and NEW know anything, of the paths that begin so."""
     sides = (
         [v for path, v in side.items() if path.startswith(prefix)]
@@ -58,7 +58,7 @@ def coverage(sight: Seen, prefix: tuple[str, ...] = ("",)) -> tuple[bool, bool]:
     return old, new
 
 
-def _compared(level: str, sight: Seen) -> bool | None:
+def _compared(level: str, sight: SeenAnswers) -> bool | None:
     """Whether it moved; None where it cannot be compared."""
 
     def pair(path: str) -> bool | None:
@@ -84,7 +84,7 @@ def _compared(level: str, sight: Seen) -> bool | None:
     return any(said) if said else None
 
 
-def kind(sight: Seen) -> str | None:
+def kind(sight: SeenAnswers) -> str | None:
     """What changed of an address, one of ``changes.KINDS``; None where nothing is known."""
     old, new = coverage(sight)
     if not (old and new):
@@ -98,13 +98,13 @@ def kind(sight: Seen) -> str | None:
     return "network value" if differ else "unchanged"
 
 
-def country_flows(all_seen: Iterable[Seen]) -> Counter[tuple[str, str]]:
+def country_flows(all_seen: Iterable[SeenAnswers]) -> Counter[tuple[str, str]]:
     """Addresses by country in OLD and in NEW, where both are known and differ."""
     codes = ((e.old["location.country_code"], e.new["location.country_code"]) for e in all_seen)
     return Counter(pair for pair in codes if None not in pair and pair[0] != pair[1])
 
 
-def by_distance(all_seen: Iterable[Seen], ends: Sequence[float]) -> list[int]:
+def by_distance(all_seen: Iterable[SeenAnswers], ends: Sequence[float]) -> list[int]:
     """Addresses by the first end in km that their distance does not exceed; the last: further."""
     far = [km for sight in all_seen if (km := _kilometres(sight)) is not None]
     # Less than a millimetre is rounding.
@@ -112,7 +112,7 @@ def by_distance(all_seen: Iterable[Seen], ends: Sequence[float]) -> list[int]:
     return [classes.count(at) for at in (*range(len(ends)), -1)]
 
 
-def _kilometres(sight: Seen) -> float | None:
+def _kilometres(sight: SeenAnswers) -> float | None:
     old, new = (
         [side[f"location.{name}"] for name in ("latitude", "longitude")]
         for side in (sight.old, sight.new)
@@ -142,7 +142,7 @@ def _share(hits: int, among: int) -> float:
     return hits / among if among else 0.0
 
 
-def moves(all_seen: list[Seen]) -> dict[str, tuple[int, int]]:
+def moves(all_seen: list[SeenAnswers]) -> dict[str, tuple[int, int]]:
     actual = {}
     for level in LEVELS:
         said = [moved for sight in all_seen if (moved := _compared(level, sight)) is not None]
@@ -150,7 +150,7 @@ def moves(all_seen: list[Seen]) -> dict[str, tuple[int, int]]:
     return actual
 
 
-def metrics(all_seen: list[Seen]) -> dict[str, float]:
+def metrics(all_seen: list[SeenAnswers]) -> dict[str, float]:
     actual = {f"{level}_moved": _share(*moved) for level, moved in moves(all_seen).items()}
     far = sorted(km for sight in all_seen if (km := _kilometres(sight)) is not None)
     for percent in (50, 90, 99):
@@ -170,7 +170,7 @@ def metrics(all_seen: list[Seen]) -> dict[str, float]:
     return actual
 
 
-def movers(all_seen: Iterable[Seen]) -> dict[tuple[Any, Any], tuple[int, int]]:
+def movers(all_seen: Iterable[SeenAnswers]) -> dict[tuple[Any, Any], tuple[int, int]]:
     """Moved and comparable addresses by network of NEW, where any moved."""
     moved: Counter[tuple[Any, Any]] = Counter()
     compared: Counter[tuple[Any, Any]] = Counter()
@@ -182,7 +182,7 @@ def movers(all_seen: Iterable[Seen]) -> dict[tuple[Any, Any], tuple[int, int]]:
     return {name: (count, compared[name]) for name, count in moved.items() if count}
 
 
-def check(part: Part, all_seen: list[Seen], unit: float, approx: Any) -> None:
+def check(part: Part, all_seen: list[SeenAnswers], unit: float, approx: Any) -> None:
     """Hold every number of a part against the oracle; ``unit`` is the weight of an address."""
     expected = metrics(all_seen)
     for name, value in part.metrics.items():
@@ -211,7 +211,7 @@ def check(part: Part, all_seen: list[Seen], unit: float, approx: Any) -> None:
             _check_source(change, of_source[change.source], unit, approx)
 
 
-def _check_source(change: Any, all_seen: list[Seen], unit: float, approx: Any) -> None:
+def _check_source(change: Any, all_seen: list[SeenAnswers], unit: float, approx: Any) -> None:
     expected = metrics(all_seen)
     for level, (moved, among) in moves(all_seen).items():
         if level != "asn":

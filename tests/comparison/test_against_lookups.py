@@ -83,7 +83,7 @@ def _addresses(family: int) -> list[str]:
     return actual
 
 
-def _all_seen(old: Path, new: Path, addresses: list[str]) -> list[oracle.Seen]:
+def _all_seen(old: Path, new: Path, addresses: list[str]) -> list[oracle.SeenAnswers]:
     with geolookup.open(old) as before, geolookup.open(new) as after:
         actual = [oracle.seen(before, after, address) for address in addresses]
     return [item for item in actual if item is not None]

@@ -21,7 +21,7 @@ from geolookup.contract.fields import FIELDS
 from geolookup.contract.special import PUBLIC, ranges_of
 from geolookup.dataset import layout as fmt
 from geolookup.dataset import public_ranges as module
-from geolookup.dataset.coverage import Known, known_addresses
+from geolookup.dataset.coverage import KnownAddresses, known_addresses
 from geolookup.dataset.manifest import Manifest
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.public_ranges import Ranges, any_known, public_ranges
@@ -208,7 +208,7 @@ def test_zones_are_known_where_answers_have_one(build: Build) -> None:
     known = known_addresses(dataset)
     assert known["ipv4"].with_value["time.zone"] == 256
     assert known["ipv4"].with_value["location.country_code"] == 256 + 2**24
-    assert known["ipv6"] == Known(2**96, known["ipv6"].with_value)
+    assert known["ipv6"] == KnownAddresses(2**96, known["ipv6"].with_value)
     assert known["ipv6"].share("time.zone") == 1
     empty = known_addresses(build({"a.csv": "network,country_code\n"})[0])
     assert {share for value in empty.values() for share in map(value.share, STORED)} == {0}

@@ -73,7 +73,7 @@ def sessions(shown: str) -> Iterator[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
-class Presumed:
+class Needs:
     """What the examples of a page need: modules, programs, a script that runs first, variables of
     the environment, and the page whose examples come before.
     """
@@ -111,51 +111,49 @@ until [ -L postgresql ]; do sleep 0.1; done  # it answers
 export PGHOST="$(readlink postgresql)" PGUSER=reader PGDATABASE=postgres
 """
 PRESUMED = {
-    "docs/how-to/reports.md": Presumed(
+    "docs/how-to/reports.md": Needs(
         modules=("jinja2", "PIL", "vl_convert"),
         script=_MYDATA + f"cp -r '{ROOT}/geolookup/world' older\n",
         variables={"GEOLOOKUP_DATASET": str(SMALL)},
     ),
-    "docs/how-to/databases.md": Presumed(
+    "docs/how-to/databases.md": Needs(
         modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL
     ),
-    "docs/how-to/plain-files.md": Presumed(modules=("duckdb", "polars"), script=_MYDATA),
-    "docs/how-to/data-warehouse.md": Presumed(modules=("duckdb",)),
-    "docs/how-to/edges.md": Presumed(modules=("cryptography",), programs=("curl",)),
-    "docs/how-to/from-geoip2.md": Presumed(
+    "docs/how-to/plain-files.md": Needs(modules=("duckdb", "polars"), script=_MYDATA),
+    "docs/how-to/data-warehouse.md": Needs(modules=("duckdb",)),
+    "docs/how-to/edges.md": Needs(modules=("cryptography",), programs=("curl",)),
+    "docs/how-to/from-geoip2.md": Needs(
         modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
     ),
-    "docs/how-to/from-geoip2fast.md": Presumed(
+    "docs/how-to/from-geoip2fast.md": Needs(
         modules=("maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
     ),
-    "docs/how-to/from-hosted-api.md": Presumed(modules=("granian", "requests"), programs=("curl",)),
-    "docs/how-to/from-ip2location.md": Presumed(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
-    "docs/how-to/from-ipinfo.md": Presumed(script=_VENDOR.format("ipinfo_lite.csv")),
-    "docs/how-to/prefixes.md": Presumed(modules=("duckdb", "polars")),
-    "docs/how-to/mmdb-export.md": Presumed(modules=("geoip2", "maxminddb")),
-    "docs/how-to/privacy.md": Presumed(modules=("granian",), programs=("curl",)),
-    "docs/how-to/production.md": Presumed(after="docs/how-to/own-dataset.md"),
-    "docs/signing.md": Presumed(modules=("cryptography",), script=_TWO_DAYS),
-    "docs/how-to/django.md": Presumed(modules=("django", "geoip2", "gunicorn"), programs=("curl",)),
-    "docs/how-to/fastapi.md": Presumed(modules=("fastapi", "uvicorn"), programs=("curl",)),
-    "docs/how-to/flask.md": Presumed(modules=("flask", "gunicorn"), programs=("curl",)),
-    "docs/how-to/logging.md": Presumed(modules=("structlog", "uvicorn"), programs=("curl",)),
-    "docs/how-to/proxies.md": Presumed(modules=("gunicorn",), programs=("curl", "nginx")),
-    "docs/how-to/logs.md": Presumed(modules=("pyarrow",)),
-    "docs/http.md": Presumed(modules=("granian",), programs=("curl",)),
-    "docs/operations.md": Presumed(script=_TWO_DAYS),
-    "docs/mirror.md": Presumed(script=_TWO_DAYS),
-    "docs/sources/mrt.md": Presumed(modules=("ftlbgp",)),
-    "docs/tables/arrow.md": Presumed(modules=("pyarrow",)),
-    "docs/tables/dask.md": Presumed(modules=("dask.dataframe",)),
-    "docs/tables/duckdb.md": Presumed(modules=("duckdb",)),
-    "docs/tables/pandas.md": Presumed(modules=("pandas",)),
-    "docs/tables/polars.md": Presumed(modules=("polars",)),
-    "docs/tables/spark.md": Presumed(
-        modules=("pyspark",), programs=("java",), variables=_SMALL_SPARK
-    ),
-    "docs/tutorial.md": Presumed(modules=("granian",), programs=("curl", "nginx"), script=_VENV),
-    "docs/verify.md": Presumed(script=f"ln -s '{ROOT}/geolookup' geolookup"),
+    "docs/how-to/from-hosted-api.md": Needs(modules=("granian", "requests"), programs=("curl",)),
+    "docs/how-to/from-ip2location.md": Needs(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
+    "docs/how-to/from-ipinfo.md": Needs(script=_VENDOR.format("ipinfo_lite.csv")),
+    "docs/how-to/prefixes.md": Needs(modules=("duckdb", "polars")),
+    "docs/how-to/mmdb-export.md": Needs(modules=("geoip2", "maxminddb")),
+    "docs/how-to/privacy.md": Needs(modules=("granian",), programs=("curl",)),
+    "docs/how-to/production.md": Needs(after="docs/how-to/own-dataset.md"),
+    "docs/signing.md": Needs(modules=("cryptography",), script=_TWO_DAYS),
+    "docs/how-to/django.md": Needs(modules=("django", "geoip2", "gunicorn"), programs=("curl",)),
+    "docs/how-to/fastapi.md": Needs(modules=("fastapi", "uvicorn"), programs=("curl",)),
+    "docs/how-to/flask.md": Needs(modules=("flask", "gunicorn"), programs=("curl",)),
+    "docs/how-to/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
+    "docs/how-to/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
+    "docs/how-to/logs.md": Needs(modules=("pyarrow",)),
+    "docs/http.md": Needs(modules=("granian",), programs=("curl",)),
+    "docs/operations.md": Needs(script=_TWO_DAYS),
+    "docs/mirror.md": Needs(script=_TWO_DAYS),
+    "docs/sources/mrt.md": Needs(modules=("ftlbgp",)),
+    "docs/tables/arrow.md": Needs(modules=("pyarrow",)),
+    "docs/tables/dask.md": Needs(modules=("dask.dataframe",)),
+    "docs/tables/duckdb.md": Needs(modules=("duckdb",)),
+    "docs/tables/pandas.md": Needs(modules=("pandas",)),
+    "docs/tables/polars.md": Needs(modules=("polars",)),
+    "docs/tables/spark.md": Needs(modules=("pyspark",), programs=("java",), variables=_SMALL_SPARK),
+    "docs/tutorial.md": Needs(modules=("granian",), programs=("curl", "nginx"), script=_VENV),
+    "docs/verify.md": Needs(script=f"ln -s '{ROOT}/geolookup' geolookup"),
 }
 
 #: Kinds of blocks that show and do not run.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from geolookup_builder.loading import load
 
-from tests.docs.blocks import Block, Presumed, sessions
+from tests.docs.blocks import Block, Needs, sessions
 from tests.docs.namespace import Namespace, Shell, environment, matches, namespace, shell
 from tests.servers import free_port
 
@@ -101,7 +101,7 @@ RUNS: dict[str, Callable[[Page, Block, str], None]] = {
 
 
 def read(
-    page_blocks: Iterable[Block], presumed: Presumed, folder: Path, commands_in: Path | None = None
+    page_blocks: Iterable[Block], presumed: Needs, folder: Path, commands_in: Path | None = None
 ) -> None:
     """Run blocks in a reader's folder ``~/geo``, after a script that makes what they presume.
 

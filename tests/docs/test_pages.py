@@ -24,7 +24,7 @@ from tests.docs.blocks import (
     PRESUMED,
     SHOWN,
     Block,
-    Presumed,
+    Needs,
     blocks,
     name_of,
     sessions,
@@ -68,7 +68,7 @@ def commands_in() -> Iterator[Path]:
 @pytest.mark.parametrize("page", _parameters())
 def test_the_examples_of_a_page(page: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Commands of the README are processes of their own."""
-    presumed = PRESUMED.get(page, Presumed())
+    presumed = PRESUMED.get(page, Needs())
     for module in presumed.modules:
         pytest.importorskip(module)
     for needed in presumed.programs:

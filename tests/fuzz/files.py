@@ -25,7 +25,7 @@ from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.remote import Version
 from geolookup.remote import cache as download_cache
 from geolookup.remote.address import Remote
-from geolookup.remote.cache import Cached, Kept, sha256_of
+from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
 from geolookup.store import pointer
 from geolookup.store.pointer import CURRENT, Publication
 from tests.builder.test_recipe import GOOD, WRONG
@@ -112,7 +112,7 @@ def _read_cache(data: bytes) -> None:
     """
     emptied(scratch())
     digest = sha256_of(_kept_file(""))
-    cached = Cached(scratch(), _REMOTE)
+    cached = CacheEntry(scratch(), _REMOTE)
     _kept_file(digest[:16])
     folder = _kept_file("part").parent.parent
     names = ("kept.json", "part.json", "compiled.json")
@@ -137,10 +137,10 @@ def _mutate_cache(data: bytes, change: Change, rng: random.Random) -> bytes:
     return _CUT.join(parts)
 
 
-def _undigested(self: Cached, _sha256: str = "") -> Kept:
+def _undigested(self: CacheEntry, _sha256: str = "") -> CachedFile:
     """Trust the digest that is stated."""
     digest = str(download_cache._read(self._folder / "kept.json").get("sha256"))
-    return Kept(self._folder / digest[:16] / _REMOTE.file, 0, digest, Version())
+    return CachedFile(self._folder / digest[:16] / _REMOTE.file, 0, digest, Version())
 
 
 def _recipes() -> Iterator[bytes]:
@@ -214,7 +214,7 @@ TARGETS = {
     "download-cache": Target(
         _read_cache,
         _cached,
-        lambda: mock.patch.object(Cached, "current", _undigested),
+        lambda: mock.patch.object(CacheEntry, "current", _undigested),
         _mutate_cache,
     ),
     # There is no remedy for an unknown word.

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.contract.address import MAX
-from geolookup.dataset.column_views import Encoded
+from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.files import File, Starts
 from geolookup.dataset.intervals import (
     UNIT_ADDRESSES,
@@ -177,9 +177,9 @@ class _Columns:
         half = self._starts.high if column == "start_high" else self._starts.low
         return np.asarray(half).data
 
-    def encoded_column(self, _column: str, _kind: str) -> Encoded:
+    def encoded_column(self, _column: str, _kind: str) -> EncodedColumn:
         values, indices = np.unique(self._starts.low, return_inverse=True)
-        return Encoded(indices.astype(np.uint8).data, values.data)
+        return EncodedColumn(indices.astype(np.uint8).data, values.data)
 
 
 @given(one_partition, st.data())

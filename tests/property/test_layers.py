@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.layer_values import Column, LayerValues, distinct
-from geolookup_builder.layers import Layered, hide, nothing, of_source, underlay
+from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -24,14 +24,16 @@ partitions = st.dictionaries(
 )
 
 
-def layered(family: int, partition: dict[int, tuple[int, int]], names: tuple[str, ...]) -> Layered:
+def layered(
+    family: int, partition: dict[int, tuple[int, int]], names: tuple[str, ...]
+) -> LayerPartition:
     starts = sorted(partition)
     numbers = {
         name: np.array([partition[start][at] for start in starts], np.int32)
         for at, name in enumerate(LAYERS)
         if name in names
     }
-    return Layered(Addresses.of(family, starts), numbers)
+    return LayerPartition(Addresses.of(family, starts), numbers)
 
 
 def at(partition: dict[int, tuple[int, int]], address: int) -> tuple[int, int]:

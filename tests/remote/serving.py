@@ -23,7 +23,7 @@ from geolookup_builder.downloads import read_through
 from geolookup.progress import Progress
 from geolookup.remote import Limits
 from geolookup.remote.address import Remote, location
-from geolookup.remote.transfer import Fetched, fetch
+from geolookup.remote.transfer import FetchedFile, fetch
 
 if TYPE_CHECKING:
     import trustme
@@ -182,7 +182,7 @@ def remote(uri: str, folder: Path, **texts: str) -> Remote:
 
 def fetched(
     uri: str, folder: Path, sha256: str = "", limits: Limits = FAST, /, **texts: str
-) -> Fetched:
+) -> FetchedFile:
     """Fetch an address into the cache below ``folder``."""
     source, cache = remote(uri, folder, **texts), folder / "cache"
     return fetch(source, sha256, cache, Progress(), limits, read_through)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from geolookup.errors import BuildError
 from geolookup.remote import Answer, Version
 from geolookup.remote.address import Remote
-from geolookup.remote.cache import Cached
+from geolookup.remote.cache import CacheEntry
 from tests.remote.serving import (
     FAST,
     MODIFIED,
@@ -188,7 +188,7 @@ def test_any_cuts(cuts: list[int], resets: bool, tmp_path_factory: pytest.TempPa
 
 
 def test_a_malformed_size_of_a_part_is_unknown(tmp_path: Path) -> None:
-    cached = Cached(tmp_path, Remote(tmp_path, "https://example.net/rows.csv", "rows.csv"))
+    cached = CacheEntry(tmp_path, Remote(tmp_path, "https://example.net/rows.csv", "rows.csv"))
     with cached.lock():
         part = cached.begin(Answer(Version(), iter(()), None))
         part.path.write_bytes(b"abc")

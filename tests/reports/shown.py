@@ -98,7 +98,7 @@ def numbers(row: Sequence[str]) -> list[float]:
     return [number(text) for text in row]
 
 
-class Seen:
+class NetworkSums:
     """Sums over the networks of one family of a dataset, each with its answer."""
 
     def __init__(self, dataset: Path, family: int) -> None:
@@ -166,7 +166,7 @@ def check_dataset(tables: Tables, dataset: Path) -> None:
     codes: set[str | None] = set()
     figures = {name: (value, note) for name, value, note in tables["figures"]}
     for family in (4, 6):
-        seen, unit = Seen(dataset, family), UNITS[f"ipv{family}"]
+        seen, unit = NetworkSums(dataset, family), UNITS[f"ipv{family}"]
         whole = sum(seen.space.values())
         codes |= seen.codes
         assert number(figures[f"{unit} known"][0]) == pytest.approx(whole, rel=5e-3)
@@ -183,12 +183,12 @@ def check_dataset(tables: Tables, dataset: Path) -> None:
         absent = (1 - seen.with_value[path] / seen.of for path in nulls)
         assert numbers(list(nulls.values())) == close(absent)
     of_public, _, _ = figures["IPv4 addresses known"][1].partition(" of public space")
-    ipv4 = Seen(dataset, 4)
+    ipv4 = NetworkSums(dataset, 4)
     assert [number(of_public)] == close([sum(ipv4.space.values()) / ipv4.of])
     assert figures["Countries"][0] == str(len(codes - {None}))
 
 
-def _check_countries(rows: list[list[str]], seen: Seen, whole: float) -> None:
+def _check_countries(rows: list[list[str]], seen: NetworkSums, whole: float) -> None:
     space = {name: value for name, value in seen.space.items() if value}
     assert {row[0] for row in rows} == set(space)
     assert [number(row[1]) for row in rows] == close(sorted(space.values(), reverse=True))
@@ -198,7 +198,7 @@ def _check_countries(rows: list[list[str]], seen: Seen, whole: float) -> None:
         assert numbers((count, of_all, region, city)) == close(expected), name
 
 
-def _check_systems(tables: Tables, seen: Seen, whole: float) -> None:
+def _check_systems(tables: Tables, seen: NetworkSums, whole: float) -> None:
     of = len(seen.of_system)
     rows = tables[
         f"IPv{seen.family}: {min(of, 50)} of {of} AS, by {UNITS[f'ipv{seen.family}'][5:]}"
@@ -215,7 +215,7 @@ def _check_systems(tables: Tables, seen: Seen, whole: float) -> None:
 
 
 #: By part: addresses that are looked up, and the space that each stands for.
-Sampled = Mapping[str, tuple[list[oracle.Seen], float]]
+Sampled = Mapping[str, tuple[list[oracle.SeenAnswers], float]]
 
 
 def check_changes(tables: Tables, sampled: Sampled) -> None:
@@ -239,7 +239,9 @@ def check_changes(tables: Tables, sampled: Sampled) -> None:
             assert shown == pytest.approx(value, rel=1e-5, abs=1e-6), name
 
 
-def _check_coverage(rows: list[list[float]], seen: Sequence[oracle.Seen], unit: float) -> None:
+def _check_coverage(
+    rows: list[list[float]], seen: Sequence[oracle.SeenAnswers], unit: float
+) -> None:
     known = [oracle.coverage(entry) for entry in seen]
     old, new = (sum(side) * unit for side in zip(*known, strict=True))
     lost, gained = known.count((True, False)) * unit, known.count((False, True)) * unit
@@ -247,7 +249,7 @@ def _check_coverage(rows: list[list[float]], seen: Sequence[oracle.Seen], unit: 
     assert [row[1] for row in rows[2:]] == close((lost / old, gained / new))
 
 
-def _check_moves(tables: Tables, title: str, seen: list[oracle.Seen], unit: float) -> None:
+def _check_moves(tables: Tables, title: str, seen: list[oracle.SeenAnswers], unit: float) -> None:
     moves = oracle.moves(seen)
     for level, *cells in tables[f"Moved, in {title}"]:
         moved, of = moves[level]
@@ -265,7 +267,9 @@ def _check_moves(tables: Tables, title: str, seen: list[oracle.Seen], unit: floa
     assert numbers(far) == close((located * unit, *quantiles))
 
 
-def _check_fields(tables: Tables, title: str, seen: Sequence[oracle.Seen], unit: float) -> None:
+def _check_fields(
+    tables: Tables, title: str, seen: Sequence[oracle.SeenAnswers], unit: float
+) -> None:
     shown = {path: numbers(cells) for path, *cells in tables.get(f"Fields of {title}", ())}
     expected = {}
     for path in seen[0].old:
@@ -278,10 +282,10 @@ def _check_fields(tables: Tables, title: str, seen: Sequence[oracle.Seen], unit:
     assert shown == expected
 
 
-def _check_sources(tables: Tables, family: str, seen: Sequence[oracle.Seen]) -> None:
+def _check_sources(tables: Tables, family: str, seen: Sequence[oracle.SeenAnswers]) -> None:
     """Locations by the source that decided them: lost of the older dataset's, gained of this."""
     places = ("location.", "currency.", "time.")
-    sides: tuple[tuple[str, Callable[[oracle.Seen], str | None], tuple[bool, bool]], ...] = (
+    sides: tuple[tuple[str, Callable[[oracle.SeenAnswers], str | None], tuple[bool, bool]], ...] = (
         ("the older dataset", lambda known_row: known_row.old_source, (True, False)),
         ("this dataset", lambda known_row: known_row.new_source, (False, True)),
     )
@@ -298,7 +302,7 @@ def _check_sources(tables: Tables, family: str, seen: Sequence[oracle.Seen]) -> 
             assert numbers(cells) == close((*(metrics[item] for item in names), share)), role
 
 
-def _check_movers(tables: Tables, title: str, seen: list[oracle.Seen], unit: float) -> None:
+def _check_movers(tables: Tables, title: str, seen: list[oracle.SeenAnswers], unit: float) -> None:
     movers = oracle.movers(seen)
     rows = tables.get(f"Networks with the most {title} whose location moved", [])
     expected = {f"AS{asn} {name}": counts for (asn, name), counts in movers.items()}

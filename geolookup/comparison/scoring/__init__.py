@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from geolookup.comparison import Compared, describe, open_dataset
-from geolookup.comparison.gates import Gate, Gated, Verdict, evaluate
+from geolookup.comparison import ComparedDataset, describe, open_dataset
+from geolookup.comparison.gates import Gate, GateResult, Verdict, evaluate
 from geolookup.comparison.scoring.agreement import (
     SCORE_METRICS,
-    Judged,
-    Measured,
+    Accuracy,
+    Judgements,
     judge_answers,
     measure,
     metrics,
@@ -52,7 +52,7 @@ class Group:
     """The truth of one country, family, prefix length or source; the name None is unknown."""
 
     name: str | None
-    score: Measured
+    score: Accuracy
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class ScoredPart:
     """How far one dataset agrees with the truth, in one unit."""
 
     unit: str  # "addresses", "/64 networks", "rows of the truth" or "requests"
-    score: Measured
+    score: Accuracy
     by: Mapping[str, Sequence[Group]]  # family, country, prefix_length, source
     country_pairs: Sequence[CountryPair]  # wrong ones
     worst: Mapping[str, Sequence[WorstNetwork]]  # by level: country, region, city
@@ -68,19 +68,19 @@ class ScoredPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored(Compared):
+class DatasetScore(ComparedDataset):
     """One dataset and its score by part: ipv4, ipv6, networks and, with traffic, requests."""
 
     parts: Mapping[str, ScoredPart]
 
 
 @dataclass(frozen=True, slots=True)
-class Score(Gated):
+class Score(GateResult):
     """Datasets scored against ground truth; ``pairs`` and ``majority`` are of several."""
 
     truth: Sequence[TruthFile]
     requests: Requests | None
-    datasets: Sequence[Scored]
+    datasets: Sequence[DatasetScore]
     pairs: Sequence[Pair]
     majority: Mapping[str, Majority]  # by part
     gates: Sequence[Verdict]
@@ -165,8 +165,8 @@ def _read(path: str, format_name: str) -> Truth:
 
 
 def _score_dataset(
-    truth: Truth, joint: Joint, at: int, verdicts: Judged, dataset: Dataset, worst: int
-) -> Scored:
+    truth: Truth, joint: Joint, at: int, verdicts: Judgements, dataset: Dataset, worst: int
+) -> DatasetScore:
     about = describe(dataset)
     by_source = sources(joint, at, dataset.manifest.metadata())
     by = {**groupings(truth, joint), "source": by_source}
@@ -178,11 +178,11 @@ def _score_dataset(
         widened=truth.of_addresses or joint.requests is not None,
     )
     parts = {name: _part(part, verdicts, by, sides, worst) for name, part in joint.parts.items()}
-    return Scored(about.path, about.name, about.generation, parts)
+    return DatasetScore(about.path, about.name, about.generation, parts)
 
 
 def _part(
-    part: Weights, verdicts: Judged, by: Mapping[str, Grouping], sides: Sides, worst: int
+    part: Weights, verdicts: Judgements, by: Mapping[str, Grouping], sides: Sides, worst: int
 ) -> ScoredPart:
     rows = np.flatnonzero(part.weight)
     selection, weight = verdicts.take(rows), part.weight[rows]
@@ -198,7 +198,7 @@ def _part(
     )
 
 
-def _groups(grouping: Grouping, judged: Judged, weight: Any, rows: Any) -> list[Group]:
+def _groups(grouping: Grouping, judged: Judgements, weight: Any, rows: Any) -> list[Group]:
     """Return the groups with any weight, in the order of their names' numbers."""
     scores = measure(judged, weight, grouping.group[rows], len(grouping.names))
     return [
@@ -206,7 +206,7 @@ def _groups(grouping: Grouping, judged: Judged, weight: Any, rows: Any) -> list[
     ]
 
 
-def _verdict(gate: Gate, datasets: Sequence[Scored]) -> Verdict:
+def _verdict(gate: Gate, datasets: Sequence[DatasetScore]) -> Verdict:
     """Evaluate a gate on every dataset.
 
     Without a part it is measured in the addresses of each family. A part without truth is skipped.
@@ -221,7 +221,7 @@ def _verdict(gate: Gate, datasets: Sequence[Scored]) -> Verdict:
     return evaluate(gate, values)
 
 
-def _values(gate: Gate, datasets: Sequence[Scored]) -> Iterator[tuple[str, float]]:
+def _values(gate: Gate, datasets: Sequence[DatasetScore]) -> Iterator[tuple[str, float]]:
     for number, dataset in enumerate(datasets, 1):
         before = f"{number}." if len(datasets) > 1 else ""
         for part in (IPV4, IPV6) if gate.part is None else (gate.part,):

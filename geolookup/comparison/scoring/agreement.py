@@ -24,7 +24,7 @@ from geolookup.comparison.measures import (
     share,
 )
 from geolookup.comparison.scoring.joint import PARTS
-from geolookup.comparison.scoring.places import Stated
+from geolookup.comparison.scoring.places import SideAnswers
 from geolookup.dataset.distances import distances
 
 #: By level, the names that state it: the first that a side has is shown.
@@ -66,7 +66,7 @@ class Errors(Kilometres):
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Accuracy:
     """How far a dataset agrees with a part of the truth, of the weight ``of``."""
 
     of: float
@@ -77,20 +77,20 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Judgements:
     """n joint intervals of one dataset, judged."""
 
     verdicts: Mapping[str, NDArray[np.uint8]]  # by level
     distance: F64  # km; NaN if a side states no coordinates
     located: Bools  # whether the truth states coordinates
 
-    def take(self, rows: NDArray[Any]) -> Judged:
+    def take(self, rows: NDArray[Any]) -> Judgements:
         """Return some of the intervals, by number."""
         verdicts = {level: verdict[rows] for level, verdict in self.verdicts.items()}
-        return Judged(verdicts, self.distance[rows], self.located[rows])
+        return Judgements(verdicts, self.distance[rows], self.located[rows])
 
 
-def compare(level: str, one: Stated, other: Stated) -> Move:
+def compare(level: str, one: SideAnswers, other: SideAnswers) -> Move:
     """Compare one level in the intervals where both sides state it; ``moved`` marks differences.
 
     A city in another country is a different one. Sources divide countries in different ways, so
@@ -106,25 +106,25 @@ def compare(level: str, one: Stated, other: Stated) -> Move:
     return region_move(country, code, name)
 
 
-def _compare_name(name: str, one: Stated, other: Stated) -> Move:
+def _compare_name(name: str, one: SideAnswers, other: SideAnswers) -> Move:
     first, second = one.names[name], other.names[name]
     both = (first >= 0) & (second >= 0)
     return Move(both, both & (first != second))
 
 
-def has_level(level: str, side: Stated) -> Bools:
+def has_level(level: str, side: SideAnswers) -> Bools:
     """Mark where a side states anything at a level."""
     marks: Bools = np.logical_or.reduce([side.names[name] >= 0 for name in FIELDS[level]])
     return marks
 
 
-def has_coordinates(side: Stated) -> Bools:
+def has_coordinates(side: SideAnswers) -> Bools:
     """Mark where a side states coordinates."""
     marks: Bools = ~np.logical_or.reduce(np.isnan(side.coordinates))
     return marks
 
 
-def apart(one: Stated, other: Stated) -> F64:
+def apart(one: SideAnswers, other: SideAnswers) -> F64:
     """Return the distances in km; NaN if a side states no coordinates."""
     kilometres = np.full(one.coordinates.shape[1], np.nan)
     rows = np.flatnonzero(has_coordinates(one) & has_coordinates(other))
@@ -132,13 +132,13 @@ def apart(one: Stated, other: Stated) -> F64:
     return kilometres
 
 
-def judge_answers(truth: Stated, dataset: Stated) -> Judged:
+def judge_answers(truth: SideAnswers, dataset: SideAnswers) -> Judgements:
     """Compare the answers of a dataset with the truth."""
     verdicts = {level: _verdict(level, truth, dataset) for level in LEVELS}
-    return Judged(verdicts, apart(truth, dataset), has_coordinates(truth))
+    return Judgements(verdicts, apart(truth, dataset), has_coordinates(truth))
 
 
-def _verdict(level: str, truth: Stated, dataset: Stated) -> NDArray[np.uint8]:
+def _verdict(level: str, truth: SideAnswers, dataset: SideAnswers) -> NDArray[np.uint8]:
     both = compare(level, truth, dataset)
     verdicts = np.where(both.compared, np.where(both.moved, WRONG, AGREES), NOT_COUNTED)
     # A region stated by name on one side and by code on the other is not counted.
@@ -146,7 +146,7 @@ def _verdict(level: str, truth: Stated, dataset: Stated) -> NDArray[np.uint8]:
     return verdicts.astype(np.uint8)
 
 
-def measure(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list[Measured]:
+def measure(rows: Judgements, weight: F64, group: NDArray[Any], groups: int) -> list[Accuracy]:
     """Sum the judged intervals, of shape (n,), by group: numbers from 0 to ``groups`` - 1."""
     of = np.bincount(group, weight, minlength=groups)
     sums = {
@@ -154,7 +154,7 @@ def measure(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list
     }
     errors = _errors(rows, weight, group, groups)
     return [
-        Measured(
+        Accuracy(
             of=float(of[at]),
             **{level: _agreement(sums[level][at]) for level in LEVELS},
             kilometres=errors[at],
@@ -176,7 +176,7 @@ def _agreement(sums: F64) -> Agreement:
     return Agreement(*(share(sums[verdict], total) for verdict in (AGREES, WRONG, NULL)))
 
 
-def _errors(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> list[Errors]:
+def _errors(rows: Judgements, weight: F64, group: NDArray[Any], groups: int) -> list[Errors]:
     with_distance = np.flatnonzero(~np.isnan(rows.distance))
     with_distance = with_distance[np.argsort(group[with_distance], kind="stable")]
     # Sorted groups 0 0 2: bounds 0 2 2 3.
@@ -196,7 +196,7 @@ def _error(distance: F64, weight: F64, located: float) -> Errors:
     return Errors(far.of, far.p50, far.p90, far.p99, far.max, near, nearly, null)
 
 
-def metrics(score: Measured) -> dict[str, float | None]:
+def metrics(score: Accuracy) -> dict[str, float | None]:
     """Return the metrics of a part by name; None if nothing can be measured."""
     values: dict[str, float | None] = {}
     for level in LEVELS:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.comparison.measures import F64, Share, share
-from geolookup.comparison.scoring.agreement import FIELDS, LEVELS, NOT_COUNTED, WRONG, Judged
+from geolookup.comparison.scoring.agreement import FIELDS, LEVELS, NOT_COUNTED, WRONG, Judgements
 from geolookup.comparison.scoring.joint import DatasetAnswers, Joint
 from geolookup.comparison.scoring.places import NO_PREFIX, Places, Truth
 from geolookup.contract.address import BITS, MAX
@@ -108,14 +108,14 @@ class Sides:
 
 
 def worst_networks(
-    sides: Sides, judged: Judged, weight: F64, most: int
+    sides: Sides, judged: Judgements, weight: F64, most: int
 ) -> dict[str, list[WorstNetwork]]:
     """Return by level the networks with the most wrong weight, the greatest first."""
     return {level: list(_of_level(sides, judged, weight, level, most)) for level in LEVELS}
 
 
 def _of_level(
-    sides: Sides, judged: Judged, weight: F64, level: str, most: int
+    sides: Sides, judged: Judgements, weight: F64, level: str, most: int
 ) -> Iterator[WorstNetwork]:
     verdict, interval = judged.verdicts[level], sides.answers.interval
     counted = np.flatnonzero((verdict != NOT_COUNTED) & (weight > 0))
@@ -141,7 +141,7 @@ def _of_level(
         )
 
 
-def country_pairs(sides: Sides, judged: Judged, weight: F64, most: int) -> list[CountryPair]:
+def country_pairs(sides: Sides, judged: Judgements, weight: F64, most: int) -> list[CountryPair]:
     """Return the pairs of countries with the most wrong weight, the greatest first."""
     verdict = judged.verdicts["country"]
     wrong = np.flatnonzero((verdict == WRONG) & (weight > 0))

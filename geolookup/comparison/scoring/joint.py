@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 
 from geolookup.comparison.measures import F64
 from geolookup.comparison.overlay import FAMILIES, Side, blocked_space
-from geolookup.comparison.scoring.places import Places, Stated, Truth, answers_of_sides, of_dataset
+from geolookup.comparison.scoring.places import (
+    Places,
+    SideAnswers,
+    Truth,
+    answers_of_sides,
+    of_dataset,
+)
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS, Addresses, overlay, sizes
@@ -38,7 +44,7 @@ class Weights:
 class DatasetAnswers:
     """The answers of one dataset for n joint intervals."""
 
-    side: Stated
+    side: SideAnswers
     places: Places  # of its location table
     location: Numbers  # row of that table
     source: Numbers  # number of the source that decided the location; 0: none
@@ -52,7 +58,7 @@ class Joint:
 
     family: Numbers
     row: Numbers  # of the truth
-    truth: Stated
+    truth: SideAnswers
     datasets: Sequence[DatasetAnswers]
     parts: Mapping[str, Weights]
     requests: Requests | None

@@ -57,7 +57,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class SideAnswers:
     """The answers of one side for n joint intervals: codes in common with the other sides."""
 
     names: Mapping[str, Codes]  # each of shape (n,); -1 is null
@@ -97,11 +97,13 @@ def join(several: Sequence[Places]) -> Places:
 
 def answers_of_sides(
     sides: Sequence[Places], places: Sequence[NDArray[np.integer]]
-) -> list[Stated]:
+) -> list[SideAnswers]:
     """Return the answers of each side, by its place in each of n joint intervals."""
     common = {name: _in_common([side.names[name] for side in sides], name) for name in NAMES}
     return [
-        Stated({name: common[name][at][location] for name in NAMES}, side.coordinates[:, location])
+        SideAnswers(
+            {name: common[name][at][location] for name in NAMES}, side.coordinates[:, location]
+        )
         for at, (side, location) in enumerate(zip(sides, places, strict=True))
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from geolookup.comparison.measures import Share
 from geolookup.comparison.report import count_text, percent_text, requests_line, table_lines
 from geolookup.comparison.scoring import Group, Score, ScoredPart
-from geolookup.comparison.scoring.agreement import LEVELS, NAMES, Measured
+from geolookup.comparison.scoring.agreement import LEVELS, NAMES, Accuracy
 from geolookup.comparison.scoring.breakdown import CountryPair, WorstNetwork
 from geolookup.comparison.scoring.places import TruthFile
 from geolookup.comparison.scoring.votes import Majority, Pair, Vote
@@ -124,7 +124,7 @@ def _groups(title: str, groups: Sequence[Group]) -> Iterator[str]:
         yield f"  and {len(groups) - len(ranked):,} more"
 
 
-def _measure_cells(score: Measured) -> Iterator[str]:
+def _measure_cells(score: Accuracy) -> Iterator[str]:
     yield _count(score.of)
     for level in LEVELS:
         yield _share(getattr(score, level).agree)

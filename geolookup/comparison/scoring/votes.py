@@ -24,12 +24,12 @@ from geolookup.comparison.scoring.agreement import (
     NULL,
     VERDICTS,
     WRONG,
-    Judged,
+    Judgements,
     apart,
     compare,
 )
 from geolookup.comparison.scoring.joint import Joint
-from geolookup.comparison.scoring.places import Stated
+from geolookup.comparison.scoring.places import SideAnswers
 
 #: The datasets that have to say the same, at least.
 _QUORUM = 2
@@ -88,7 +88,7 @@ def pairs(joint: Joint) -> list[Pair]:
     ]
 
 
-def _pair_parts(joint: Joint, one: Stated, other: Stated) -> dict[str, PairPart]:
+def _pair_parts(joint: Joint, one: SideAnswers, other: SideAnswers) -> dict[str, PairPart]:
     moves = {level: compare(level, one, other) for level in LEVELS}
     distance = apart(one, other)
     located = ~np.isnan(distance)
@@ -103,7 +103,7 @@ def _same(both: Move, weight: F64) -> Share:
     return share(weight[both.compared & ~both.moved].sum(), weight[both.compared].sum())
 
 
-def majorities(joint: Joint, judged: Sequence[Judged]) -> dict[str, Majority]:
+def majorities(joint: Joint, judged: Sequence[Judgements]) -> dict[str, Majority]:
     """Return the majority's score by part."""
     votes = {level: _Ballot(level, joint, judged) for level in LEVELS}
     return {
@@ -118,7 +118,7 @@ class _Ballot:
     The majority is more than half of the datasets that state something, and at least two.
     """
 
-    def __init__(self, level: str, joint: Joint, judged: Sequence[Judged]) -> None:
+    def __init__(self, level: str, joint: Joint, judged: Sequence[Judgements]) -> None:
         sides = [answers.side for answers in joint.datasets]
         self._same = {
             (one, other): compare(level, sides[one], sides[other])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from geolookup.dataset.coverage import Known
+from geolookup.dataset.coverage import KnownAddresses
 from geolookup.dataset.intervals import UNIT_ADDRESSES
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, stacked_bars
@@ -51,16 +51,16 @@ def _null_chart(facts: Facts, family: int) -> Chart:
     return replace(chart, rows=[(path, _null(counts, path)) for path in counts.with_value])
 
 
-def _null(counts: Known, path: str) -> str:
+def _null(counts: KnownAddresses, path: str) -> str:
     return wording.percent(_without(counts, path))
 
 
-def _without(counts: Known, path: str) -> float:
+def _without(counts: KnownAddresses, path: str) -> float:
     # Of integers: a float would lose a few of many addresses.
     return (counts.of - counts.with_value[path]) / counts.of if counts.of else 1.0
 
 
-def _alike(by_family: Mapping[str, Known]) -> list[list[str]]:
+def _alike(by_family: Mapping[str, KnownAddresses]) -> list[list[str]]:
     """Return the fields, those together whose shares read the same in both families."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for path in by_family["ipv4"].with_value:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from geolookup.comparison.values import read_tables
 from geolookup.contract.address import BITS
-from geolookup.dataset.coverage import Known, known_addresses
+from geolookup.dataset.coverage import KnownAddresses, known_addresses
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import F64, I64
 from geolookup.dataset.metadata import Metadata
@@ -117,7 +117,7 @@ class Facts:
     dataset: Dataset
     metadata: Metadata
     tables: Mapping[str, pa.Table]  # by the names of ``contract.fields``
-    coverage: Mapping[str, Known]  # by "ipv4" and "ipv6"
+    coverage: Mapping[str, KnownAddresses]  # by "ipv4" and "ipv6"
     space: Mapping[int, KnownSpace]  # by family
 
 

@@ -25,7 +25,7 @@ _DATA = (
 )
 
 
-Scored = Callable[..., Score]
+DatasetScore = Callable[..., Score]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def score(scored: Path, tmp_path: Path) -> Scored:
+def score(scored: Path, tmp_path: Path) -> DatasetScore:
     """Score the dataset by a truth of a text, which is a geofeed by its name."""
 
     def scored_by(truth: str | bytes, name: str = "feed.csv", **options: Any) -> Score:
@@ -145,21 +145,21 @@ _DAMAGED = {
 }
 
 
-def test_the_row_that_damages_a_table_is_told(score: Scored) -> None:
+def test_the_row_that_damages_a_table_is_told(score: DatasetScore) -> None:
     for name, (data, message) in _DAMAGED.items():
         options = {"truth_format": "addresses"} if name == "seen.txt" else {}
         with pytest.raises(geolookup.TableFileError, match=message):
             score(data, name, **options)
 
 
-def test_mapped_ranges_count_as_ipv4_and_carried_ones_not(score: Scored) -> None:
+def test_mapped_ranges_count_as_ipv4_and_carried_ones_not(score: DatasetScore) -> None:
     rows = "::ffff:202.196.224.0/120,AT\n2002:cac4:e000::/40,AT\n64:ff9b::cac4:e000/120,AT\n"
     report = score("network,country_code\n" + rows)
     assert counts(report, "ipv4")["country"] == (256, 0, 0)
     assert report.datasets[0].parts["ipv6"].score.of == 0
 
 
-def test_invalid_values_state_nothing(score: Scored) -> None:
+def test_invalid_values_state_nothing(score: DatasetScore) -> None:
     rows = ["202.196.224.1,Austria,48,16", "202.196.224.2,AT,91,16", "202.196.224.3,AT,x,16"]
     report = score("\n".join(["ip,country,lat,lon", *rows, "202.196.224.4,AT,48.2,16.37", ""]))
     assert report.truth[0].nulled == 3
@@ -167,7 +167,7 @@ def test_invalid_values_state_nothing(score: Scored) -> None:
     assert report.datasets[0].parts["ipv4"].metrics["km_p50"] == pytest.approx(0, abs=1e-6)
 
 
-def test_addresses_of_ipv6_are_counted_as_such(score: Scored) -> None:
+def test_addresses_of_ipv6_are_counted_as_such(score: DatasetScore) -> None:
     rows = "ip,country\n2a02:ecc0::1,US\n2a02:ecc0::1,CA\n2a02:ecc0::2,US\n"
     part = score(rows).datasets[0].parts["ipv6"]
     assert (part.unit, part.score.country.agree.count, part.score.of) == ("addresses", 1, 2)
@@ -208,7 +208,7 @@ _UNUSABLE = (
 )
 
 
-def test_what_cannot_be_used_is_told_without_an_address(score: Scored) -> None:
+def test_what_cannot_be_used_is_told_without_an_address(score: DatasetScore) -> None:
     for name, truth, kind, told in _UNUSABLE:
         with pytest.raises(geolookup.GeoLookupError) as raised:
             score(truth, name, truth_format=kind)

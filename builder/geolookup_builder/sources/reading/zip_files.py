@@ -116,7 +116,7 @@ def _plain_stream(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
         del (
             raw_info.CRC
         )  # without it zipfile checks nothing; the checksum of the file is checked below
-        return _Checked(archive.open(raw_info), info)  # type: ignore[return-value]
+        return _CheckedStream(archive.open(raw_info), info)  # type: ignore[return-value]
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def _unpacking_errors(label: str) -> Iterator[None]:
         raise BuildError(label, f"cannot be unpacked ({error})", remedy=UNPACK) from error
 
 
-class _Checked(io.RawIOBase):
+class _CheckedStream(io.RawIOBase):
     """A member compressed by bzip2 or LZMA: no more bytes than stated, and their checksum."""
 
     def __init__(self, packed_stream: IO[bytes], info: zipfile.ZipInfo) -> None:
