@@ -50,7 +50,8 @@ def _first_address(arguments: list[str]) -> str | None:
     # Resilient: errors of the options end the parsing; the command itself reports them.
     with lookup.context_class(lookup, info_name="lookup", resilient_parsing=True) as context:
         values, _, _ = lookup.make_parser(context).parse_args(list(arguments))
-    return next(iter(values.get("addresses", ())), None)
+    addresses = values.get("addresses")
+    return addresses[0] if isinstance(addresses, tuple) and addresses else None
 
 
 def _problem(text: str) -> str | None:

@@ -89,15 +89,8 @@ def _coverage_lines(coverage: Mapping[str, Mapping[str, int]], before: str) -> I
 
 
 @command("fields", "List the fields of an answer.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="A table, or a JSON array.",
-)
-def fields(form: str) -> None:
+@options.as_json()
+def fields(as_json: bool) -> None:
     """List every field of an answer: its path, short name, type, unit, an example and meaning.
 
     Every option and call accepts both names, and the last part of the path. A group, such as
@@ -108,7 +101,7 @@ def fields(form: str) -> None:
     from geolookup.contract import display
 
     infos = display.fields()
-    click.echo(json_text([info._asdict() for info in infos]) if form == "json" else _table(infos))
+    click.echo(json_text([info._asdict() for info in infos]) if as_json else _table(infos))
 
 
 def _table(infos: tuple[FieldInfo, ...]) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import click
 
 from geolookup.cli.registry import COMMANDS, load
-from geolookup.errors import near_match
+from geolookup.errors import line_text, near_match
 
 #: A text like an address, malformed or not: no message repeats it.
 _ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
@@ -18,6 +17,8 @@ _SURPLUS = "Got unexpected extra argument"
 _UNKNOWN_CHOICE = re.compile(r"'([^']*)' is not one of ")
 _NOT_AN_INTEGER = re.compile(r"is not a valid integer(?: range)?")
 _NOT_A_NUMBER = re.compile(r"is not a valid float(?: range)?")
+#: Click's message of an option without its value.
+_NO_VALUE = re.compile(r"Option '(\S+)' requires an argument")
 #: The most commands that are named because they have an option.
 _NAMED = 2
 
@@ -27,17 +28,21 @@ def problem(error: click.UsageError) -> str:
     command = error.ctx.command if error.ctx is not None else None
     name = _name(error.ctx)
     if isinstance(error, click.NoSuchOption):
-        return _unknown_option(name, error.option_name, command)
-    if isinstance(error, click.MissingParameter) and error.param is not None:
-        text = f"{name} needs {_shown(error.param)}"
-    elif isinstance(error, click.BadParameter) and error.param is not None:
-        text = f"{name}: {_value_problem(error, error.param)}"
-    elif error.message.startswith(_SURPLUS):
-        text = f"{name}: too many arguments"
-    else:
-        text = f"{name}: {error.message}"
-    text = _ADDRESS.sub("ADDRESS", text).rstrip(".")
+        return line_text(_unknown_option(name, error.option_name, command))
+    text = f"{name}{_wrong(error)}".rstrip(".")
+    text = line_text(_ADDRESS.sub("ADDRESS", text))
     return text if text.endswith("?") else text + _ending(command)
+
+
+def _wrong(error: click.UsageError) -> str:
+    """Return what is wrong, to follow the name of the command."""
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        return f" needs {_shown(error.param)}"
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        return f": {_value_problem(error, error.param)}"
+    if error.message.startswith(_SURPLUS):
+        return ": too many arguments"
+    return ": " + _NO_VALUE.sub(r"\1 needs a value", error.message)
 
 
 def _value_problem(error: click.BadParameter, parameter: click.Parameter) -> str:
@@ -64,23 +69,32 @@ def _ending(command: click.Command | None) -> str:
 def _shown(parameter: click.Parameter) -> str:
     """Return an option with the name of its value, or the name of an argument."""
     if isinstance(parameter, click.Option):
-        name = max(parameter.opts, key=len)
-        return f"{name} {parameter.metavar}" if parameter.metavar else name
+        return f"{_longest(parameter)} {parameter.metavar or ''}".rstrip()
     return (parameter.metavar or str(parameter.name).upper()).strip("[].")
 
 
 def _unknown_option(name: str, option: str, command: click.Command | None) -> str:
-    """Name the nearest option of the command, else the commands that have this option."""
-    own = list(_option_names(command)) if command is not None else []
-    having = [other for other in COMMANDS if option in _option_names(load(other))]
-    if having and len(having) <= _NAMED:
-        remedy = f"try {' or '.join(having)}; example: {load(having[0]).example}"
+    """Name the option with this choice, the nearest one, or the commands that have this option."""
+    own = _options(command) if command is not None else []
+    if chosen := [one for one in own if option[2:] in getattr(one.type, "choices", ())]:
+        remedy = f"did you mean '{_longest(chosen[0])} {option[2:]}'?"
     else:
-        remedy = _ending(command).removeprefix("; ") or "'geolookup --help' lists the commands"
-    return f"{name} has no option {option}; {near_match(option, own, fallback=remedy)}"
+        remedy = near_match(option, map(_longest, own), fallback=_elsewhere(option, command))
+    return f"{name} has no option {option}; {remedy}"
 
 
-def _option_names(command: click.Command) -> Iterator[str]:
-    for parameter in command.params:
-        if isinstance(parameter, click.Option) and not parameter.hidden:
-            yield from (name for name in parameter.opts if name.startswith("--"))
+def _elsewhere(option: str, command: click.Command | None) -> str:
+    """Return the example of a command that has an option; if many have it, of ``command``."""
+    having = [other for other in COMMANDS if option in map(_longest, _options(load(other)))]
+    if having and len(having) <= _NAMED:
+        return f"try {' or '.join(having)}; example: {load(having[0]).example}"
+    return _ending(command).removeprefix("; ") or "'geolookup --help' lists the commands"
+
+
+def _options(command: click.Command) -> list[click.Option]:
+    parameters = command.params
+    return [one for one in parameters if isinstance(one, click.Option) and not one.hidden]
+
+
+def _longest(option: click.Option) -> str:
+    return max(option.opts, key=len)

@@ -158,7 +158,7 @@ def _moment(text: str) -> float | datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        fail(f"--at takes Unix seconds, or ISO 8601 with offset, such as {example}")
+        fail(f"--at is {text!r}; write Unix seconds, or ISO 8601 with offset, such as {example}")
     if moment.tzinfo is None:
         fail(f"--at needs an offset after the time, such as {example}")
     return moment

@@ -76,7 +76,8 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
             "prune: --keep N: 'few' is not a whole number; example: {prune}",
         ),
         (["lookup", "--format", "cvs"], "lookup: --format is 'cvs'; did you mean 'csv'?"),
-        (["lookup", "--at"], "lookup: Option '--at' requires an argument; example: {lookup}"),
+        (["lookup", "--at"], "lookup: --at needs a value; example: {lookup}"),
+        (["8.8.8.8", "--json"], "lookup has no option --json; did you mean '--format json'?"),
     ):
         examples = {name: load(name).example for name in COMMANDS}
         assert refusal(*args) == line.format_map(examples)

@@ -99,6 +99,8 @@ def test_a_first_argument_is_a_command_or_an_address() -> None:
     ):
         for before in ((), ("--compact",), ("--dataset", "nowhere", "--fields", "location")):
             assert told in refusal(*before, text)
+    done = run("--compact", text="8.8.8.8")
+    assert (done.returncode, json.loads(done.stdout)["success"]) == (0, True)
     assert "as in: geolookup info" in refusal("--dataset", "geolookup/world", "info")
     for text in ("8.8.8.8", "::1", "10.0.0.1", "-", "999.1.1.1", "2001:db8::x", "dns.google", ""):
         looked_up = run("lookup", "--at", "0", text, text="1.1.1.1")

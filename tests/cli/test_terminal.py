@@ -47,7 +47,7 @@ _PRINTING = {
     ),
     "explain": ("8.8.8.8 --dataset {}", "8.8.8.8 --json --dataset {}"),
     "export": ("{} --format csv --output -", "{} --format sqlite --output {}.db --force"),
-    "fields": ("--format {}",),
+    "fields": ("--{}",),
     "follow": ("ftp://127.0.0.1/{} --store x",),
     "generations": ("{}.none",),
     "grep": ("log.txt --where location.country_code=US --dataset {}",),
@@ -69,7 +69,7 @@ _PRINTING = {
     "prefixes": (
         *("country=US --by location.city_name --format csv --dataset {}",),
         *("country=US --by location.city_name --format json --dataset {}",),
-        *("city={} --dataset {}", "country=US --since {}.none --format cidr"),
+        *("city={}x --dataset {}", "country=US --since {}.none --format cidr"),
     ),
     "prune": ("{}.none",),
     "publish": ("{}.none --store x",),
