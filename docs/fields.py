@@ -269,7 +269,7 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-#: What makes the new text of each file from the old one.
+#: By file, the function from its old text to its new one.
 TEXTS_OF: dict[str, Callable[[str], str]] = {
     "geolookup/contract/types.py": _types,
     "geolookup/kernel/python_answer.py": _views,

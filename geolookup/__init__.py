@@ -8,10 +8,9 @@
 
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
 ``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``sign``,
-``unpack``, ``update``, ``verify``. So are the types of answers: ``Envelope``,
-``Data``, ``Location``, ``Time``, ``Currency``, ``Network``, those of names of fields,
-``FieldName`` and ``ColumnName``, and ``Answer``, an answer as an object. ``fields`` lists the
-fields.
+``unpack``, ``update``, ``verify``. So are the types of answers (``Envelope``, ``Data``,
+``Location``, ``Time``, ``Currency``, ``Network``, ``Answer``) and of names of fields
+(``FieldName``, ``ColumnName``). ``fields`` lists the fields.
 """
 
 from __future__ import annotations
@@ -268,7 +267,7 @@ def get(
     A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
     name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
     or one list. A value is ``default`` if it is unknown, or if the address is malformed or
-    private. ``at`` and ``clean`` are those of ``answer``. Raises ValueError for an unknown
+    private. ``answer`` describes ``at`` and ``clean``. Raises ValueError for an unknown
     field, TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
     """
     return _engine().get(ip, field, *more, default=default, at=at, clean=clean)
@@ -277,9 +276,9 @@ def get(
 def lookup(ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
     """Return the envelope for an address from the default dataset; the caller may change it.
 
-    No address makes this raise: for a malformed one ``error_code`` is 10001, for a private one
+    No address makes this raise: ``error_code`` is 10001 for a malformed one, for a private one
     10002, and ``data`` is None. An unknown ``asn`` is left out of ``data["network"]``: read it
-    with ``.get("asn")``. ``at``, ``clean`` and the errors are those of ``answer``.
+    with ``.get("asn")``. ``answer`` describes ``at``, ``clean`` and the errors.
     """
     return _engine().lookup(ip, at=at, clean=clean)
 
@@ -287,6 +286,6 @@ def lookup(ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
 def lookup_json(ip: object, *, at: Any = None, clean: bool = False) -> bytes:
     """Return the envelope for an address from the default dataset as compact UTF-8 JSON.
 
-    ``at``, ``clean`` and the errors are those of ``answer``.
+    ``answer`` describes ``at``, ``clean`` and the errors.
     """
     return _engine().lookup_json(ip, at=at, clean=clean)

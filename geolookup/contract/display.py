@@ -26,7 +26,7 @@ class FieldInfo(NamedTuple):
     """A field or group of an answer.
 
     ``type`` is a JSON type: ``string``, ``number``, ``integer``, ``boolean``, ``strings`` (a list
-    of them) or ``object``. ``unit`` is empty if there is none; ``example`` is None for an object.
+    of them) or ``object``. ``unit`` may be empty; ``example`` is None for an object.
     """
 
     path: FieldName
@@ -108,7 +108,7 @@ def network_name(network: Mapping[str, Any]) -> str | None:
 
 
 # --- tables for notebooks
-# Values are escaped, because texts of a dataset may hold markup. There is no script and no link.
+# Values are escaped, because texts of a dataset may hold markup. It has neither scripts nor links.
 # The table takes the colours of the notebook, light or dark.
 
 _LINE = "border:0;border-bottom:1px solid rgba(128,128,128,.4);padding:.3em .6em;text-align:left"

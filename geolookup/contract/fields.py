@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from geolookup.contract.types import FieldName
 
-#: The types of values are names of Arrow types; an entry with members has that of ``OBJECT``.
+#: The types of values are names of Arrow types; an entry with members has ``OBJECT``.
 TEXT, TEXTS, REAL, BOOLEAN, OBJECT = "string", "list<item: string>", "double", "bool", ""
 #: The types of numbers: ``REAL`` and integers of several sizes, with the least and the most.
 LIMITS = {
@@ -257,7 +257,7 @@ ERROR_CODE = Field("error_code", "int32", "code of the error")
 FIELDS = tuple(entry for entry in ENTRIES if entry.type != OBJECT)
 #: The objects of data.
 GROUPS = tuple(entry.path for entry in ENTRIES if entry.type == OBJECT)
-#: The fields that a table of the dataset stores: all but those of the address and the instant.
+#: The fields that a table of the dataset stores: not the fields of the address and the instant.
 STORED = tuple(field for field in FIELDS if field.table)
 #: The columns that an enriched table can have.
 COLUMNS = (*FIELDS, ERROR_CODE)

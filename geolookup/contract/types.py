@@ -180,7 +180,7 @@ class Network(TypedDict):
 
 
 class Data(TypedDict):
-    """What is known of an address."""
+    """The known values of an address."""
 
     ip: str
     ip_type: Literal["ipv4", "ipv6"]

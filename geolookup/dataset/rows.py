@@ -107,7 +107,7 @@ class Texts:
                 self.check(number, row)
                 self._checked[number] = 1
         except IndexError:
-            raise DatasetError(self.path, f"there is no row {number}", REBUILD) from None
+            raise DatasetError(self.path, f"row {number} does not exist", REBUILD) from None
         return row
 
     def check(self, number: int, row: bytes) -> None:

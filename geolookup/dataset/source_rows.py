@@ -142,7 +142,7 @@ class _RowValues:
         except IndexError:
             raise DatasetError(self._path, "the columns differ in length", REBUILD) from None
         if not inside:
-            raise DatasetError(self._path, f"there is no row {row} in table {table}", REBUILD)
+            raise DatasetError(self._path, f"row {row} in table {table} does not exist", REBUILD)
         # No row of the table states the layer.
         if not begin:
             return 0
@@ -168,7 +168,7 @@ class _Values:
     def of(self, layer: str, at: int) -> dict[str, Any]:
         """Return the known fields of a value; DatasetError if it is damaged."""
         if at >= len(self._sums):
-            raise DatasetError(self._path, f"there is no row {at}", REBUILD)
+            raise DatasetError(self._path, f"row {at} does not exist", REBUILD)
         try:
             values = {name: column[at] for name, column in self._columns[layer].items()}
         except (IndexError, UnicodeDecodeError):
@@ -203,7 +203,7 @@ class _Lines:
         """Return the source, the file and the line of a row."""
         at = bisect_right(self._rows, row) - 1
         if not 0 <= at < len(self._file):
-            raise DatasetError(self._path, f"there is no row {row}", REBUILD)
+            raise DatasetError(self._path, f"row {row} does not exist", REBUILD)
         try:
             number, line = self._file[at], self._line[at]
         except IndexError:

@@ -42,8 +42,8 @@ class ManyAnswers(FieldValues):
 
         ``ips`` is any iterable of what ``lookup`` takes. A malformed or private address has
         its error envelope in its place. ``at`` is the instant of all answers (None: now, when the
-        call begins) or an iterable with the instant of each address. ``clean`` is that of
-        ``lookup``. All answers of a call are of one generation. Raises what ``lookup`` raises,
+        call begins) or an iterable with the instant of each address. ``clean`` is described
+        in ``lookup``. All answers of a call are of one generation. Raises what ``lookup`` raises,
         TypeError if ``ips`` is a text, and ValueError if ``at`` has more or fewer instants
         than there are addresses.
         """

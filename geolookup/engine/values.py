@@ -171,9 +171,9 @@ class FieldValues(Kernel):
     ) -> list[Any]:
         """Return for each address the value of a field, or a tuple of the values of several fields.
 
-        Fields, ``default`` and values are those of ``get``: with one field the result is a list of
-        values, with several fields or a list of them a list of tuples. ``ips`` and ``at`` are those
-        of ``lookup_many``. The compiled kernel keeps the values that it has read, for later calls:
+        ``get`` describes fields, ``default`` and values. With one field the result is a list of
+        values, with several fields or a list of them a list of tuples. ``lookup_many`` describes
+        ``ips`` and ``at``. The compiled kernel keeps the values that it has read, for later calls:
         about 70 bytes for each of at most 262,144 rows per field. Raises what ``get`` raises.
         """
         from geolookup.kernel import many

@@ -38,8 +38,8 @@ def _remedy() -> str:
 def _is_older_than_sources(extension: str) -> bool:
     """Return whether an extension module is older than a source of the kernel beside it.
 
-    Only a checkout has sources there: an installed package needs one look for a file. Modules with
-    another suffix are those of other versions of Python.
+    Only a checkout has sources beside it: an installed package needs one look for a file. Modules
+    with another suffix belong to other versions of Python.
     """
     folder, name = os.path.split(extension)
     if not os.path.exists(os.path.join(folder, "_compiled.pyx")):

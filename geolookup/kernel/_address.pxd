@@ -29,7 +29,7 @@ cdef inline bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexce
     for part in range(4):
         if at >= size:
             return False
-        # Unsigned: a character below "0" wraps to a large number, which is above 9 too.
+        # Unsigned: a character below "0" wraps to a large number, also above 9.
         octet = <uint32_t>text[at] - 48
         if octet > 9:
             return False
@@ -121,7 +121,7 @@ cdef inline bint _parse_ipv6(Text text, Py_ssize_t size, Address* out) noexcept 
 
 
 cdef inline void _join(uint16_t* groups, int count, int gap, Address* out) noexcept nogil:
-    """Join groups to 128 bits; zero groups replace ``::``, which is before group ``gap``."""
+    """Join groups to 128 bits; zero groups replace ``::`` before group ``gap``."""
     cdef int at, position
     cdef uint64_t halves[2]
     halves[0] = halves[1] = 0

@@ -173,7 +173,7 @@ cdef class _View:
     def __getattribute__(self, name):
         cdef PyObject* found
         cdef int code
-        # A view that was made by its class alone has no answer.
+        # A view that its class has made has no answer.
         if self.answer is None:
             return PyObject_GenericGetAttr(self, name)
         found = PyDict_GetItemWithError(self.codes, name)
@@ -206,7 +206,7 @@ cdef class _View:
 
 
 cdef object _member_value(_View view, int code, object name):
-    """Return the value of a member where it is not that of ``_project``."""
+    """Return the value of a member that ``_project`` does not have."""
     if code != _CURRENT_TIME:
         return _read(view.answer, code, name, view._group)
     if view.answer.state is not None:
@@ -215,7 +215,7 @@ cdef object _member_value(_View view, int code, object name):
 
 
 cdef object _local_time(Answer answer):
-    """Return the local time as a datetime, which is made once for a zone and a second."""
+    """Return the local time as a datetime, made once for a zone and a second."""
     _country_row(answer.state, answer.found.location)  # checks the row
     cdef _Moment moment = _moment(answer.state, answer.found.location, answer.second)
     # A list of one item: a moment is immutable, but this is made on demand.

@@ -3,14 +3,14 @@
 """Columns of rows, and the nodes of search trees; ``protocol.Implementation`` describes both.
 
 Columns are gathered from a table that is stored row by row. The rows of a block are prefetched
-while the block before it is copied. Then each column is copied for all rows of the block, which are
-in the cache by then. A bit for each column at the beginning of a row is 1 if its value is null; the
+while the block before it is copied. Then each column is copied for all rows of the block: they
+are in the cache by then. A bit for each column at the beginning of a row is 1 if its value is null; the
 bits of 64 rows are written as one word.
 
 The search tree is a binary one over addresses of 128 bits, made from the boundaries of their ranges
 in one pass. The length of a boundary is the number of its bits up to the last one that is set. It
 splits every shorter prefix that it lies in, so each of these is a node. Those that no boundary
-before lies in are new nodes. They get the next numbers, so that the nodes of a path lie together.
+before lies in are new nodes. They get the next numbers: the nodes of a path lie together.
 With 4 bits and the boundaries 0100 and 0110, of the lengths 2 and 3:
 
     0100 adds the root and 0*: nodes 0 and 1.
@@ -133,7 +133,7 @@ cdef uint64_t _gather(
 cdef inline void _prefetch_block(
     const uint8_t* table, Py_ssize_t stride, const uint32_t* rows, Py_ssize_t size
 ) noexcept nogil:
-    """Prefetch the first 64 bytes of each row, which hold all of it in the large tables."""
+    """Prefetch the first 64 bytes of each row: all of it in the large tables."""
     cdef Py_ssize_t at
     for at in range(size):
         PREFETCH(table + <Py_ssize_t>rows[at] * stride)

@@ -6,7 +6,7 @@ next step, and steps of other addresses run until it has arrived.
 - IPv4 addresses are in a queue. With each address that enters it, one that entered AHEAD addresses
   before does the second step of its search, and one 2 * AHEAD before does the third. So parsing
   and searching overlap, and the requests to memory are spread evenly: a burst of them stops the
-  processor, which has about twenty in progress at most.
+  processor, because it has about twenty in progress at most.
 - IPv6 addresses are searched in blocks, each step for all of a block before the next step.
 
 The rows of the intervals are a second pass over a chunk. One pass with the search took longer when
@@ -14,7 +14,7 @@ measured, probably because it needs more pages at a time than the processor's ta
 has entries.
 
 See "interleaving" in Psaropoulos et al., Interleaving with Coroutines, VLDB 2017; Chen et al.,
-Improving Hash Join Performance through Prefetching, 2007, which compares both forms ("group" and
+Improving Hash Join Performance through Prefetching, 2007, with both forms ("group" and
 "software-pipelined prefetching"); and branch-free bisection in Khuong and Morin, Array Layouts for
 Comparison-Based Searching, 2017.
 """
@@ -274,7 +274,7 @@ cdef void _advance(
 ) noexcept nogil:
     """Advance each of ``positions`` to the last of the next ``size`` sorted numbers that is <= its key.
 
-    If there is none, it does not change. Branch-free bisection: ``size`` is the same for all
+    Without one it does not change. Branch-free bisection: ``size`` is the same for all
     keys, and a mask selects the half that holds the key.
     """
     cdef uint32_t half, after, row

@@ -7,16 +7,16 @@ Strategy: the address is parsed in place, the interval is found through pointers
 files, and JSON is written once, into bytes of exactly its size. A dict is copied from a cached
 template, or filled from the JSON texts of the row. Every index read from a file is compared
 with the length of its table before it is used. Shared state is either constant, or a list whose
-items are replaced as a whole, so that no lookup needs a lock.
+items are replaced as a whole: no lookup needs a lock.
 
 The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
 order of the includes: arrays of numbers (``_column``), the check of rows (``_rowcheck``), an open
 dataset (``_state``), the parts of answers (``_json``, ``_templates``), private space and the search
 for one address (``_search``) and for a column (``_columns``), answers (``_envelope``), the public
 class (``_kernel``), answers as objects (``_answer``), many answers at once (``_many``), and values
-of paths (``_values``).
+of fields (``_values``).
 
-What needs no open dataset is in extension modules of its own, which compile in parallel:
+Code without an open dataset is in extension modules of its own; they compile in parallel:
 ``_arrays``, ``_logs``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``,
 ``_parse_words.pxd`` and ``_words.pxd`` that it calls.
 """

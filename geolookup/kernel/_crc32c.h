@@ -3,7 +3,7 @@
    x86-64 has the instruction since SSE4.2, 64-bit ARM as an option that all processors of Apple
    have. The choice is made once, at import. Without the instruction, each step looks up eight bytes
    in eight tables ("slicing by 8"): crc_tables[n][byte] is the checksum of that byte with n zero
-   bytes after it, and the checksum of eight bytes is the XOR of those of each.
+   bytes after it, and the checksum of eight bytes is the XOR of their checksums.
 
    References: RFC 3720, section B.4; Intel 64 and IA-32 Architectures Software Developer's Manual,
    CRC32; Arm Architecture Reference Manual, CRC32CX; Kounavis and Berry, A Systematic Approach to

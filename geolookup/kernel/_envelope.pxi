@@ -215,7 +215,7 @@ cdef Py_ssize_t _json_size(Parts* parts, _CountryJson country, bytes time) noexc
         _head.size + parts.echo_size + parts.ip_type.size + PyBytes_GET_SIZE(country.head)
         + parts.place_size + _PLACE_NAMES.added + PyBytes_GET_SIZE(time)
         + PyBytes_GET_SIZE(country.currency) + _tail.size
-        # Without an asn the row begins with a line feed, which is dropped too.
+        # Without an asn the row begins with a line feed, also dropped.
         + parts.network_size
         + (_NAMES_WITHOUT_ASN.added - 1 if parts.without_asn else _NETWORK_NAMES.added)
     )

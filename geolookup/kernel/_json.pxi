@@ -1,7 +1,7 @@
 """JSON in C: copies names and texts into bytes, and reads texts as Python values."""
 
 cdef enum:
-    CHUNK = 16  # bytes that ``_copy`` moves at once
+    CHUNK = 16  # bytes that ``_copy`` moves in one step
 
 cdef struct Piece:
     Text text
@@ -37,7 +37,7 @@ cdef class _Names:
         self.pieces = <Piece*>calloc(max(self.count, 1), sizeof(Piece))
         if self.pieces == NULL:
             raise MemoryError
-        # A row has a line feed between two texts, count - 1 of them, which are dropped.
+        # A row has a line feed between two texts, count - 1 of them, all dropped.
         self.added = 1 - self.count
         for at, name in enumerate(names):
             self.pieces[at] = _piece(b'%b"%b":' % (b"," if at else before, name.encode()))
@@ -77,7 +77,7 @@ cdef int _check_fields() except -1:
 
 
 cdef tuple _lists_of(str table):
-    """Return the members that are lists, of which each answer needs a copy."""
+    """Return the members that are lists: each answer needs a copy of them."""
     return tuple([field.member for field in fields.in_table(table) if field.type == fields.TEXTS])
 
 

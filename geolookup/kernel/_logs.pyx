@@ -23,7 +23,7 @@ include "_column.pxi"
 
 cdef enum:
     LOG_FIELDS = 10
-    SIZE_DIGITS = 18  # of the size of an answer, so that it fits 64 bits
+    SIZE_DIGITS = 18  # of the size of an answer: it fits 64 bits
 
 
 def split_log_lines(data, starts, lengths, bint combined, parts):
@@ -76,7 +76,7 @@ cdef bint _split_line(
         _put_field(out, field, count, base, at, stop)
         at = stop + 1
     stop = at
-    while True:  # the user, which may contain blanks
+    while True:  # the user: it may contain blanks
         stop = _find_byte(stop + 1, end, c" ") if stop < end else NULL
         if stop == NULL or end - stop < 2:
             return False
@@ -126,7 +126,7 @@ cdef inline Text _find_byte(Text at, Text end, uint8_t byte) noexcept nogil:
 
 
 cdef Text _log_quoted(Text at, Text end) noexcept nogil:
-    """Return the closing quote of a quoted text that begins at ``at``, NULL if there is none."""
+    """Return the closing quote of a quoted text that begins at ``at``, or NULL."""
     if at >= end or at[0] != c'"':
         return NULL
     at += 1

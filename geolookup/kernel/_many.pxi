@@ -1,12 +1,12 @@
 """Answers for many addresses, a block at a time, to hide the latency of memory.
 
-Strategy: a lookup reads about ten cache lines, most of which state where the next one is. Here
+Strategy: a lookup reads about ten cache lines, and most state where the next one is. Here
 addresses to intervals (``_columns``) and intervals to rows are steps that run for all addresses of a
-block; each prefetches what the next step reads. Then the answers are made one by one. While one is
+block; each prefetches for the next step. Then the answers are made one by one. While one is
 made, the offsets and the texts of later ones are prefetched: a processor fetches few cache lines at
 a time, and waits during a step that only prefetches many.
 
-JSON is written to one output, which grows. ``_write_json`` writes at most the size of the envelope
+JSON is written to one growing output. ``_write_json`` writes at most the size of the envelope
 and ``SLACK`` bytes, also if a row has fewer or more texts than it must have.
 """
 
@@ -56,7 +56,7 @@ cdef class _Output:
         return _bytes_start(self.data) + self.used
 
     cdef int _resize(self, Py_ssize_t size) except -1:
-        """Move the bytes into more or less memory; where there is none, they are lost."""
+        """Move the bytes into more or less memory; without memory they are lost."""
         cdef Py_ssize_t used = self.used
         self.used = self.room = 0  # ``_PyBytes_Resize`` frees the data before it raises
         if self.data == NULL:

@@ -8,14 +8,14 @@ lanes with one operation. To parse "9.81.0.255":
 
 1. Compare all bytes with "." at once. The result is a mask of the positions 1, 4 and 6; the end of
    the text, 10, is added as a fourth stop. The lowest bit of the mask is the end of the first
-   octet, the next one that of the second, and so on.
+   octet, the next bit the end of the second, and so on.
 2. Load each octet right-aligned into four bytes, with "0" subtracted: 0 0 0 9, 0 0 8 1, 0 0 0 0,
    0 2 5 5. Two octets share a word.
 3. Multiply and add neighbouring lanes: bytes to tens, tens to octets, of both octets at once.
-4. Collect every violation (a byte that is no digit, an octet with a leading zero or above 255) as a
+4. Collect every violation (a byte that is not a digit, an octet with a leading zero or above 255) as a
    bit of ``bad``, and test it once at the end.
 
-A group of an IPv6 address has four hexadecimal digits in four bytes, which are joined the same way.
+A group of an IPv6 address has four hexadecimal digits in four bytes, joined the same way.
 
 A text that these functions accept has the same value in the scalar parsers; tests compare both.
 All other texts go to the scalar parsers: dotted tails, texts near the end of the buffer, and

@@ -1,7 +1,7 @@
 """The check of a row at its first read: the text of each member, in one scan without objects.
 
 ``dataset.rows`` defines the kind of each member, and which texts are valid. The scan accepts only
-texts that it knows to be valid, which are nearly all. ``dataset.rows`` decides on the others: a
+texts that it knows to be valid: nearly all. ``dataset.rows`` decides on the others: a
 string with an escape, a number of more than 17 digits, damage.
 
 Of a number of at most 15 digits the text is the shortest that reads back as the same double,
@@ -150,7 +150,7 @@ cdef Text _after_strings(Text at, Text end) noexcept nogil:
 
 
 cdef Text _after_digits(Text at, Text end, int most, uint64_t* value) noexcept nogil:
-    """Read up to ``most`` digits, after those of ``value``."""
+    """Read up to ``most`` digits and append them to ``value``."""
     cdef Text last = at + most if end - at > most else end
     while at < last and at[0] - 48u <= 9:
         value[0] = value[0] * 10 + (at[0] - 48u)

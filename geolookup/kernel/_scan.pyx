@@ -223,7 +223,7 @@ cdef Text _ipv6_around(Text first, Text colon, Text stop, Hit* hit) noexcept nog
 
 
 cdef Text _after_name(Text first, Text start, Text end) noexcept nogil:
-    """Return where the address in a run begins, NULL if there is none: after a name and its colon."""
+    """Return where the address in a run begins, after a name and its colon, or NULL."""
     cdef Text colon = <Text>memchr(start, c":", end - start)
     if colon == NULL or colon - start > 4:
         return NULL
@@ -235,9 +235,9 @@ cdef Text _after_name(Text first, Text start, Text end) noexcept nogil:
 
 
 cdef Text _ipv6_end(Text start, Text end, Text stop, Address* address) noexcept nogil:
-    """Parse the address from ``start`` to the end of a run, or to that of four octets after it.
+    """Parse the address from ``start`` to the end of a run, or of four octets after it.
 
-    Return its end, NULL if there is none.
+    Return its end, or NULL.
     """
     cdef Text tail = end
     cdef uint64_t octets
@@ -254,7 +254,7 @@ cdef Text _ipv6_end(Text start, Text end, Text stop, Address* address) noexcept 
 
 
 cdef bint _is_ipv6(Text start, Text end, Address* address) noexcept nogil:
-    """Parse an address with a decimal digit, which is no EUI-64."""
+    """Parse an address with a decimal digit; refuse an EUI-64."""
     cdef Text at = start
     cdef Py_ssize_t size = end - start
     if size > LONGEST:

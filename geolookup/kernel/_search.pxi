@@ -10,7 +10,7 @@ An IPv6 interval is found by bisection of the sparse index, then of the block be
 entries. The addresses in use are too unevenly spread for a jump table: most begin with 2. The
 sparse index has the high half of every ``_STRIDE``-th start, and is small enough for the cache.
 
-A prefix length is that of the largest aligned network around an address with one answer: the
+A prefix length belongs to the largest aligned network around an address with one answer: the
 shortest prefix that no address next to the interval, or next to the part of special space, has too;
 see ``networks.prefix_length``. IPv4 addresses are the last 32 bits of 128.
 """
@@ -72,7 +72,7 @@ cdef int _load_special() except -1:
             _ipv4_count += 1
     for first, last in ipv6:
         for bound in (first, last + 1):
-            # The end of ff00::/8 is 2^128, which no address reaches.
+            # The end of ff00::/8 is 2^128: no address reaches it.
             if bound >> 128 == 0:
                 _ipv6_bounds[_ipv6_count].high = bound >> 64
                 _ipv6_bounds[_ipv6_count].low = bound & 0xFFFFFFFFFFFFFFFF
@@ -317,7 +317,7 @@ cdef inline int _without(Address* address, Address* other) noexcept nogil:
     cdef uint64_t differing = address.high ^ other.high
     if differing:
         # The first bit that differs is the last of the prefix. 8.8.8.8 and 8.8.7.255 differ in
-        # 0xFF7, of 12 bits: 129 - 12 = 117, which is /21 in IPv4.
+        # 0xFF7, of 12 bits: 129 - 12 = 117, or /21 in IPv4.
         return 65 - _bit_length(differing)
     return 129 - _bit_length(address.low ^ other.low)
 

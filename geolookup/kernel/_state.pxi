@@ -2,7 +2,7 @@
 
 The caches of templates are direct-mapped: the slot of a row is its number modulo ``CACHE_SIZE``.
 A row enters its slot only if the slot's last miss was the same row. With 512 slots, rows 5 and 517
-share slot 5. If 5 is cached, the misses 517, 1029, 517 leave it there, and 517, 517 replace it.
+share slot 5. If 5 is cached, the misses 517, 1029, 517 leave it in the slot, and 517, 517 replace it.
 So a pass over distinct addresses does not evict frequent rows.
 """
 
@@ -97,7 +97,7 @@ cdef class _Texts:
         cdef const uint32_t* offsets = <const uint32_t*>self.offsets.data
         cdef Text text
         if row >= self.count:
-            raise DatasetError(self.source.path, f"there is no row {row}", REBUILD)
+            raise DatasetError(self.source.path, f"row {row} does not exist", REBUILD)
         if offsets[row + 1] < offsets[row] or <Py_ssize_t>offsets[row + 1] > self.data.count:
             raise DatasetError(self.source.path, f"row {row} lies outside the file", REBUILD)
         text = <Text>self.data.data + offsets[row]
@@ -107,7 +107,7 @@ cdef class _Texts:
         return text
 
     cdef int check(self, Py_ssize_t row, Text text, Py_ssize_t size) except -1:
-        """Raise DatasetError where a row is not what was written, or not of this table."""
+        """Raise DatasetError for a row that was changed, or that is not of this table."""
         cdef const uint32_t* checksums = <const uint32_t*>self.checksums.data
         if _crc32c(text, size) != checksums[row] or not _is_right(
             self.members, self.member_count, text, text + size

@@ -19,7 +19,7 @@ cdef class _Country:
     """A row of the country table as templates of location and currency."""
 
     cdef dict location, currency
-    cdef list list_names, lists  # the known lists, which each answer copies
+    cdef list list_names, lists  # the known lists: each answer copies them
     cdef Py_ssize_t list_count
 
     def __cinit__(self, list texts):
@@ -156,7 +156,7 @@ cdef char* _write_clock(char* out, int64_t seconds) noexcept nogil:
     # (36524 days), one in the 400th (146097 days).
     year = (day - day // 1460 + day // 36524 - day // 146096) // 365
     day -= 365 * year + year // 4 - year // 100
-    # Month 0 is March; 153 days in five months. Day 365, 29 February: month 11, which begins with
+    # Month 0 is March; 153 days in five months. Day 365, 29 February: month 11, from
     # day 337; so day 28, counted from 0.
     month = (5 * day + 2) // 153
     day -= (153 * month + 2) // 5

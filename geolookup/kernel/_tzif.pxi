@@ -44,7 +44,7 @@ cdef bint _read_rules(Text text, Text end, Rules* rules) noexcept nogil:
     cdef Text footer
     cdef Text stop
     cdef uint64_t size
-    # Byte 4 is the version: NUL for version 1, which has no footer, else "2", "3" or "4".
+    # Byte 4 is the version: NUL for version 1, without a footer, else "2", "3" or "4".
     if end - text < TZIF_HEADER or memcmp(text, b"TZif", 4) != 0 or text[4] < c"2":
         return False
     size = TZIF_HEADER + _block_size(text, 4)
@@ -70,7 +70,7 @@ cdef bint _read_rules(Text text, Text end, Rules* rules) noexcept nogil:
 
 
 cdef uint64_t _block_size(Text header, int width) noexcept nogil:
-    """Return the size in bytes of the block after a header; ``width`` is that of a time."""
+    """Return the size in bytes of the block after a header; ``width`` is the width of a time."""
     cdef uint64_t ut = _big(header + 20, 4), standard = _big(header + 24, 4), leaps = _big(header + 28, 4)
     cdef uint64_t times = _big(header + 32, 4), types = _big(header + 36, 4), names = _big(header + 40, 4)
     # Six counts below 2^32 times at most 12: no overflow in 64 bits.
@@ -149,7 +149,7 @@ cdef bint _read_footer(Text text, Text end, Rules* rules) noexcept nogil:
         rules.daylight.marked = True
         if text == NULL or text == end:
             return False
-        # One hour ahead unless it is stated: EST5EDT is EST5EDT4.
+        # One hour ahead by default: EST5EDT is EST5EDT4.
         rules.daylight.offset = rules.standard.offset + 3600
         if text[0] != c",":
             text = _read_seconds(text, end, 24, &rules.daylight.offset)
@@ -264,7 +264,7 @@ cdef int64_t _first_of_month(int64_t year, int64_t month) noexcept nogil:
     same in all years. Five months have 31 30 31 30 31 = 153 days, from March and again from August
     on. Before the m-th month after March are (153 m + 2) // 5 days: 0 before March, 31 before April,
     61 before May, 306 before January. 719468 days are from 0000-03-01 to 1970-01-01. The 146097
-    days are the 400 years that were added, which keep all quotients positive.
+    days are the 400 years that were added: they keep all quotients positive.
 
     See Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, ``days_from_civil``.
     """
@@ -273,7 +273,7 @@ cdef int64_t _first_of_month(int64_t year, int64_t month) noexcept nogil:
 
 
 cdef int64_t _year_of(int64_t second) noexcept nogil:
-    """Return the year of a Unix second, which must be in year 1 or later."""
+    """Return the year of a Unix second in year 1 or later."""
     cdef int64_t year = 1970 + second // 31556952  # of 365.2425 days
     # Years differ from the mean, and C's quotient of a negative second is rounded up.
     while _first_of_month(year, 1) * DAY > second:

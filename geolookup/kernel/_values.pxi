@@ -3,7 +3,7 @@
 Strategy: a value that follows from a row is decoded once, and kept in a list by row: the next
 answer reads neither the row nor its JSON text. Values of countries are kept by country, so they
 need no text of a location. Only immutable values are kept, and only of the first rows of a
-table, which are the most used. A kept value has been checked with its row. Each step runs for a
+table: these are the most used. A kept value has been checked with its row. Each step runs for a
 whole block, as in ``_many``.
 """
 
@@ -51,7 +51,7 @@ cdef list _many_values(State state, list ips, names, seconds, default):
 cdef list _kept_values(State state, int code):
     """Return the values of a field by row, with ``_UNREAD`` in most places; None if no row has it."""
     cdef Py_ssize_t rows
-    # Below COUNTRY: ip, time and whole groups, which do not follow from one row alone.
+    # Below COUNTRY: ip, time and whole groups. These need more than one row.
     if code < COUNTRY:
         return None
     if state.values_by_row[code] is None:

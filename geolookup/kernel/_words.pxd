@@ -1,4 +1,4 @@
-"""Declarations of ``_words.h``, and what every part of the kernel calls a text."""
+"""Declarations of ``_words.h``, and the type ``Text`` of every part of the kernel."""
 
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy

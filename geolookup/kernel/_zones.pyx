@@ -105,9 +105,9 @@ cdef bint _fill_runs(Rules* rules, Year* year) noexcept nogil:
                 return False
             if not _same(&clock, &later):
                 break
-        # A local year begins where its clock does; clocks that are put back begin it twice. So its
-        # first second is that of the clock in use: in Unix seconds, ``first`` less the offset. A
-        # run that does not reach into the year by its own clock is none of its runs.
+        # A local year begins where its clock does; clocks that are put back begin it twice. So the
+        # clock in use decides its first second: in Unix seconds, ``first`` less the offset. A
+        # run must reach into the year by its own clock.
         if max(second, first - clock.offset) < min(stop, after - clock.offset):
             if year.run_count == MOST_RUNS:
                 return False
@@ -125,7 +125,7 @@ cdef int64_t _next_change(Rules* rules, Year* year, int64_t second, int64_t end)
     """Return the first change after a second, or ``end``."""
     cdef int at
     cdef Py_ssize_t index
-    # The table decides before its last transition, the rule of the footer from there on.
+    # The table decides before its last transition, the rule of the footer after it.
     if rules.count and second < rules.last:
         index = _transitions_until(rules, second)
         return min(end, _big(rules.times + 8 * index, 8))
@@ -165,7 +165,7 @@ cdef void _set_year(Rules* rules, Year* year, int64_t number) noexcept nogil:
         start = _second_of(&rules.first, at) - rules.standard.offset
         _put_change(year, start, &rules.daylight)
         end = _second_of(&rules.after, at) - rules.daylight.offset
-        # An end at or after the next start is no change: daylight saving is permanent.
+        # An end at or after the next start changes nothing: daylight saving is permanent.
         if end < _second_of(&rules.first, at + 1) - rules.standard.offset:
             _put_change(year, end, &rules.standard)
 
@@ -199,7 +199,7 @@ cdef bint _is_daylight(Run* run, Year* year) noexcept nogil:
         gap = max(other.start - run.end, run.start - other.end)
         if other.clock.marked == run.clock.marked or gap != nearest:
             continue
-        # Dublin marks its winter, which is behind the summer without a mark: not daylight saving.
+        # Dublin marks its winter, behind the summer without a mark: not daylight saving.
         if other.clock.offset != run.clock.offset:
             verdict = run.clock.offset > other.clock.offset if run.clock.marked else not _is_daylight(other, year)
             yes, no = yes or verdict, no or not verdict

@@ -73,7 +73,7 @@ def equal(answer: Answer, other: object) -> Any:
 
 def hash_of(answer: Answer) -> int:
     """Return the hash of an answer."""
-    # Equal answers have equal hashes; the prefix, which takes a search, is left out.
+    # Equal answers have equal hashes; the prefix needs a search, and is left out.
     return hash((answer.ip, answer.error_code, answer.time.current_timestamp))
 
 

@@ -67,7 +67,7 @@ def _blocks(state: State, chunks: Iterator[Chunk]) -> Iterator[bytes]:
 
 
 def _resolve_instant(at: Any) -> Any:
-    """Return the instant of a whole call as a Unix second; instants of each address as they are."""
+    """Return the Unix second of a whole call; return instants of single addresses unchanged."""
     return at if _is_many(at) else instant(at)
 
 
@@ -90,7 +90,7 @@ def _chunks(ips: Iterable[object], at: Any, clean: bool) -> Iterator[Chunk]:
 
 
 def _clean(ips: Iterable[object]) -> Iterator[object]:
-    from geolookup.contract.cleaning import clean_text  # imports re, which a lookup does not need
+    from geolookup.contract.cleaning import clean_text  # imports re: a lookup does not need it
 
     return map(clean_text, ips)
 

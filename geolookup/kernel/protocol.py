@@ -81,7 +81,7 @@ class State(Locator, Intervals, Protocol):
     def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Envelope]:
         """Return the envelope of each address.
 
-        ``seconds`` is the Unix second of all answers, or a list with that of each.
+        ``seconds`` is the Unix second of all answers, or a list with one per answer.
         """
 
     def envelopes_json(self, ips: list[object], seconds: int | list[int]) -> list[bytes]:
@@ -113,7 +113,7 @@ class Lines(Protocol):
     def add(self, ips: list[object], seconds: int | list[int]) -> int:
         """Write the envelope of each address; return the number of error envelopes.
 
-        ``seconds`` is that of ``State.envelopes``.
+        ``State.envelopes`` describes ``seconds``.
         """
 
     def add_text(self, text: bytes, second: int) -> int:
@@ -224,7 +224,7 @@ class Implementation(Protocol):
     def restore(self, data: Data | None, prefix: str | None, code: int) -> Answer:
         """Return an answer from its pickled members.
 
-        ``data`` and ``prefix`` are those of the answer; ``code`` is that of its error, or 0.
+        ``data`` and ``prefix`` belong to the answer; ``code`` is the code of its error, or 0.
         """
 
     def split_log_lines(
@@ -264,7 +264,7 @@ class Implementation(Protocol):
         The boundaries are 128-bit integers in halves, ascending from above 0: each is the first
         address of a range that reaches to before the next one. The tree is the smallest binary
         tree over all prefixes, one bit a node: a prefix that lies in one range has no node, but
-        a value. Without boundaries there is no node. Raises ValueError if they do not ascend.
+        a value. Without boundaries the tree is empty. Raises ValueError if they do not ascend.
         """
 
     def fill_nodes(
@@ -276,7 +276,7 @@ class Implementation(Protocol):
     ) -> None:
         """Fill in the nodes (count, 2) of the search tree that ``count_nodes`` describes.
 
-        ``values`` are n + 1, those of the ranges: the first is that of the addresses before the
+        ``values`` has n + 1 items, one per range: the first is for the addresses before the
         first boundary. A node has a number or a value for its bit 0, and one for its bit 1: the
         number of the next node, or the value of the range in which the prefix lies. The root is
         number 0, and the nodes of the prefix of zeros are numbered by their lengths. Raises
@@ -304,10 +304,10 @@ class Implementation(Protocol):
         A *word* is of ASCII letters, digits and underscores. An address is as
         ``contract.address`` parses it, with these bounds:
 
-        - Before it there is no byte of a word and no dot; no hyphen with a letter or an underscore
-          before it (``lib-1.2.3.4``); no slash after a name of a product (``Chrome/120.0.0.0``):
+        - Not before it: a byte of a word or a dot; a hyphen with a letter or an underscore
+          before it (``lib-1.2.3.4``); a slash after a name of a product (``Chrome/120.0.0.0``):
           up to 32 bytes of words, dots, hyphens and plus signs, with no other slash before them.
-        - After it there is no byte of a word; no dot with a byte of a word after it; no hyphen
+        - Not after it: a byte of a word; a dot with a byte of a word after it; a hyphen
           with a letter or an underscore after it.
         - An IPv6 address begins where its run of hexadecimal digits and colons begins; or after
           the first colon of the run, if at most four digits are before that colon and the run

@@ -95,9 +95,9 @@ class Kernel:
     def lookup(self, ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
         """Return the envelope for an address; the caller may change it.
 
-        No address makes this raise: for a malformed one ``error_code`` is 10001, for a private one
+        No address makes this raise: ``error_code`` is 10001 for a malformed one, for a private one
         10002, and ``data`` is None. An unknown ``asn`` is left out of ``data["network"]``: read it
-        with ``.get("asn")``. ``at``, ``clean`` and the errors are those of ``answer``.
+        with ``.get("asn")``. ``answer`` describes ``at``, ``clean`` and the errors.
         """
         state = self._state or self._open_state()
         if clean:
@@ -118,7 +118,7 @@ class Kernel:
     def lookup_json(self, ip: object, *, at: Any = None, clean: bool = False) -> bytes:
         """Return the envelope for an address as compact UTF-8 JSON.
 
-        ``at``, ``clean`` and the errors are those of ``answer``.
+        ``answer`` describes ``at``, ``clean`` and the errors.
         """
         state = self._state or self._open_state()
         if clean:
@@ -140,7 +140,7 @@ class Kernel:
         A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
         name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
         or one list. A value is ``default`` if it is unknown, or if the address is malformed or
-        private. ``at`` and ``clean`` are those of ``answer``. Raises ValueError for an unknown
+        private. ``answer`` describes ``at`` and ``clean``. Raises ValueError for an unknown
         field, TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
         """
         state = self._state or self._open_state()
@@ -174,7 +174,7 @@ class Kernel:
 
 
 def _clean(ip: object) -> object:
-    from geolookup.contract.cleaning import clean_text  # imports re, which a lookup does not need
+    from geolookup.contract.cleaning import clean_text  # imports re: a lookup does not need it
 
     return clean_text(ip)
 

@@ -40,10 +40,11 @@ class _Immutable:
 class Answer(_Immutable):
     """The answer for one address: an immutable view, whose members are read on access.
 
-    All members are of one generation of the dataset, which the answer keeps open, and of one
-    instant. Unknown members are None. The answer for a malformed or private address is false,
-    and all its members are None except ``error_code`` and ``error_message``. Answers compare
-    equal by value, are hashable, and are pickled by value. The repr does not hold the address.
+    All members are of one instant and one generation of the dataset, and the answer keeps that
+    generation open. Unknown members are None. The answer for a malformed or private address is
+    false, and all its members are None except ``error_code`` and ``error_message``. Answers
+    compare equal by value, are hashable, and are pickled by value. The repr does not hold the
+    address.
     """
 
     __slots__ = ("_data", "_error", "_match", "_prefix", "_second", "_state")

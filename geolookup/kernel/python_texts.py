@@ -27,7 +27,7 @@ _STOP = re.compile(rb"[.:]")
 _OCTET = rb"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 #: Four octets; no digit follows: 1.2.3.256 must not match as 1.2.3.25.
 _OCTETS = re.compile(rb"%b(?:\.%b){3}(?![0-9])" % (_OCTET, _OCTET))
-#: What follows no address: a word character, ".5" as in 1.2.3.4.5, "-x" as in 1.2.3.4-x.
+#: Never after an address: a word character, ".5" as in 1.2.3.4.5, "-x" as in 1.2.3.4-x.
 _NO_END = re.compile(rb"[0-9A-Za-z_]|\.[0-9A-Za-z_]|-[A-Za-z_]")
 _RUN = re.compile(rb"[0-9A-Fa-f:]*")
 #: Eight pairs, as in 00:11:22:33:44:55:66:77: a hardware address, though IPv6 in form.
@@ -35,7 +35,7 @@ _EUI_64 = re.compile(rb"(?:[0-9A-Fa-f]{2}:){7}[0-9A-Fa-f]{2}")
 #: The up to 3 digits before a dot; \Z binds the match to the end of the slice.
 _DIGITS = re.compile(rb"[0-9]{0,3}\Z")
 _RUN_BEFORE = re.compile(rb"[0-9A-Fa-f:]*\Z")
-#: What stands before no address: a word or a dot, a name and a hyphen, a product and a slash.
+#: Never before an address: a word or a dot, a name and a hyphen, a product and a slash.
 _NO_BEGIN = re.compile(
     rb"(?:[0-9A-Za-z_.]|[A-Za-z_]-"
     rb"|(?:[0-9A-Za-z_.+-]{33}|(?:\A|[^/0-9A-Za-z_.+-])[0-9A-Za-z_.+-]{1,32})/)\Z"
@@ -43,7 +43,7 @@ _NO_BEGIN = re.compile(
 #: Bytes that ``_NO_BEGIN`` reads: 32 of a name, the byte before them, and a slash.
 _BEFORE = 34
 _LOG_FIELDS = 10
-# Every part ends where the next begins, so that no line needs more than one pass. There are no
+# Every part ends where the next begins: no line needs more than one pass. Without
 # possessive quantifiers: early releases of Python 3.11 misplace the groups around them.
 # "([^"\\]*(?:\\.[^"\\]*)*)": runs without quote and backslash, between them escapes as \" and \\.
 _QUOTED = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
@@ -154,7 +154,7 @@ def _after_name(text: bytes, first: int, colon: int) -> int | None:
 
 
 def _ipv6(text: bytes, start: int, end: int) -> _Hit | None:
-    """Return the address from a start to the end of its run, or to that of octets after it."""
+    """Return the address from a start to the end of its run, or of octets after it."""
     # ::ffff:192.0.2.1: the run ends at the dot, and its last group is the first octet.
     if text[end : end + 1] == b".":
         octets = _OCTETS.match(text, max(text.rfind(b":", start, end) + 1, start))

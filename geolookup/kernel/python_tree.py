@@ -3,7 +3,7 @@
 Strategy: the length of a boundary is the number of its bits up to the last one that is set. It
 splits every shorter prefix that it lies in, so each of these is a node. Those that the boundary
 before does not lie in are new nodes, numbered one after the other. The first boundary after the
-start of a node's right half decides what is on its right.
+start of a node's right half decides the value or node on its right.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BITS = 128
 
 
 class _NewNodes(NamedTuple):
-    """What n boundaries add: nodes of the depths from ``firsts`` up to ``lengths`` - 1."""
+    """The nodes that n boundaries add, of the depths from ``firsts`` up to ``lengths`` - 1."""
 
     firsts: I64
     lengths: I64
@@ -56,7 +56,7 @@ def fill_nodes(
     # Bit 1: the half before the boundary has no other boundary inside, so it is one value.
     nodes[:, 0] = np.where(bit, values[owners], numbers + 1)
     # Where the boundary's bit is 1, it lies on the right of the node: in the next node, or after
-    # the last bit in none, because its range begins there.
+    # the last bit in none, because its range begins at the boundary.
     nodes[:, 1] = numbers + 1
     at = np.flatnonzero(~bit | (depths == added.lengths[owners] - 1))
     nodes[at, 1] = _right(starts, values, bases, _start_of_right(starts[owners[at]], depths[at]))

@@ -169,7 +169,7 @@ def test_a_row_that_is_not_of_the_table_is_damaged() -> None:
     _, offsets, data = (memoryview(buffer or b"") for buffer in made["json"].buffers())
     wrong = memoryview(bytes(20)).cast("I")  # checksums
     texts = rows.Texts("x", offsets.cast("i"), data, wrong, kinds)
-    for number, problem in ((1, "row 1 is damaged"), (5, "there is no row 5")):
+    for number, problem in ((1, "row 1 is damaged"), (5, "row 5 does not exist")):
         with pytest.raises(DatasetError, match=problem):
             _ = texts[number]
 

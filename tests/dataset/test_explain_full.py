@@ -258,16 +258,16 @@ def test_it_is_packed_and_described(dataset: Path, tmp_path: Path) -> None:
 
 #: A column, the bytes that all its values become, and what is then said.
 DAMAGE: dict[str, tuple[str, str, bytes, str]] = {
-    "rows": (fmt.EXPLAINED[4], "row", b"\xff", "there is no row 4294967295 in table 0"),
+    "rows": (fmt.EXPLAINED[4], "row", b"\xff", "row 4294967295 in table 0 does not exist"),
     "order": (fmt.EXPLAINED[4], "start", b"\xff", "the intervals are out of order"),
     "ends": (fmt.EXPLAINED_TABLES, "ipv4", b"\xff", "the intervals are out of order"),
-    "first": (fmt.EXPLAINED_TABLES, "row", b"\xff", "there is no row 1 in table 0"),
+    "first": (fmt.EXPLAINED_TABLES, "row", b"\xff", "row 1 in table 0 does not exist"),
     "numbers": (fmt.EXPLAINED_TABLES, "isp", b"\xff", "there is no number for row 1"),
     "layer": (fmt.EXPLAINED_TABLES, "isp", b"\0", "its files differ about isp"),
     "files": (fmt.EXPLAINED_LINES, "file", b"\xee", "there is no file 4008636142"),
     "none": (fmt.EXPLAINED_LINES, "file", b"\0", "there is no source 0"),
-    "lines": (fmt.EXPLAINED_LINES, "row", b"\xff", "there is no row 1"),
-    "values": (fmt.EXPLAINED_NUMBERS, "value", b"\xff", "there is no row 4294967295"),
+    "lines": (fmt.EXPLAINED_LINES, "row", b"\xff", "row 1 does not exist"),
+    "values": (fmt.EXPLAINED_NUMBERS, "value", b"\xff", "row 4294967295 does not exist"),
     "silence": (fmt.EXPLAINED_NUMBERS, "value", b"\0", "its files differ about asn"),
     "family": (fmt.EXPLAINED_RANGES, "family", b"\5", "has no range"),
     "range": (fmt.EXPLAINED_RANGES, "last_low", b"\0", "has no range"),
