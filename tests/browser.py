@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,9 +112,12 @@ class Reader:
             self.problems.append("scrolls sideways")
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Headless Chromium: of the system, else the one that Playwright has installed."""
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Headless Chromium: of the system, else the one that Playwright has installed.
+
+    Playwright runs an event loop in this thread until the end: ``asyncio.run`` fails meanwhile.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -123,6 +127,13 @@ def browser() -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=system)
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all pages."""
+    with chromium() as running:
+        yield running
 
 
 @pytest.fixture

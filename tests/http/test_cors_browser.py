@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tests.browser import chromium
 from tests.http.serving import PATH, Store, serving
 from tests.skips import needs
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 pytestmark = [pytest.mark.long, needs("playwright", "granian")]
 
 #: Returns status, error code and Retry-After of an answer, or the error of a fetch that failed.
-_FETCH = """async ([url, key]) => {
+_SCRIPT = """async ([url, key]) => {
   try {
     const answer = await fetch(url, {headers: {"X-API-Key": key}});
     const {error_code, data} = await answer.json();
@@ -52,24 +50,27 @@ def origin() -> Iterator[str]:
         pages.shutdown()
 
 
-def fetch_from_page(
-    browser: Browser, origin: str, port: int, *requests: tuple[str, str]
-) -> list[Any]:
+def fetch_from_page(origin: str, port: int, *requests: tuple[str, str]) -> list[Any]:
     """Return the results of requests, each a query and a key, that a page of an origin makes."""
-    with closing(browser.new_page()) as page:
+    with ThreadPoolExecutor(1) as thread:  # other tests run event loops in this one
+        return thread.submit(_fetch, origin, f"http://127.0.0.1:{port}{PATH}", requests).result()
+
+
+def _fetch(origin: str, url: str, requests: Sequence[tuple[str, str]]) -> list[Any]:
+    with chromium() as browser:
+        page = browser.new_page()
         page.goto(origin)
-        url = f"http://127.0.0.1:{port}{PATH}"
-        return [page.evaluate(_FETCH, [url + query, key]) for query, key in requests]
+        return [page.evaluate(_SCRIPT, [url + query, key]) for query, key in requests]
 
 
 @pytest.mark.parametrize("is_any", [False, True])
 def test_an_allowed_page_reads_answers(
-    browser: Browser, origin: str, store: Store, key: str, tmp_path: Path, is_any: bool
+    origin: str, store: Store, key: str, tmp_path: Path, is_any: bool
 ) -> None:
     slow = store.key("slow")
     with serving(store, tmp_path, "--cors", "*" if is_any else origin) as server:
         answers = fetch_from_page(
-            *(browser, origin, server.port),
+            *(origin, server.port),
             *(("?ip=8.8.8.8", key), ("?ip=x", key), ("?ip=8.8.8.8", "unknown")),
             *[("?ip=8.8.8.8", slow)] * 20,
         )
@@ -85,11 +86,9 @@ def test_an_allowed_page_reads_answers(
     }
 
 
-def test_another_page_reads_none(
-    browser: Browser, origin: str, store: Store, key: str, tmp_path: Path
-) -> None:
+def test_another_page_reads_none(origin: str, store: Store, key: str, tmp_path: Path) -> None:
     for options in ((), ("--cors", "https://app.example")):
         with serving(store, tmp_path, *options) as server:
-            results = fetch_from_page(browser, origin, server.port, ("?ip=8.8.8.8", key))
+            results = fetch_from_page(origin, server.port, ("?ip=8.8.8.8", key))
             assert results == ["TypeError"], options
             assert server.metric('geolookup_http_requests_total{status="200",code=""}') == 0
