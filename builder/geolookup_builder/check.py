@@ -13,8 +13,7 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN, STATED
-from geolookup.contract.paths import path_of_name
+from geolookup.contract.fields import STATED
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
@@ -23,11 +22,13 @@ from geolookup_builder.build_report import SourceReport
 from geolookup_builder.check_report import RecipeCheck, SourceCheck, TableCheck
 from geolookup_builder.downloads import NotInCacheError, with_cached_path
 from geolookup_builder.enrichment import finders
+from geolookup_builder.field_names import near_column
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.memory import release, system_memory
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources.formats.generic_mapping import recipe_columns
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 from geolookup_builder.sources.reading.reader import SourceTable
@@ -147,7 +148,7 @@ def _table_check(
 
     members = reading.positions.members()
     columns = spec.options.get("columns")
-    mapping = columns if isinstance(columns, dict) else {}
+    mapping = recipe_columns(spec.recipe, columns) if isinstance(columns, dict) else {}
     unread = dict.fromkeys(
         name for member in reading.positions.runs for name in member.numbers.unread
     )
@@ -166,6 +167,5 @@ def _table_check(
 
 def _near_field(column: str, used: Mapping[str, None]) -> str:
     """Return the field that a column of this name may be, if no other column is that field."""
-    path = path_of_name(column)
-    names = [field.source_column for field in BY_SOURCE_COLUMN.values() if field.path == path]
-    return next((name for name in names if name not in used), "")
+    name = near_column(column)
+    return name if name is not None and name not in used else ""

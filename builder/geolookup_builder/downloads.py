@@ -14,12 +14,10 @@ from geolookup.progress import Progress
 from geolookup.remote.address import Remote
 from geolookup.remote.cache import CachedFile, CacheEntry, default_folder, sha256_of
 from geolookup.remote.transfer import FetchedFile, fetch
-from geolookup_builder.recipe import Recipe, SourceSpec
+from geolookup_builder.recipe import LAST_MODIFIED, Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import members
 from geolookup_builder.sources.reading.stated_dates import CLOCKS_DIFFER
 
-#: As ``date`` of a source: the day of the server's Last-Modified.
-LAST_MODIFIED = "last-modified"
 _CHUNK = 1 << 20
 
 

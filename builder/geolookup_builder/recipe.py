@@ -10,10 +10,12 @@ import datetime as dt
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, NoReturn
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
+from geolookup.dataset.metadata import iso_day
 from geolookup.errors import BuildError, DiffError, name_text, near_match
 from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
@@ -21,9 +23,12 @@ from geolookup.remote.address import Remote
 from geolookup.store.pointer import KEEP
 from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import RowRules
+from geolookup_builder.field_names import source_columns
 
 #: The folder of the packaged recipes.
 PACKAGED = Path(__file__).resolve().parent / "recipes"
+#: As ``date`` of a source: the day of the server's Last-Modified.
+LAST_MODIFIED = "last-modified"
 _TEXTS = ("name", "date", "licence", "attribution", "url")
 #: Provenance stores the number of a source in one byte; 0 is "no source", 255 is reserved.
 MAX_SOURCES = 254
@@ -199,7 +204,8 @@ class _Table:
 def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
     name, recipe = table.text("format"), table.recipe
     if name not in formats:
-        raise BuildError(recipe, f"unknown format {name!r}", remedy=near_match(name, formats))
+        hint = near_match(name, formats, fallback='format = "auto" detects the format')
+        raise BuildError(recipe, f"unknown format {name!r}", remedy=hint)
     keys = ("format", "path", "fields", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
     table.only(*keys, *expected_rows.KEYS, *sorted(formats[name]))
     texts, insecure = table.texts(remote_address.TEXTS), table.switch(remote_address.SWITCH)
@@ -211,7 +217,7 @@ def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
         path=path,
         fields=_fields(table),
         options={key: value for key, value in table.values.items() if key in formats[name]},
-        texts=_with_date(table).texts(_TEXTS),
+        texts=_texts(table),
         recipe=recipe,
         base=_base(recipe, path),
         sha256=remote_address.sha256(recipe, texts),
@@ -220,11 +226,16 @@ def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
     )
 
 
-def _with_date(table: _Table) -> _Table:
-    """Return a table with its TOML dates as texts in ISO 8601."""
+def _texts(table: _Table) -> dict[str, str]:
+    """Return the texts of a source; BuildError for a date that is not one."""
     # TOML reads 2026-01-31 without quotes as a date.
     dates = {key: v.isoformat() for key, v in table.values.items() if isinstance(v, dt.date)}
-    return _Table(table.recipe, "source", {**table.values, **dates})
+    texts = _Table(table.recipe, "source", {**table.values, **dates}).texts(_TEXTS)
+    date = texts.get("date", LAST_MODIFIED)
+    if date != LAST_MODIFIED and iso_day(date) is None:
+        remedy = f'write date = "2026-11-20", "2026-11" or "{LAST_MODIFIED}"'
+        table.refuse("date", f"is {date!r}, not a date of ISO 8601", remedy)
+    return texts
 
 
 def _base(recipe: Path, path: str) -> Path:
@@ -243,15 +254,11 @@ def _base(recipe: Path, path: str) -> Path:
 
 
 def _fields(table: _Table) -> frozenset[str]:
-    names = list(BY_SOURCE_COLUMN)
-    fields = table.values.get("fields", names)
-    if not isinstance(fields, list):
+    names = table.values.get("fields", list(BY_SOURCE_COLUMN))
+    if not isinstance(names, list):
         table.refuse("fields", "is not a list", 'write fields = ["country_code"]')
-    for name in fields:
-        if name not in names:
-            problem = f"unknown field {name!r} in source.fields"
-            raise BuildError(table.recipe, problem, remedy=near_match(str(name), names))
-    return frozenset(fields)
+    columns = (source_columns(table.recipe, "source.fields", name) for name in names)
+    return frozenset(chain.from_iterable(columns))
 
 
 def _explains_rows(dataset: _Table) -> bool:

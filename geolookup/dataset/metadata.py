@@ -131,7 +131,7 @@ def data_age(sources: Iterable[tuple[str, str | None]], today: dt.date | None = 
     dated: list[tuple[dt.date, str, str]] = []
     undated: list[str] = []
     for name, text in sources:
-        date = _date(text)
+        date = iso_day(text)
         if text is None or date is None:
             undated.append(name)
         else:
@@ -142,7 +142,7 @@ def data_age(sources: Iterable[tuple[str, str | None]], today: dt.date | None = 
     return Age((today - date).days, text, name, tuple(undated))
 
 
-def _date(text: str | None) -> dt.date | None:
+def iso_day(text: str | None) -> dt.date | None:
     """Return the day of an ISO 8601 date or instant; a month's is its first, others have none."""
     day = (text or "")[:10]
     try:

@@ -12,7 +12,7 @@ import os
 
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
-from geolookup.filesystem import check_regular
+from geolookup.filesystem import NUL_IN_NAME, check_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def read(store: str | os.PathLike[str]) -> list[Publication]:
     except IsADirectoryError:
         raise DatasetError(path, "not the pointer of a store", _RESTORE) from None
     except OSError as error:
+        if error.strerror == NUL_IN_NAME:
+            raise DatasetError(store, NUL_IN_NAME, "correct the path") from error
         raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
     try:
         return _entries(json.loads(text), path)

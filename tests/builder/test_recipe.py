@@ -25,6 +25,24 @@ def loaded(folder: Path, text: str | bytes) -> Recipe:
     return load(path, auto.options(FORMATS))
 
 
+#: Fields by path, member, short name, column of a source and group.
+NAMED = {
+    '["location.city_name"]': {"city_name"},
+    '["city_name", "country"]': {"city_name", "country_code"},
+    '["timezone", "lat", "postal"]': {"time_zone", "latitude", "postal_code"},
+    '["time_zone", "network.asn"]': {"time_zone", "asn"},
+    '["network"]': {
+        *("asn", "asn_organization", "isp", "organization", "connection_type", "user_type"),
+    },
+}
+
+
+def test_fields_by_any_of_their_names(tmp_path: Path) -> None:
+    for names, columns in NAMED.items():
+        (source,) = loaded(tmp_path, f"{GOOD}fields = {names}").sources
+        assert source.fields == columns
+
+
 def test_what_a_recipe_means(tmp_path: Path) -> None:
     recipe = loaded(tmp_path, GOOD)
     (source,) = recipe.sources
@@ -66,11 +84,19 @@ WRONG = {
     GOOD.replace('"a.csv"', '""'): 'source.path is not a text; write path = "…"',
     GOOD + "licence = 1": 'source.licence is not a text; write licence = "…"',
     GOOD + "date = 07:00:00": 'source.date is not a text; write date = "…"',
+    GOOD + 'date = "next week"': (
+        "source.date is 'next week', not a date of ISO 8601; write date = "
+        '"2026-11-20", "2026-11" or "last-modified"'
+    ),
     GOOD + "license = 'x'": "unknown key source.license; did you mean 'licence'?",
     GOOD + "family_ = 4": "unknown key source.family_; did you mean 'family'?",
     GOOD + 'fields = "asn"': 'source.fields is not a list; write fields = ["country_code"]',
-    GOOD + 'fields = ["asm"]': "unknown field 'asm' in source.fields; did you mean 'asn'?",
-    GOOD + "fields = [[1]]": "unknown field [1] in source.fields; known are continent_code",
+    GOOD + 'fields = ["country_name"]': (
+        "source.fields: country_name follows from other fields, no source states it; leave it out"
+    ),
+    GOOD.replace('"csv"', '"xyz"'): "unknown format 'xyz'; format = \"auto\" detects the format",
+    GOOD + 'fields = ["asm"]': "source.fields: no field 'asm'; did you mean 'asn'?",
+    GOOD + "fields = [[1]]": "source.fields: a field is a text; write several texts",
     GOOD + "[tables]\ncountry = 'c'": "unknown key tables.country; did you mean 'countries'?",
     GOOD + "[tables]\ncountries = 5": 'tables.countries is not a text; write countries = "…"',
     'tables = 5\n[dataset]\nname = "d"\n' + GOOD[21:]: "no [tables] table; add [tables]",

@@ -2,7 +2,7 @@
 
 Every format examines the beginning of every file. A detection that the file's
 name supports takes precedence over one by content alone. Exactly one format must
-remain, the same for all files; otherwise an error lists the candidates.
+remain, the same for all files; otherwise an error describes the file or lists the candidates.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ from geolookup_builder.sources.reading.sniffing import (
     Detection,
     NearMissError,
     Opening,
-    kind_of,
     opening,
 )
+from geolookup_builder.sources.unknown_files import unknown_file, unknown_files
 
 NAME = "auto"
-_SHOWN = 60
 REMEDY = 'name the format in a recipe: format = "…"'
 Detections = Mapping[str, Detection]
 Guard = Callable[[SourceSpec], AbstractContextManager[object]]
@@ -61,13 +60,14 @@ def detect_format(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> Sour
     if spec.format != NAME:
         return spec
     near_misses: list[NearMissError] = []
-    of_files = {
-        member.label: _detections(member, spec, formats, near_misses) for member in _members(spec)
-    }
+    files = _members(spec)
+    of_files = {member.label: _detections(member, spec, formats, near_misses) for member in files}
     of_files = {label: detections for label, detections in of_files.items() if detections}
     if near_misses and not of_files:
         raise near_misses[0]
-    name = _common_format(spec, of_files, formats)
+    if not of_files:
+        raise unknown_files(spec.base / spec.path, files)
+    name = _common_format(spec, of_files)
     for key in spec.options:
         if key not in formats[name].options:
             problem = (
@@ -110,10 +110,7 @@ def _detections(
         near_misses.append(missed[0])
         return {}
     if not detections and not _among_others(member, spec):
-        if kind := kind_of(member):
-            problem = f"not recognised: this looks like {kind.name}"
-            raise BuildError(member.label, problem, remedy=kind.remedy)
-        raise _unknown_error(member.label, repr(start.first_line[:_SHOWN]), formats)
+        raise unknown_file(start)
     # A file name that only one of two formats uses decides between them.
     own = {name: detection for name, detection in detections.items() if detection.has_own_name}
     return own or detections
@@ -136,13 +133,8 @@ def _among_others(member: Member, spec: SourceSpec) -> bool:
     return len(member.file_names) > 1 or _is_folder(spec)
 
 
-def _common_format(
-    spec: SourceSpec, of_files: Mapping[str, Detections], formats: Mapping[str, SourceFormat]
-) -> str:
+def _common_format(spec: SourceSpec, of_files: Mapping[str, Detections]) -> str:
     """Return the one format that was detected in all files."""
-    path = spec.base / spec.path
-    if not of_files:
-        raise _unknown_error(str(path), "files, none of them known", formats)
     # Files that fit {csv, ipinfo} and {ipinfo}: ipinfo.
     common = set.intersection(*(set(detections) for detections in of_files.values()))
     if len(common) == 1:
@@ -158,10 +150,4 @@ def _common_format(
         raise BuildError(label, problem, remedy=REMEDY)
     kinds = dict.fromkeys(" or ".join(detections) for detections in of_files.values())
     problem = f"files of several formats: {'; '.join(kinds)}"
-    raise BuildError(path, problem, remedy="make it several sources")
-
-
-def _unknown_error(label: str, content: str, formats: Mapping[str, SourceFormat]) -> BuildError:
-    names = ", ".join(sorted(formats))
-    problem = f"not recognised, it holds {content} (considered: {names})"
-    return BuildError(label, problem, remedy=REMEDY)
+    raise BuildError(spec.base / spec.path, problem, remedy="make it several sources")

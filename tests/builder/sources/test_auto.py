@@ -213,33 +213,42 @@ def test_the_notes(read: Read) -> None:
     assert named.intervals() == auto.intervals()
 
 
-CONSIDERED = (
-    f'(considered: {", ".join(sorted(FORMATS))}); name the format in a recipe: format = "…"'
+NO_RANGE = "no range in its first line, {}; if it is data of a vendor, name the format in a recipe"
+ROWS = (
+    '{} columns without a header, as in {}; name them in a recipe: format = "csv", header = false'
 )
-
-
 UNKNOWN = {
-    "hello\nworld\n": "'hello'",
-    "8.8.8.0/24,Switzerland,Zurich,Winterthur\n": "'8.8.8.0/24,Switzerland,Zurich,Winterthur'",
-    "1.0.0.0\t1.0.0.255\tCH\n": r"'1.0.0.0\t1.0.0.255\tCH'",
-    "\n\n": "''",
-    "<here>" + "x" * 1000: "'<here>" + "x" * 54 + "'",
-    '{"a": \n': "'{\"a\": '",
-    "\0\1\2\3 no tree\n" * 50: r"'\x00\x01\x02\x03 no tree'",
+    "hello\nworld\n": NO_RANGE.format("'hello'"),
+    "8.8.8.0/24,Switzerland,Zurich,Winterthur\n": (
+        ROWS.format(4, "'8.8.8.0/24,Switzerland,Zurich,Winterthur'")
+        + ", columns = { network = 1, country_code = … }"
+    ),
+    "1.0.0.0\t1.0.0.255\tCH\n": (
+        ROWS.format(3, r"'1.0.0.0\t1.0.0.255\tCH'")
+        + r', delimiter = "\t", columns = { first = 1, last = 2, country_code = … }'
+    ),
+    "1.0.0.0;1.0.0.255;CH\n": ROWS.format(3, "'1.0.0.0;1.0.0.255;CH'") + ', delimiter = ";"',
+    "\n\n": NO_RANGE.format("''"),
+    "<here>" + "x" * 1000: NO_RANGE.format("'<here>" + "x" * 54 + "'"),
+    '{"a": \n': "this looks like JSON; write one object a line; if it is an error of the server, ",
+    '[{"network": "8.8.8.0/24"}]': "this looks like JSON; write one object a line",
+    "\0\1\2\3 no tree\n" * 50: "binary data of no known kind; export it as CSV, or fetch it again",
 }
 
 
 NEAR_MISSES = {
-    "site_id, owner\n7,Ann\n": ":1: unknown columns 'site_id', 'owner'; known are network, ",
-    "network,isp,colour\n8.8.8.0/24,x,red\n": ":1: unknown column 'colour'; known are network, ",
+    "site_id, owner\n7,Ann\n": ":1: unknown columns 'site_id', 'owner'; map columns of any name in",
+    "network,isp,colour\n8.8.8.0/24,x,red\n": ":1: unknown column 'colour'; map columns of any",
     "cidr,country\n8.8.8.0/24,CH\n": (
-        ":1: unknown columns 'cidr', 'country'; did you mean 'country_code' for 'country'?"
+        ":1: unknown columns 'cidr', 'country'; map the columns in a recipe: columns ="
+        ' { network = "cidr", country_code = "country" }'
     ),
     "network,isp,isp\n8.8.8.0/24,x,y\n": ":1: column 'isp' twice; drop one",
     "city_name,isp\nBern,x\n": ":1: no range in the header; name the range as network, or",
     "network;isp\n8.8.8.0/24;x\n": ":1: the delimiter is ';'; add delimiter = \";\" to the source",
     "cidr\towner\n8.8.8.0/24\tx\n": ":1: the delimiter is '\\t'; add delimiter = \"\\t\" to the",
-    '{"network": "8.8.8.0/24", "colour": 1}\n': ": unknown column 'colour'; known are network, ",
+    '{"error": {"code": 401}}\n': ": this looks like an error of a server, with the key",
+    '{"network": "8.8.8.0/24", "colour": 1}\n': ": unknown column 'colour'; map columns of any",
 }
 
 
@@ -257,7 +266,7 @@ def test_what_nobody_or_several_claim(tmp_path: Path) -> None:
     place = tmp_path / "a.data"
     for text, shown in UNKNOWN.items():
         error = fails(tmp_path, {"a.data": text}, one("auto", "a.data"))
-        assert str(error) == f"{place}: not recognised, it holds {shown} {CONSIDERED}"
+        assert str(error).startswith(f"{place}: not recognised: {shown}")
     for text, fitting in FITTING.items():
         error = fails(tmp_path, {"ranges.csv": text}, one("auto", "ranges.csv"))
         assert error.path == str(tmp_path / "ranges.csv")
@@ -321,10 +330,19 @@ def test_a_folder_and_an_archive_of_nothing_known(tmp_path: Path) -> None:
     (tmp_path / "feeds" / "a.csv").write_text(test_geofeed.FEED, encoding="utf-8")
     (tmp_path / "feeds" / "notes").write_text("about the feeds\n", encoding="utf-8")
     assert detected(tmp_path, "feeds") == detected(tmp_path, "feeds/*.csv") == "geofeed"
-    for files in ({}, {"a.txt": "hello\n", "b.txt": "world\n"}):
+    pdf = "%PDF-1.4\n"
+    of_files = {
+        "": {},
+        ", but a.txt (of unknown content), b.txt (of unknown content)": {
+            "a.txt": "hello\n",
+            "b.txt": "world\n",
+        },
+        ", but a.pdf (PDF), b.pdf (PDF), c.pdf (PDF) and 1 more": {f"{x}.pdf": pdf for x in "abcd"},
+    }
+    for shown, files in of_files.items():
         error = fails(tmp_path, {"a.zip": delivered(files)}, one("auto", "a.zip"))
         assert error.path == str(tmp_path / "a.zip")
-        assert error.problem.startswith("not recognised, it holds files, none of them known")
+        assert error.problem == f"not recognised: no file of a known format{shown}"
     for letters in (b"x", b"\0", b"\xff", b"x\r", b'"', b"1,", b"|", b"\t"):
         for size in (1 << 8, scaled(1 << 17, 1 << 20)):
             error = fails(tmp_path, {"a.data": letters * size}, one("auto", "a.data"))

@@ -200,8 +200,13 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ("", rpki.RPKI_CLIENT.encode() + b"\xff\n", "not UTF-8"),
         ("", "ASN,ASN,IP Prefix,Max Length\n", "column 'ASN' twice"),
     ],
+    ("csv", "a.csv"): [
+        ("", '{"error": "quota exceeded"}\n', "this looks like JSON; write one object a line"),
+        ("", "[1, 2]", "this looks like JSON"),
+    ],
     ("rpsl", "dump"): [
-        *(("", text, NO_DUMP) for text in ("network,isp\n", "% comments\n", "\0" * 5000, "{}")),
+        *(("", text, NO_DUMP) for text in ("network,isp\n", "% comments\n", "\0" * 5000)),
+        ("", "{}", "this looks like JSON"),
         ("", b"", "empty file"),
         ("", rpsl.DUMP.encode("utf-16"), "this looks like UTF-16"),
         ('organization = "descr"', rpsl.DUMP, "source.organization is not a list"),

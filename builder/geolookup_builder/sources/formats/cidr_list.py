@@ -13,8 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError
+from geolookup_builder.field_names import source_column
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
@@ -29,7 +29,8 @@ from geolookup_builder.values import Reference, clean, load_reference
 _LAYOUT = line_layout("[ \t]*[#;]")
 #: "1.2.3.0/24 ; SBL123" -> "1.2.3.0/24"
 _PATTERN = r"^\s*(?P<network>[^\s#;]+)\s*(?:[#;].*)?$"
-_ROW = re.compile(rf"\s*({sniffing.ADDRESS.pattern})(/[0-9]+)?\s*([#;].*)?")
+# "1.2.3.4;1.2.3.9;CH" is a row of a CSV, not a prefix with a comment.
+_ROW = re.compile(rf"\s*({sniffing.ADDRESS.pattern})(/[0-9]+)?(\s*#.*|\s+;.*|\s*)")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -45,13 +46,13 @@ def _fields(spec: SourceSpec) -> dict[str, str]:
         remedy = 'write values = { user_type = "hosting" }'
         raise BuildError(spec.recipe, "source.values is missing or not a table", remedy=remedy)
     reference = load_reference()
-    return {name: _value(spec, reference, name, value) for name, value in fields.items()}
+    columns = {source_column(spec.recipe, "source.values", name): name for name in fields}
+    return {
+        column: _value(spec, reference, column, fields[name]) for column, name in columns.items()
+    }
 
 
 def _value(spec: SourceSpec, reference: Reference, name: str, value: Any) -> str:
-    if name not in BY_SOURCE_COLUMN:
-        remedy = near_match(name, BY_SOURCE_COLUMN)
-        raise BuildError(spec.recipe, f"unknown field {name!r} in source.values", remedy=remedy)
     # In Python True is an int; in TOML it is a Boolean only.
     plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     text = str(value) if plain else ""

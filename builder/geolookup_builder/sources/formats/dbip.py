@@ -101,9 +101,10 @@ def _stated_columns(spec: SourceSpec) -> tuple[str, ...] | None:
 
 
 def _plan(member: Member, spec: SourceSpec, columns: tuple[str, ...] | None) -> Plan:
+    rows = sniffing.sample(member)
     table = "columns" if columns else spec.options.get("layout") or _named_layout(member)
     names = columns or (*_RANGE, *LAYOUTS[table])
-    rows, label = sniffing.sample(member), f"the layout {table}" if columns is None else table
+    label = f"the layout {table}" if columns is None else table
     sniffing.check_width(rows, len(names), label, _REMEDY)
     sniffing.check_content(rows, names, _CONTENT, label)
     layout = Layout(names, frozenset(_RANGE), frozenset(_FIELDS), header=False)

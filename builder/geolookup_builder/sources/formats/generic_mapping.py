@@ -10,13 +10,16 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS
 from geolookup.errors import BuildError, near_match
+from geolookup_builder.field_names import near_column, source_column
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading.sniffing import NearMissError
+from geolookup_builder.sources.reading.sniffing import DELIMITERS, NearMissError
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import steps_to
 
@@ -34,10 +37,23 @@ _RANGES = (("network",), ("first", "last"))
 _NAMES = (*RANGE_NAMES, *BY_SOURCE_COLUMN)
 _FIELD_OF = {**{name: name for name in _NAMES}, **_PATHS}
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
-_OTHERS = "(or map columns of any name in [source.columns] of a recipe)"
+_MAP = "map columns of any name in [source.columns] of a recipe"
+_OTHERS = f"(or {_MAP})"
+#: Names of ranges in files of other products.
+_RANGE_WORDS = {
+    word: end
+    for end, words in {
+        "network": "cidr prefix subnet netblock ip_prefix ip_range ip_network",
+        "first": "start_ip ip_start start ip_from range_start first_ip start_address from_ip",
+        "last": "end_ip ip_end end ip_to range_end last_ip end_address to_ip",
+    }.items()
+    for word in words.split()
+}
+_MAPPING = 300  # characters of a suggested mapping
+#: Keys of an object that a server answers with instead of data.
+_ERROR_KEYS = {"error", "errors", "message", "detail", "status", "code", "success"}
 _SHOWN = 50  # characters of a column name, in messages
 _LISTED = 5  # unknown columns, in messages
-_DELIMITERS = ",;\t|"
 #: A column name: words, not an address, a number or a text of a document.
 _NAME = re.compile(r"[A-Za-z_][\w .-]{0,49}")
 
@@ -82,8 +98,9 @@ def mapping(spec: SourceSpec, punctuation: Punctuation) -> dict[str, str] | None
         return None
     if not isinstance(columns, dict) or not columns:
         raise BuildError(spec.recipe, "source.columns is not a table of names", remedy=_EXAMPLE)
-    for field, column in columns.items():
-        _check(spec, field, column, punctuation)
+    for name, column in columns.items():
+        _check(spec, name, column, punctuation)
+    columns = recipe_columns(spec.recipe, columns)
     ranges = [name for name in RANGE_NAMES if name in columns]
     if tuple(ranges) not in _RANGES:
         remedy = "name one column as network, or two as first and last"
@@ -96,10 +113,29 @@ def mapping(spec: SourceSpec, punctuation: Punctuation) -> dict[str, str] | None
     return {field: str(column) for field, column in columns.items()}
 
 
+def recipe_columns(recipe: Path, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ``columns`` of a recipe by the columns of a source, or names of the range.
+
+    Raises BuildError for a name of no field, and for two names of one.
+    """
+    by_field: dict[str, Any] = {}
+    for name, column in columns.items():
+        field = name if name in RANGE_NAMES else _field_named(recipe, name)
+        if field in by_field:
+            raise BuildError(recipe, f"source.columns: {name} is there twice", remedy="drop one")
+        by_field[field] = column
+    return by_field
+
+
+def _field_named(recipe: Path, name: str) -> str:
+    try:
+        return source_column(recipe, "source.columns", name)
+    except BuildError as error:
+        near = near_match(name, RANGE_NAMES, fallback="")
+        raise BuildError(recipe, error.problem, remedy=near or error.remedy or "") from error
+
+
 def _check(spec: SourceSpec, field: str, column: object, punctuation: Punctuation) -> None:
-    if field not in _NAMES:
-        problem = f"unknown field {field!r} in columns"
-        raise BuildError(spec.recipe, problem, remedy=near_match(field, _NAMES))
     if punctuation.header and (not isinstance(column, str) or not column):
         remedy = "name a column of its header, or write header = false"
         raise BuildError(spec.recipe, f"source.columns.{field} is not a name", remedy=remedy)
@@ -144,7 +180,7 @@ class Columns:
 
     def _other_delimiter(self) -> str | None:
         """Return the most frequent delimiter of a first line that was read as one cell."""
-        others = _DELIMITERS.replace(self.delimiter, "")
+        others = DELIMITERS.replace(self.delimiter, "")
         delimiter = max(others, key=self.first.count)
         return delimiter if len(self.names) == 1 and delimiter in self.first else None
 
@@ -170,7 +206,10 @@ def match_names(columns: Columns) -> dict[str, str]:
     by_field: dict[str, str] = {}
     stated = [name for name in columns.names if name not in DERIVED]
     if unknown := [name for name in stated if name not in _FIELD_OF]:
-        raise columns.error(*_unknown_text(unknown))
+        if columns.schema is not None and {n.partition(".")[0] for n in stated} <= _ERROR_KEYS:
+            problem = f"this looks like an error of a server, with the key {stated[0]!r}"
+            raise columns.error(problem, "fetch it again")
+        raise columns.error(*_unknown_text(stated, unknown))
     for name in stated:
         field = _FIELD_OF[name]
         if field in by_field:
@@ -185,22 +224,45 @@ def match_names(columns: Columns) -> dict[str, str]:
     return by_field
 
 
-def _unknown_text(names: Sequence[str]) -> tuple[str, str]:
-    """Return problem and remedy for the unknown columns of a file."""
-    listed = [name if len(name) < _SHOWN else name[:_SHOWN] + "…" for name in names[:_LISTED]]
-    if len(names) == 1:
-        return f"unknown column {listed[0]!r}", f"{_nearest(names[0])} {_OTHERS}"
-    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    problem = f"unknown columns {', '.join(map(repr, listed))}{more}"
-    near = {name: _nearest(name, fallback="") for name in names[:_LISTED]}
-    matches = [f"{match[:-1]} for {name!r}?" for name, match in near.items() if match]
-    return problem, f"{' '.join(matches) or _nearest('')} {_OTHERS}"
+def _unknown_text(stated: Sequence[str], unknown: Sequence[str]) -> tuple[str, str]:
+    """Return problem and remedy for the unknown ones of the columns of a file."""
+    listed = [name if len(name) < _SHOWN else name[:_SHOWN] + "…" for name in unknown[:_LISTED]]
+    more = f" and {len(unknown) - _LISTED:,} more" if len(unknown) > _LISTED else ""
+    plural = "s" if len(unknown) > 1 else ""
+    problem = f"unknown column{plural} {', '.join(map(repr, listed))}{more}"
+    if columns := _mapping_text(stated, unknown):
+        return problem, f"map the columns in a recipe: columns = {columns}"
+    near = {name: _nearest(name) for name in unknown[:_LISTED]}
+    if plural:
+        hints = [f"{hint[:-1]} for {name!r}?" for name, hint in near.items() if hint]
+    else:
+        hints = list(filter(None, near.values()))
+    return problem, f"{' '.join(hints)} {_OTHERS}" if hints else _MAP
 
 
-def _nearest(name: str, fallback: str | None = None) -> str:
+def _mapping_text(stated: Sequence[str], unknown: Sequence[str]) -> str:
+    """Return the ``columns`` of a recipe for a file with names of other products, or ""."""
+    meanings = {name: _FIELD_OF.get(name) or _meaning(name) for name in stated}
+    by_field = {field: name for name, field in meanings.items() if field}
+    has_range = tuple(name for name in RANGE_NAMES if name in by_field) in _RANGES
+    if not has_range or not any(meanings[name] for name in unknown):
+        return ""
+    text = ", ".join(f"{field} = {json.dumps(name)}" for field, name in by_field.items())
+    return f"{{ {text} }}" if len(text) < _MAPPING else ""
+
+
+def _meaning(name: str) -> str | None:
+    """Return the field, or the part of a range, that a name of another product means."""
+    if not _NAME.fullmatch(name):
+        return None
+    return _RANGE_WORDS.get(name.casefold()) or near_column(name)
+
+
+def _nearest(name: str) -> str:
     is_path = name.startswith(tuple(f"{group}." for group in GROUPS))
     names = [path for path in _PATHS if "." in path] if is_path else _NAMES
-    return near_match(name, names, fallback=fallback)
+    meaning = _meaning(name)
+    return f"did you mean {meaning!r}?" if meaning else near_match(name, names, fallback="")
 
 
 def _same(one: str, other: str) -> str:

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError, line_text, near_match
 from geolookup.filesystem.signatures import MMDB
 from geolookup_builder.build_report import KeysRead
+from geolookup_builder.field_names import source_column
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.formats.mmdb_products import REGISTERED, Product, matching_product
 from geolookup_builder.sources.formats.mmdb_values import paths_of, texts_of
@@ -71,15 +71,11 @@ def _mapping(spec: SourceSpec) -> Product | None:
         remedy = 'write columns = { city_name = "city.names.en" }'
         raise BuildError(spec.recipe, "source.columns is not a table of paths", remedy=remedy)
     for name, path in fields.items():
-        if name not in BY_SOURCE_COLUMN:
-            remedy = near_match(name, BY_SOURCE_COLUMN)
-            raise BuildError(
-                spec.recipe, f"unknown field {name!r} in source.columns", remedy=remedy
-            )
         if not isinstance(path, str) or not path:
             problem = f"source.columns.{name} is not a path"
             raise BuildError(spec.recipe, problem, remedy='join keys with dots, "city.names.en"')
-    paths = {name: (path,) for name, path in fields.items()}
+    columns = {source_column(spec.recipe, "source.columns", name): name for name in fields}
+    paths = {column: (fields[name],) for column, name in columns.items()}
     return Product("keys that the recipe names", None, (), paths)
 
 

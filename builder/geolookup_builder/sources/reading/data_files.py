@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, name_text
 from geolookup.filesystem import limits
 
 Opener = Callable[[], AbstractContextManager[Any]]
@@ -23,6 +24,7 @@ _NO_DATA = re.compile(
 )
 UNPACK = "unpack the archive before the build"
 _Key = TypeVar("_Key")
+_LISTED = 3  # other members, in messages
 _TRUSTED = "if you trust the file, unpack it before the build"
 
 
@@ -42,8 +44,14 @@ def data(path: Path, suffixes: tuple[str, ...], names: Mapping[_Key, str]) -> li
     if not keys:
         endings = " or ".join(filter(None, suffixes))  # an empty suffix matches any file
         problem = f"no {endings} file in the archive" if endings else "no file in the archive"
-        raise BuildError(path, problem, remedy="name another file")
+        raise BuildError(path, f"{problem}{_others(names.values())}", remedy="name another file")
     return keys
+
+
+def _others(names: Collection[str]) -> str:
+    first = ", ".join(map(name_text, islice(names, _LISTED)))
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return f", but {first}{more}" if names else ""
 
 
 def link_error(label: str) -> BuildError:

@@ -27,7 +27,7 @@ from geolookup_builder.sources.reading.dictionary_columns import trim
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import find_rejects, first_lines
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers
-from geolookup_builder.sources.reading.sniffing import check_text
+from geolookup_builder.sources.reading.sniffing import check_delimited
 from geolookup_builder.sources.reading.text import Layout, mask_lines
 
 _T = TypeVar("_T")
@@ -39,7 +39,7 @@ _ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError if it is not of the layout."""
-    check_text(member)
+    check_delimited(member)
     numbers = record_numbers(member, layout)
     for ranges, fields in _parts(member, layout, meaning, numbers):
         yield Batch(numbers, numbers.delivered, ranges, fields)
@@ -49,7 +49,7 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
 
 def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
     """Return the cells of the first line that is not masked, and whether it ends with a newline."""
-    check_text(member)
+    check_delimited(member)
     with member.open() as stream:
         blocks = record_blocks(stream, _CHUNK, layout.delimiter, quoted=False)
         parts = (mask_lines(block, layout) for _, block in blocks)

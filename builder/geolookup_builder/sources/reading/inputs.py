@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from geolookup.errors import BuildError, name_text
 from geolookup.files.text_blocks import TextError
-from geolookup.filesystem import open_regular
+from geolookup.filesystem import NUL_IN_NAME, open_regular
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 from geolookup.filesystem.unpacking import (
     COMPRESSED,
@@ -107,6 +107,8 @@ def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:
     Of a folder, the files that ``members`` takes are returned.
     """
     literal = base / pattern
+    if "\0" in pattern:
+        raise BuildError(literal, NUL_IN_NAME, remedy="correct the path in the recipe")
     with reading_errors(str(literal)):  # such as a name longer than the system allows
         if literal.is_dir():
             return _of_folder(literal, suffixes)

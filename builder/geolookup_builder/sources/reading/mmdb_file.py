@@ -23,7 +23,7 @@ from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import MMDB
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.sniffing import kind_error, kind_of
+from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
 
 Record: TypeAlias = Any
 #: Of a compressed file, which is decompressed into memory.
@@ -83,7 +83,7 @@ def open_mmdb(member: Member) -> Iterator[MmdbFile]:
             reader = stack.enter_context(_library().open_database(database, mode))
             yield MmdbFile(reader, data)
         except _DAMAGE as error:
-            if (kind := kind_of(member)) not in (None, MMDB):
+            if (kind := binary_kind_of(member)) not in (None, MMDB):
                 raise kind_error(member.label, kind) from error
             problem = f"not an MMDB file, or damaged ({error or type(error).__name__})"
             raise BuildError(member.label, problem, remedy="fetch it again") from error

@@ -19,7 +19,6 @@ import pyarrow.parquet as papq
 from geolookup.errors import BuildError
 from geolookup.files.row_streams import NOT_IMPLEMENTED, OTHER_ENCODINGS
 from geolookup.filesystem import limits
-from geolookup.filesystem.signatures import PARQUET
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
@@ -30,7 +29,7 @@ from geolookup_builder.sources.reading.reader import (
     Reject,
     records_as_lines,
 )
-from geolookup_builder.sources.reading.sniffing import kind_error, kind_of
+from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import (
     Steps,
@@ -213,8 +212,8 @@ def _open(member: Member) -> Iterator[object]:
 
 
 def _damage_error(member: Member, error: Exception) -> BuildError:
-    kind = kind_of(member)
-    if kind not in (None, PARQUET):
+    kind = None if begins(member) else binary_kind_of(member)
+    if kind is not None:
         return kind_error(member.label, kind)
     text = next(iter(str(error).splitlines()), type(error).__name__)
     if text.startswith(NOT_IMPLEMENTED):

@@ -6,8 +6,8 @@ examines it with the checks that its reader makes anyway and returns a
 records with the expected content. A column is refused if most of its cells
 do not match; single bad rows are rejected later, one by one.
 
-A reader of text calls ``check_text`` before it reads: an error about bytes that are not text would
-not name the cause.
+A reader of text calls ``check_text`` before it reads, one of delimited text ``check_delimited``: an
+error about bytes that are not text would not name the cause.
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ _IPV4_MAX = (1 << 32) - 1
 _INTEGER_DIGITS = 39  # of 2^128 - 1
 _SHOWN = 50  # characters of a cell, in messages
 
+DELIMITERS = ",;\t|"
+#: Kinds of text, for readers of other files.
+TEXT = Kind("text", "name the format of its rows, or fetch it again")
+JSON = Kind("JSON", "write one object a line; if it is an error of the server, fetch it again")
 INTEGER = re.compile(r"[0-9]+")
 #: Of the form of an address, whether valid or not.
 ADDRESS = re.compile(r"[0-9]+\.[0-9.]+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
@@ -44,7 +48,7 @@ ALPHA2 = re.compile(r"[A-Za-z]{2}")
 DEGREES = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]*)?")
 AS_NUMBER = re.compile(r"(AS)?[0-9]{1,10}", re.IGNORECASE)
 #: The first cell of a row: an address, a prefix, or an integer, also in hexadecimal.
-_RANGE = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|[0-9A-Fa-f]+")
+RANGE = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|[0-9A-Fa-f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,7 @@ class Sample:
 
 def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Sample:
     """Read the first records of a member; BuildError if there is none, or no text."""
-    check_text(member)
+    check_delimited(member)
     with member.open() as stream:
         data = stream.read(_SAMPLE_BYTES)
     is_whole = len(data) < _SAMPLE_BYTES
@@ -142,7 +146,7 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
 def sample_without_header(start: Member) -> Sample | None:
     """Return the first records if the first one states a range; None if it is a header."""
     records = sample(start)
-    return records if _RANGE.fullmatch(records.records[0][1][0]) else None
+    return records if RANGE.fullmatch(records.records[0][1][0]) else None
 
 
 def check_width(rows: Sample, width: int, layout: str, remedy: str) -> None:
@@ -205,9 +209,18 @@ def integer_family(rows: Sample) -> int:
 
 def begins_object(member: Member) -> bool:
     """Return whether the first character of a file that is not a blank begins a JSON object."""
+    return _first_character(member) == b"{"
+
+
+def begins_json(member: Member) -> bool:
+    """Return whether a file begins as a JSON object or array."""
+    return _first_character(member) in (b"{", b"[")
+
+
+def _first_character(member: Member) -> bytes:
     with member.open() as stream:
         start: bytes = stream.read(_START_BYTES)
-    return start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+    return start.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
 
 
 def ending(member: Member) -> bytes:
@@ -229,11 +242,25 @@ def kind_of(member: Member) -> Kind | None:
     return looks_like(start, ending(member) if is_binary(start) else b"")
 
 
+def binary_kind_of(member: Member) -> Kind | None:
+    """Return the kind of a member that should be binary; None for an unknown kind."""
+    with member.open() as stream:
+        start: bytes = stream.read(START_BYTES)
+    return kind_of(member) or (None if is_binary(start) else TEXT)
+
+
 def check_text(member: Member) -> None:
     """Raise BuildError if a member is of a known kind other than text."""
     kind = kind_of(member)
     if kind is not None:
         raise kind_error(member.label, kind)
+
+
+def check_delimited(member: Member) -> None:
+    """Raise BuildError if a member is not text, or JSON."""
+    check_text(member)
+    if begins_json(member):
+        raise kind_error(member.label, JSON)
 
 
 def kind_error(label: str, kind: Kind) -> BuildError:

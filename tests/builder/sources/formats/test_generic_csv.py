@@ -126,13 +126,20 @@ def test_a_nul_inside_a_name_loses_no_row(read: Read) -> None:
     assert reading.values("isp", "8.8.8.8", "8.8.9.1") == ["x", "y"]
 
 
-KNOWN = "known are network, first, last, continent_code"
+KNOWN = "map columns of any name in [source.columns] of a recipe"
 OTHERS = " (or map columns of any name in [source.columns] of a recipe)"
 NO_RANGE = "no range in the header; name the range as network, or as first and last" + OTHERS
 WRONG = {
     "network,cuntry_code\n": f"unknown column 'cuntry_code'; did you mean 'country_code'?{OTHERS}",
     "netwrok\n": "unknown column 'netwrok'; did you mean 'network'?",
-    "network,Country_Code\n": "unknown column 'Country_Code'; did you mean 'country_code'?",
+    "network,Country_Code\n": (
+        "unknown column 'Country_Code'; map the columns in a recipe: columns ="
+        ' { network = "network", country_code = "Country_Code" }'
+    ),
+    "start_ip,end_ip,zip,x\n": (
+        "unknown columns 'start_ip', 'end_ip', 'zip', 'x'; map the columns in a recipe: columns ="
+        ' { first = "start_ip", last = "end_ip", postal_code = "zip" }'
+    ),
     "network,site_id,owner\n": f"unknown columns 'site_id', 'owner'; {KNOWN}",
     "site_id;owner\n": "the delimiter is ';'; add delimiter = \";\" to the source in a recipe",
     "network,site_id,cuntry_code,isps\n": (
@@ -257,10 +264,22 @@ WRONG_MAPPINGS = {
     "columns = {}": 'source.columns is not a table of names; write columns = { network = "cidr"',
     'columns = ["network"]': "source.columns is not a table of names; write columns = {",
     'columns = { netwrok = "cidr" }': (
-        "unknown field 'netwrok' in columns; did you mean 'network'?"
+        "source.columns: no field 'netwrok'; did you mean 'network'?"
     ),
     'columns = { network = "cidr", cuntry_code = "x" }': (
-        "unknown field 'cuntry_code' in columns; did you mean 'country_code'?"
+        "source.columns: no field 'cuntry_code'; did you mean 'country_code'?"
+    ),
+    'columns = { frist = "cidr", last = "x" }': (
+        "source.columns: no field 'frist'; did you mean 'first'?"
+    ),
+    'columns = { network = "cidr", location = "x" }': (
+        "source.columns: location is a group; name one of its members: continent, country"
+    ),
+    'columns = { network = "cidr", country_name = "x" }': (
+        "source.columns: country_name follows from other fields, no source states it; leave it out"
+    ),
+    'columns = { network = "cidr", city = "x", city_name = "y" }': (
+        "source.columns: city_name is there twice; drop one"
     ),
     'columns = { isp = "id" }': "no range in columns; name one column as network, or two as",
     'columns = { first = "cidr" }': "no range in columns; name one column as network, or two as",

@@ -195,7 +195,7 @@ def test_mapped_fields(read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 WRONG_FIELDS = {
     "columns = 1": "not a table of paths",
     "columns = {}": "not a table of paths",
-    'columns = { city = "x" }': "unknown field 'city'",
+    'columns = { citi = "x" }': "source.columns: no field 'citi'; did you mean 'city'?",
     "columns = { isp = 1 }": "source.columns.isp is not a path",
     'columns = { isp = "" }': "source.columns.isp is not a path",
     'columns = { isp = "country_cod" }': "did you mean 'country_code'?",
