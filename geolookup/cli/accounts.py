@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from geolookup.cli import fail, options
+from geolookup.cli import fail, key_options, options
 from geolookup.cli.command import group
 from geolookup.contract.gregorian import timestamp
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from geolookup.gate import Accounts
     from geolookup.gate.account_store import Entry, Key
 
-_accounts = options.accounts(options.ACCOUNTS_URL)
-_file_accounts = options.accounts(options.ACCOUNTS_FILE)
+_accounts = key_options.accounts(key_options.ACCOUNTS_URL)
+_file_accounts = key_options.accounts(key_options.ACCOUNTS_FILE)
 _backup = click.argument("file", metavar="FILE", type=options.AS_PATH)
 
 
@@ -34,7 +34,7 @@ def api_keys() -> None:
 @_accounts
 @click.option("--plan", metavar="NAME", required=True, help="Plan of the account.")
 @click.option("--name", metavar="TEXT", required=True, help="Name of the account.")
-@options.plans
+@key_options.plans
 @click.option(
     "--env",
     "environment",
@@ -121,7 +121,7 @@ def accounts() -> None:
 
 @accounts.command(name="usage", short_help="Print the usage of accounts.")
 @_accounts
-@options.plans
+@key_options.plans
 def usage(accounts: str, plans: Path | None) -> None:
     """Print the used quota of each account.
 
@@ -153,7 +153,7 @@ def log(accounts: str, *, as_json: bool) -> None:
 
 
 @accounts.command(name="plans", short_help="List the plans.")
-@options.plans
+@key_options.plans
 def plans(plans: Path | None) -> None:
     """List the built-in plans and the plans of a file.
 

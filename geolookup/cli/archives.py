@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, options
+from geolookup.cli import exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command
 from geolookup.mirrors.listing import DELTAS, MOST_DELTAS
 
@@ -18,7 +18,7 @@ _ARCHIVE = "FILE.tar.zst"
 @options.dataset_object
 @options.output("File to write.", _ARCHIVE)
 @options.base("Pack only the changes against this dataset or store of the receiver.")
-@options.signing_keys()
+@key_options.signing_keys()
 @options.force("an existing file")
 def pack(
     dataset: str | None,
@@ -47,7 +47,7 @@ def pack(
 @click.argument("archive", metavar=_ARCHIVE, type=options.AS_PATH)
 @options.output("Folder to write.", "DIR")
 @options.base("Base of the delta: the dataset that it was packed against, or a store that has it.")
-@options.trusted_keys
+@key_options.trusted_keys
 @options.force("an existing dataset")
 def unpack(
     archive: Path,
@@ -80,7 +80,7 @@ def unpack(
     show_default=True,
     help="Write deltas from the last N other generations of STORE.",
 )
-@options.signing_keys()
+@key_options.signing_keys()
 @click.option(
     "--expires",
     metavar="AGE",

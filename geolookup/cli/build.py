@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import exit_on_signals, json_text, options
+from geolookup.cli import exit_on_signals, json_text, key_options, options
 from geolookup.cli.command import command
 
 _max_rejects = click.option(
@@ -40,7 +40,7 @@ _max_rejects = click.option(
     type=options.AS_PATH,
     help="Earlier dataset or store: keep its row numbers, and compare max_drop of sources.",
 )
-@options.signing_keys()
+@key_options.signing_keys()
 @options.as_json("Print the report as JSON.")
 def build(
     recipe: str, output: Path, signing_keys: tuple[str, ...], as_json: bool, **chosen: Any

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, json_text, options, print_sizes
+from geolookup.cli import exit_on_signals, fail, json_text, options, print_sizes, table_options
 from geolookup.cli.command import command
 from geolookup.errors import line_text
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 @command("diff", "Compare two datasets.")
 @click.argument("old", type=options.PATH)
 @click.argument("new", type=options.PATH, required=False)
-@options.fail_if("country_moved > 2%")
-@options.traffic("Weight addresses by their requests")
-@options.table_input
+@table_options.fail_if("country_moved > 2%")
+@table_options.traffic("Weight addresses by their requests")
+@table_options.table_input
 @options.limit("--top", "Number of networks to list, by moved addresses.")
 @options.as_json()
 def diff(old: str, new: str | None, as_json: bool, **parameters: Any) -> None:
@@ -49,10 +49,10 @@ def diff(old: str, new: str | None, as_json: bool, **parameters: Any) -> None:
 
 @command("score", "Score datasets against ground truth.")
 @click.argument("datasets", type=options.PATH, metavar="[DATASET]...", nargs=-1)
-@options.truth("Ground truth", required=True)
-@options.fail_if("country_agree < 95%")
-@options.traffic("Also weight addresses by their requests")
-@options.table_input
+@table_options.truth("Ground truth", required=True)
+@table_options.fail_if("country_agree < 95%")
+@table_options.traffic("Also weight addresses by their requests")
+@table_options.table_input
 @options.limit(
     "--worst",
     "Number of networks to list per level, and of pairs of countries, by wrong addresses.",
@@ -89,8 +89,8 @@ def score(
     type=options.PATH,
     help="Also show the changes since OLD, an older dataset or a store.",
 )
-@options.fail_if("country_moved > 2%", "With --against")
-@options.truth("Also show how far DATASET agrees with ground truth", required=False)
+@table_options.fail_if("country_moved > 2%", "With --against")
+@table_options.truth("Also show how far DATASET agrees with ground truth", required=False)
 @options.page_output
 def report(
     dataset: str | None,

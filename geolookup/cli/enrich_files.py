@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, note_age, options
+from geolookup.cli import exit_on_signals, fail, note_age, options, table_options
 from geolookup.cli.command import command
 
 
@@ -17,10 +17,10 @@ from geolookup.cli.command import command
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @options.output("File or folder to write, or -.", "OUTPUT", path_type=options.PATH)
 @click.option(
-    "--output-format", type=options.FileFormat(is_written=True), help="[default: by suffix]"
+    "--output-format", type=table_options.FileFormat(is_written=True), help="[default: by suffix]"
 )
-@options.table_input
-@options.clean
+@table_options.table_input
+@table_options.clean
 @options.fields("add", "all but ip")
 @click.option("--prefix", default="", help="Prefix of the names of new columns.")
 @click.option("--error-code", is_flag=True, help="Add error_code: 10001, 10002 or null.")
@@ -32,7 +32,7 @@ from geolookup.cli.command import command
     help="For an address without an answer: write nulls, or stop with an error.",
 )
 @options.at
-@options.times("none")
+@table_options.times("none")
 @options.dataset
 @options.age_notice
 @click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import exit_on_signals, fail, options
+from geolookup.cli import exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command
 from geolookup.cli.quantities import Time, limit_rate
 from geolookup.errors import GeoLookupError, line_text
@@ -69,7 +69,7 @@ def with_polling(values: Mapping[str, Any]) -> dict[str, Any]:
 @click.argument("url")
 @options.store
 @polls
-@options.trusted_keys
+@key_options.trusted_keys
 @click.option("--until-eof", is_flag=True, hidden=True)  # for serve: it ends with that process
 def follow(
     url: str,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 import geolookup
-from geolookup.cli import fail, note_age, options, require_output
+from geolookup.cli import fail, note_age, options, require_output, table_options
 from geolookup.cli.address_input import blocks
 from geolookup.cli.answer_formats import Csv, Json
 from geolookup.cli.command import command
@@ -70,7 +70,7 @@ _FORMATS: dict[str, Callable[[tuple[Field, ...] | None, Engine, bool | None], Fo
 @options.age_notice
 @options.fields("print", "all")
 @options.at
-@options.clean
+@table_options.clean
 @click.option(
     "--format",
     "form",

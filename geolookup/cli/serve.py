@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import fail, options
+from geolookup.cli import fail, key_options, options
 from geolookup.cli.command import command
 from geolookup.cli.follow import polls
 
@@ -30,7 +30,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     help="Mirror that the store of --dataset follows, as `geolookup follow` does.",
 )
 @polls
-@options.trusted_keys
+@key_options.trusted_keys
 @click.option("--max-age", metavar="AGE", help="Maximum age of the data, such as 30, 30d or 4w.")
 @click.option(
     "--on-stale",
@@ -44,8 +44,8 @@ _LEVELS = ("debug", "info", "warning", "error")
     is_flag=True,
     help="Accept a new generation that lacks fields of the old one.",
 )
-@options.accounts(options.ACCOUNTS_URL)
-@options.plans
+@key_options.accounts(key_options.ACCOUNTS_URL)
+@key_options.plans
 @click.option(
     "--host",
     metavar="ADDRESS",

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, options
+from geolookup.cli import exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command, group
 from geolookup.errors import line_text, name_text
 from geolookup.store import resolve
@@ -46,7 +46,7 @@ def create(file: Path) -> None:
 
 @command("sign", "Sign a dataset.")
 @options.dataset_object
-@options.signing_keys(required=True)
+@key_options.signing_keys(required=True)
 def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
     """Verify DATASET, or the current generation of a store, and sign it.
 
@@ -103,7 +103,7 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
 @command("verify", "Check a dataset for damage.")
 @options.dataset_object
 @click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
-@options.trusted_keys
+@key_options.trusted_keys
 def verify(dataset: str | None, deep: bool, trusted_keys: tuple[str, ...] | None) -> None:
     """Read every byte of DATASET, or of the current generation of a store, and check it.
 

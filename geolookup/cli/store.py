@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, json_text, options
+from geolookup.cli import exit_on_signals, json_text, key_options, options
 from geolookup.cli.command import command
 from geolookup.errors import line_text
 from geolookup.store.pointer import KEEP
@@ -43,7 +43,7 @@ def publish(dataset: str | None, store: Path | None, full: Path | None, expect: 
 
 @command("rollback", "Return to the previous generation.")
 @options.store_object
-@options.signing_keys()
+@key_options.signing_keys()
 def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 

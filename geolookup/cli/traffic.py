@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, json_text, note_age, options, print_sizes
+from geolookup.cli import exit_on_signals, json_text, note_age, options, print_sizes, table_options
 from geolookup.cli.command import command
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ _WIDTH = 50
 
 @command("summarize", "Count the countries, cities and networks of a file.")
 @click.argument("source", metavar="INPUT", type=options.PATH)
-@options.table_input
-@options.clean
-@options.top
+@table_options.table_input
+@table_options.clean
+@table_options.top
 @options.as_json()
 @options.dataset
 @options.age_notice
@@ -63,10 +63,10 @@ def summarize(
 
 @command("map", "Show the addresses of a file as one HTML page.")
 @click.argument("source", metavar="INPUT", type=options.PATH)
-@options.table_input
-@options.clean
-@options.times("the times of a log; none in other files")
-@options.top
+@table_options.table_input
+@table_options.clean
+@table_options.times("the times of a log; none in other files")
+@table_options.top
 @options.limit(
     "--min-count",
     "Hide places, hours and groups with fewer rows; the page states their sum.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from geolookup.cli import discard_output, exit_on_signals, fail, options
+from geolookup.cli import discard_output, exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command
 from geolookup.cli.quantities import limit_rate
 from geolookup.dataset.metadata import age_limit
@@ -49,8 +49,8 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 @click.option("--dry-run", is_flag=True, help="Print the steps of the update, and change nothing.")
 @options.keep(least=1, usual=None, default=f"as the recipe says, else {KEEP}")
 @options.cache
-@options.signing_keys()
-@options.trusted_keys
+@key_options.signing_keys()
+@key_options.trusted_keys
 @limit_rate
 def update(
     recipe: str | None,

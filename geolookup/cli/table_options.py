@@ -1,0 +1,136 @@
+"""Options of commands that read tables of addresses, of ground truth and of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import click
+
+from geolookup.cli import fail
+from geolookup.cli.options import F, group, limit
+
+
+class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before Click 8.2
+    """A format of files; the registry, which imports Arrow, is read when a name is checked."""
+
+    def __init__(self, *, is_written: bool = False) -> None:
+        self.case_sensitive, self._is_written = True, is_written
+
+    @cached_property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names of the formats; with ``is_written`` without those that are only read."""
+        from geolookup.files.table_files import FORMATS
+
+        return tuple(name for name in FORMATS if FORMATS[name].writer or not self._is_written)
+
+
+def truth(purpose: str, *, required: bool) -> Callable[[F], F]:
+    """Return the options ``--truth`` (repeatable) and ``--truth-format``."""
+    text = f"{purpose}: a geofeed, another source, or a table of addresses; repeatable, "
+    option = click.option(
+        "--truth",
+        metavar="FILE",
+        multiple=True,
+        required=required,
+        help=text + "the first decides.",
+    )
+    return group(option, _TRUTH_FORMAT)
+
+
+_TRUTH_FORMAT = click.option(
+    "--truth-format",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help="A source format of recipes, or 'addresses' for a table of addresses.",
+)
+
+
+_TRAFFIC_COUNT = click.option(
+    "--traffic-count",
+    metavar="NAME",
+    help="Column of requests in FILE. [default: each row is one request]",
+)
+
+
+def traffic(purpose: str) -> Callable[[F], F]:
+    """Return the options ``--traffic`` and ``--traffic-count``."""
+    text = f"{purpose} in a table file, a folder of them, or -."
+    option = click.option("--traffic", metavar="FILE", help=text)
+    return group(option, _TRAFFIC_COUNT)
+
+
+def fail_if(example: str, condition: str = "") -> Callable[[F], F]:
+    """Return the option ``--fail-if`` of gates; it is repeatable."""
+    start = f"{condition}: exit" if condition else "Exit"
+    text = f"{start} with 1 if this is true, such as {example!r}; repeatable."
+    return click.option("--fail-if", metavar="GATE", multiple=True, help=text)
+
+
+clean = click.option(
+    "--clean",
+    is_flag=True,
+    help="Also read addresses with brackets, ports and zone ids, and X-Forwarded-For lists.",
+)
+
+
+top = limit("--top", "Number of countries, of cities and of networks to list.", least=1)
+
+
+def _check_zone(context: click.Context, _option: object, value: str | None) -> str | None:
+    from geolookup.contract.localtime import period
+
+    if value is not None and period(value, 0) is None:
+        fail(f"--time-zone {value!r} is not a time zone; write one like Europe/Berlin, or UTC")
+    if value is not None and context.params.get("time_column") is None:
+        fail("--time-zone is for a column of times; name it by --time-column")
+    return value
+
+
+def times(default: str) -> Callable[[F], F]:
+    """Return the options ``--time-column`` and ``--time-zone``."""
+    column = click.option(
+        "--time-column",
+        metavar="NAME",
+        is_eager=True,  # ``--time-zone`` needs it
+        help=f"Column with the instant of each row. [default: {default}]",
+    )
+    return group(column, _TIME_ZONE)
+
+
+_TIME_ZONE = click.option(
+    "--time-zone",
+    metavar="ZONE",
+    callback=_check_zone,
+    help="IANA time zone, or UTC, of times without offset in that column.",
+)
+
+
+def _check_delimiter(_context: object, _option: object, value: str | None) -> str | None:
+    if value is not None and (len(value) != 1 or not value.isascii()):
+        fail("--delimiter must be one ASCII character")
+    return value
+
+
+#: A table file with addresses: column, format and form of CSV.
+table_input = group(
+    click.option(
+        "--ip-column", metavar="NAME", default="ip", show_default=True, help="Column of addresses."
+    ),
+    click.option("--input-format", type=FileFormat(), help="Format to read. [default: by suffix]"),
+    click.option(
+        "--delimiter",
+        metavar="CHARACTER",
+        callback=_check_delimiter,
+        help="Delimiter of CSV. [default: comma; for TSV, tab]",
+    ),
+    click.option(
+        "--no-header",
+        "header",
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        help="CSV has no header: its columns are column1, column2 and so on.",
+    ),
+)
