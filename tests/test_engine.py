@@ -1,4 +1,4 @@
-"""Opening an engine: where datasets are found, what is refused; the functions of the module."""
+"""Opening an engine: the search for a dataset, refusals; the functions of the module."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_all_pages_of_a_preloaded_dataset_are_mapped(tmp_path: Path) -> None:
 
 
 def mapping(path: Path) -> tuple[int, int]:
-    """Return the kilobytes of a mapped file, and those of them in memory."""
+    """Return the kilobytes of a mapped file, and how many of them are in memory."""
     _, _, actual = Path("/proc/self/smaps").read_text(encoding="utf-8").partition(f" {path}\n")
     fields = dict(line.split(":")[:2] for line in actual.splitlines()[:5])
     return int(fields["Size"].split()[0]), int(fields["Rss"].split()[0])

@@ -35,7 +35,7 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def dataset(datasets: tuple[Path, Path], tmp_path: Path) -> Path:
-    """A copy of the older generation, which ``rebuild`` replaces by the newer one."""
+    """A copy of the older generation; ``rebuild`` replaces it by the newer one."""
     return shutil.copytree(datasets[0], tmp_path / "dataset")
 
 
@@ -45,7 +45,7 @@ def rebuild(dataset: Path, datasets: tuple[Path, Path]) -> None:
 
 
 def answers(engine: geolookup.Engine) -> list[bytes]:
-    """Return the answers of single calls, which are those of calls for many addresses."""
+    """Return the answers of single calls; calls for many addresses give the same."""
     single = [engine.lookup_json(ip, at=0) for ip in ADDRESSES]
     assert engine.lookup_many_json(ADDRESSES, at=0) == single
     assert b"".join(engine.json_lines(ADDRESSES, at=0)).splitlines() == single

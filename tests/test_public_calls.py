@@ -1,4 +1,4 @@
-"""What the commands do, as calls: the same options, the same errors, nothing loaded beforehand."""
+"""The commands as calls: the same options, the same errors, nothing loaded beforehand."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ARGUMENTS = {
 }
 #: The objects of commands: a command may leave them out, a call passes None.
 OBJECTS = {"dataset", "store"}
-#: What a command prints, which a call returns.
+#: Options for output that a call returns.
 PRINTING = {"as_json"}
 RECIPE = '[dataset]\nname = "calls"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 
@@ -181,7 +181,7 @@ def test_calls_and_members_are_documented_in_full() -> None:
 
 
 def alike(one: Any, other: Any) -> None:
-    """Two calls have the same parameters after ``self``, which is positional in C."""
+    """Two calls have the same parameters after ``self``: it is positional in C."""
     stated, others = (
         [
             (parameter.name, parameter.kind, parameter.default)
@@ -224,7 +224,7 @@ def test_the_public_names_and_a_misspelt_one() -> None:
         module.__getattr__("__path")
 
 
-# --- what an import does
+# --- imports
 
 
 def run(code: str, *arguments: str) -> None:

@@ -60,7 +60,7 @@ def test_invalid_texts() -> None:
             parse(text)
         assert str(caught.value) == "Invalid IP address format"  # never the text
         assert caught.value.args == ("Invalid IP address format",)
-        # What the interpreter would print beside it must not hold the text either.
+        # The chained errors that the interpreter prints must not hold the text either.
         assert caught.value.__cause__ is None
         assert caught.value.__context__ is None
 
@@ -104,7 +104,7 @@ def test_agrees_with_ipaddress_on_mutated_texts() -> None:
     mutants = [mutated(rng, rng.choice(SEEDS)) for _ in range(scaled(10_000, 100_000))]
     answers = [judged(text) for text in mutants]
     assert answers == [by_ipaddress(text) for text in mutants]
-    # Both kinds are there in number, or nothing was tested.
+    # Many of both kinds, or nothing was tested.
     assert len(answers) / 10 < answers.count(None) < len(answers) * 0.97
 
 
@@ -116,7 +116,7 @@ def test_every_octet() -> None:
         assert judged(f"0{octet}.0.0.0") is None
 
 
-#: What could be taken for a digit: all that Unicode calls numeric, and whole blocks beside.
+#: Characters like digits: all that Unicode calls numeric, and whole blocks beside.
 CHARACTERS = [
     character
     for character in map(chr, range(0x11_0000))

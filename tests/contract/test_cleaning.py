@@ -99,10 +99,10 @@ def test_no_other_address_is_made_of_a_text(text: str) -> None:
     except InvalidAddressError:
         pass
     else:
-        assert result == text  # an address stays as it is written
+        assert result == text  # an address is not rewritten
     if result != text:
         parse(result)
-        # The address stands there as a whole, at most with a port after it.
+        # The text has the whole address, at most with a port after it.
         whole = rf"(?<![0-9A-Za-z:.%]){re.escape(str(result))}(?![0-9A-Za-z.]|:[^0-9_])"
         assert re.search(whole, text)
         assert clean_text(result) == result

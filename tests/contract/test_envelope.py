@@ -1,9 +1,8 @@
 """Golden answers, whole envelopes byte for byte, and the frozen JSON Schema of version 1.
 
-The answers in ``golden/*.json`` were looked through by hand. Every answer is also held against the
-closed schema, and its JSON against its dict. ``golden/envelope.schema.v1.json`` is the schema as it
-was published; its digest stands here, so that nobody can change both. Today's schema must say all
-that the frozen one says, and may name more members.
+The answers in ``golden/*.json`` were read by hand. Every answer is also held against the closed
+schema, and its JSON against its dict. ``golden/envelope.schema.v1.json`` is the published schema; a
+test has its digest. Today's schema must have all rules of the frozen one, and may have more members.
 """
 
 from __future__ import annotations

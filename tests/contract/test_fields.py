@@ -25,7 +25,7 @@ JSON_TYPES = {
 
 
 def described(field: Field) -> tuple[dict[str, Any], bool]:
-    """Return what the schema says of a field, and whether its object must have it."""
+    """Return the schema of a field, and whether its object must have it."""
     definitions = published()["$defs"]
     holder = definitions[field.group or "data"]
     return holder["properties"][field.member], field.member in holder["required"]
@@ -158,7 +158,7 @@ def test_a_field_has_a_path_a_member_and_a_short_name() -> None:
             assert fields.NAMES[name] == field.path
             assert paths.resolve_fields(name, FIELDS, "get") == (field,)
             assert paths.resolve_field(name, FIELDS, "get") is field
-    # No two fields share a name, and no field has that of a group.
+    # No two fields share a name, and no field has the name of a group.
     names_of = [{field.path, field.member, field.short_name} for field in FIELDS]
     assert len(fields.NAMES) == sum(map(len, names_of)) + len(fields.GROUPS)
 

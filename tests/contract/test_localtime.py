@@ -63,7 +63,7 @@ def periods_of(zone: str, year: int) -> list[Period]:
     return periods
 
 
-# Hand-written answers, besides those of ``tests/golden``. The abbreviation is None where editions
+# Hand-written answers, besides ``tests/golden``. The abbreviation is None where editions
 # of the tz database disagree on it.
 
 
@@ -106,7 +106,7 @@ def test_golden(zone: str, utc: str, abbr: str | None, current_time: str, is_dst
     ]
 
 
-# Zones that are none.
+# Names that no zone has.
 
 
 UNKNOWN = [

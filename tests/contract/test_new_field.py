@@ -1,4 +1,4 @@
-"""What a contributor does to add a field: one entry, the generator, a build of the kernel.
+"""The steps of a contributor who adds a field: one entry, the generator, a build of the kernel.
 
 The tree is copied, and ``network.is_anycast``, a Boolean, gets an entry. A dataset with that column
 is compiled; both kernels, all commands and all exports then have it, with no other edit.
@@ -40,7 +40,7 @@ network,country_code,city_name,asn,is_anycast
 RECIPE = '[dataset]\nname = "a"\nexplain = "full"\n[[source]]\nformat = "csv"\npath = "{}.csv"\n'
 ADDRESSES = ("1.1.1.1", "9.9.9.9", "5.5.5.5", "6.6.6.6", "2606:4700::1")
 ANYCAST = [True, False, None, None, True]
-#: What the generator writes.
+#: The files that the generator writes.
 WRITTEN = {
     *("README.md", "docs/index.md", "docs/contract.md", "docs/format.md", "docs/recipe.md"),
     *("docs/envelope.schema.json", "benchmarks/peers/contenders.py"),
@@ -168,7 +168,7 @@ def test_every_command_has_the_field(tree: Path, run: Run, tmp_path: Path) -> No
 
 
 def exported(path: Path) -> Any:
-    """Return what a file says of Sydney, Dallas and Berlin, or its text."""
+    """Return the values of a file for Sydney, Dallas and Berlin, or its text."""
     if path.suffix == ".mmdb":
         maxminddb = pytest.importorskip("maxminddb")
         with maxminddb.open_database(path) as reader:

@@ -1,4 +1,4 @@
-"""Who the client is: what trusted proxies say, and no lie of anybody else."""
+"""The client of a request: trusted proxies are believed, and nobody else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from geolookup.contract.proxies import MOST_HOPS, TrustedProxies
 from geolookup.errors import SettingsError
 
 X, F = "X-Forwarded-For", "Forwarded"
-#: The tests' machine is 127.0.0.1; 127.0.0.0/8 is trusted. 8.8.8.8 is what a liar claims to be.
+#: The tests' machine is 127.0.0.1; 127.0.0.0/8 is trusted. a liar claims to be 8.8.8.8.
 TRUE = "1.1.1.1"
 LIE = "8.8.8.8"
 
@@ -30,7 +30,7 @@ def as_sent(lines: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
 Lines = list[tuple[str, str]]
 Case = tuple[Lines, str | None]
 _IPV6 = "2606:4700:4700::1111"
-#: What a trusted proxy sends, and who the client is then.
+#: The lines of a trusted proxy, and the client that they give.
 TOLD: list[Case] = [
     *(([(X, TRUE + more)], TRUE) for more in ("", ":51000", ", 127.0.0.2,127.0.0.3", ":_port")),
     *(([(X, text)], TRUE) for text in (f"[{TRUE}]", f'"{TRUE}"', f"127.0.0.2, [{TRUE}]:1")),
@@ -52,7 +52,7 @@ TOLD: list[Case] = [
     ([(X, f"{TRUE}{', 127.0.0.2' * 31}")], TRUE),
     ([(F, f"for={TRUE}{', for=127.0.0.2;by=_p' * 31}")], TRUE),
 ]
-#: The liar's words stand to the left, or are garbage; what the proxy adds stands to the right.
+#: The liar's words stand to the left, or are garbage; the proxy adds its own to the right.
 _BELIEVED: list[Lines] = [
     *([(X, f"{left}, {TRUE}")] for left in (LIE, f"127.0.0.1, {LIE}", "\xff")),
     *([(X, left), (X, TRUE)] for left in (LIE, "\xff")),
@@ -173,7 +173,7 @@ def test_a_long_header_costs_what_a_short_one_does(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_element_has_few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A header of delimiters alone is no more work: each element has a limit of them."""
+    """A header of only delimiters takes no longer: each element has a limit of them."""
     matched = list[object]()
 
     class CountingText:
@@ -209,7 +209,7 @@ def test_the_walk_ends_at_the_first_untrusted_hop(hops: list[ipaddress.IPv4Addre
 
 
 def test_a_trusted_peer_states_the_client() -> None:
-    """If it states none, the client is the last hop that is known, which is private; a peer without
+    """If it states none, the client is the last hop that is known, here private; a peer without
     an address is one too.
     """
     proxies = TrustedProxies(["unix:", "127.0.0.0/8"])

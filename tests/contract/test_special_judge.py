@@ -1,7 +1,7 @@
 """Special-purpose space: the table against IANA's registries, the partition against brute force.
 
 The registries are read from their CSV files, whose cells hold footnotes (``False [1]``), two blocks
-at a time, and line breaks. ``ipaddress`` and a walk through all rows say what an address is, at
+at a time, and line breaks. ``ipaddress`` and a walk through all rows classify addresses, at
 every bound of a row, beside it, and at random.
 """
 

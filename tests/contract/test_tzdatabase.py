@@ -84,7 +84,7 @@ def local(zone: str = ZONE) -> tuple[int, bool, str] | None:
 
 
 def packaged(zone: str) -> tuple[int, bool, str]:
-    """The local time at AT by the package alone, as `zoneinfo` has it."""
+    """The local time at AT by the package only, as `zoneinfo` reads it."""
     with resources.files("tzdata").joinpath("zoneinfo", *zone.split("/")).open("rb") as stream:
         time = datetime.fromtimestamp(AT, UTC).astimezone(ZoneInfo.from_file(stream, key=zone))
     offset, saving = time.utcoffset(), time.dst()
@@ -217,7 +217,7 @@ def test_the_compiler_knows_the_zones_that_lookups_can_answer() -> None:
 
 
 def probe(dataset: Path, path: Path, *ways: str, **environment: str) -> dict[str, Any]:
-    """Return what a process with this search path prints for an address of ZONE."""
+    """Return the output of a process with this search path for an address of ZONE."""
     code = "import sys; from tests.contract import zone_probe; zone_probe.main(*sys.argv[1:])"
     arguments = (str(dataset), "8.8.8.8", *ways)
     answers = python(code, *arguments, PYTHONTZPATH=str(path), **environment).stdout

@@ -60,7 +60,7 @@ CHANGES = [
     ("ABC0DEF,J60/0,J305/0:0:1", "2024-03-01T00:00:00 DEF", "2024-10-31T23:00:01 ABC"),
     ("ABC0DEF,J60/0,J305/0", "2023-03-01T00:00:00 DEF", "2023-10-31T23:00:00 ABC"),
     ("ABC0DEF,J59/0,J305/0", "2024-02-28T00:00:00 DEF", "2024-10-31T23:00:00 ABC"),
-    # Counted from 0, day 59 is 29 February where there is one.
+    # Counted from 0, day 59 is 29 February in leap years.
     ("ABC0DEF,59/0,304/1", "2024-02-29T00:00:00 DEF", "2024-10-31T00:00:00 ABC"),
     ("ABC0DEF,59/0,304/1", "2023-03-01T00:00:00 DEF", "2023-11-01T00:00:00 ABC"),
     # A year that begins in daylight saving, by the clock of the zone.
@@ -109,7 +109,7 @@ def _is_summer(text: str, at: str) -> bool:
     return by_zoneinfo(zone, unix(at))[1]
 
 
-#: Not so in early releases of Python 3.11: -0:30 is half an hour after midnight there.
+#: Not so in early releases of Python 3.11: they read -0:30 as half an hour after midnight.
 _READS_NEGATIVE_MINUTES = _is_summer("ABC0DEF,J60/-0:30,J305/0", "2026-02-28T23:30:00Z")
 
 

@@ -1,4 +1,4 @@
-"""TZif files (RFC 9636) for tests: those of the deciding database, and others that are written.
+"""TZif files (RFC 9636) for tests: from the deciding database, and written ones.
 
 They are read here without `zoneinfo`, and by it.
 """

@@ -1,7 +1,7 @@
 """The calendar of both kernels and of the columns: fixed edges, then `datetime` at random.
 
-Strategy: every zone of the dataset has one offset at all times, so that the local time is that
-of `datetime.timezone` and needs no tz database.
+Strategy: every zone of the dataset has one offset at all times, and the local time comes
+from `datetime.timezone`, without a tz database.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ZONES = {"Etc/UTC": 0, "Etc/GMT-14": 14, "Etc/GMT+12": -12, "Etc/GMT+1": -1, "Etc/GMT-1": 1}
 ADDRESSES = {zone: f"8.8.{number}.8" for number, zone in enumerate(ZONES)}
 SECOND, DAY = timedelta(seconds=1), 86_400
-#: The days around which calendars go wrong: leap years, centuries that are none, the ends.
+#: The days around which calendars go wrong: leap years, centuries without a leap day, the ends.
 DAYS = (
     *("0001-01-02", "0001-03-01", "0004-02-29", "0100-02-28", "0100-03-01", "0400-02-29"),
     *("1582-10-15", "1899-12-31", "1900-02-28", "1900-03-01", "1904-02-29", "1969-12-31"),
@@ -66,7 +66,7 @@ def wanted(zone: str, at: int) -> str:
 
 
 def check(module: Any, dataset: Dataset, asked: Iterable[Ask]) -> None:
-    """The local times of a dict, of JSON and of a column are those of `datetime`."""
+    """The local times of a dict, of JSON and of a column equal `datetime`."""
     single, asked = module.Kernel(dataset), list(asked)
     column = pa.table({"ip": [ADDRESSES[zone] for zone, _ in asked], "at": [at for _, at in asked]})
     table = tables.enrich(module.State(dataset), column, "time.current_time", time_column="at")

@@ -2,7 +2,7 @@
 
 The texts: all of ``tests.address_texts``, texts one to three edits away from them, and addresses
 at the bounds of a dataset, with a letter put in anywhere, taken out or changed. `ipaddress` judges
-what is an address. The Python kernel defines its answer, for one text at a time.
+which text is an address. The Python kernel defines its answer, for one text at a time.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def test_the_texts_are_of_every_kind(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_columns_of_texts_are_parsed(module: Any, texts: list[str]) -> None:
-    """In any order, between any bytes, and alone: without a longer neighbour to make room."""
+    """In any order, between any bytes, and as a column of one text, without a neighbour."""
     wanted = judged(texts)
     order = random.Random(1).sample(range(len(texts)), len(texts))
     shuffled = parse_column(module, [texts[at] for at in order])
@@ -88,7 +88,7 @@ def test_columns_of_texts_are_parsed(module: Any, texts: list[str]) -> None:
         assert item == wanted[at], ascii(texts[at])
     shaped = list(shapes(random.Random(3)))
     expected_of_shapes = judged(shaped)
-    # "::" for no group at all is the one thing there that is no address.
+    # "::" for no group at all is the only one that is not an address.
     assert 0.85 < sum(family > 0 for family, _ in expected_of_shapes) / len(shaped) < 1
     assert parse_column(module, shaped) == expected_of_shapes
     of_every = wanted[: len(EVERY)]
@@ -120,9 +120,9 @@ def test_columns_of_texts_are_located(module: Any, texts: list[str]) -> None:
     located = column(state, rows)
     for text, item, row in zip(texts, located, wanted, strict=True):
         assert item == row, ascii(text)
-    for alone, row in zip(rows[: len(EVERY)], wanted, strict=False):
-        for suffix in SUFFIXES if len(alone) < 100 else SUFFIXES[:1]:
-            assert column(state, [alone], suffix) == [row], (alone, suffix)
+    for data, row in zip(rows[: len(EVERY)], wanted, strict=False):
+        for suffix in SUFFIXES if len(data) < 100 else SUFFIXES[:1]:
+            assert column(state, [data], suffix) == [row], (data, suffix)
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -186,7 +186,7 @@ def test_cleaned_texts(module: Any, texts: list[str], expected: list[bytes]) -> 
 
 @needs_compiled
 def test_the_texts_as_parts_of_a_text(texts: list[str]) -> None:
-    """A reader of any text finds what the Python kernel finds, at each place of a buffer."""
+    """A reader of any text finds the addresses of the Python kernel, at each offset of a buffer."""
     rows = [row for row in encoded([*EVERY, *texts[len(EVERY) :: 4]]) if len(row) < 1000]
     for begin in range(0, len(rows), 50):
         text = b" ".join(rows[begin : begin + 50])

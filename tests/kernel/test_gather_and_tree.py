@@ -44,7 +44,7 @@ def range_of(nodes: NDArray[np.uint32], address: int) -> int:
 
 
 def prefixes(boundaries: list[int]) -> set[tuple[int, int]]:
-    """The prefixes that no range contains, which need a node each."""
+    """The prefixes that no range contains: each needs a node."""
     return {
         (length, value >> 128 - length)
         for value in boundaries
@@ -53,7 +53,7 @@ def prefixes(boundaries: list[int]) -> set[tuple[int, int]]:
     }
 
 
-#: Of few bits, anywhere in the 128, so that boundaries meet.
+#: Of few bits, anywhere in the 128: boundaries meet.
 sets = st.tuples(st.sets(st.integers(1, 255), max_size=12), st.integers(0, 120)).map(
     lambda drawn: sorted(value << drawn[1] for value in drawn[0])
 ) | st.sets(st.integers(1, (1 << 128) - 1), max_size=6).map(sorted)

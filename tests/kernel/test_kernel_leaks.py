@@ -52,14 +52,14 @@ ASKS: dict[str, Callable[[Any], None]] = {
 
 @pytest.fixture(autouse=True, scope="module")
 def _frozen() -> Iterator[None]:
-    """Objects of earlier tests are out of the collector's sight, which makes it fast."""
+    """Objects of earlier tests are out of the collector's sight: it is fast."""
     gc.freeze()
     yield
     gc.unfreeze()
 
 
 def kept(call: Callable[[], object], calls: int) -> tuple[int, int, int]:
-    """Return how many blocks, references to what was lent, and objects are left of many calls."""
+    """Return how many blocks, references to arguments, and objects are left of many calls."""
 
     def now() -> tuple[int, int, int]:
         gc.collect()

@@ -52,7 +52,7 @@ def column(state: Any, texts: list[bytes], suffix: bytes = b"") -> list[tuple[in
 
 
 def single(text: bytes) -> tuple[int, int]:
-    """Return what a text locates to, by the single parser and the single search."""
+    """Return the interval id and family of a text, by the single parser and the single search."""
     try:
         family, value = parse_text(text.decode("utf-8", "surrogatepass"))
     except (errors.InvalidAddressError, UnicodeDecodeError):

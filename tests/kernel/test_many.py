@@ -28,7 +28,7 @@ MEMBERS = ("network.asn", "location.city_name", "location.country_name")
 
 @pytest.mark.parametrize("module", MODULES)
 def test_values_again(module: Any) -> None:
-    """Kept values are those of the first call, and no caller can change them."""
+    """Later calls return the values of the first, and no caller can change them."""
     state = module.State(Dataset(SMALL))
     texts: list[object] = [*EVERY]
     members = tuple(path for path in PATHS if "." in path)

@@ -94,7 +94,7 @@ def test_the_log_and_commands_say_so_once() -> None:
     ],
 )
 def test_a_kernel_of_other_fields_does_not_load(change: str) -> None:
-    # A package of that name without its ``__init__``, which would import the kernel.
+    # A package of that name without its ``__init__``, because that imports the kernel.
     stub = "sys.modules['geolookup'] = type(sys)('geolookup'); sys.modules['geolookup'].__path__"
     changed = f"from geolookup.contract import fields; {change}; del sys.modules['geolookup']"
     code = f"{stub} = [{str(ROOT / 'geolookup')!r}]; {changed}; {TWICE}"

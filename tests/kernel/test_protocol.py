@@ -15,7 +15,7 @@ from geolookup.kernel import protocol, python_answer
 from tests.datasets import SMALL
 from tests.kernel.modules import MODULES, compiled, needs_compiled
 
-#: The classes of ``engine.answer``; those of the Python kernel are in a module of their own.
+#: The classes of ``engine.answer``; the Python kernel has them in another module.
 ANSWERS = {"Answer", "CurrencyView", "LocationView", "NetworkView", "TimeView"}
 
 
@@ -34,7 +34,7 @@ def test_the_module(module: ModuleType) -> None:
         for name, value in vars(module).items()
         if getattr(value, "__module__", module.__name__) == module.__name__ and callable(value)
     }
-    # The Python kernel is in several modules; one of them names what it has.
+    # The Python kernel is in several modules; ``__all__`` of one has all names.
     own |= {*getattr(module, "__all__", ())}
     assert public(own) - ANSWERS == public(vars(protocol.Implementation))
 

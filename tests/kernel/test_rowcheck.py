@@ -1,7 +1,7 @@
-"""The compiled check of rows beside ``dataset.rows``: what the scan accepts, that accepts, too.
+"""The compiled check of rows beside ``dataset.rows``: both accept a text of the scan.
 
-The scan leaves what it does not accept to ``dataset.rows``. So it may refuse anything, but must
-accept what compilers usually write, or a first read is slow.
+The scan leaves all other texts to ``dataset.rows``. So it may refuse anything, but must accept the
+usual texts of compilers, or a first read is slow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Periods that the compiled kernel reads from TZif files, beside ``localtime``, which defines them.
+"""Periods that the compiled kernel reads from TZif files, beside ``localtime``: it defines them.
 
 The kernel leaves the files that it does not decide to ``localtime``. So it may find nothing
 anywhere, but must decide on the files of the tz database, or a first pass is slow.
