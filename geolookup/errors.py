@@ -67,7 +67,7 @@ def quantity(number: int, noun: str) -> str:
 
 
 def column_hint(name: object, columns: Iterable[object], argument: str) -> str:
-    """Return how to name another column than ``name``, which is not among ``columns``.
+    """Return how to name another column than ``name``, absent from ``columns``.
 
     ``argument`` is the text before the value, such as ``column=`` or ``--ip-column `` with a blank.
     """

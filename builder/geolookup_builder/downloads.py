@@ -143,7 +143,7 @@ def _at(spec: SourceSpec, remote: Remote, entry: CachedFile) -> SourceSpec:
 def _check_digest(spec: SourceSpec) -> None:
     path = spec.base / spec.path
     if not path.is_file():
-        problem = "sha256 is stated, but the path is not one file"
+        problem = "sha256 needs a path that is one file"
         raise BuildError(path, problem, remedy="name one file, or drop sha256")
     if (digest := sha256_of(path)) != spec.sha256:
         problem = f"its SHA-256 is {digest}, the recipe says {spec.sha256}"

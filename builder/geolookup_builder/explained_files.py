@@ -56,7 +56,7 @@ def tables(
 ) -> dict[str, pa.Table]:
     """Return the tables by file name.
 
-    ``rows`` are those of each source table in order of precedence, ``files`` the number of the
+    ``rows`` are the rows of each source table in order of precedence, ``files`` the number of the
     source and the name of each file, ``values`` the distinct values of each layer, by field.
     """
     # Tables of 3 and 2 rows: begins 1 4 6; row 0 is "unknown".

@@ -66,7 +66,7 @@ def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
 
 
 def _mix(keys: Sequence[U64], attempt: int) -> U64:
-    """Return a hash for each row; the constants are those of splitmix64 (Vigna, 2015)."""
+    """Return a hash for each row; the constants come from splitmix64 (Vigna, 2015)."""
     hashes = np.full(len(keys[0]), 0x9E3779B97F4A7C15 + attempt, np.uint64)
     for key in keys:
         hashes ^= key
@@ -82,7 +82,7 @@ def _encode(keys: U64) -> tuple[Codes, I64]:
     array = pa.array(keys).dictionary_encode()
     codes = array.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     # A code greater than all before it appears for the first time.
-    # Codes 0 1 0 2 1: the greatest so far are 0 1 1 2 2, which grow at 0, 1 and 3.
+    # Codes 0 1 0 2 1: the greatest so far are 0 1 1 2 2: they grow at 0, 1 and 3.
     return codes, np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=np.int32(-1)))
 
 

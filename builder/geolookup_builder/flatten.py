@@ -17,7 +17,7 @@ Example: four rows, already in order of rank, and five segments between their bo
 The least rank of all segments is computed with a sparse table in reverse. Normally a
 sparse table answers range minimum queries (Bender and Farach-Colton, "The LCA Problem
 Revisited", 2000): entry i of level k holds the minimum of the 2^k elements from i on, and
-any range is covered by two entries of one level, which may overlap. Here the ranges are
+any range is covered by two entries of one level; they may overlap. Here the ranges are
 given and the elements are wanted: every range writes its rank into its two entries of
 level k = floor(log2(length)), where the least rank stays. Then each level is pushed down
 to the next: entry i of level k covers the entries i and i + 2^(k - 1) of level k - 1.

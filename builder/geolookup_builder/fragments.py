@@ -22,7 +22,7 @@ from geolookup.dataset.rows import SEPARATOR, UNKNOWN
 from geolookup.errors import BuildError
 
 _NEEDS_ESCAPE = r'["\\\x00-\x1f]'
-# Of a stated type: to find that of a Python value, Arrow looks for ``dateutil`` each time.
+# Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
 _QUOTE, _EMPTY, _SEPARATOR = (pa.scalar(text, pa.string()) for text in ('"', "", SEPARATOR))
 _ZERO, _TINY = (pa.scalar(number, pa.float64()) for number in (0.0, 1e-4))
 
@@ -78,7 +78,7 @@ def json_columns(texts: list[pa.Array]) -> dict[str, pa.Array]:
 
 def rows(columns: list[pa.Array]) -> pa.Array:
     """Join the JSON texts of each row's members."""
-    # ptp: greatest less least bound, which is the size of the texts also of a slice.
+    # ptp: greatest less least bound: the size of the texts, also of a slice.
     size = sum(int(np.ptp(_bounds(column))) for column in columns)
     # One separator between two members of each row. Offsets of Arrow's strings have 32 bits.
     if size + (len(columns) - 1) * len(columns[0]) >= 1 << 31:

@@ -159,7 +159,7 @@ class SourceRows:
         return duplicates(Ranges(first, concat([_as_mapped(ipv4.last), ipv6.last])))
 
     def of_family(self, family: int) -> GatheredRows:
-        """Return the rows of a family; those of IPv4 with the parts folded from IPv6."""
+        """Return the rows of a family; for IPv4 with the parts folded from IPv6."""
         rows = self._rows[family]
         return rows if family == 6 else _fold_in(rows, self._rows[6], self._report)
 
@@ -188,7 +188,7 @@ class SourceRows:
 
 
 def _order(positions: I64) -> I64 | slice:
-    """Return the order of positions; they are sorted if IPv4 files come before those of IPv6."""
+    """Return the order of positions; they are sorted if IPv4 files come before IPv6 files."""
     in_order = bool(np.all(positions[:-1] < positions[1:]))
     return slice(None) if in_order else np.argsort(positions)
 
@@ -231,7 +231,7 @@ def _from_mapped(ends: Addresses) -> Addresses:
 
 
 def _mapped_keys(ranges: Ranges) -> Keys:
-    """Return the specificity of IPv4 ranges as it compares with that of stated IPv6 ranges."""
+    """Return the specificity of IPv4 ranges on the scale of stated IPv6 ranges."""
     return stated_keys(*(_as_mapped(ends) for ends in (ranges.first, ranges.last)))
 
 

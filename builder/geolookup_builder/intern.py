@@ -1,9 +1,8 @@
 """Converts merged layers to dataset rows: distinct locations and networks, coalesced intervals.
 
 Only tuples in use are interned. Tuples that are equal before or after enrichment become one
-row. Rows are numbered by the number of intervals that use them, the most used first, so
-that frequent rows share cache lines. Rows of equal use are in order of first appearance in
-IPv4, then IPv6.
+row. Rows are numbered by the number of intervals that use them, the most used first: frequent rows
+share cache lines. Rows of equal use are in order of first appearance in IPv4, then IPv6.
 """
 
 from __future__ import annotations
@@ -107,7 +106,7 @@ def _locations(
     locations = complete(tuples, reference, finders, report)
     columns = [locations.country, locations.zone, *locations.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
-    # Without UNKNOWN, which ``_numbers`` puts first.
+    # Without UNKNOWN: ``_numbers`` puts it first.
     return rows[numbers[1:]], locations.take(first)
 
 
@@ -135,7 +134,7 @@ def _numbers(partitions: Mapping[int, LayerPartition], layer: str) -> Codes:
 
 
 def _rows_by_appearance(columns: list[Codes], numbers: Codes) -> tuple[Codes, I64]:
-    """Number distinct tuples in order of first appearance in ``numbers``, which begin with 0.
+    """Number distinct tuples in order of first appearance in ``numbers``; these begin with 0.
 
     Return the number of each tuple, and the tuple of each number.
     """

@@ -97,7 +97,7 @@ def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, File
 
 def _write_table(file: tuple[Path, pa.Table]) -> FileDescription:
     path, table = file
-    # combine_chunks leaves one chunk a column: one batch, which maps as one buffer for each column.
+    # combine_chunks leaves one chunk a column: one batch, mapped as one buffer for each column.
     batch = table.combine_chunks().to_batches()[0]
     with create(path) as stream:
         with pa.ipc.new_file(stream, batch.schema) as writer:

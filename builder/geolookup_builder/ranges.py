@@ -44,7 +44,7 @@ _IPV6_TEXT = ":".join(rf"\{group}" for group in range(1, 9))
 class ParsedRanges:
     """One row each: ``family`` 4, 6, or 0 if ``reason`` (an index of REASONS) rejects it.
 
-    ``first`` and ``last`` are in 128 bits; those of IPv4 are its integers.
+    ``first`` and ``last`` are in 128 bits; for IPv4, its integers.
     """
 
     family: NDArray[np.uint8]
@@ -245,8 +245,8 @@ def _of_integers(high: U64, low: U64, good: Bools, family: int | None) -> MixedA
 def from_hexadecimal_pairs(first: pa.Array, last: pa.Array, family: int | None) -> ParsedRanges:
     """Parse inclusive ranges; each end is a hexadecimal number, padded or not, without a prefix.
 
-    A range up to 2^32 - 1 is IPv4 unless ``family`` is 6. The digits are parsed as the text
-    of an IPv6 address, of which an IPv4 address is the low part.
+    A range up to 2^32 - 1 is IPv4 unless ``family`` is 6. The digits are parsed as the text of an
+    IPv6 address; an IPv4 address is its low part.
     """
     ranges = from_pairs(_as_ipv6_text(first), _as_ipv6_text(last))
     if family == 6:

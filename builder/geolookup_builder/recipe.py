@@ -56,7 +56,7 @@ class SourceSpec:
 
     @property
     def name(self) -> str:
-        """The stated name, else that of the file or glob; the manifest holds no folders."""
+        """The stated name, else the file's or glob's; the manifest holds no folders."""
         file = self.remote.file if self.remote else PurePath(self.path).name
         return self.texts.get("name", name_text(file))
 
@@ -242,14 +242,14 @@ def _base(recipe: Path, path: str) -> Path:
     """Return the folder that a local path in a recipe is relative to.
 
     That is the folder of the recipe. A packaged recipe has no folder that users put files into:
-    its paths are relative to the current folder, except those of files that come with it.
+    its paths are relative to the current folder, except paths of files that come with it.
     """
     if recipe.parent != PACKAGED or Path(path).parts[:1] == (recipe.stem,):
         return recipe.parent
     try:
         return Path.cwd()
     except FileNotFoundError as error:  # removed meanwhile
-        problem = "its files are looked for in the current folder, which does not exist"
+        problem = "its files are looked for in the current folder, but that does not exist"
         raise BuildError(recipe.stem, problem, remedy="change to another folder") from error
 
 

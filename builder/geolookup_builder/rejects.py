@@ -148,7 +148,7 @@ class Rejects:
 def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:
     """Write the rows of all sources: file, line, reason, text; keys are masked.
 
-    The file is replaced atomically: it may be a source, which this function reads.
+    The file is replaced atomically: it may be a source that this function reads.
     """
     with (
         atomic.staged_file(path) as fresh,

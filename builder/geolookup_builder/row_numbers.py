@@ -1,9 +1,9 @@
 """Gives rows, and the values of dictionaries, the numbers that they have in the previous dataset.
 
 So columns of these numbers keep their bytes if the answers are the same, and a delta of two
-generations is small. A row is the same if all its values are; those of a location include country
-and time zone. A country is known by its codes: other facts of it can change. New rows take the
-numbers that are left::
+generations is small. A row is the same if all its values are; for a location, with country and time
+zone. A country is known by its codes: other facts of it can change. New rows take the numbers that
+are left::
 
     previous  0 unknown   1 Paris   2 Lyon   3 Nice
     build     Lyon, Lille, Paris, unknown
@@ -146,7 +146,7 @@ def _locations(interned: InternedContent, previous: Previous) -> tuple[Codes, Lo
 def _locations_in_previous(
     locations: Locations, country: Codes, zone: Codes, previous: Previous
 ) -> Codes:
-    """Return the former number of each location, from those of its country and zone."""
+    """Return the former number of each location, from the numbers of its country and zone."""
     names = [field.column for field in in_table(LOCATION)]
     links = [pa.array(country[locations.country]), pa.array(zone[locations.zone])]
     rows = links + [locations.tuples.values(name) for name in names]

@@ -19,7 +19,7 @@ from geolookup_builder.table_intervals import TableIntervals, count, intervals_o
 
 @dataclass(slots=True)
 class TableReading:
-    """What is left of a table that was read to its end; ``fields`` are those of its files."""
+    """The counts of a table that was read to its end; ``fields`` are its files' fields."""
 
     positions: RowPositions = field(default_factory=RowPositions)
     rejects: Rejects = field(default_factory=Rejects)

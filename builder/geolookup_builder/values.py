@@ -39,7 +39,7 @@ _INTEGER = r"^-?[0-9]{1,18}$"  # of so many digits all are 64-bit integers
 #: "AS64500" and "64500".
 _ASN = r"^([Aa][Ss])?[0-9]{1,10}$"
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-# Of a stated type: to find that of a Python value, Arrow looks for ``dateutil`` each time.
+# Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
 _EMPTY, _NO_TEXT = (pa.scalar(text, pa.string()) for text in ("", None))
 _ZERO, _NO_NUMBER = (pa.scalar(number, pa.float64()) for number in (0.0, None))
 _NO_INTEGER = pa.scalar(None, pa.int64())
@@ -138,7 +138,7 @@ def _zone(cells: pa.Array, _field: Field, reference: Reference) -> CleanValues:
 
 
 def _words(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
-    """Translate a vendor's words into those of the contract."""
+    """Translate a vendor's words into the contract's."""
     values, is_known = translate(cells, VOCABULARY[field.source_column])
     is_unknown = pc.and_not(pc.is_valid(cells), is_known)
     return CleanValues(values, np.asarray(is_unknown.to_numpy(zero_copy_only=False), bool))
@@ -214,5 +214,5 @@ _REASONS = {
     "zone": "is not a time zone of the IANA database",
     "asn": "is not an AS number",
 }
-#: Those of all other types are integers.
+#: Fields of all other types are integers.
 _BY_TYPE: dict[str, Cleaner] = {TEXT: _text, REAL: _real, BOOLEAN: _boolean}

@@ -26,7 +26,7 @@ _CONNECTION_TYPES: Words = {
     "cellular": "Mobile",
     "wireless": "Mobile",
     "sat": "Satellite",
-    # IP2Location's COMP is a company's line; a T1 is leased, which only companies do.
+    # IP2Location's COMP is a company's line; a T1 is leased; only companies lease.
     "comp": "Corporate",
     "t1": "Corporate",
     "dial": "Dialup",

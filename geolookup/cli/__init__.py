@@ -36,7 +36,7 @@ _BROKEN_PIPE = 141
 #: Errors of writing: to a full disk, beyond a quota or a limit, or to a damaged disk.
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _OUTPUT_PROBLEM = "standard output cannot be written ({})"
-_MORE_MEMORY = "free some, or raise the limit of the process (ulimit -v, or that of its container)"
+_MORE_MEMORY = "free some, or raise the limit of the process (ulimit -v, or its container's)"
 #: Options of the program itself; others before an address are options of ``lookup``.
 _OWN_OPTIONS = "-h", "--help", "--version"
 #: With this Click 8.2 and later show the help of a group without a command.
@@ -171,7 +171,7 @@ def print_sizes(paths: Iterable[Path], *, err: bool = False) -> None:
 def json_text(document: object, default: Callable[[Any], object] | None = None) -> str:
     """Return indented JSON, non-ASCII unescaped.
 
-    ``default`` makes JSON values of others, as that of ``json.dumps`` does.
+    ``default`` makes JSON values of others, as in ``json.dumps``.
     """
     return json.dumps(document, ensure_ascii=False, indent=2, default=default)
 
@@ -186,7 +186,7 @@ def note_age(engine: Engine) -> None:
 
 
 def exit_on_signals() -> None:
-    """Exit on SIGTERM and Ctrl-C through SystemExit, which removes unfinished files."""
+    """Exit on SIGTERM and Ctrl-C through SystemExit, to remove unfinished files."""
     for number in _SIGNALS:
         signal.signal(number, _exit)
     sys.unraisablehook = _without_exit

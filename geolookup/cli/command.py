@@ -56,7 +56,7 @@ class Group(_WithExample, click.Group):
 
 
 def split_example(docstring: str) -> tuple[str, str]:
-    """Return the example of a docstring, and the help, which begins with it."""
+    """Return the example of a docstring, and the help; it begins with the example."""
     text = inspect.cleandoc(docstring)
     text, mark, example = text.rpartition(_EXAMPLE)
     example = " ".join(example.split())

@@ -35,9 +35,8 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
     sources" is the range of adjacent addresses that the same sources decide; their
     answers can differ. The range of a layer holds the adjacent addresses with the
     same source and values; its prefix is the largest network around IP in it. If
-    the dataset was built with explain = "full", range and prefix are those of the
-    deciding row, with its file and line, and the rows of all sources follow. --json
-    has all fields of each layer.
+    the dataset was built with explain = "full", range and prefix belong to the deciding row, with
+    its file and line, and the rows of all sources follow. --json has all fields of each layer.
 
     For -, it reads addresses from standard input, one per line. Exits with 1 if an
     IP is malformed or private: standard error names its position, and --json

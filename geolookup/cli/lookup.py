@@ -1,7 +1,7 @@
 """``geolookup lookup``: prints one answer per address.
 
 Strategy: whatever the format, a kernel writes the answers as JSON lines. In a pipe these are
-printed as they are; the other formats are made from them.
+printed unchanged; the other formats are made from them.
 """
 
 from __future__ import annotations

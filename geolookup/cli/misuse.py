@@ -1,4 +1,4 @@
-"""Errors of use in one line: what is wrong, then a command that works."""
+"""Errors of use in one line: the problem, then a command that works."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _wrong(error: click.UsageError) -> str:
 
 
 def _value_problem(error: click.BadParameter, parameter: click.Parameter) -> str:
-    """Return what is wrong with a value; of choices only the nearest, if one is similar."""
+    """Return the problem of a value; of choices only the nearest, if one is similar."""
     value = _UNKNOWN_CHOICE.match(error.message)
     if value is None or not isinstance(parameter.type, click.Choice):
         message = _NOT_AN_INTEGER.sub("is not a whole number", error.message)
@@ -56,7 +56,7 @@ def _value_problem(error: click.BadParameter, parameter: click.Parameter) -> str
 
 
 def _name(context: click.Context | None) -> str:
-    """Return the command as it is typed, without the name of the program."""
+    """Return the typed command, without the name of the program."""
     path = "" if context is None else context.command_path
     return path.partition(" ")[2] or "geolookup"
 

@@ -64,7 +64,7 @@ store = click.option(
 def output(
     purpose: str, metavar: str = "FILE", *, required: bool = True, path_type: click.Path = AS_PATH
 ) -> Callable[[F], F]:
-    """Return the option ``--output``: what is written, described by ``purpose``."""
+    """Return the option ``--output``; ``purpose`` describes the output."""
     return click.option(
         "-o", "--output", metavar=metavar, required=required, type=path_type, help=purpose
     )
@@ -201,7 +201,7 @@ def keep(least: int, usual: int | None, default: str = "") -> Callable[[F], F]:
 
 
 def force(replaced: str) -> Callable[[F], F]:
-    """Return the option ``--force``, which replaces an output."""
+    """Return the option ``--force``: it replaces an output."""
     return click.option("--force", is_flag=True, help=f"Replace {replaced}.")
 
 

@@ -1,4 +1,4 @@
-"""The codes of countries: ISO 3166-1, and XK, which is user-assigned and in use for Kosovo."""
+"""The codes of countries: ISO 3166-1, and the user-assigned XK (Kosovo)."""
 
 from __future__ import annotations
 

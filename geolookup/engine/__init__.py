@@ -30,8 +30,8 @@ class Engine(NetworkAnswers):
     """Offline lookups on one dataset; ``geolookup.open`` creates it.
 
     Safe to use from many threads and after a fork. Pickled as path and
-    generation: the unpickled engine answers from that generation, which must
-    still exist. Of the options only the trusted keys are restored. A context manager:
+    generation: the unpickled engine answers from that generation. It must still exist. Of the
+    options only the trusted keys are restored. A context manager:
     leaving it closes the engine.
     """
 
@@ -49,7 +49,7 @@ class Engine(NetworkAnswers):
 
     @property
     def path(self) -> Path:
-        """The absolute path of the dataset in use; in a store, that of its generation."""
+        """The absolute path of the dataset in use; in a store, its generation's."""
         from pathlib import Path
 
         return Path(self._open_state().dataset.path)
@@ -169,31 +169,31 @@ def open(  # noqa: A001 - the public name
     is the bundled dataset; a folder of that name is "./bundled".
 
     Takes constant time without ``preload``: files are mapped, not read. For a store, its current
-    generation is opened. ``watch`` is the interval in seconds at which the path is
-    polled for a new generation, which is installed as by ``reload``. A refused generation
-    is reported once in the log ``geolookup``.
+    generation is opened. ``watch`` is the interval in seconds of polls of the path. A new
+    generation is installed as by ``reload``. A refused generation is reported once in the log
+    ``geolookup``.
 
     ``max_age`` is the maximum age of the data: a timedelta, a number of days, or "30d",
-    "4w". The age is that of the oldest dated source that decides any layer. ``on_stale``
+    "4w". The oldest dated source that decides any layer sets the age. ``on_stale``
     is the action for older data: "warn" logs a warning, "refuse" raises DatasetError,
     "tag" does neither. ``engine.stale`` is True in each case. ``allow_lost_fields`` lets a
     reload install a dataset that lacks fields of the old one.
 
     ``fallback``: where the current generation of a store is damaged, open the last one
-    published before it that opens and was not withdrawn, with a warning in the log
-    ``geolookup``; for services, which have to start. Only the checks of opening
-    apply: a missing file, or one of another size than the manifest says.
+    published before it that opens and was not withdrawn, with a warning in the log ``geolookup``;
+    for services that have to start. Only the checks of opening apply: a missing file, or one of
+    another size than the manifest says.
 
     ``preload``: read the files that lookups need into memory, at the time of the call and of
     each reload; for services, whose first answers then wait for no disk. Takes time in
-    proportion to the size of the dataset. The memory is the page cache of the system, which
-    processes share and which the system may take back.
+    proportion to the size of the dataset. The memory is the page cache of the system. Processes
+    share it, and the system may take it back.
 
     ``trusted_keys``: the file of a public key, or several; needs the extra ``sign``. Only a dataset
     that the holder of one of them signed is opened, and a reload installs only one of the same
     name whose signature is not older. The signature is checked first, then the digest of every
-    file, which takes time in proportion to the size of the dataset. An unpickled engine keeps
-    these keys.
+    file; that takes time in proportion to the size of the dataset. An unpickled engine keeps these
+    keys.
 
     Raises DatasetError for a path without a dataset, a dataset that is damaged, of another
     format version, refused for its age or not signed by a trusted key; KeyFileError for a file

@@ -273,7 +273,7 @@ def test_files_by_hand(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 3
     (tmp_path / "folder").rmdir()
-    with pytest.raises(BuildError, match=r"^dbip-lite: .*current folder, which does not exist"):
+    with pytest.raises(BuildError, match=r"^dbip-lite: .*current folder, but that does not exist"):
         geolookup.update("dbip-lite")
 
 

@@ -1,8 +1,8 @@
 """Time zones and weather stations from coordinates.
 
-Zones come from the boundaries in tzfpy. At sea it returns nautical zones (``Etc/GMT+5``), which
-are not in use on land; coordinates just off the coast get no zone. The nearest station comes from
-a k-d tree of unit vectors: chords order as great circles do.
+Zones come from the boundaries in tzfpy. At sea it returns nautical zones (``Etc/GMT+5``) that are
+not in use on land; coordinates just off the coast get no zone. The nearest station comes from a k-d
+tree of unit vectors: chords order as great circles do.
 """
 
 from __future__ import annotations

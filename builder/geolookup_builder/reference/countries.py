@@ -65,7 +65,7 @@ def _read_countries(source: Path | Traversable) -> dict[str, Country]:
     for line, row in read_table(source, COLUMNS):
         country = _country(source, line, row, continents)
         if country.country_code in countries:
-            problem = f"{country.country_code} is stated twice"
+            problem = f"{country.country_code} occurs twice"
             raise BuildError(str(source), problem, line=line, remedy="keep one row a country")
         countries[country.country_code] = country
     if not countries:
@@ -112,7 +112,7 @@ _FORMS = {
     "country_tld": (r"\.[a-z][a-z0-9-]*", "a domain such as .se"),
     "country_calling_code": (r"\+[1-9][0-9]{0,6}", "digits after a plus, such as +46"),
     "country_languages": ("[a-z]{2,3}", "distinct codes with one space between: de fr"),
-    # At most 15 digits in all, which a float represents exactly.
+    # At most 15 digits in all: a float represents them exactly.
     "country_area_km2": (r"[0-9]{1,9}(\.[0-9]{1,6})?", "a plain number such as 1580 or 0.44"),
     "country_population": ("[0-9]{1,12}", "a plain whole number"),
     "country_neighbors": ("[A-Z]{2}", "distinct codes with one space between: NO FI"),

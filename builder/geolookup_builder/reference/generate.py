@@ -113,8 +113,8 @@ def languages(code: str, locales: str) -> list[str]:
     """Return the official languages, as GeoNames orders them: by number of speakers.
 
     GeoNames lists spoken languages, CLDR official and de facto official ones, including dialects
-    and former official languages. A language in both lists is used. Where none is in both, the
-    list of CLDR is used, or that of GeoNames if CLDR has none.
+    and former official languages. A language in both lists is used. Where none is in both, the list
+    of CLDR is used, or GeoNames' if CLDR has none.
     """
     official = _short_codes(get_official_languages(code, de_facto=True))
     by_speakers = _short_codes(locales.split(","))
@@ -136,7 +136,7 @@ def currency_texts(code: str) -> Row:
 
 
 def symbol(code: str) -> str:
-    """Return the English symbol, else that of the home country if Latin, else the code.
+    """Return the English symbol, else the home country's if Latin, else the code.
 
     Babel lacks CLDR's narrow symbols (zł); the symbols of the home country's locales are mostly
     the same. The home country is given by the first two letters of the currency code.

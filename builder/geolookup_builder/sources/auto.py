@@ -1,7 +1,7 @@
 """``format = "auto"``: the format of a source, detected from its files.
 
 Every format examines the beginning of every file. A detection that the file's
-name supports takes precedence over one by content alone. Exactly one format must
+name supports takes precedence over one with only its content. Exactly one format must
 remain, the same for all files; otherwise an error describes the file or lists the candidates.
 """
 
@@ -31,7 +31,7 @@ Guard = Callable[[SourceSpec], AbstractContextManager[object]]
 
 
 def options(formats: Mapping[str, SourceFormat]) -> dict[str, frozenset[str]]:
-    """Return the options of each format; ``auto`` accepts those of all formats."""
+    """Return the options of each format; ``auto`` accepts the options of all formats."""
     by_name = {name: source_format.options for name, source_format in formats.items()}
     return {**by_name, NAME: frozenset().union(*by_name.values())}
 
@@ -129,7 +129,7 @@ def _detection(
 
 
 def _among_others(member: Member, spec: SourceSpec) -> bool:
-    """Return whether a file is from an archive or folder, which may hold licences besides data."""
+    """Return whether a file is from an archive or folder: these may hold licences besides data."""
     return len(member.file_names) > 1 or _is_folder(spec)
 
 

@@ -2,9 +2,9 @@
 
 ``read_column`` reads it. Numbers are written in the smallest of three ways (the grammar is in
 ``archives.delta``). Way 1, rows with other values: the new values. Way 2, rows after an inserted
-one, all of which grow by the same: the changes of the growth. Way 0, files without a common
-history: the values themselves. A patch is therefore never much larger than the file. Arithmetic
-wraps. Texts are written if they differ or are new.
+one that all grow by the same: the changes of the growth. Way 0, files without a common history: the
+values themselves. A patch is therefore never much larger than the file. Arithmetic wraps. Texts are
+written if they differ or are new.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def read_addresses(path: str) -> Truth:
     """
     kind = known_kind(path)
     if kind is None:
-        raise TableFileError(path, "its suffix is that of no table", "name it .csv or .parquet")
+        raise TableFileError(path, "its suffix is not a table's", "name it .csv or .parquet")
     file = TableFile(path, kind)
     columns = _columns(path, file)
     with open_table(file, ReadOptions(path, tuple(columns.values()), "dropped")) as table:

@@ -290,7 +290,7 @@ def test_bad_rows_and_files(tmp_path: Path) -> None:
     # Each is named with its line.
     norway, path = {"country_code": "NO"}, tmp_path / "own.csv"
     cases = [
-        (SWEDEN, SWEDEN, "SE is stated twice"),
+        (SWEDEN, SWEDEN, "SE occurs twice"),
         (norway, SWEDEN | {"continent_code": "XX"}, "unknown continent 'XX'"),
         (norway, SWEDEN | {"country_name": "Sweden "}, "spaces around"),
         (norway, SWEDEN | {"country_name": "Swe\0den"}, "control characters"),

@@ -99,10 +99,22 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ("", dbip.rows("CH"), "the file name states no layout"),
         ('layout = "country"', dbip.rows("CH"), "a.csv:1: 3 columns, but the layout country has 4"),
         ('layout = "asn-lite"', dbip.rows("CH"), "a.csv:1: 3 columns, but the layout asn-lite has"),
-        ('layout = "country"', dbip.rows('64500,"Example"'), "a.csv:1: '64500' is no continent"),
-        ('layout = "asn-lite"', dbip.rows("EU,CH"), "a.csv:1: 'EU' is no as_number"),
-        ('layout = "city-lite"', dbip.rows("EU,CH,a,b,c,d"), "a.csv:1: 'c' is no latitude"),
-        ('layout = "country-lite"', dbip.rows("Switzerland"), "'Switzerland' is no country"),
+        (
+            'layout = "country"',
+            dbip.rows('64500,"Example"'),
+            "a.csv:1: '64500' is not a valid continent",
+        ),
+        ('layout = "asn-lite"', dbip.rows("EU,CH"), "a.csv:1: 'EU' is not a valid as_number"),
+        (
+            'layout = "city-lite"',
+            dbip.rows("EU,CH,a,b,c,d"),
+            "a.csv:1: 'c' is not a valid latitude",
+        ),
+        (
+            'layout = "country-lite"',
+            dbip.rows("Switzerland"),
+            "'Switzerland' is not a valid country",
+        ),
     ],
     ("dbip", "dbip-country-full-2026.csv"): [("", dbip.rows("CH"), "states no layout")],
     ("dbip", "dbip-asn-2026-11.csv"): [("", dbip.rows("CH"), "states no layout")],
@@ -132,7 +144,7 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         (
             "db = 5",
             "5.1.4.0/22," + ip2location.quoted(ip2location.place(7)),
-            "'Example Net AG' is no latitude",
+            "'Example Net AG' is not a valid latitude",
         ),
     ],
     ("ip2location", "DB3.CSV"): [
@@ -146,7 +158,7 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         (
             "db = 2",
             ip2proxy.rows(["134743040", "134743295", "some", "CH", "Switzerland"]),
-            "'some' is no proxy_type, so this is not PX2",
+            "'some' is not a valid proxy_type, so this is not PX2",
         ),
     ],
     ("ip2proxy", "PX3.CSV"): [
@@ -155,14 +167,18 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
     ("ip2region", "a.txt"): [
         ("", REGIONS.replace("|", ","), "a.txt:1: 1 columns, but ip2region's source text ha"),
         ("", "5.1.0.0|5.1.3.255|中国|浙江省|杭州市|电信\n", "a.txt:1: 6 columns"),
-        ("", "a|b|c|d|e|f|g\n", "a.txt:1: 'a' is no start"),
+        ("", "a|b|c|d|e|f|g\n", "a.txt:1: 'a' is not a valid start"),
     ],
     ("iptoasn", "a.tsv"): [
         ("", "5.1.0.0,5.1.3.255,64500,CH,X\n", "a.tsv:1: 1 columns, but a file of iptoasn has 5"),
-        ("", "5.1.0.0\t5.1.3.255\tCH\t64500\tX\n", "a.tsv:1: 'CH' is no AS_number"),
-        ("", "5.1.0.0\t22\t64500\tSwitzerland\tX\n", "a.tsv:1: 'Switzerland' is no country_code"),
-        ("", "start\tend\t64500\tCH\tX\n", "a.tsv:1: 'start' is no range_start"),
-        ("", f"{'y' * 1000}\tend\t64500\tCH\tX\n", "yyy…' is no range_start"),
+        ("", "5.1.0.0\t5.1.3.255\tCH\t64500\tX\n", "a.tsv:1: 'CH' is not a valid AS_number"),
+        (
+            "",
+            "5.1.0.0\t22\t64500\tSwitzerland\tX\n",
+            "a.tsv:1: 'Switzerland' is not a valid country_code",
+        ),
+        ("", "start\tend\t64500\tCH\tX\n", "a.tsv:1: 'start' is not a valid range_start"),
+        ("", f"{'y' * 1000}\tend\t64500\tCH\tX\n", "yyy…' is not a valid range_start"),
         ('countries = "yes"', IPTOASN, "neither true nor false"),
     ],
     ("maxmind", "a.csv"): [
@@ -216,9 +232,9 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
     ],
     ("sapics", "a.csv"): [
         ("", "5.1.0.0,5.1.3.255\n", "2 columns, but files of sapics have 3 (country), 4 (asn)"),
-        ("", "5.1.0.0,5.1.3.255,64500\n", "'64500' is no country_code"),
-        ("", "5.1.0.0,5.1.3.255,CH,Zurich\n", "'CH' is no asn"),
-        ("", "network,country,x\n", "'network' is no start"),
+        ("", "5.1.0.0,5.1.3.255,64500\n", "'64500' is not a valid country_code"),
+        ("", "5.1.0.0,5.1.3.255,CH,Zurich\n", "'CH' is not a valid asn"),
+        ("", "network,country,x\n", "'network' is not a valid start"),
         ("", UNSORTED, "order of the city"),
         (f'columns = [{ADDRESSED}, "contry_code"]', sapics.COUNTRY, "did you mean 'country_code'?"),
         (f'columns = [{ADDRESSED}, "asn", "-"]', sapics.COUNTRY, "3 columns, but columns has 4"),

@@ -79,10 +79,10 @@ def _batches(member: Member, layout: Layout, names: AsNames | None) -> Iterator[
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     """Return the range and the origin of each line; a line that is not a route has no range."""
     network, path = rows.column("network"), rows.column("path")
-    # The codes of empty cells are -1, which numpy reads as the last entry: an empty text.
+    # The codes of empty cells are -1; numpy reads that as the last entry: an empty text.
     nets = from_networks(pa.concat_arrays([network.dictionary, _NO_TEXT]).cast(pa.large_string()))
     route = _among(rows.column("type"), _TYPES) & _among(rows.column("flag"), ("B",))
-    at = np.where(route, _codes(network), -1)  # the last is no address
+    at = np.where(route, _codes(network), -1)  # the last is not an address
     reason = np.where(route, nets.reason[at], NOT_ROUTE).astype(np.uint8)
     ranges = ParsedRanges(nets.family[at], nets.first[at], nets.last[at], reason)
     asns = pa.array(np.append(origins(path.dictionary), NONE).astype(np.uint32))

@@ -1,9 +1,9 @@
 """The address ranges that cloud providers publish: AWS, Azure, Cloudflare, Google, Oracle.
 
-A file states which prefixes a provider uses, and for which service. Regions and services, which no
-field holds, are ignored; the build report says so. A prefix is listed once for each service that
-uses it. Where one of them is a delivery network, that decides: a service that stands for all
-services lists the prefix too.
+A file states which prefixes a provider uses, and for which service. Regions and services have no
+field and are ignored; the build report says so. A prefix is listed once for each service that uses
+it. Where one of them is a delivery network, that decides: a service that stands for all services
+lists the prefix too.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _of_cloudflare(member: Member, document: dict[str, Any]) -> list[_PrefixUse]
 
 
 def _of_google(member: Member, document: dict[str, Any]) -> list[_PrefixUse]:
-    """Return the prefixes; those of customers name a service, Google's own services do not."""
+    """Return the prefixes; customers' prefixes name a service, Google's own services do not."""
     return [use for entry in entries(member, document, "prefixes") for use in _google_entry(entry)]
 
 
@@ -125,7 +125,7 @@ _PROVIDERS = (
     _Provider("Oracle", ("regions", "cidrs"), _of_oracle, "region, tags"),
 )
 _SUFFIXES = (".json", ".txt", "ips-v4", "ips-v6")
-#: Cloudflare's lists, which nothing but their names tells from lists of others.
+#: Cloudflare's lists: only their names tell them from lists of others.
 _LIST = "Cloudflare's list"
 _LIST_NAME = re.compile(r"(cloudflare[-_.])?ips-v[46](\.txt)?")
 _LAYOUT = line_layout("[ \t]*#")
@@ -157,7 +157,7 @@ def _identify(member: Member) -> tuple[str, Callable[[], Iterator[Batch]]]:
 def _provider(member: Member) -> _Provider | None:
     if not begins_object(member):
         return None
-    # The first kilobytes are searched for the keys, so that a document of gigabytes is not parsed.
+    # The first kilobytes are searched for the keys: a document of gigabytes is not parsed.
     return next(
         (provider for provider in _PROVIDERS if json_document.has_keys(member, provider.keys)), None
     )

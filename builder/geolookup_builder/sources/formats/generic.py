@@ -63,7 +63,7 @@ class _Request:
 class _Syntax:
     """How files are written: the columns of a file, and its rows.
 
-    ``suffixes`` are those of files in archives and folders, ``mapped_suffixes`` where a recipe
+    ``suffixes`` belong to files in archives and folders, ``mapped_suffixes`` where a recipe
     states the columns.
     """
 

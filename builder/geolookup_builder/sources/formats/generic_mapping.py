@@ -148,7 +148,7 @@ def _check(spec: SourceSpec, field: str, column: object, punctuation: Punctuatio
 class Columns:
     """The columns of a file; ``schema`` are their types if it states them.
 
-    ``names`` are those of its header, or the positions from 1; of typed columns the paths.
+    ``names`` come from its header, or are the positions from 1; of typed columns the paths.
     """
 
     label: str

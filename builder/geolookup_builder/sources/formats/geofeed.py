@@ -75,7 +75,7 @@ def _unquote(texts: pa.Array) -> pa.Array:
 
 
 def _iso_codes(countries: pa.Array) -> pa.Array:
-    """Return the codes with ISO 3166's in place of aliases: a region of GB may follow UK."""
+    """Return the codes with aliases replaced by ISO 3166's: a region of GB may follow UK."""
     return translate(countries.dictionary_encode(), COUNTRY_ALIASES).cast(pa.string())
 
 

@@ -57,8 +57,9 @@ Ranges = Callable[[pa.RecordBatch], ParsedRanges]
 class Catalogue:
     """The databases of a product: the columns of each after the range, and their content.
 
-    ``prefix`` is that of the databases with a number; ``choices`` is what ``db`` may be. ``holds``
-    are the columns of each word in the name of a commercial file, which contains ``product``.
+    ``prefix`` begins the names of the databases with a number; ``choices`` is what ``db`` may be.
+    ``holds`` are the columns of each word in the name of a commercial file; the name contains
+    ``product``.
     """
 
     prefix: str

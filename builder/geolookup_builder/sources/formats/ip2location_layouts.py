@@ -45,12 +45,12 @@ _EXTENDS: dict[int, tuple[int, tuple[str, ...]]] = {
 def _columns(number: int) -> tuple[str, ...]:
     if number == 0:
         return ()
-    # DB4 extends DB3, which extends DB1: country, region and city, isp.
+    # DB4 extends DB3, and DB3 extends DB1: country, region and city, isp.
     base, columns = _EXTENDS[number]
     return _columns(base) + columns
 
 
-#: The columns after the range, by ``DB`` and number, and those of the ASN file.
+#: The columns after the range, by ``DB`` and number, and the columns of the ASN file.
 DATABASES: dict[str, tuple[str, ...]] = {
     **{f"DB{number}": _columns(number) for number in sorted(_EXTENDS, reverse=True)},
     "ASN": ("asn", "as"),

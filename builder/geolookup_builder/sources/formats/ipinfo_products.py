@@ -12,7 +12,7 @@ from geolookup_builder.sources.reading.vendor_files import Product
 
 #: In the order of their tables; a file with the keys of several is of the first one.
 PRODUCTS = (
-    Product("Core", frozenset({"city", "asn"})),  # and Plus, which has more columns
+    Product("Core", frozenset({"city", "asn"})),  # and Plus, with more columns
     Product("Location", frozenset({"city"})),
     Product("Carrier", frozenset({"name", "mcc"})),
     Product("Carrier", frozenset({"carrier", "mcc"})),

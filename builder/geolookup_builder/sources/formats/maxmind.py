@@ -177,7 +177,7 @@ def _locations(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dict
     has_id, at = pc.is_valid(ids), locations.rows(ids)
     if "registered_country_geoname_id" in rows.schema.names:
         country_ids = rows.column("registered_country_geoname_id")
-        # Row by row: geoname_id if it is stated, else the id of the registered country.
+        # Row by row: geoname_id if present, else the id of the registered country.
         at = pc.if_else(has_id, at, locations.rows(country_ids))
         has_id = pc.or_(has_id, pc.is_valid(country_ids))
     encoded = at.dictionary_encode()  # once for all columns

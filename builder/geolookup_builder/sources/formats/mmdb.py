@@ -43,10 +43,10 @@ from geolookup_builder.sources.reading.sniffing import Detection, Opening, kind_
 from geolookup_builder.sources.reading.stated_dates import of_seconds
 
 Fields = Mapping[str, pa.DictionaryArray]
-#: Records decoded at once; those of a city file are large.
+#: Records decoded at once; a city file's are large.
 _CHUNK_RECORDS = 1 << 14
 _SAMPLE = 1 << 12  # records that show the schema
-#: IP2Location writes an offset, which identifies no time zone.
+#: IP2Location writes an offset: it identifies no time zone.
 _OFFSET = "^[+-][0-9]{2}:[0-9]{2}$"
 #: ISO 3166-2 writes the country before the code of a region, some vendors do too.
 _COUNTRY = "^[A-Z]{2}-"

@@ -1,7 +1,7 @@
 """The products that MMDB files are of: how each is recognised, and the meaning of its keys.
 
 A file is of the first product of the table whose conditions it meets. Keys are paths in a
-record, such as ``city.names.en``. A file's metadata alone decides little: converters write
+record, such as ``city.names.en``. A file's metadata decides little: converters write
 MaxMind's database types into files of other content.
 """
 
@@ -29,8 +29,8 @@ class Product:
 
     Where stated, ``kind`` must occur in the database type or in a description of the file, and
     its records must have all keys of one set of ``marks``. True ``flags`` take precedence over
-    the keys of a field; ``constants`` are what every record states. ``is_own``: the values are
-    those of a dataset, in which no word stands for "unknown".
+    the keys of a field; ``constants`` are what every record states. ``is_own``: the values come
+    from a dataset, in which no word stands for "unknown".
     """
 
     name: str
@@ -45,7 +45,7 @@ class Product:
     def matching_marks(
         self, kinds: Collection[str], keys: Collection[str]
     ) -> frozenset[str] | None:
-        """Return the marks by which a file is of the product; None if it is not."""
+        """Return the marks of the product in a file; None if it is of another product."""
         if self.kind is not None and not any(map(self.kind.search, kinds)):
             return None
         if not self.marks:
@@ -58,7 +58,7 @@ def matching_product(
 ) -> tuple[Product, frozenset[str]] | None:
     """Return the product of a file, and the keys that decided; None if it is of none.
 
-    ``kinds`` are the database type and the descriptions, ``keys`` those of the records.
+    ``kinds`` are the database type and the descriptions, ``keys`` the keys of the records.
     """
     for product in PRODUCTS:
         marks = product.matching_marks(kinds, keys)
@@ -75,10 +75,10 @@ def _marks(*sets: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(keys.split()) for keys in sets)
 
 
-_CONTACT = "its country and address are those of a contact, not of the addresses"
-_HOLDER = "its country and address are those of the holder in a registry, not of the addresses"
+_CONTACT = "its country and address belong to a contact, not to the addresses"
+_HOLDER = "its country and address belong to the holder in a registry, not to the addresses"
 _VENUE = "its place is a venue whose visitors used the address, not the place of the address"
-_NO_FIELD = "no field of a dataset holds what it states"
+_NO_FIELD = "no field of a dataset holds its values"
 
 _IPINFO, _MAXMIND, _DBIP = _kind("^ipinfo "), _kind("^geo(ip2?|lite2)-?"), _kind("^dbip")
 _REFUSED = (

@@ -28,7 +28,7 @@ def paths_of(records: Sequence[Record]) -> set[str]:
     """Return the paths at which any of the records has a text, a number or a flag."""
     seen: set[str] = set()
     for record in records:
-        # Per record too: one record alone may have millions of paths.
+        # Per record too: a single record may have millions of paths.
         seen.update(islice(_paths(record, ""), _MAX_PATHS))
         if len(seen) > _MAX_PATHS:
             break

@@ -222,7 +222,7 @@ def _ranges(ranges: Objects, kinds: I64) -> ParsedRanges:
 
 
 def _of_their_kind(ranges: ParsedRanges, kinds: I64) -> ParsedRanges:
-    """Return the ranges; those of another family than their attribute states are rejected."""
+    """Return the ranges; ranges of another family than their attribute states are rejected."""
     is_other_family = (ranges.family != 0) & ((ranges.family == 6) != (kinds == 1))
     reason = np.where(is_other_family, NOT_ADDRESS, ranges.reason).astype(np.uint8)
     family = np.where(is_other_family, 0, ranges.family).astype(np.uint8)

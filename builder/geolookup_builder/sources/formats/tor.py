@@ -1,6 +1,6 @@
 """Exit addresses of Tor: the bulk list, an address a line, and the exit-addresses file.
 
-In the second each relay has a few lines, of which ``ExitAddress`` states an address that it
+In the second each relay has a few lines; ``ExitAddress`` states an address that it
 was seen to connect. Format: https://2019.www.torproject.org/tordnsel/exitlist-spec.txt
 """
 
@@ -22,7 +22,7 @@ from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import line_layout, line_parts
 
-#: Lines about a relay or the list; of an exit the address alone has a field.
+#: Lines about a relay or the list; of an exit only the address has a field.
 _LAYOUT = line_layout("[ \t]*#", "@type ", "Downloaded ", "ExitNode ", "Published ", "LastStatus ")
 #: "ExitAddress 1.2.3.4 2026-01-31 12:00:00" -> "1.2.3.4"; also a plain address.
 _PATTERN = r"^\s*(?:ExitAddress\s+)?(?P<address>[^\s/]+)(?:\s+[0-9-]{10} [0-9:]{8})?\s*$"

@@ -29,7 +29,7 @@ _TRUSTED = "if you trust the file, unpack it before the build"
 
 
 def holds_no_data(name: str) -> bool:
-    """Return whether a name is that of a licence, an instruction or a resource fork."""
+    """Return whether a file is a licence, an instruction or a resource fork, by its name."""
     return _NO_DATA.search(name) is not None
 
 

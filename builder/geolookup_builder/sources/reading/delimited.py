@@ -43,7 +43,7 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
     numbers = record_numbers(member, layout)
     for ranges, fields in _parts(member, layout, meaning, numbers):
         yield Batch(numbers, numbers.delivered, ranges, fields)
-    if not numbers.delivered:  # an empty batch, which carries the skipped records
+    if not numbers.delivered:  # an empty batch carries the skipped records
         yield Batch(numbers, 0, from_networks(pa.array([], pa.large_string())), {})
 
 
@@ -156,7 +156,7 @@ def _options(
         skipped.append(row.number - bool(header))  # Arrow counts a header as row 1
         return "skip"
 
-    # Arrow finds columns by the names in the header, which may have blanks around them. With
+    # Arrow finds columns by the names in the header; blanks may surround them. With
     # skip_rows_after_names it would lose a row after a header with a NUL character.
     stated = dict(zip(layout.names, header or layout.names, strict=True))
     columns = {stated[name]: name for name in _columns(layout)}

@@ -52,7 +52,7 @@ def look_up(keys: pa.Array, key_column: pa.Array, values: pa.Array) -> pa.Dictio
 
 
 def take(values: pa.Array, rows: pa.Array) -> pa.DictionaryArray:
-    """Return ``values`` (many texts) at ``rows``, which may be null, and dictionary-encoded.
+    """Return ``values`` (many texts) at ``rows``; these may be null, and dictionary-encoded.
 
     The dictionary holds only what these rows use: each of its values is
     cleaned in every batch.

@@ -3,9 +3,9 @@
 A source is a list of members. Each can be opened more than once as a stream of
 plain bytes. Any failure becomes one BuildError that names the member.
 
-Of a zip archive the members are read where they lie; the data files of a compressed tar, which has
-no directory, are unpacked once into a temporary file without a name. A stream beyond the budget of
-its source ends the build.
+Of a zip archive the members are read where they lie; the data files of a compressed tar (it has no
+directory) are unpacked once into a temporary file without a name. A stream beyond the budget of its
+source ends the build.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Member:
 
     @property
     def file_names(self) -> list[str]:
-        """The name of the file, then that of its archive if it has one; without folders."""
+        """The name of the file, then its archive's, if any; without folders."""
         # "rirs.zip!ripe/delegated.txt" gives "delegated.txt" and "rirs.zip".
         return [re.split(r"[/\\]", part)[-1] for part in reversed(self.label.split("!"))]
 
@@ -132,7 +132,7 @@ def _files_of(folder: Path) -> Iterator[Path]:
     seen = {_identity(folder)}
     for parent, folders, names in os.walk(folder, followlinks=True):
         below = [Path(parent, name) for name in folders if not name.startswith(".")]
-        # ``os.walk`` descends into what is left in ``folders``. Links come last: a folder is read
+        # ``os.walk`` descends into the remaining ``folders``. Links come last: a folder is read
         # under its own path if it has one.
         folders.clear()
         for folder_below in sorted(below, key=lambda path: (path.is_symlink(), os.fsencode(path))):

@@ -122,7 +122,7 @@ def _read(
 
 
 def _check_utf8(line: int, block: bytes) -> None:
-    """Raise TextError if a line is not UTF-8, which Arrow would accept."""
+    """Raise TextError if a line is not UTF-8: Arrow would accept it."""
     try:
         block.decode()
     except UnicodeDecodeError as error:
@@ -231,5 +231,5 @@ class Shape:
 
 
 def is_text(text: str) -> bool:
-    """Return whether a string of JSON has no lone surrogate, which no column can hold."""
+    """Return whether a string of JSON has no lone surrogate: no column can hold one."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

@@ -26,7 +26,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
 
 Record: TypeAlias = Any
-#: Of a compressed file, which is decompressed into memory.
+#: Of a compressed file: it is decompressed into memory.
 _MAX_BYTES = 4 << 30
 #: Zero bytes between the tree and the data section.
 _SEPARATOR_BYTES = 16
@@ -55,7 +55,7 @@ _DAMAGE = (
 
 @dataclass(frozen=True, slots=True)
 class MmdbFile:
-    """The library's reader of a file, and its bytes, which begin with the tree."""
+    """The library's reader of a file, and its bytes; they begin with the tree."""
 
     reader: Any
     data: IO[bytes]
@@ -199,7 +199,7 @@ def walk(nodes: I64, bits: int) -> Networks:
         all_leaves.append(leaves)
         lengths.append(np.full(len(leaves.at), depth))
         branches = branches[branches.at < count]
-        # Writers link the IPv4 subtree up to four times (mapped, 6to4, …); keep ::/96 alone.
+        # Writers link the IPv4 subtree up to four times (mapped, 6to4, …); keep only ::/96.
         branches = branches[(branches.at != ipv4) | (branches.high == 0) & (branches.low == 0)]
     if len(branches.at):
         raise DamagedTreeError("it is deeper than an address has bits")

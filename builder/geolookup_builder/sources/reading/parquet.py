@@ -136,7 +136,7 @@ def _file(member: Member, stream: Any, layout: Layout) -> _File:
 
 
 def _of_texts(file: papq.ParquetFile) -> set[str]:
-    """Return the columns of texts and bytes, which are read as distinct values and their numbers.
+    """Return the columns of texts and bytes, read as distinct values and their numbers.
 
     Written out for each row, a long value that is stored once may take a multiple of the file.
     The sizes of columns do not tell where: Arrow ends the process where they are damaged.

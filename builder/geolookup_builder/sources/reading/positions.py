@@ -51,7 +51,8 @@ def rejects_between(
 ) -> Iterator[Reject]:
     """Yield the wanted records, in order of their numbers, each with its first line and its text.
 
-    That of the nth are the lines from ``begins[n]`` up to ``ends[n]``, at most ``most`` characters.
+    The text of the nth are the lines from ``begins[n]`` up to ``ends[n]``, at most ``most``
+    characters.
     """
     with (
         member.open() as stream,

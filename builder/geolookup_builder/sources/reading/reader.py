@@ -43,7 +43,7 @@ FirstLines = Callable[[Member, I64], I64]
 
 
 def records_as_lines(_member: Member, records: I64) -> I64:
-    """Return record numbers, which take the place of lines in files that have none."""
+    """Return record numbers: they replace line numbers in files without lines."""
     return records
 
 

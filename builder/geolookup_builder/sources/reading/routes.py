@@ -119,7 +119,7 @@ def empty() -> Routes:
 
 
 def _group(routes: Routes) -> Routes:
-    """Return routes of equal range and origin as one, in order of range; rejected ones alone."""
+    """Return routes of equal range and origin as one, in order of range; rejects unmerged."""
     keys = _range_keys(routes.ranges)
     # Rejected routes stay one row each: their record is part of the key.
     alone = np.where(routes.ranges.family == 0, routes.record, 0)
@@ -220,7 +220,7 @@ def _number(text: str) -> int:
 
 
 def without_default_routes(ranges: ParsedRanges, asn: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Return the AS numbers of ranges, with those of default routes invalid.
+    """Return the AS numbers of ranges, with default routes' invalid.
 
     A default route says nothing about an address; the compiler nulls and counts invalid values.
     """

@@ -135,7 +135,7 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
                 records.append((line, [cell.strip() for cell in cells]))
             line = reader.line_num + 1
     # Fewer records than asked for, and the file goes on.
-    # A record that alone fills the sample is kept.
+    # A single record that fills the sample is kept.
     if not is_whole and len(records) in range(2, _SAMPLE_RECORDS):
         records.pop()  # incomplete: the sample ends inside it
     if not records:
@@ -193,7 +193,7 @@ def check_content(
     bad = mismatch(rows, columns, patterns, *missing)
     if bad is not None:
         cell = bad.cell if len(bad.cell) < _SHOWN else bad.cell[:_SHOWN] + "…"
-        problem = f"{cell!r} is no {bad.column}, so this is not {layout}"
+        problem = f"{cell!r} is not a valid {bad.column}, so this is not {layout}"
         remedy = "name the right layout in the recipe"
         raise BuildError(rows.member.label, problem, line=bad.line, remedy=remedy)
 

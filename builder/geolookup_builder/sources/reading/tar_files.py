@@ -41,7 +41,7 @@ def tar_files(
 ) -> list[tuple[str, Opener]]:
     """Return a label and an opener for each data file of the tar at ``path``, ordered by name.
 
-    ``stream`` are its unpacked bytes, which are read once and counted already.
+    ``stream`` are its unpacked bytes, to be read once, already counted.
     """
     member_file = _MemberFile(path)
     with _invalid_headers():

@@ -1,10 +1,9 @@
 """How a text file is split into rows, and the streams that prepare it for Arrow's CSV reader.
 
-``Layout`` states columns and punctuation. ``mask_lines`` empties the lines that are
-no rows, ``transcode`` converts another encoding to UTF-8. For rows of varying
-width, ``line_layout`` makes each line one cell and ``line_parts`` splits it by a
-regular expression in Arrow: a row with too few or too many cells is still
-a row.
+``Layout`` states columns and punctuation. ``mask_lines`` empties the lines that are not rows,
+``transcode`` converts another encoding to UTF-8. For rows of varying width, ``line_layout`` makes
+each line one cell and ``line_parts`` splits it by a regular expression in Arrow: a row with too few
+or too many cells is still a row.
 """
 
 from __future__ import annotations
@@ -39,9 +38,8 @@ class Layout:
     ``texts`` are the columns read as plain text (ranges, keys of joins); the
     other columns of ``fields`` are dictionary-encoded. Columns in neither are
     not read. ``mask`` matches, in bytes, the lines that are not rows (comments,
-    summaries), each with its line break; they are read as empty
-    lines, which keeps the line numbers. Only a layout without quotes has one. ``not_utf8`` is the
-    remedy for another encoding.
+    summaries), each with its line break; they are read as empty lines to keep the line numbers.
+    Only a layout without quotes has one. ``not_utf8`` is the remedy for another encoding.
     """
 
     names: tuple[str, ...]

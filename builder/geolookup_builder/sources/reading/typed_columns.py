@@ -57,7 +57,7 @@ def as_columns(rows: pa.RecordBatch, layout: Layout, steps: Mapping[str, Steps])
 
 
 def _range_column(column: pa.Array) -> pa.Array:
-    """Return integers and bytes as they are, anything else as texts."""
+    """Return integers and bytes unchanged, anything else as texts."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         values = _range_column(column.dictionary)
@@ -86,7 +86,7 @@ def _encode(column: pa.Array) -> pa.DictionaryArray:
 
 
 def _is_encodable(kind: pa.DataType) -> bool:
-    """Return whether values are encoded before they become texts, which is faster."""
+    """Return whether values are encoded before they become texts (faster)."""
     return bool(
         pa.types.is_integer(kind)
         or kind in (pa.float32(), pa.float64(), pa.string(), pa.large_string())
@@ -188,7 +188,7 @@ def column_at(rows: pa.RecordBatch, steps: Steps) -> pa.Array:
 
 
 def only(fields: Iterable[pa.Field], types: Mapping[Steps, pa.DataType]) -> list[pa.Field]:
-    """Return the fields that lead to the chosen steps, with the types that are stated for them."""
+    """Return the fields that lead to the chosen steps, with their stated types."""
     selection = []
     for field in fields:
         below = {steps[1:]: kind for steps, kind in types.items() if steps[0] == field.name}

@@ -241,7 +241,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
         "Test",
         {"id": "N-1", "name": "Acme", "country": "MX", "city": "Naucalpan", "updated": "2021"},
         "WHOIS records (database type 'Test', keys id, name, updated)",
-        "those of the holder in a registry",
+        "belong to the holder in a registry",
     ),
     (
         "ipinfo rir_whois.mmdb",
@@ -437,7 +437,7 @@ def test_files_of_maxmind_are_read_by_these_keys_or_refused(shared_data: Path) -
             keys_of(folder, f"{name}-Test.mmdb")
         assert caught.value.problem.startswith("MaxMind ")
         assert f"(database type '{name}', keys " in caught.value.problem
-        assert "no field of a dataset holds what it states" in caught.value.problem
+        assert "no field of a dataset holds its values" in caught.value.problem
 
 
 def test_the_page_lists_every_product() -> None:
