@@ -232,7 +232,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
         "ipinfo standard_abuse_mmdb_v4.mmdb",
         {"country": "US", "city": "Centreville"},
         "IPinfo Abuse Contact (database type 'ipinfo standard_abuse_mmdb_v4.mmdb', keys city, ",
-        "those of a contact",
+        "belong to a contact",
     ),
     ("Test", CONTACT, "contacts (database type 'Test', keys email)", "a contact"),
     ("Test", {"country": "US", "emails": ("a@b",)}, "contacts (", "keys emails.0)"),
