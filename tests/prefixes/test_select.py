@@ -31,6 +31,11 @@ _TEXTS = (
     *("location.country_code", "location.city_name", "location.continent_code"),
     *("location.country_neighbors", "currency.code", "network.organization", "network.isp"),
 )
+#: Codes that no network of a test has.
+_ABSENT = {
+    **dict.fromkeys(("location.country_code", "location.country_neighbors"), "AQ"),
+    "location.continent_code": "AN", "currency.code": "XXX",
+}
 _NUMBERS = ("network.asn", "location.latitude", "location.country_population")
 _SIGNS = (">=", "<=", ">", "<")
 _PLACES: list[tuple[float, ...]] = [
@@ -54,13 +59,17 @@ def _condition(draw: st.DrawFn, listed: Listed) -> tuple[str, Any]:
     if kind == "number":
         path = draw(st.sampled_from(_NUMBERS))
         bound = (value(record, path) if record else None) or 1
-        return path + draw(st.sampled_from(_SIGNS)), bound
+        sign = draw(st.sampled_from(_SIGNS))
+        field = resolve_field(path, STORED, "test")
+        # No number is beyond the limits of its field.
+        beyond = (sign == ">" and bound >= field.most) or (sign == "<" and bound <= field.least)
+        return path + sign + "=" * beyond, bound
     path = draw(st.sampled_from(_TEXTS))
-    actual = value(record, path) if record else None
-    text = actual[0] if isinstance(actual, list) and actual else actual or "X"
+    known = value(record, path) if record else None
+    text = known[0] if isinstance(known, list) and known else known or _ABSENT.get(path, "X")
     if kind == "begin":
         return f"{path}^=", text[:1]
-    return path, [text, None] if kind == "values" and not isinstance(actual, list) else text
+    return path, [text, None] if kind == "values" and not isinstance(known, list) else text
 
 
 @pytest.fixture(scope="module")
