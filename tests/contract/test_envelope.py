@@ -2,7 +2,7 @@
 
 The answers in ``golden/*.json`` were read by hand. Every answer is also held against the closed
 schema, and its JSON against its dict. ``golden/envelope.schema.v1.json`` is the published schema; a
-test has its digest. Today's schema must have all rules of the frozen one, and may have more members.
+test has its digest. Today's schema must have all rules of the frozen one. It may have more members.
 """
 
 from __future__ import annotations
