@@ -17,6 +17,7 @@ from tests.conftest import ROOT
 
 #: Modules of the command line that no command is in.
 PARTS = {
+    *("key_options", "table_options"),
     *("__init__", "command", "conditions", "first_argument", "misuse", "options"),
     *("quantities", "registry"),
     *("address_input", "answer_formats", "answer_table", "terminal_text"),
