@@ -53,6 +53,23 @@ def test_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert paths.user_store() == str(tmp_path / "a" / "store")
 
 
+def test_a_publication_without_a_store_creates_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the folders that it is in; any other store needs an existing folder."""
+    store = tmp_path / "data" / "geolookup" / "store"
+    monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
+    monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
+    geolookup.publish(shared(0))
+    with geolookup.open() as engine:
+        assert number(engine) == 0
+        assert engine.path.parent == store / "generations"
+    geolookup.mirror(None, tmp_path / "www")
+    assert (tmp_path / "www" / "index.json").exists()
+    with pytest.raises(geolookup.OutputError, match="no such folder; create it first"):
+        geolookup.publish(shared(0), tmp_path / "no" / "store")
+
+
 def test_it_answers_if_it_has_a_generation(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
