@@ -33,7 +33,7 @@ plans = click.option(
 
 
 def signing_keys(*, required: bool = False) -> Callable[[F], F]:
-    """Return the option ``--signing-key``, which is repeatable."""
+    """Return the repeatable option ``--signing-key``."""
     return click.option(
         "--signing-key",
         "signing_keys",
