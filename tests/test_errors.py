@@ -17,7 +17,15 @@ import pytest
 
 import geolookup
 from geolookup import errors
-from geolookup.errors import BuildError, DatasetError, GeoLookupError, OutputError, near_match
+from geolookup.errors import (
+    BuildError,
+    DatasetError,
+    GeoLookupError,
+    OutputError,
+    column_hint,
+    near_match,
+    quantity,
+)
 from tests.conftest import ROOT
 from tests.envelopes import ERRORS, contract_errors
 from tests.kernel.modules import MODULES
@@ -79,6 +87,11 @@ def test_hints() -> None:
     ):
         assert near_match(word, words) == hint
     assert near_match("xyz", ["country"], fallback="see the page") == "see the page"
+    assert column_hint("IP", ["n", "ip"], "column=") == "did you mean column='ip'?"
+    other = "name another by --ip-column; known are country"
+    assert column_hint("xyz", ["country"], "--ip-column ") == other
+    quantities = [quantity(number, "row") for number in (0, 1, 2, 1000)]
+    assert quantities == ["0 rows", "1 row", "2 rows", "1,000 rows"]
     many = near_match("xyz", [f"c{number}" for number in range(1000)])
     assert many.endswith(", c39 and 960 more")
 

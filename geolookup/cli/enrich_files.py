@@ -32,7 +32,7 @@ from geolookup.cli.command import command
     help="For an address without an answer: write nulls, or stop with an error.",
 )
 @options.at
-@table_options.times("none")
+@table_options.times()
 @options.dataset
 @options.age_notice
 @click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
@@ -68,7 +68,7 @@ def enrich(
     all. In a folder, outputs that are up to date are skipped. Exits with 2 if an input or
     output cannot be used.
 
-    Example: geolookup enrich visits.csv --output located.csv --fields location,network.asn
+    Example: geolookup enrich visits.csv --output located.csv --fields country,city,asn
     """
     from geolookup.contract.fields import ERROR_CODE
     from geolookup.files.enrich import EnrichOptions

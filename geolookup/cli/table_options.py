@@ -88,13 +88,13 @@ def _check_zone(context: click.Context, _option: object, value: str | None) -> s
     return value
 
 
-def times(default: str) -> Callable[[F], F]:
-    """Return the options ``--time-column`` and ``--time-zone``."""
+def times(default: str = "") -> Callable[[F], F]:
+    """Return the options ``--time-column`` and ``--time-zone``; ``default`` is for the help."""
     column = click.option(
         "--time-column",
         metavar="NAME",
         is_eager=True,  # ``--time-zone`` needs it
-        help=f"Column with the instant of each row. [default: {default}]",
+        help="Column with the instant of each row." + (f" [default: {default}]" if default else ""),
     )
     return group(column, _TIME_ZONE)
 

@@ -94,10 +94,10 @@ def map(  # noqa: A001 - the name of the command
 ) -> None:
     """Write a page on the places, hours and networks of the addresses of INPUT.
 
-    INPUT is a file or folder that `geolookup enrich` reads, a log too, or - for
-    standard input, by default with one address per line. The page is one file: it
-    opens from disk and needs no network. It holds sums, and no address, no time and
-    no place more precise than 1 km. Needs the extra `report`.
+    INPUT is a file, log or folder that `geolookup enrich` reads, or - for standard
+    input, by default with one address per line. The page is one file: it opens from
+    disk and needs no network. It holds sums only: no address, no time, and no place
+    more precise than 1 km. Needs the extra `report`.
 
     Example: geolookup map access.log --output map.html
     """
