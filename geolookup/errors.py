@@ -48,22 +48,28 @@ def near_match(word: object, words: Iterable[object], *, fallback: str | None = 
 
     If none is similar, return ``fallback``, by default the list of the legal words.
     """
-    from difflib import get_close_matches  # imported only for an error: the import is slow
-
     names = [str(word) for word in words]
-    folded = {name.casefold(): name for name in names}
-    close = get_close_matches(str(word).casefold(), folded, n=1)
-    if close:
-        return f"did you mean {folded[close[0]]!r}?"
+    near = near_word(str(word), names)
+    if near is not None:
+        return suggestion(near)
     if fallback is not None:
         return fallback
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return f"known are {', '.join(names[:_LISTED])}{more}" if names else "none is known"
 
 
-def quantity(number: int, noun: str) -> str:
-    """Return a number and a noun that takes an s, such as ``1 row`` or ``2,000 rows``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def near_word(word: str, words: Iterable[str]) -> str | None:
+    """Return the word of ``words`` nearest to ``word``, ignoring case; None if none is similar."""
+    from difflib import get_close_matches  # imported only for an error: the import is slow
+
+    folded = {name.casefold(): name for name in words}
+    close = get_close_matches(word.casefold(), folded, n=1)
+    return folded[close[0]] if close else None
+
+
+def suggestion(word: str, argument: str = "") -> str:
+    """Return ``did you mean 'x'?``; ``argument`` is the text before the word."""
+    return f"did you mean {argument}{word!r}?"
 
 
 def column_hint(name: object, columns: Iterable[object], argument: str) -> str:
@@ -71,10 +77,11 @@ def column_hint(name: object, columns: Iterable[object], argument: str) -> str:
 
     ``argument`` is the text before the value, such as ``column=`` or ``--ip-column `` with a blank.
     """
-    hint = near_match(name, columns)
-    meant = "did you mean "
-    if argument and hint.startswith(meant):
-        return hint.replace(meant, f"{meant}{argument}", 1)
+    names = [str(column) for column in columns]
+    near = near_word(str(name), names)
+    if near is not None:
+        return suggestion(near, argument)
+    hint = near_match(name, names)
     return f"name another by {argument.strip()}; {hint}" if argument else hint
 
 

@@ -7,7 +7,7 @@ its members. ``fields.NAMES`` lists the names. Names of other products are hints
 from __future__ import annotations
 
 from geolookup.contract.fields import ENTRIES, FIELDS, GROUPS, NAMES, Field
-from geolookup.errors import near_match
+from geolookup.errors import near_match, suggestion
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -73,12 +73,12 @@ def unknown_field(name: object, call: str, among: tuple[Field, ...] = FIELDS) ->
 
 
 def _hint(name: str, among: tuple[Field, ...]) -> str:
-    """Return the legal name that is meant or similar, as ``did you mean 'x'?``."""
+    """Return a suggestion: the legal name that is meant or similar."""
     path = path_of_name(name)
     for field in among:
         if field.path == path:
             names = (field.short_name, field.member, field.path)
-            return near_match(name, names, fallback=f"did you mean {field.short_name!r}?")
+            return near_match(name, names, fallback=suggestion(field.short_name))
     return near_match(name, _names(among), fallback=_EXAMPLES)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 import pyarrow as pa
 
 from geolookup.engine import Engine
-from geolookup.errors import TableFileError, quantity
+from geolookup.errors import TableFileError, count_text
 from geolookup.files.byte_streams import STANDARD
 from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
 from geolookup.files.table_files import (
@@ -228,7 +228,7 @@ class EnrichJob:
         """Return the closing line, after a line for each file with malformed lines."""
         counts, seconds = self._counts, self._progress.seconds
         parts = [
-            quantity(counts.rows, "row"),
+            count_text(counts.rows, "row"),
             f"{counts.located:,} located",
             f"{counts.unknown:,} unknown",
             f"{counts.invalid:,} invalid",
@@ -239,7 +239,7 @@ class EnrichJob:
 
 
 def _file_counts(made: int, skipped: int, others: int) -> list[str]:
-    parts = [f"{quantity(made, 'file')} written"]
+    parts = [f"{count_text(made, 'file')} written"]
     if skipped:
         parts.append(f"{skipped:,} up to date")
     if others:

@@ -8,13 +8,12 @@ is a notice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import Any
 
 from geolookup.contract.countries import ALPHA_3
 from geolookup.contract.fields import COUNTRY_ALIASES, STORED, TEXT, TEXTS, Field
 from geolookup.dataset.files import Dataset
-from geolookup.errors import near_match
+from geolookup.errors import near_match, near_word, suggestion
 from geolookup.prefixes.condition_values import fixed_values, value_for_message
 from geolookup.prefixes.conditions import Condition
 from geolookup.prefixes.predicates import Among, distinct
@@ -88,15 +87,15 @@ def _absent(
 
 
 def _hint(tables: RowTables, field: Field, value: str) -> str:
-    """Return the fixed value that is meant or similar, as ``did you mean 'x'?``."""
+    """Return a suggestion: the fixed value that is meant or similar."""
     words = dict(fixed_values(field))
     if _KINDS.get(field.path) in (_ALPHA_2, _ALPHA_3):
         words |= _country_words(tables, is_alpha_3=_KINDS[field.path] == _ALPHA_3)
     folded = value.casefold()
     # A code of two or three letters is like many others.
     is_code = len(value) <= len("AUT")
-    close = [folded] if folded in words else get_close_matches(folded, () if is_code else words, 1)
-    return f"did you mean {words[close[0]]!r}?" if close else _FALLBACKS.get(field.path, _FALLBACK)
+    near = folded if folded in words else near_word(folded, () if is_code else words)
+    return _FALLBACKS.get(field.path, _FALLBACK) if near is None else suggestion(words[near])
 
 
 def _country_words(tables: RowTables, *, is_alpha_3: bool) -> dict[str, str]:
