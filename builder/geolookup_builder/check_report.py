@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from geolookup.errors import count_text, line_text
+from geolookup.errors import count_text, line_text, suggestion
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.sources.reading.reader import Reject
 
@@ -50,7 +50,7 @@ class TableCheck:
 
 def _hinted(column: tuple[str, str]) -> str:
     name, near = column
-    return f"{name} (did you mean {near}?)" if near else name
+    return f"{name} ({suggestion(near)})" if near else name
 
 
 def _listed(texts: Iterable[str]) -> str:

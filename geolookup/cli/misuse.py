@@ -7,7 +7,7 @@ import re
 import click
 
 from geolookup.cli.registry import COMMANDS, load
-from geolookup.errors import line_text, near_match
+from geolookup.errors import line_text, near_match, suggestion
 
 #: A text like an address, malformed or not: no message repeats it.
 _ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
@@ -77,7 +77,7 @@ def _unknown_option(name: str, option: str, command: click.Command | None) -> st
     """Name the option with this choice, the nearest one, or the commands that have this option."""
     own = _options(command) if command is not None else []
     if chosen := [one for one in own if option[2:] in getattr(one.type, "choices", ())]:
-        remedy = f"did you mean '{_longest(chosen[0])} {option[2:]}'?"
+        remedy = suggestion(f"{_longest(chosen[0])} {option[2:]}")
     else:
         remedy = near_match(option, map(_longest, own), fallback=_elsewhere(option, command))
     return f"{name} has no option {option}; {remedy}"

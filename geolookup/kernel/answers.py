@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from geolookup.contract import fields
 from geolookup.contract.envelope import Object
-from geolookup.errors import line_text, near_match
+from geolookup.errors import line_text, near_match, suggestion
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -116,10 +116,10 @@ def _hint(name: str, group: str | None) -> str:
     path = path_of_name(name) or ""
     if group is None:
         names = [path, *fields.PATHS, "prefix", "success", "error_code", "error_message", "to_dict"]
-        return f"did you mean {path!r}?" if path else near_match(name, names)
+        return suggestion(path) if path else near_match(name, names)
     member = path.removeprefix(f"{group}.")
     members_of = fields.members(fields.FIELDS, group)
-    return f"did you mean {member!r}?" if member in members_of else near_match(name, members_of)
+    return suggestion(member) if member in members_of else near_match(name, members_of)
 
 
 def members(view: View) -> Object:

@@ -62,7 +62,7 @@ def test_bad_rows_and_columns_that_are_not_read(tmp_path: Path) -> None:
         ("a.csv", 3, "8.8.9.0/33;DE;Bonn;x"),
         ("a.csv", 4, "8.8.10.0/24;XX;Bonn;x"),
     ]
-    assert "  not read    town (did you mean city_name?), owner" in [*table.lines()]
+    assert "  not read    town (did you mean 'city_name'?), owner" in [*table.lines()]
 
 
 def test_the_limit_of_rejected_rows(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError, near_match, suggestion
 from geolookup_builder.field_names import near_column, source_column
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.sniffing import DELIMITERS, NearMissError
@@ -262,7 +262,7 @@ def _nearest(name: str) -> str:
     is_path = name.startswith(tuple(f"{group}." for group in GROUPS))
     names = [path for path in _PATHS if "." in path] if is_path else _NAMES
     meaning = _meaning(name)
-    return f"did you mean {meaning!r}?" if meaning else near_match(name, names, fallback="")
+    return suggestion(meaning) if meaning else near_match(name, names, fallback="")
 
 
 def _same(one: str, other: str) -> str:
