@@ -150,6 +150,8 @@ def walking(engine: geolookup.Engine) -> None:
     assert_type(engine.prefixes(by="asn", within="8.0.0.0/8"), Iterator[tuple[Network, Any]])
     assert_type(engine.prefixes({"network.asn": [15169, None]}, family=4), Iterator[Network])
     assert_type(engine.prefixes(["country=AT", {"not": {"city": None}}]), Iterator[Network])
+    engine.prefixes(by="contry")  # type: ignore[call-overload]
+    engine.prefix_table(by="contry")  # type: ignore[arg-type]
     for network, values in engine.prefixes(by=["city", "asn"], within=IPv4Network("8.0.0.0/8")):
         assert_type(network, Network)
         assert_type(values, tuple[Any, ...])

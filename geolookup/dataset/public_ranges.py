@@ -104,7 +104,7 @@ class _Intervals:
         ]
         self._highs = np.asarray(self._starts.highs)
         lows = self._starts.lows
-        # Of IPv6: indices into the distinct lower halves, decoded for chosen intervals only.
+        # Of IPv6: indices into the distinct lower halves, decoded only for selected intervals.
         self._lows = np.asarray(lows.indices if isinstance(lows, EncodedColumn) else lows)
         self._values = np.asarray(lows.values) if isinstance(lows, EncodedColumn) else None
 
@@ -122,7 +122,7 @@ class _Intervals:
         bounds: tuple[int | None, int | None],
         selector: Selector | None,
     ) -> Ranges:
-        """Return the chosen intervals from ``begin`` to before ``end``.
+        """Return the selected intervals from ``begin`` to before ``end``.
 
         ``bounds`` are the first address of the first interval and the last one of the last, where
         these intervals are clipped.

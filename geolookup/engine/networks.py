@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from geolookup.contract.types import FieldList, FieldName, FieldNames
     from geolookup.dataset.networks import Network
     from geolookup.prefixes.conditions import Where
 
@@ -89,14 +90,14 @@ class NetworkAnswers(ManyAnswers):
         ) -> Iterator[Network]: ...
         @overload
         def prefixes(
-            self, where: Where = None, *, by: str, **limits: Unpack[PrefixLimits]
+            self, where: Where = None, *, by: FieldName, **limits: Unpack[PrefixLimits]
         ) -> Iterator[tuple[Network, Any]]: ...
         @overload
         def prefixes(
             self,
             where: Where = None,
             *,
-            by: list[str] | tuple[str, ...],
+            by: FieldList,
             **limits: Unpack[PrefixLimits],
         ) -> Iterator[tuple[Network, tuple[Any, ...]]]: ...
 
@@ -147,7 +148,7 @@ class NetworkAnswers(ManyAnswers):
         self,
         where: Where = None,
         *,
-        by: str | Iterable[str] | None = None,
+        by: FieldNames | None = None,
         within: object = None,
         family: Literal[4, 6] | None = None,
         aggregate: bool = True,

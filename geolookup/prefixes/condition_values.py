@@ -32,6 +32,8 @@ _FIXED: Mapping[str, Callable[[], Any]] = {
 }
 #: A field of capital letters; datasets may have codes of their own.
 _CAPITALS = (*(path for path in _FIXED if path.startswith("location.")), "currency.code")
+#: The most letters of a code.
+_CODE = 3
 _CURRENCY = re.compile("[A-Z]{3}")
 
 
@@ -66,7 +68,8 @@ def typed_value(field: Field, value: Any) -> Any:
 
 def _in_answers(field: Field, text: str) -> str:
     """Return a text in the case that answers have: ``at`` is the country code ``AT``."""
-    default = text.upper() if field.path in _CAPITALS else text
+    is_code = field.path in _CAPITALS and len(text) <= _CODE
+    default = text.upper() if is_code else text
     return fixed_values(field).get(text.casefold(), default)
 
 

@@ -34,7 +34,8 @@ _TEXTS = (
 #: Codes that no network of a test has.
 _ABSENT = {
     **dict.fromkeys(("location.country_code", "location.country_neighbors"), "AQ"),
-    "location.continent_code": "AN", "currency.code": "XXX",
+    "location.continent_code": "AN",
+    "currency.code": "XXX",
 }
 _NUMBERS = ("network.asn", "location.latitude", "location.country_population")
 _SIGNS = (">=", "<=", ">", "<")
