@@ -40,8 +40,8 @@ class TableCheck:
         yield f"  rows        {first.removeprefix(f'{self.rows.name}: ')}"
         yield from others
         for row in self.bad_rows:
-            place = f"{row.file}:{row.line}" if row.line else row.file
-            yield f"    {place}: {row.reason}: {row.text[:_CHARACTERS]!r}"
+            position = f"{row.file}:{row.line}" if row.line else row.file
+            yield f"    {position}: {row.reason}: {row.text[:_CHARACTERS]!r}"
 
     def _fields(self) -> str:
         items = self.fields.items()

@@ -66,14 +66,14 @@ def parse(answers: bytes) -> Iterator[dict[str, Any]]:
 
 def _select_members(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
     """Return data with the members of some paths, in the order of the contract."""
-    chosen: dict[str, Any] = {}
+    selection: dict[str, Any] = {}
     for name, value in data.items():
         if name in paths:
-            chosen[name] = value
+            selection[name] = value
         elif isinstance(value, dict):
             members = {key: value[key] for key in value if f"{name}.{key}" in paths}
-            chosen |= {name: members} if members else {}
-    return chosen
+            selection |= {name: members} if members else {}
+    return selection
 
 
 def _compact(envelope: dict[str, Any]) -> str:

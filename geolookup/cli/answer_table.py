@@ -135,7 +135,7 @@ def overview(engine: Engine) -> Cells:
     def cells(data: dict[str, Any]) -> list[str]:
         return [
             data["ip"],
-            _place(data["location"], with_flag=with_flag),
+            _place_text(data["location"], with_flag=with_flag),
             _local_time(data["time"]),
             network_name(data["network"]) or _UNKNOWN,
             str(engine.answer(data["ip"]).prefix),
@@ -153,7 +153,7 @@ def values(fields: tuple[Field, ...]) -> Cells:
     return cells
 
 
-def _place(location: dict[str, Any], *, with_flag: bool) -> str:
+def _place_text(location: dict[str, Any], *, with_flag: bool) -> str:
     flag = location["country_flag_emoji"] if with_flag else None
     name = place_name(location) or "location unknown"
     return f"{flag} {name}" if flag else name

@@ -43,7 +43,7 @@ _max_rejects = click.option(
 @key_options.signing_keys()
 @options.as_json("Print the report as JSON.")
 def build(
-    recipe: str, output: Path, signing_keys: tuple[str, ...], as_json: bool, **chosen: Any
+    recipe: str, output: Path, signing_keys: tuple[str, ...], as_json: bool, **values: Any
 ) -> None:
     """Compile the sources that RECIPE names into a dataset.
 
@@ -66,7 +66,7 @@ def build(
     from geolookup.signing.keys import read_signing_keys
 
     exit_on_signals()
-    build_options = Options(**chosen, signing_keys=read_signing_keys(signing_keys))
+    build_options = Options(**values, signing_keys=read_signing_keys(signing_keys))
     report = compile_dataset(recipe, output, build_options, Progress())
     if as_json:
         click.echo(json_text(report, _members))

@@ -20,7 +20,7 @@ from geolookup.errors import AddressError, line_text
 #: The indent of lines below a layer.
 _UNDER = " " * 21
 #: The fields of a place that are printed; --json has all.
-_PLACE = ("city_name", "region_name", "country_code", "time_zone")
+_PLACE_MEMBERS = ("city_name", "region_name", "country_code", "time_zone")
 
 
 @command("explain", "Name the sources that decided an answer.")
@@ -84,7 +84,7 @@ def _lines(explained: dict[str, Any]) -> Iterator[str]:
 
 def _value(values: dict[str, Any]) -> str:
     """Return the values of a layer; of a location its place names and time zone, if known."""
-    location = [values[name] for name in _PLACE if name in values]
+    location = [values[name] for name in _PLACE_MEMBERS if name in values]
     if "asn" in values:
         return " ".join(filter(None, (f"AS{values['asn']}", values.get("asn_organization"))))
     return ", ".join(map(value_text, location or values.values())) or "no values"

@@ -76,8 +76,8 @@ def _shown(parameter: click.Parameter) -> str:
 def _unknown_option(name: str, option: str, command: click.Command | None) -> str:
     """Name the option with this choice, the nearest one, or the commands that have this option."""
     own = _options(command) if command is not None else []
-    if chosen := [one for one in own if option[2:] in getattr(one.type, "choices", ())]:
-        remedy = suggestion(f"{_longest(chosen[0])} {option[2:]}")
+    if selection := [one for one in own if option[2:] in getattr(one.type, "choices", ())]:
+        remedy = suggestion(f"{_longest(selection[0])} {option[2:]}")
     else:
         remedy = near_match(option, map(_longest, own), fallback=_elsewhere(option, command))
     return f"{name} has no option {option}; {remedy}"

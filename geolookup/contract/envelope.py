@@ -73,7 +73,7 @@ def _template(members: tuple[str, ...]) -> bytes:
 
 
 _COUNTRY = b'"location":{' + _template(COUNTRY_MEMBERS)
-_PLACE = b"," + _template(PLACE_MEMBERS) + b'},"time":'
+_PLACE_TEMPLATE = b"," + _template(PLACE_MEMBERS) + b'},"time":'
 _CURRENCY = b',"currency":{' + _template(CURRENCY_MEMBERS) + b"},"
 _NETWORK = b'"network":{' + _template(NETWORK_MEMBERS) + b"}"
 _NETWORK_WITHOUT_ASN = b'"network":{' + _template(NETWORK_MEMBERS_WITHOUT_ASN) + b"}"
@@ -84,9 +84,9 @@ def country_json(country: list[bytes]) -> bytes:
     return _COUNTRY % tuple(country[: len(COUNTRY_MEMBERS)])
 
 
-def place_json(place: list[bytes]) -> bytes:
+def place_json(texts: list[bytes]) -> bytes:
     """Return the end of the location member, and the name of the time member."""
-    return _PLACE % tuple(place)
+    return _PLACE_TEMPLATE % tuple(texts)
 
 
 def currency_json(country: list[bytes]) -> bytes:

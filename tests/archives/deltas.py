@@ -46,7 +46,7 @@ class Line:
 
     @property
     def results(self) -> list[dict[str, str]]:
-        return [digests(each) for each in self.datasets]
+        return [digests(dataset) for dataset in self.datasets]
 
     def result(self, target: int) -> dict[str, str]:
         return digests(self.datasets[target])

@@ -33,31 +33,31 @@ from tests.tiers import scaled
 @pytest.fixture(scope="module")
 def made() -> Iterator[Line]:
     """Datasets and archives; no test may change a byte of the datasets."""
-    found = line()
-    before = [digests(each) for each in found.datasets]
-    yield found
-    assert [digests(each) for each in found.datasets] == before
+    result = line()
+    before = [digests(dataset) for dataset in result.datasets]
+    yield result
+    assert [digests(dataset) for dataset in result.datasets] == before
 
 
-def outcome(archive: Path, base: Path | None, place: Path) -> dict[str, str] | str:
-    before = sorted(place.parent.iterdir())
+def outcome(archive: Path, base: Path | None, target_folder: Path) -> dict[str, str] | str:
+    before = sorted(target_folder.parent.iterdir())
     try:
-        unpack(archive, place, base=base)
+        unpack(archive, target_folder, base=base)
     except DatasetError as error:
         refusal = error
     else:
-        verify(place, deep=True)
-        result = digests(place)
-        shutil.rmtree(place)
+        verify(target_folder, deep=True)
+        result = digests(target_folder)
+        shutil.rmtree(target_folder)
         return result
     assert "\n" not in str(refusal)
     assert refusal.remedy
-    assert sorted(place.parent.iterdir()) == before  # nothing is left
+    assert sorted(target_folder.parent.iterdir()) == before  # nothing is left
     return f"{refusal.path}: {refusal.problem}"
 
 
-def refused(archive: Path, base: Path | None, place: Path) -> str:
-    problem = outcome(archive, base, place)
+def refused(archive: Path, base: Path | None, target_folder: Path) -> str:
+    problem = outcome(archive, base, target_folder)
     assert isinstance(problem, str)
     return problem.removeprefix(f"{archive}: ")
 
@@ -94,7 +94,7 @@ def test_every_delta_of_a_line(made: Line, tmp_path: Path) -> None:
     with open_archive(nothing) as (_, listed):
         assert listed.next() is None  # after delta.json, the manifest and its digest
     assert outcome(nothing, made.datasets[0], tmp_path / "out") == made.result(0)
-    one, other = (copied(made.datasets[each], tmp_path / str(each)) for each in (0, 1))
+    one, other = (copied(made.datasets[item], tmp_path / str(item)) for item in (0, 1))
     pack(other, tmp_path / "a.tar.zst", base=one)
     assert (tmp_path / "a.tar.zst").read_bytes() == made.archives[0, 1].read_bytes()
     # Such as one that lists files of explained rows.
@@ -111,12 +111,12 @@ def test_applied_to_its_base_it_gives_its_target(
     if is_successor:
         other = [
             Source(
-                data.draw(st.permutations(each.rows))[data.draw(st.integers(0, 3)) :], each.fields
+                data.draw(st.permutations(item.rows))[data.draw(st.integers(0, 3)) :], item.fields
             )
-            for each in one
+            for item in one
         ]
-    with TemporaryDirectory() as place:
-        folder = Path(place)
+    with TemporaryDirectory() as destination:
+        folder = Path(destination)
         base, target = built(folder / "base", one), built(folder / "target", other)
         pack(target, folder / "a.tar.zst", base=base)
         assert outcome(folder / "a.tar.zst", base, folder / "out") == digests(target)
@@ -131,9 +131,9 @@ def test_without_its_base(made: Line, tmp_path: Path) -> None:
     assert error.remedy == "name its base with --base, or unpack an archive of the whole dataset"
     publish(shared(2), tmp_path / "store")
     others = (made.datasets[1], made.datasets[2], tmp_path / "store", tmp_path / "nothing")
-    for place in others:  # also where it was applied already
-        problem = f"a delta of generation {base}, but {place} does not have it"
-        assert refused(archive, place, tmp_path / "out") == problem
+    for target_folder in others:  # also where it was applied already
+        problem = f"a delta of generation {base}, but {target_folder} does not have it"
+        assert refused(archive, target_folder, tmp_path / "out") == problem
 
 
 def test_a_damaged_base(made: Line, tmp_path: Path) -> None:
@@ -143,13 +143,13 @@ def test_a_damaged_base(made: Line, tmp_path: Path) -> None:
         content, end = (base / name).read_bytes(), (base / name).stat().st_size - 1
         for at in {0: (0, end), 1: (0, end // 3, end * 2 // 3, end)}[scaled(0, 1)]:
             (base / name).write_bytes(content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :])
-            before, found = digests(base), outcome(archive, base, tmp_path / "out")
+            before, actual = digests(base), outcome(archive, base, tmp_path / "out")
             assert digests(base) == before
             if name != fmt.MANIFEST:  # of that the last byte is no data
-                assert isinstance(found, str), (name, at)
-                assert found.startswith(f"{base / name}: ")
-                assert f"it is the base of {archive}" in found
-            assert isinstance(found, str) or found == made.result(1)
+                assert isinstance(actual, str), (name, at)
+                assert actual.startswith(f"{base / name}: ")
+                assert f"it is the base of {archive}" in actual
+            assert isinstance(actual, str) or actual == made.result(1)
         (base / name).unlink()
         assert refused(archive, base, tmp_path / "out")
         (base / name).write_bytes(content)
@@ -160,7 +160,7 @@ def test_cut_anywhere(made: Line, tmp_path: Path, base: int | None) -> None:
     archive, cut = made.archives[base, 1], tmp_path / "cut.tar.zst"
     folder = None if base is None else made.datasets[base]
     content, inner = archive.read_bytes(), plain(archive)
-    end = sum(512 + len(each) + -len(each) % 512 for _, each in made.members(base, 1))
+    end = sum(512 + len(item) + -len(item) % 512 for _, item in made.members(base, 1))
     sizes = {0, 1, 4, len(content) - 5, len(content) - 1}
     for size in sorted({*sizes, *range(0, len(content), len(content) // scaled(6, 60))}):
         cut.write_bytes(content[:size])
@@ -175,7 +175,7 @@ def test_cut_anywhere(made: Line, tmp_path: Path, base: int | None) -> None:
 @pytest.mark.parametrize("base", [None, 0])
 def test_flipped_anywhere(made: Line, tmp_path: Path, base: int | None) -> None:
     """What says nothing, such as the owner in a header, may change; the dataset may not."""
-    archive, flipped, found = made.archives[base, 1], tmp_path / "flipped.tar.zst", []
+    archive, flipped, actual = made.archives[base, 1], tmp_path / "flipped.tar.zst", []
     folder = None if base is None else made.datasets[base]
     writers: dict[bytes, Callable[[bytes], object]] = {
         archive.read_bytes(): flipped.write_bytes,
@@ -184,9 +184,9 @@ def test_flipped_anywhere(made: Line, tmp_path: Path, base: int | None) -> None:
     for content, write in writers.items():
         for at in range(0, len(content), len(content) // scaled(15, 80)):
             write(content[:at] + bytes([content[at] ^ 0x21]) + content[at + 1 :])
-            found.append(outcome(flipped, folder, tmp_path / "out"))
-    assert all(isinstance(each, str) or each == made.result(1) for each in found)
-    assert sum(isinstance(each, str) for each in found) > len(found) // 2
+            actual.append(outcome(flipped, folder, tmp_path / "out"))
+    assert all(isinstance(item, str) or item == made.result(1) for item in actual)
+    assert sum(isinstance(item, str) for item in actual) > len(actual) // 2
 
 
 @settings(max_examples=scaled(15, 300), suppress_health_check=list(HealthCheck))
@@ -198,9 +198,9 @@ def test_composed_of_stolen_members(made: Line, data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 3))):
         _compose(listed, stolen, data)
     base = data.draw(st.none() | st.sampled_from(made.datasets))
-    with TemporaryDirectory() as place:
-        archive = archived(Path(place, "a.tar.zst"), listed)
-        result = outcome(archive, base, Path(place, "out"))
+    with TemporaryDirectory() as target:
+        archive = archived(Path(target, "a.tar.zst"), listed)
+        result = outcome(archive, base, Path(target, "out"))
     if isinstance(result, str):
         return
     assert result in made.results
@@ -234,7 +234,7 @@ def headers(made: Line) -> Iterator[tuple[str, bytes, str]]:
     """Headers of other bases and targets, and what is no header, with what is said of them."""
     damaged, text = f"{DELTA} is damaged", made.members(0, 1)[0][1]
     stated = json.loads(text)
-    ids = [generation(each) for each in made.datasets]
+    ids = [generation(dataset) for dataset in made.datasets]
     digest = next(iter(stated["files"].values()))
     for change, problem in (
         ({"base": ids[2]}, "but {base} does not have it"),
@@ -248,8 +248,8 @@ def headers(made: Line) -> Iterator[tuple[str, bytes, str]]:
         *(({name: None}, damaged) for name in stated),
         *(({"base": base}, damaged) for base in ("../" * 21 + "x", f"{ids[0]}/../x", "/" * 64)),
         *(({"base": base}, damaged) for base in (ids[0].upper(), ids[0][1:], ids[0] + "\n")),
-        *(({"generation": each}, damaged) for each in (ids[0].upper(), 5)),
-        *(({"format_version": each}, damaged) for each in (True, "2", 2.0)),
+        *(({"generation": item}, damaged) for item in (ids[0].upper(), 5)),
+        *(({"format_version": item}, damaged) for item in (True, "2", 2.0)),
         ({"format": "geolookup-store"}, damaged),
         ({"format": "geolookup-store", "format_version": 2}, damaged),
         ({"files": [fmt.IPV4]}, damaged),
@@ -259,30 +259,30 @@ def headers(made: Line) -> Iterator[tuple[str, bytes, str]]:
     ):
         yield str(change)[:80], json.dumps(stated | change).encode(), problem
     for name in stated:
-        rest = {other: value for other, value in stated.items() if other != name}
-        yield f"no {name}", json.dumps(rest).encode(), damaged
+        remainder = {other: value for other, value in stated.items() if other != name}
+        yield f"no {name}", json.dumps(remainder).encode(), damaged
     for other in (b"{}", b"[]", b"[" * 60_000, b"\xff", b"", b"null"):
         yield repr(other[:9]), other, damaged
     yield "too long", text + b" " * ((1 << 16) + 1 - len(text)), "does not begin with"
 
 
 def test_forged_headers(made: Line, tmp_path: Path) -> None:
-    (member, text), *rest = made.members(0, 1)
+    (member, text), *remainder = made.members(0, 1)
     assert member.name == DELTA
     longest = text + b" " * ((1 << 16) - len(text))
-    archive = archived(tmp_path / "a.tar.zst", [named(DELTA, longest), *rest])
+    archive = archived(tmp_path / "a.tar.zst", [named(DELTA, longest), *remainder])
     assert outcome(archive, made.datasets[0], tmp_path / "out") == made.result(1)
     for name, forged, problem in headers(made):
-        archive = archived(tmp_path / "a.tar.zst", [named(DELTA, forged), *rest])
-        found = refused(archive, made.datasets[0], tmp_path / "out")
-        assert problem.format(base=made.datasets[0]) in found, name
+        archive = archived(tmp_path / "a.tar.zst", [named(DELTA, forged), *remainder])
+        result = refused(archive, made.datasets[0], tmp_path / "out")
+        assert problem.format(base=made.datasets[0]) in result, name
 
 
 def test_members_that_are_missing_or_unexpected(made: Line, tmp_path: Path) -> None:
     listed, whole = made.members(0, 1), made.members(None, 1)
     assert [member.name for member, _ in listed[:3]] == [DELTA, fmt.MANIFEST, SUM]
     name, content = listed[-1][0].name, listed[-1][1]
-    unchanged = min(set(fmt.FILES) - {each.name.removesuffix(".delta") for each, _ in listed})
+    unchanged = min(set(fmt.FILES) - {item.name.removesuffix(".delta") for item, _ in listed})
     others = ("x", "../x", "/x", "", unchanged, fmt.MANIFEST)
     cases = [
         (listed[:-1], f"{name} is missing"),

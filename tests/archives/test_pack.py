@@ -56,7 +56,7 @@ def compressed(path: Path, content: bytes) -> Path:
 
 def members(archive: Path) -> Members:
     with tarfile.open(fileobj=io.BytesIO(plain(archive))) as tar:
-        return [(each, _content(tar, each)) for each in tar]
+        return [(member, _content(tar, member)) for member in tar]
 
 
 def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
@@ -89,14 +89,14 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
-def check_refused(archive: Path, place: Path) -> DatasetError:
-    before = sorted(place.parent.iterdir())
+def check_refused(archive: Path, target_folder: Path) -> DatasetError:
+    before = sorted(target_folder.parent.iterdir())
     with pytest.raises(DatasetError) as caught:
-        unpack(archive, place, force=True)
+        unpack(archive, target_folder, force=True)
     assert str(caught.value).startswith(f"{archive}: ")
     assert "\n" not in str(caught.value)
     assert caught.value.remedy
-    assert sorted(place.parent.iterdir()) == before
+    assert sorted(target_folder.parent.iterdir()) == before
     return caught.value
 
 
@@ -106,18 +106,20 @@ def test_unpacked_is_what_was_packed(archive: Path, tmp_path: Path) -> None:
     assert digests(tmp_path / "out") == digests(SMALL)
     with geolookup.open(tmp_path / "out") as engine:
         assert engine.lookup("8.8.8.8", at=0) == geolookup.lookup("8.8.8.8", at=0)
-    first, second, *rest = members(archive)
-    listed = [member for member, _ in (first, second, *rest)]
+    first, second, *remainder = members(archive)
+    listed = [member for member, _ in (first, second, *remainder)]
     assert [member.name for member in listed] == [fmt.MANIFEST, SUM, *sorted(fmt.FILES)]
-    for each in listed:
-        assert (each.uid, each.gid, each.uname, each.gname, each.mtime) == (0, 0, "", "", 0)
-        assert each.mode == 0o644
-    for member, _ in rest:
+    for entry in listed:
+        assert (entry.uid, entry.gid, entry.uname, entry.gname, entry.mtime) == (0, 0, "", "", 0)
+        assert entry.mode == 0o644
+    for member, _ in remainder:
         member.uname, member.mtime, member.mode = "someone", 1_700_000_000, 0o777
-    again = archived(tmp_path / "a.tar.zst", [first, second, *reversed(rest)], tarfile.USTAR_FORMAT)
+    again = archived(
+        tmp_path / "a.tar.zst", [first, second, *reversed(remainder)], tarfile.USTAR_FORMAT
+    )
     unpack(again, tmp_path / "out", force=True)
     assert digests(tmp_path / "out") == digests(SMALL)
-    late = archived(tmp_path / "a.tar.zst", [*rest, first, second])
+    late = archived(tmp_path / "a.tar.zst", [*remainder, first, second])
     assert "does not begin with" in check_refused(late, tmp_path / "other").problem
 
 
@@ -140,13 +142,13 @@ def test_the_same_bytes_from_a_copy(archive: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> None:
-    place, file = copied(SMALL, tmp_path / "out"), tmp_path / "a.tar.zst"
-    (place / FIRST).write_bytes(b"")
+    target_folder, file = copied(SMALL, tmp_path / "out"), tmp_path / "a.tar.zst"
+    (target_folder / FIRST).write_bytes(b"")
     file.write_bytes(b"mine")
-    for call in (partial(unpack, archive, place), partial(pack, SMALL, file)):
+    for call in (partial(unpack, archive, target_folder), partial(pack, SMALL, file)):
         with pytest.raises(OutputError, match="exists already; choose another name or use --force"):
             call(force=False)
-    assert (place / FIRST).read_bytes() == b""
+    assert (target_folder / FIRST).read_bytes() == b""
     assert file.read_bytes() == b"mine"
     with pytest.raises(OutputError, match="is not empty and not a dataset"):
         unpack(archive, tmp_path, force=True)
@@ -157,9 +159,9 @@ def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path
     ):
         with pytest.raises(OutputError, match=problem):
             pack(SMALL, tmp_path / name, force=True)
-    unpack(archive, place, force=True)
+    unpack(archive, target_folder, force=True)
     pack(SMALL, file, force=True)
-    assert digests(place) == digests(SMALL)
+    assert digests(target_folder) == digests(SMALL)
     assert file.read_bytes() == archive.read_bytes()
     assert {path.name for path in tmp_path.iterdir()} == {"out", "a.tar.zst"}
 
@@ -264,12 +266,12 @@ def test_strange_members(archive: Path, tmp_path: Path) -> None:
 
 def test_other_content_of_the_same_size(archive: Path, tmp_path: Path) -> None:
     listed = members(archive)
-    for place in range(1, len(listed)):
-        member, content = listed[place]
-        without = archived(tmp_path / "a.tar.zst", [*listed[:place], *listed[place + 1 :]])
+    for index in range(1, len(listed)):
+        member, content = listed[index]
+        without = archived(tmp_path / "a.tar.zst", [*listed[:index], *listed[index + 1 :]])
         assert member.name in check_refused(without, tmp_path / "out").problem
         changed = listed.copy()
-        changed[place] = member, content[:-1] + bytes([content[-1] ^ 1])
+        changed[index] = member, content[:-1] + bytes([content[-1] ^ 1])
         error = check_refused(archived(tmp_path / "a.tar.zst", changed), tmp_path / "out")
         name = fmt.MANIFEST if member.name == SUM else member.name
         assert error.problem.startswith(f"{name} is damaged: its digest differs ")
@@ -283,11 +285,11 @@ def test_other_content_of_the_same_size(archive: Path, tmp_path: Path) -> None:
 
 
 def test_other_manifests(archive: Path, tmp_path: Path) -> None:
-    begin, rest = b'{"format": "geolookup-dataset", "format_version": ', members(archive)[2:]
+    begin, remainder = b'{"format": "geolookup-dataset", "format_version": ', members(archive)[2:]
     versions = (begin + b"99}", begin + b'2, "generation": "", "files": {}}')
     for text in (b"", b"[]", b"[" * 100_000, b"\xff", *versions):
         digest = f"{hashlib.sha256(text).hexdigest()}  {fmt.MANIFEST}\n".encode()
-        listed = [named(fmt.MANIFEST, text), named(SUM, digest), *rest]
+        listed = [named(fmt.MANIFEST, text), named(SUM, digest), *remainder]
         error = check_refused(archived(tmp_path / "a.tar.zst", listed), tmp_path / "out")
         assert "digest" not in error.problem, text[:80]
 
@@ -296,7 +298,7 @@ def test_sizes_that_cannot_be(archive: Path, tmp_path: Path) -> None:
     """Nothing of a size that a header claims is kept in memory or written before it is there."""
     listed = members(archive)
     for at in range(3):
-        blocks = [blocks_of(*each) for each in listed[:at]]
+        blocks = [blocks_of(*entry) for entry in listed[:at]]
         for size in (-512, -1, 1 << 40, 1 << 80):
             claim = tarfile.TarInfo(listed[at][0].name)
             claim.size = size
@@ -308,7 +310,7 @@ def test_sizes_that_cannot_be(archive: Path, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_commands(archive: Path, tmp_path: Path) -> None:
-    packed, place = tmp_path / "a.tar.zst", tmp_path / "out"
+    packed, target_folder = tmp_path / "a.tar.zst", tmp_path / "out"
     for said, *command in (
         (
             f"{packed}: {archive.stat().st_size:,} bytes\n",
@@ -317,7 +319,7 @@ def test_the_commands(archive: Path, tmp_path: Path) -> None:
             "--output",
             str(packed),
         ),
-        (f"dataset {place}\n", "unpack", str(packed), "--output", str(place)),
+        (f"dataset {target_folder}\n", "unpack", str(packed), "--output", str(target_folder)),
     ):
         done = run(*command)
         assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
@@ -325,7 +327,7 @@ def test_the_commands(archive: Path, tmp_path: Path) -> None:
         assert (refused.returncode, refused.stdout) == (2, "")
         assert refused.stderr.endswith("exists already; choose another name or use --force\n")
         assert run(*command, "--force").returncode == 0
-    assert digests(place) == digests(SMALL)
+    assert digests(target_folder) == digests(SMALL)
 
 
 #: The program, on a disk so slow that the first sync never ends.
@@ -341,12 +343,12 @@ main()
 @pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 def test_terminated_it_leaves_nothing(archive: Path, tmp_path: Path) -> None:
-    place = tmp_path / "there" / "out"
-    place.parent.mkdir()
-    command = [sys.executable, "-c", SLOW, "unpack", str(archive), "--output", str(place)]
+    target = tmp_path / "there" / "out"
+    target.parent.mkdir()
+    command = [sys.executable, "-c", SLOW, "unpack", str(archive), "--output", str(target)]
     with subprocess.Popen(command, cwd=ROOT) as process:
-        while process.poll() is None and not list(place.parent.glob(".*/*")):
+        while process.poll() is None and not list(target.parent.glob(".*/*")):
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         assert process.wait() == 128 + signal.SIGTERM
-    assert list(place.parent.iterdir()) == []
+    assert list(target.parent.iterdir()) == []

@@ -46,8 +46,8 @@ def folder_of(store: Path, dataset: Path) -> Path:
 
 def state(store: Path) -> dict[str, object]:
     """What a store has, in bytes; but for its lock."""
-    found = sorted(path for path in store.rglob("*") if path.is_file() and path.name != ".lock")
-    return {str(path.relative_to(store)): path.read_bytes() for path in found}
+    result = sorted(path for path in store.rglob("*") if path.is_file() and path.name != ".lock")
+    return {str(path.relative_to(store)): path.read_bytes() for path in result}
 
 
 def check_refused(
@@ -170,9 +170,9 @@ def forged(path: Path, size: int) -> Path:
     text = canonical(stated)
     digest = f"{hashlib.sha256(text).hexdigest()}  {fmt.MANIFEST}\n".encode()
     pack(SMALL, path)
-    rest = [each for each in members(path)[2:] if each[0].name != fmt.FILES[0]]
+    remainder = [member for member in members(path)[2:] if member[0].name != fmt.FILES[0]]
     head = [named(fmt.MANIFEST, text), named(SUM, digest), named(fmt.FILES[0], bytes(size))]
-    return archived(path, [*head, *rest])
+    return archived(path, [*head, *remainder])
 
 
 def limit(monkeypatch: pytest.MonkeyPatch, size: int, ratio: int) -> None:

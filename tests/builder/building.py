@@ -43,10 +43,10 @@ def known(dataset: Path, *addresses: str) -> list[dict[str, Any]]:
     return [
         {
             name: value
-            for name, value in (each["location"] | each["network"]).items()
+            for name, value in (item["location"] | item["network"]).items()
             if value is not None
         }
-        for each in data
+        for item in data
     ]
 
 
@@ -70,4 +70,4 @@ def enriched(
 
 
 def isps(dataset: Path, *addresses: str) -> list[str | None]:
-    return [each.get("isp") for each in known(dataset, *addresses)]
+    return [item.get("isp") for item in known(dataset, *addresses)]

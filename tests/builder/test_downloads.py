@@ -33,7 +33,7 @@ def test_sources_in_their_order_and_by_their_names(tmp_path: Path) -> None:
     with serving(file(ROWS)) as site:
         output, report = built(tmp_path, f'path = "{site.url}/a.csv"', 'path = "b.csv"')
     assert isps(output, "8.8.8.8", "8.8.9.9") == ["one", "local"]
-    assert [each.name for each in report.sources] == ["a.csv", "b.csv"]
+    assert [source.name for source in report.sources] == ["a.csv", "b.csv"]
     with serving(file(ROWS)) as site:
         text = recipe(f'path = "{site.url}/a.csv"').replace("\n", '\nexplain = "full"\n', 1)
         output, _ = build_at(tmp_path, {}, text, cache=tmp_path / "cache")
@@ -84,9 +84,9 @@ def test_a_digest_is_checked_here_too(tmp_path: Path) -> None:
         output, _ = built(tmp_path, f'path = "{path}"\nsha256 = "{SHA256}"')
         assert isps(output, "8.8.8.8") == ["one"]
     wrong = failing(tmp_path, f'path = "b.csv"\nsha256 = "{SHA256}"')
-    found = hashlib.sha256(OTHER).hexdigest()
+    result = hashlib.sha256(OTHER).hexdigest()
     assert wrong.startswith(
-        f"{tmp_path / 'b.csv'}: its SHA-256 is {found}, the recipe says {SHA256}"
+        f"{tmp_path / 'b.csv'}: its SHA-256 is {result}, the recipe says {SHA256}"
     )
     for path in ("*.csv", "c.csv"):
         assert "not one file" in failing(tmp_path, f'path = "{path}"\nsha256 = "{SHA256}"')

@@ -249,7 +249,7 @@ def test_few_rows_and_large_cells(build: Build, tmp_path: Path) -> None:
     named = zip(files, FEW, strict=True)
     expected = [[str(tmp_path / name), *row] for name, (_, rows) in named for row in rows]
     assert read(tmp_path / "r.csv") == expected
-    assert [each.read for each in report.sources] == [1, 1, 3, 2]
+    assert [source.read for source in report.sources] == [1, 1, 3, 2]
     limit = csv.field_size_limit()
     build({"a.csv": f"network,isp\nx,{'y' * (1 << 20)}\n"}, rejects=tmp_path / "r.csv")
     assert csv.field_size_limit() == limit
@@ -276,7 +276,7 @@ def test_one_percent_or_a_limit(build: Build, tmp_path: Path) -> None:
     counts = [(99, 1), (199, 1), (198, 2), (1, 0), (990, 10)]
     files = {f"{at}.csv": counted(good, bad) for at, (good, bad) in enumerate(counts)}
     _, report = build(files, max_rejects=None)
-    reported = [(each.read, each.rejected.total()) for each in report.sources]
+    reported = [(source.read, source.rejected.total()) for source in report.sources]
     assert reported == [(good + bad, bad) for good, bad in counts]
     for limit in (0, 1, 5):
         _, report = build({"a.csv": counted(0, limit)}, max_rejects=limit)

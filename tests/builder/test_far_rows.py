@@ -35,7 +35,7 @@ def test_a_file_with_swapped_columns(build: Build) -> None:
     """-74° and 151° fit the other column as well, but are no latitude: they are nulled or far."""
     _, report = build({"a.csv": text(PLACES)})
     assert (far(report), report.warnings) == ((0, 0), [])
-    _, report = build({"a.csv": text([swapped(place) for place in PLACES])})
+    _, report = build({"a.csv": text([swapped(city) for city in PLACES])})
     assert far(report) == (3, 3)
     assert report.sources[0].nulled == {"latitude": 2}
     problem = "3 rows with coordinates over 100 km outside their country"

@@ -70,11 +70,11 @@ def described(column: dict[str, Any], array: pa.Array) -> Iterator[tuple[Any, pa
         yield from described(column["dictionary"], array.dictionary)
 
 
-def _lies(content: bytes, place: Any, buffer: pa.Buffer | None) -> None:
+def _lies(content: bytes, position: Any, buffer: pa.Buffer | None) -> None:
     if buffer is None:
-        assert place is None
+        assert position is None
         return
-    offset, size = place
+    offset, size = position
     assert offset % 8 == 0
     assert 0 <= offset <= len(content) - size
     assert content[offset : offset + size] == buffer.to_pybytes()
@@ -103,8 +103,8 @@ def test_the_manifest_is_canonical_and_says_where_each_buffer_lies(dataset: Path
         for column in rows.column_names:
             array = rows[column].chunk(0)
             assert says["columns"][column]["type"] == str(array.type)
-            for place, buffer in described(says["columns"][column], array):
-                _lies(content, place, buffer)
+            for position, buffer in described(says["columns"][column], array):
+                _lies(content, position, buffer)
 
 
 def test_fragments_equal_the_typed_columns(dataset: Path) -> None:
@@ -131,7 +131,7 @@ def test_intervals_ascend_and_each_row_is_used_once(dataset: Path) -> None:
     for column, name in (("location", fmt.LOCATION), ("network", fmt.NETWORK)):
         used = {0, *ipv4[column].to_pylist(), *ipv6[column].to_pylist()}
         assert used == set(range(table(dataset, name).num_rows))
-        columns = [each for each in table(dataset, name).column_names if "json" not in each]
+        columns = [item for item in table(dataset, name).column_names if "json" not in item]
         rows = [tuple(row.values()) for row in table(dataset, name).select(columns).to_pylist()]
         assert len(set(rows)) == len(rows)
     ipv6 = table(dataset, fmt.IPV6)
@@ -151,16 +151,16 @@ def test_jump_table(dataset: Path) -> None:
     for count in (1, 2, 255, 256, 257, 5000, 70_000):
         rng = np.random.default_rng(count)
         starts = np.unique(np.append(rng.integers(0, 1 << 32, count - 1, np.uint32), np.uint32(0)))
-        found = jump_table(starts)
+        result = jump_table(starts)
         bits = min(max(len(starts).bit_length() - 3, 8), 20)
-        assert len(found) == (1 << bits) + 1
-        assert found[-1] == len(starts) - 1
+        assert len(result) == (1 << bits) + 1
+        assert result[-1] == len(starts) - 1
         for bucket in rng.integers(0, 1 << bits, 300).tolist():
             first, last = bucket << 32 - bits, (bucket + 1 << 32 - bits) - 1
             for address in (first, last, int(rng.integers(first, last + 1))):
                 interval = int((starts <= address).sum()) - 1
-                assert found[bucket] <= interval <= found[bucket + 1]
-            assert found[bucket] == int((starts <= first).sum()) - 1
+                assert result[bucket] <= interval <= result[bucket + 1]
+            assert result[bucket] == int((starts <= first).sum()) - 1
     starts = table(dataset, fmt.IPV4)["start"].to_numpy()
     assert np.array_equal(table(dataset, fmt.IPV4_JUMP)["interval"].to_numpy(), jump_table(starts))
 
@@ -182,8 +182,8 @@ texts = st.lists(st.none() | st.text(), min_size=1)
 @given(texts)
 @example([chr(code) for code in range(0x300)] + ["\u2028", "\u2029", "\ufeff", "\U0001f600"])
 def test_strings(values: list[str | None]) -> None:
-    found = json_texts(pa.array(values, pa.string()), absent="nothing").to_pylist()
-    assert found == [
+    result = json_texts(pa.array(values, pa.string()), absent="nothing").to_pylist()
+    assert result == [
         "nothing" if value is None else json.dumps(value, ensure_ascii=False) for value in values
     ]
 
@@ -198,8 +198,8 @@ def test_floats_are_the_shortest_that_read_back(values: list[float]) -> None:
 
 @given(st.lists(st.none() | st.integers(0, (1 << 32) - 1), min_size=1))
 def test_integers(values: list[int | None]) -> None:
-    found = json_texts(pa.array(values, pa.uint32()), absent="").to_pylist()
-    assert found == ["" if value is None else str(value) for value in values]
+    result = json_texts(pa.array(values, pa.uint32()), absent="").to_pylist()
+    assert result == ["" if value is None else str(value) for value in values]
 
 
 @given(texts)

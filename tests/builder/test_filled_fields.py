@@ -69,7 +69,7 @@ def test_credits_and_sources_of_zones(build: Build) -> None:
         text = recipe("path = 'a.csv'") + f"[enrich]\ntime_zone = {switch}\n"
         dataset, _ = build({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, text)
         manifest = json.loads((dataset / fmt.MANIFEST).read_text(encoding="utf-8"))
-        licences[switch] = {each["name"]: each["licence"] for each in manifest["credits"]}
+        licences[switch] = {credit["name"]: credit["licence"] for credit in manifest["credits"]}
     assert licences["true"] == {**licences["false"], "Timezone Boundary Builder": "ODbL-1.0"}
     # Nothing comes from another source than the one that decides.
     files: dict[str, str | bytes] = {
@@ -80,8 +80,8 @@ def test_credits_and_sources_of_zones(build: Build) -> None:
     dataset, report = build(files, text)
     assert report.enriched == {"time_zone": FillCount(1, 1)}
     with geolookup.open(dataset) as engine:
-        found = {ip: engine.data(ip)["time"]["zone"] for ip in ("8.8.8.8", "8.8.9.9")}
-        assert found == {"8.8.8.8": None, "8.8.9.9": "Europe/Berlin"}
+        actual = {ip: engine.data(ip)["time"]["zone"] for ip in ("8.8.8.8", "8.8.9.9")}
+        assert actual == {"8.8.8.8": None, "8.8.9.9": "Europe/Berlin"}
         assert engine.explain("8.8.9.9")["layers"]["location"]["source"] == "b.csv"
 
 
@@ -132,8 +132,8 @@ def test_codes_of_names(tmp_path: Path) -> None:
     assert counts == {"region_code": FillCount(len(REGIONS) - lacking, lacking)}
     columns = "country_code,region_code,region_name"
     answers, counts = enriched(tmp_path, REGION_ON, columns, "US,CA,Texas", "US,,Texas", "US,??,")
-    assert [each["region_code"] for each in answers] == ["CA", "TX", "??"]
-    assert [each.get("region_name") for each in answers] == ["Texas", "Texas", None]
+    assert [answer["region_code"] for answer in answers] == ["CA", "TX", "??"]
+    assert [answer.get("region_name") for answer in answers] == ["Texas", "Texas", None]
     assert counts == {"region_code": FillCount(1, 0)}
     answers, _ = enriched(tmp_path, REGION_ON, columns, "US,CA,California", "US,,California")
     assert answers[0] == answers[1]
@@ -153,23 +153,23 @@ NAMES = {
 @needs("pycountry")
 def test_names_in_one_text() -> None:
     for text, names in NAMES.items():
-        assert {fold(each) for each in regions.names_of(text)} == names, text
+        assert {fold(name) for name in regions.names_of(text)} == names, text
 
 
 weather = optional("geolookup_builder.enrichment.by_coordinates")
 
 HEADER = "country_code,latitude,longitude,weather_code"
 WEATHER_ON = "[enrich.weather]\nstations = 'stations.csv'\n"
-Place = tuple[float, float]
+Point = tuple[float, float]
 places = st.tuples(
     st.floats(-90, 90) | st.sampled_from((-90.0, 0.0, 90.0)),
     st.floats(-180, 180) | st.sampled_from((-180.0, -179.99, 0.0, 179.99, 180.0)),
 )
 
 
-def kilometres(one: Place, other: Place) -> float:
+def kilometres(one: Point, other: Point) -> float:
     """The haversine distance on a sphere of the Earth's mean radius."""
-    (phi, lam), (psi, mu) = (map(math.radians, each) for each in (one, other))
+    (phi, lam), (psi, mu) = (map(math.radians, item) for item in (one, other))
     square = (
         math.sin((psi - phi) / 2) ** 2
         + math.cos(phi) * math.cos(psi) * math.sin((mu - lam) / 2) ** 2
@@ -185,8 +185,8 @@ def kilometres(one: Place, other: Place) -> float:
 )
 def test_nearest_as_trigonometry_has_it(
     tmp_path_factory: pytest.TempPathFactory,
-    stations: list[Place],
-    asked: list[Place],
+    stations: list[Point],
+    asked: list[Point],
     max_km: float,
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "stations.csv"
@@ -195,9 +195,9 @@ def test_nearest_as_trigonometry_has_it(
     columns = {
         name: pa.array([at[n] for at in asked]) for n, name in enumerate(weather.Stations.needs)
     }
-    found = weather.Stations(path, max_km).find(columns).to_pylist()
-    for at, code in zip(asked, found, strict=True):
-        least = min(kilometres(at, each) for each in stations)
+    result = weather.Stations(path, max_km).find(columns).to_pylist()
+    for at, code in zip(asked, result, strict=True):
+        least = min(kilometres(at, station) for station in stations)
         if code is None:
             assert least > max_km - 1e-3
         else:
@@ -224,7 +224,7 @@ def codes(
 @needs("scipy")
 def test_code(tmp_path: Path) -> None:
     answers, counts = enriched(tmp_path, WEATHER_ON, HEADER, *CODES)
-    assert [each.get("weather_code") for each in answers] == [*CODES.values()]
+    assert [answer.get("weather_code") for answer in answers] == [*CODES.values()]
     assert counts == {"weather_code": FillCount(2, 3)}
 
 

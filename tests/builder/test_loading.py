@@ -46,16 +46,16 @@ def test_paths_that_exist_and_are_relative(tmp_path: Path, monkeypatch: pytest.M
     # A copy's are relative to its own folder.
     (source, *_) = loading.load(Path("dbip-lite")).sources
     assert source.base == tmp_path
-    files = [each for each in loading.load(Path("world")).sources if each.remote is None]
-    assert {each.base for each in files} == {PACKAGED}
-    assert all(list(each.base.glob(each.path)) for each in files)
+    files = [item for item in loading.load(Path("world")).sources if item.remote is None]
+    assert {file.base for file in files} == {PACKAGED}
+    assert all(list(file.base.glob(file.path)) for file in files)
     (tmp_path / "below").mkdir()
     shutil.copy(PACKAGED / "dbip-lite.toml", tmp_path / "below" / "my.toml")
     assert loading.load(tmp_path / "below" / "my.toml").sources[0].base == tmp_path / "below"
     (tmp_path / "world").mkdir()
     (tmp_path / "world" / "a.csv").write_text(CSV, encoding="utf-8")
     report = geolookup.build("world", "data")
-    assert [each.name for each in report.sources] == ["world"]
+    assert [item.name for item in report.sources] == ["world"]
 
 
 def test_an_empty_text_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_files_of_data_need_no_recipe(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "detected csv" in done.stdout
     says_france(output)
-    assert [each.name for each in read_manifest(output).metadata().sources] == ["acme.geo.csv"]
+    assert [source.name for source in read_manifest(output).metadata().sources] == ["acme.geo.csv"]
     (tmp_path / "a.txt").write_text("nothing\n", encoding="utf-8")
     refusal = run("build", str(tmp_path / "a.txt"), "--output", str(tmp_path / "none"))
     assert (refusal.returncode, refusal.stderr.count("\n")) == (2, 1)
@@ -153,7 +153,7 @@ def test_a_name_that_is_no_text_of_one_line_is_escaped(tmp_path: Path) -> None:
         assert next(report.lines()).startswith(f"{shown}.csv: 1 row read")
         with geolookup.open(tmp_path / "data") as engine:
             assert engine.metadata.name == shown
-            assert [each.name for each in engine.metadata.sources] == [f"{shown}.csv"]
+            assert [source.name for source in engine.metadata.sources] == [f"{shown}.csv"]
 
 
 def test_links_of_a_folder(tmp_path: Path) -> None:
@@ -168,4 +168,4 @@ def test_links_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "link" / "to").symlink_to(data / "below")
     for folder in (data, tmp_path / "link"):
         report = geolookup.build(folder, tmp_path / "out", force=True)
-        assert [(each.read, each.duplicates) for each in report.sources] == [(1, 0)]
+        assert [(source.read, source.duplicates) for source in report.sources] == [(1, 0)]

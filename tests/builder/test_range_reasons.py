@@ -86,11 +86,11 @@ PAIRS: dict[tuple[str | None, str | None], Answer] = {
 
 def answers(parsed: ParsedRanges) -> list[Answer]:
     """Family, first and last of each row, or the reason why it has none."""
-    found: list[Answer] = []
+    actual: list[Answer] = []
     for row, family in enumerate(parsed.family):
         ends = parsed.first.item(row), parsed.last.item(row)
-        found.append((int(family), *ends) if family else REASONS[parsed.reason[row]])
-    return found
+        actual.append((int(family), *ends) if family else REASONS[parsed.reason[row]])
+    return actual
 
 
 def column(texts: list[str | None]) -> pa.Array:
@@ -155,8 +155,8 @@ def scalar_integer(text: str) -> int | None:
 def check_integers(rows: Sequence[str]) -> None:
     high, low, good = (column.tolist() for column in _decimals(pa.array(rows, pa.large_string())))
     values = zip(high, low, good, strict=True)
-    found = [top << 64 | rest if ok else None for top, rest, ok in values]
-    assert found == [scalar_integer(text) for text in rows]
+    actual = [top << 64 | remainder if ok else None for top, remainder, ok in values]
+    assert actual == [scalar_integer(text) for text in rows]
 
 
 @given(
@@ -177,6 +177,6 @@ def test_integers_at_the_limits() -> None:
         (1 << bits) + step for bits in (0, 32, 63, 64, 65, 127, 128, 129) for step in (-1, 0, 1)
     ]
     tens = [10**power for power in range(41)]
-    check_integers([str(each) for each in edges + tens])
+    check_integers([str(item) for item in edges + tens])
     check_integers(["0", "00", "007", "0" * 39, "0" * 40, "", "-1", "+1", "1 ", " 1", "1_0", "1.0"])
     check_integers([str(IPV6_MAX - 5 + step) for step in range(10)])

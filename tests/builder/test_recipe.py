@@ -236,7 +236,7 @@ LIBRARIES = {
 def enrich_of(folder: Path, text: str) -> Enrich:
     path = folder / "recipe.toml"
     path.write_text(PLAIN + text, encoding="utf-8")
-    return load(path, {name: each.options for name, each in FORMATS.items()}).enrich
+    return load(path, {name: item.options for name, item in FORMATS.items()}).enrich
 
 
 def test_enrich_tables(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_a_library_that_is_not_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     library, module, text = LIBRARIES[key]
-    for name in [each for each in sys.modules if each.partition(".")[0] == library]:
+    for name in [item for item in sys.modules if item.partition(".")[0] == library]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delitem(sys.modules, f"geolookup_builder.enrichment.{module}", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
@@ -295,4 +295,4 @@ def test_enrich_with_nothing_to_fill(tmp_path: Path) -> None:
         answers, counts = enriched(tmp_path, ENRICH_ALL, "isp", *rows)
         assert answers == [{"isp": row} for row in rows]
         assert counts.keys() == {"time_zone", "region_code", "weather_code"}
-        assert {(each.filled, each.not_found) for each in counts.values()} == {(0, 0)}
+        assert {(count.filled, count.not_found) for count in counts.values()} == {(0, 0)}

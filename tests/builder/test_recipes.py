@@ -47,8 +47,8 @@ def of_maxmind(product: str, files: Files) -> dict[str, bytes]:
 
 
 def of_dbip(product: str) -> dict[str, bytes]:
-    rest = dbip.LAYOUTS[product][0].replace("Kanton Zürich", "Zurich")
-    return {f"dbip-{product}-2026-11.csv.gz": gzip.compress(dbip.rows(rest).encode())}
+    remainder = dbip.LAYOUTS[product][0].replace("Kanton Zürich", "Zurich")
+    return {f"dbip-{product}-2026-11.csv.gz": gzip.compress(dbip.rows(remainder).encode())}
 
 
 def of_blocks(product: str, blocks: str, rows: str) -> dict[str, bytes]:
@@ -211,7 +211,7 @@ def by_hand(text: str) -> str:
     address = re.compile(
         r'^path = "https://[^"]*/([^"/?]+)[^"]*"\n(?:file = "([^"]+)"\n)?', re.MULTILINE
     )
-    text = address.sub(lambda found: f'path = "{found[2] or found[1]}"\n', text)
+    text = address.sub(lambda path_match: f'path = "{path_match[2] or path_match[1]}"\n', text)
     text = re.sub(r'^key_\w+ = ".*"\n', "", text, flags=re.MULTILINE)
     return text.replace('date = "last-modified"\n', "")
 
@@ -241,8 +241,8 @@ def test_it_builds_answers_and_says_whose_the_data_are(name: str, tmp_path: Path
     with geolookup.open(output) as engine:
         for address, expected in ANSWERS[name].items():
             data = engine.data(address, at=0)
-            found = {**data["location"], **data["network"], **data["currency"], **data["time"]}
-            assert {key: found.get(key) for key in expected} == expected, address
+            actual = {**data["location"], **data["network"], **data["currency"], **data["time"]}
+            assert {key: actual.get(key) for key in expected} == expected, address
     comment = text_of(name).partition("[dataset]")[0]
     assert "\n# Files:" in comment
     assert "\n# Licence:" in comment
@@ -281,7 +281,7 @@ def test_a_copy_has_the_files_that_come_with_it(tmp_path: Path) -> None:
     assert made.read_text(encoding="utf-8") == loading.text("world")
     for path in (FOLDER / "world").iterdir():
         assert (tmp_path / "mine" / "world" / path.name).read_bytes() == path.read_bytes()
-    local = [each for each in load(made).sources if each.remote is None]
+    local = [item for item in load(made).sources if item.remote is None]
     assert local
     for source in local:
         assert list(source.base.glob(source.path))

@@ -95,8 +95,8 @@ def test_every_syntax(tmp_path: Path, name: str) -> None:
     format_name, content, rows = SYNTAXES[name]
     options = ['layout = "country-lite"'] if name == "dbip" else []
     file = "a.txt" if name == "rir" else f"a.{name if name in ('jsonl', 'parquet') else 'csv'}"
-    found = listed(tmp_path, file, content, one(format_name, file, *options))
-    assert found == [[line, NULLED, text] for line, text in rows]
+    result = listed(tmp_path, file, content, one(format_name, file, *options))
+    assert result == [[line, NULLED, text] for line, text in rows]
 
 
 @needs("maxminddb")

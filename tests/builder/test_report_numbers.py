@@ -60,17 +60,17 @@ def expected(listed: list[tuple[Address, Address]]) -> dict[str, int]:
     return {
         "read": len(listed),
         "duplicates": len(lines) - len(set(lines)),
-        **{f"addresses_{name}": sum(each) for name, each in counts.items()},
-        **{f"rows_{name}": sum(map(bool, each)) for name, each in counts.items()},
+        **{f"addresses_{name}": sum(item) for name, item in counts.items()},
+        **{f"rows_{name}": sum(map(bool, item)) for name, item in counts.items()},
     }
 
 
-def found(report: SourceReport) -> dict[str, int]:
-    names = [f"{unit}_{what}" for unit in ("addresses", "rows") for what in WHAT]
+def counters(report: SourceReport) -> dict[str, int]:
+    names = [f"{unit}_{label}" for unit in ("addresses", "rows") for label in KINDS]
     return {name: getattr(report, name) for name in ("read", "duplicates", *names)}
 
 
-WHAT = ("folded", "excluded", "clipped")
+KINDS = ("folded", "excluded", "clipped")
 RANGES = [
     ("8.8.8.0", "8.8.8.255"),
     (str(IPv4Address(0)), "255.255.255.255"),
@@ -124,7 +124,7 @@ def test_numbers_of_ranges(build: Build) -> None:
         if pairs is whole:  # protocol assignments 2001::/23 but for the globally reachable
             more = (1 << 105) - 3 - (1 << 96) - (1 << 80) - 2 * (1 << 100)
             numbers["addresses_clipped"] += more
-        assert found(source) == numbers, pairs
+        assert counters(source) == numbers, pairs
 
 
 #: Rows, and how many of them decide some public address.
@@ -142,7 +142,9 @@ USED = (
 
 def test_counts_coverage_and_used_rows(build: Build) -> None:
     sources = reported(build, ["network\n" + "\n".join(rows) for rows, _ in USED])
-    assert [(each.read, each.used) for each in sources] == [(len(rows), n) for rows, n in USED]
+    assert [(source.read, source.used) for source in sources] == [
+        (len(rows), n) for rows, n in USED
+    ]
     text = "network,isp,country_code\n8.8.8.0/24,x,\n9.255.255.0/24,x,US\n10.0.0.0/8,x,US\n"
     _, report = build({"a.csv": text + "2a00::/64,,SE\n2002::/16,y,SE\n"})
     assert report.coverage["isp"] == {"ipv4": 512, "ipv6": 0}
@@ -231,8 +233,8 @@ def test_the_next_source_shows_through_but_no_wider_row(build: Build) -> None:
         "b.csv": f"network,country_code,asn\n{WIDE}",
     }
     output, _ = build(files)
-    (found,) = known(output, "8.8.8.8")
-    assert (found["country_code"], found.get("latitude"), found["asn"]) == ("SE", None, 1)
+    (actual,) = known(output, "8.8.8.8")
+    assert (actual["country_code"], actual.get("latitude"), actual["asn"]) == ("SE", None, 1)
 
 
 def test_counts_and_unknown_words(build: Build) -> None:

@@ -168,8 +168,8 @@ def moved(at: int, city: str) -> list[tuple[str, str, str, int]]:
 
 
 def cities(dataset: Path) -> list[str | None]:
-    found: list[str | None] = read(dataset / fmt.LOCATION)[0].column("city_name").to_pylist()
-    return found
+    result: list[str | None] = read(dataset / fmt.LOCATION)[0].column("city_name").to_pylist()
+    return result
 
 
 def test_unchanged_intervals_are_unchanged_bytes(previous: Path, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_unchanged_intervals_are_unchanged_bytes(previous: Path, tmp_path: Path)
     alone = built(tmp_path / "alone", moved(30, "New"))
     same = {*fmt.FILES} - {fmt.IPV4, fmt.LOCATION}
     assert {name for name in fmt.FILES if content(previous)[name] == content(dataset)[name]} == same
-    before, after = (read(each / fmt.IPV4)[0] for each in (previous, dataset))
+    before, after = (read(item / fmt.IPV4)[0] for item in (previous, dataset))
     differs = before.column("location").to_numpy() != after.column("location").to_numpy()
     assert np.count_nonzero(differs) == 1
     assert before.column("network").equals(after.column("network"))
@@ -201,7 +201,7 @@ def test_a_row_that_is_gone_leaves_no_gap(previous: Path, tmp_path: Path) -> Non
 def test_a_country_that_is_new_leaves_the_others_their_rows(previous: Path, tmp_path: Path) -> None:
     rows = [*ROWS, ("9.9.9.0/24", "CH", "Zürich", 1)]
     dataset = built(tmp_path / "d", rows, previous)
-    before, after = (read(each / fmt.COUNTRY)[0].to_pylist() for each in (previous, dataset))
+    before, after = (read(item / fmt.COUNTRY)[0].to_pylist() for item in (previous, dataset))
     assert after[: len(before)] == before
     assert content(dataset)[fmt.IPV6] == content(previous)[fmt.IPV6]
 

@@ -41,7 +41,7 @@ def numbered(draw: st.DrawFn) -> list[int]:
 def test_numbers_are_kept_and_have_no_gaps(previous: list[int]) -> None:
     numbers = numbering(np.array(previous, np.int32)).tolist()
     assert sorted(numbers) == list(range(len(previous)))
-    stay = [0 <= each < len(previous) for each in previous]
+    stay = [0 <= item < len(previous) for item in previous]
     assert all(new == old for new, old, stays in zip(numbers, previous, stay, strict=True) if stays)
     others = [new for new, stays in zip(numbers, stay, strict=True) if not stays]
     assert others == sorted(others)
@@ -61,8 +61,8 @@ def columns(rows: list[Row]) -> list[pa.Array]:
 @given(_ROWS, _ROWS)
 def test_matches_are_rows_with_the_same_values(previous: list[Row], rows: list[Row]) -> None:
     # By their text: 0.0 and -0.0 are equal numbers, and other values of an answer.
-    place = {repr(row): number for number, row in enumerate(previous)}
-    expected = [place.get(repr(row), -1) for row in rows]
+    number_of = {repr(row): number for number, row in enumerate(previous)}
+    expected = [number_of.get(repr(row), -1) for row in rows]
     assert matches(columns(previous), columns(rows)).tolist() == expected
 
 
@@ -74,16 +74,16 @@ def test_of_equal_previous_rows_the_first_counts() -> None:
 @given(st.lists(_WORDS, min_size=1, max_size=20), st.lists(st.sampled_from("abcdefghij")))
 def test_a_dictionary_in_the_previous_order(values: list[str | None], previous: list[str]) -> None:
     column = pa.array(values, pa.string()).dictionary_encode()
-    found = reencode(column, pa.array(previous, pa.string()))
-    assert found.to_pylist() == values
-    assert found.type == column.type
-    after = found.dictionary.to_pylist()
+    result = reencode(column, pa.array(previous, pa.string()))
+    assert result.to_pylist() == values
+    assert result.type == column.type
+    after = result.dictionary.to_pylist()
     assert sorted(after) == sorted(column.dictionary.to_pylist())
     for value in after:
         at = previous.index(value) if value in previous else len(after)
         assert after.index(value) == at or at >= len(after)
-    new = [each for each in after if each not in previous]
-    assert new == [each for each in column.dictionary.to_pylist() if each not in previous]
+    new = [item for item in after if item not in previous]
+    assert new == [item for item in column.dictionary.to_pylist() if item not in previous]
 
 
 _SIZE = 6
@@ -103,7 +103,7 @@ def changes(draw: st.DrawFn) -> tuple[list[int], list[int], list[int]]:
     before = draw(st.lists(st.integers(0, _SIZE), min_size=size, max_size=size))
     after = draw(st.lists(st.integers(0, _SIZE), min_size=size, max_size=size))
     numbers = draw(st.permutations(range(_SIZE + 1)))
-    known = [each if draw(st.booleans()) else -1 for each in numbers]
+    known = [number if draw(st.booleans()) else -1 for number in numbers]
     return before, after, known
 
 
@@ -113,22 +113,22 @@ def test_the_most_frequent_pairs_of_new_and_gone_rows(
 ) -> None:
     before, after, known = change
     intervals = [(Addresses(np.arange(len(after), dtype=np.uint32)), np.array(after, np.int32))]
-    found = with_successors(np.array(known, np.int32), "location", intervals, previous_of(before))
+    result = with_successors(np.array(known, np.int32), "location", intervals, previous_of(before))
     pairs = Counter(
         (new, former)
         for new, former in zip(after, before, strict=True)
         if known[new] < 0 and former not in known
     )
-    for row, (was, number) in enumerate(zip(known, found.tolist(), strict=True)):
+    for row, (was, number) in enumerate(zip(known, result.tolist(), strict=True)):
         assert number == was or was < 0
         if was < 0 <= number:
             assert pairs[row, number] == max(pairs[row, other] for other in range(_SIZE + 1))
         elif was < 0:  # each of its most frequent rows went to another one, at least as frequent
             most = max(pairs[row, other] for other in range(_SIZE + 1))
-            taken = {at: new for new, at in enumerate(found.tolist())}
+            taken = {at: new for new, at in enumerate(result.tolist())}
             best = [at for at in range(_SIZE + 1) if most and pairs[row, at] == most]
             assert not most or any(at in taken and pairs[taken[at], at] >= most for at in best)
-    used = [each for each in found.tolist() if each >= 0]
+    used = [value for value in result.tolist() if value >= 0]
     assert len(used) == len(set(used))
 
 

@@ -69,8 +69,8 @@ def repeated_while_files_are_removed() -> None:
 
 
 MOMENTS = {
-    each.__name__: each
-    for each in (dropped_by_a_destructor, dropped_by_a_library, repeated_while_files_are_removed)
+    item.__name__: item
+    for item in (dropped_by_a_destructor, dropped_by_a_library, repeated_while_files_are_removed)
 }
 
 if __name__ == "__main__":

@@ -212,7 +212,7 @@ def _inside(args: Sequence[str], data: bytes, folder: Path) -> subprocess.Comple
                     text.detach()
         for stream in streams[1:]:
             stream.seek(0)
-        return subprocess.CompletedProcess(args, status, *(each.read() for each in streams[1:]))
+        return subprocess.CompletedProcess(args, status, *(item.read() for item in streams[1:]))
     finally:
         if set(threading.enumerate()) > before:
             _KEPT.append(streams.pop(0))

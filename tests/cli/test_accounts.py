@@ -26,7 +26,7 @@ def url(tmp_path: Path) -> str:
 
 def names(url: str) -> list[str]:
     with open_accounts(url) as accounts:
-        return [each.name for each in accounts.usage()]
+        return [record.name for record in accounts.usage()]
 
 
 def test_a_backup_and_its_restore(url: str, tmp_path: Path) -> None:

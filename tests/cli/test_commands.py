@@ -28,7 +28,7 @@ def test_answers_are_lines_of_json_of_the_chosen_dataset(
         done = run("lookup", *args, text=text)
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         assert [answer["error_code"] for answer in answers] == codes
-        assert [each["data"]["ip"] for each in answers if each["data"]] == [
+        assert [answer["data"]["ip"] for answer in answers if answer["data"]] == [
             ip for ip in ("8.8.8.8", "1.1.1.1") if ip in (*args, *text.split())
         ]
         assert done.returncode == any(codes)

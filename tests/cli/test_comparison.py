@@ -149,5 +149,5 @@ def test_table_files_are_described_by_the_same_options() -> None:
 
 
 def _option(command: str, name: str) -> Any:
-    (option,) = (each for each in load(command).params if each.name == name)
+    (option,) = (parameter for parameter in load(command).params if parameter.name == name)
     return option

@@ -40,9 +40,9 @@ _FILES = {
 
 def _stated(shell: str) -> str:
     """The line of the page for a shell."""
-    found = re.search(rf"\*\*{shell}\*\*.*?```{shell}\n(.*?)```", PAGE, re.DOTALL)
-    assert found
-    return found[1]
+    match = re.search(rf"\*\*{shell}\*\*.*?```{shell}\n(.*?)```", PAGE, re.DOTALL)
+    assert match
+    return match[1]
 
 
 class _Terminal:
@@ -55,13 +55,13 @@ class _Terminal:
     def until(self, pattern: str) -> str:
         """Read until the pattern is there; return its group, and forget what was before it."""
         ends = time.monotonic() + _PATIENCE
-        while not (found := re.search(pattern, self._text)):
+        while not (match := re.search(pattern, self._text)):
             assert select.select([self._end], [], [], max(0.0, ends - time.monotonic()))[0], (
                 self._text
             )
             self._text += os.read(self._end, 4096).decode()
-        self._text = self._text[found.end() :]
-        return found[found.re.groups]
+        self._text = self._text[match.end() :]
+        return match[match.re.groups]
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def interactive(shell: str, home: Path) -> Iterator[_Terminal]:
 def test_a_shell_completes(shell: str, tmp_path: Path) -> None:
     (tmp_path / "some-dataset").mkdir()
     with interactive(shell, tmp_path) as terminal:
-        for typed, given in (
+        for typed, value in (
             ("loo", "lookup"),
             ("8.8.8.8 --form", "8.8.8.8 --format"),
             ("lookup --format ta", "lookup --format table"),
@@ -111,11 +111,11 @@ def test_a_shell_completes(shell: str, tmp_path: Path) -> None:
             ("info some-d", "info some-dataset"),
         ):
             terminal.type(f"geolookup {typed}\t\n")
-            assert terminal.until(r"given:(.*?)[ /]?;") == given
+            assert terminal.until(r"given:(.*?)[ /]?;") == value
             terminal.until(_PROMPT)
 
 
 def test_the_last_path_of_fields_is_completed() -> None:
-    found = complete_paths(None, None, "ip,network.as")
-    assert found == ["ip,network.asn", "ip,network.asn_organization"]
+    result = complete_paths(None, None, "ip,network.as")
+    assert result == ["ip,network.asn", "ip,network.asn_organization"]
     assert "location" in complete_paths(None, None, "")

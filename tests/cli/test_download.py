@@ -112,7 +112,7 @@ BEFORE, ENDS = b"network,isp\n8.8.8.0/24,before\n", (signal.SIGTERM, signal.SIGI
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGKILL, *(pytest.param(each, marks=pytest.mark.long) for each in ENDS)]
+    "number", [signal.SIGKILL, *(pytest.param(item, marks=pytest.mark.long) for item in ENDS)]
 )
 @pytest.mark.parametrize("before", [BEFORE, pytest.param(None, marks=pytest.mark.long)])
 def test_the_end_in_the_middle_leaves_nothing_half(

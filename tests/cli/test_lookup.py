@@ -24,9 +24,9 @@ ADDRESSES = b"8.8.8.8\n\n10.0.0.1\n  \nno address\n1.1.1.1"
 
 def test_a_pipe_has_the_bytes_of_the_engine() -> None:
     done = pipe("lookup", "-", "--at", str(AT), data=ADDRESSES)
-    given = ADDRESSES.decode().split()
-    given[2:4] = ["no address"]
-    assert done.stdout == b"".join(geolookup.open().json_lines(given, at=AT))
+    inputs = ADDRESSES.decode().split()
+    inputs[2:4] = ["no address"]
+    assert done.stdout == b"".join(geolookup.open().json_lines(inputs, at=AT))
     assert done.returncode == 1
     assert done.stderr.decode().splitlines() == [
         "geolookup: line 3: Cannot geolocate private IP",
@@ -62,8 +62,8 @@ def test_a_csv_has_the_cells_of_enrich(tmp_path: Path) -> None:
     out = tmp_path / "b.csv"
     run("enrich", str(tmp_path / "a.txt"), "--output", str(out), *options)
     enriched = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
-    for given in (options, options[:2]):
-        done = run("lookup", "--format", "csv", *given, text=text)
+    for value in (options, options[:2]):
+        done = run("lookup", "--format", "csv", *value, text=text)
         rows = list(csv.DictReader(done.stdout.splitlines()))
         assert [row.pop("ip", None) for row in rows][-1] in ("", None)
         for row in enriched:
@@ -193,14 +193,14 @@ def test_lines_fit_a_narrow_terminal(columns: int) -> None:
 @pytest.mark.long
 def test_characters_that_the_terminal_lacks(tmp_path: Path) -> None:
     dataset, _ = build_at(tmp_path, {"a.csv": CSV})
-    for environment, place in (
+    for environment, position in (
         ({"LC_ALL": "C"}, "Sao Paulo, Lodz ??, Brazil"),
         ({"PYTHONIOENCODING": "latin-1"}, "São Paulo, Lódz ??, Brazil"),
         ({"TERM": "linux"}, "São Paulo, Łódź 東京, Brazil"),
         ({}, "🇧🇷 São Paulo, Łódź 東京, Brazil"),
     ):
         shown, _ = terminal("8.8.8.8", "--dataset", str(dataset), environment=environment)
-        assert f"  {place}  " in _STYLE.sub("", shown).replace("\x1b[0m", ""), environment
+        assert f"  {position}  " in _STYLE.sub("", shown).replace("\x1b[0m", ""), environment
 
 
 def test_a_carriage_return_ends_no_row(tmp_path: Path, build: Build) -> None:

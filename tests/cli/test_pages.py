@@ -43,9 +43,9 @@ def commands(map_command: Command) -> list[Command]:
 
 def _refused(folder: Path, *arguments: str) -> str:
     """Run the command where it must fail; returns its one line. The folder stays as it was."""
-    before = sorted((each, each.lstat().st_mtime_ns) for each in folder.rglob("*"))
+    before = sorted((path, path.lstat().st_mtime_ns) for path in folder.rglob("*"))
     line = refusal(*arguments, folder=folder)
-    assert sorted((each, each.lstat().st_mtime_ns) for each in folder.rglob("*")) == before
+    assert sorted((path, path.lstat().st_mtime_ns) for path in folder.rglob("*")) == before
     return line
 
 
@@ -74,7 +74,7 @@ def test_outputs_that_cannot_be_written(tmp_path: Path, commands: list[Command])
     for name in ("notes.txt", "holiday.png"):
         (tmp_path / name).mkdir()
         (tmp_path / name / name).write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(64))
-    place = "is the page or holds it; choose another folder"
+    target = "is the page or holds it; choose another folder"
     foreign = "is not empty and not a picture; choose another name"
     for outputs, problem in (
         (("old.html",), "old.html: exists already; choose another name or use --force"),
@@ -82,8 +82,8 @@ def test_outputs_that_cannot_be_written(tmp_path: Path, commands: list[Command])
         (("here", "--force"), "here: is a folder; name a file to write"),
         (("page.html", "--png", "notes.txt", "--force"), f"notes.txt: {foreign}"),
         (("page.html", "--png", "holiday.png", "--force"), f"holiday.png: {foreign}"),
-        (("page.html", "--png", "page.html", "--force"), f"page.html: {place}"),
-        (("here/page.html", "--png", "here", "--force"), f"here: {place}"),
+        (("page.html", "--png", "page.html", "--force"), f"page.html: {target}"),
+        (("here/page.html", "--png", "here", "--force"), f"here: {target}"),
     ):
         for command in commands:
             assert _refused(tmp_path, *command, "--output", *outputs) == problem
@@ -112,12 +112,12 @@ def test_pictures_are_replaced_by_force_only(tmp_path: Path, map_command: Comman
     # Those of ``report`` are written by the same function, and take ten times as long.
     outputs = ("--output", "page.html", "--png", "pictures")
     assert run(*map_command, *outputs, folder=tmp_path).returncode == 0
-    before = {each.name for each in (tmp_path / "pictures").iterdir()}
+    before = {path.name for path in (tmp_path / "pictures").iterdir()}
     (tmp_path / "page.html").unlink()
     line = _refused(tmp_path, *map_command, *outputs)
     assert line == "pictures: exists already; choose another name or use --force"
     assert run(*map_command, *outputs, "--force", folder=tmp_path).returncode == 0
-    assert {each.name for each in (tmp_path / "pictures").iterdir()} == before
+    assert {path.name for path in (tmp_path / "pictures").iterdir()} == before
 
 
 @pytest.mark.long
@@ -142,7 +142,7 @@ def test_a_signal_leaves_no_page(
     tmp_path: Path, commands: list[Command], name: str, number: signal.Signals
 ) -> None:
     """The process waits where it gives the new page its name."""
-    (command,) = (each for each in commands if each[0] == name)
+    (command,) = (item for item in commands if item[0] == name)
     (tmp_path / "page.html").write_text("old", encoding="utf-8")
     args = (*command, "--force", "--output", "page.html")
     with held("os.rename", "page.html", *args, folder=tmp_path) as process:
@@ -155,4 +155,4 @@ def test_a_signal_leaves_no_page(
     assert process.returncode == (-number if killed else 128 + number)
     assert len([*tmp_path.iterdir()]) == (2 if killed else 1)
     assert run(*command, "--output", "new.html", folder=tmp_path).returncode == 0
-    assert {each.name for each in tmp_path.iterdir()} == {"page.html", "new.html"}
+    assert {path.name for path in tmp_path.iterdir()} == {"page.html", "new.html"}

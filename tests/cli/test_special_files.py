@@ -111,7 +111,7 @@ def named(texts: Iterable[str]) -> str:
 def test_inputs(folder: Path, args: list[str]) -> None:
     for kind in kinds() if args[0] in READ_FOLDERS else (*kinds(), "folder"):
         make(folder / named(args), kind)
-        assert refused(folder, *(each.format("special") for each in args)), kind
+        assert refused(folder, *(argument.format("special") for argument in args)), kind
 
 
 @pytest.mark.parametrize("recipe", one_of_each(RECIPES, kind=lambda _: "recipe"))

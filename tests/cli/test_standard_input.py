@@ -77,7 +77,7 @@ def test_lookup_answers_lines_in_order_and_keeps_little() -> None:
     long = b" " * (5 << 20) + b"8.8.8.8"
     done = pipe("lookup", data=b"1.1.1.1\n" + long + b"\n9.9.9.9\n" + long)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [each["error_code"] for each in answers] == [None, 10001, None, 10001]
+    assert [answer["error_code"] for answer in answers] == [None, 10001, None, 10001]
     lines = mock.Mock()
     lines.add_text.return_value = 0
     stream: Any = BufferedReader(BytesIO(bytes(5 << 20) + b"\n" + bytes(5 << 20)))

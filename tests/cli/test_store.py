@@ -30,7 +30,7 @@ def town(store: Path) -> str:
 
 
 def test_publish_roll_back_list_and_prune(tmp_path: Path, datasets: list[Path]) -> None:
-    store, ids = tmp_path / "store", [generation(each) for each in datasets]
+    store, ids = tmp_path / "store", [generation(item) for item in datasets]
     for number, dataset in enumerate(datasets):
         done = run("publish", str(dataset), "--store", str(store))
         assert (done.returncode, done.stdout) == (0, f"generation {ids[number]}\n")
@@ -46,8 +46,8 @@ def test_publish_roll_back_list_and_prune(tmp_path: Path, datasets: list[Path]) 
         (ids[0], None),
     ]
     described = json.loads(run("generations", str(store), "--json").stdout)
-    assert [each["generation"] for each in described] == ids[::-1]
-    assert [each["current"] for each in described] == [False, True, False]
+    assert [item["generation"] for item in described] == ids[::-1]
+    assert [item["current"] for item in described] == [False, True, False]
 
     assert run("prune", str(store), "--keep", "1").stdout == f"removed {ids[0]}\n"
     assert run("prune", str(store), "--keep", "1").stdout == ""
@@ -59,7 +59,10 @@ def test_the_users_store_is_the_default(
     datasets: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = str(tmp_path / "user")
-    ids = [run("publish", str(each), "--store", folder).stdout.split()[1] for each in datasets[:2]]
+    ids = [
+        run("publish", str(dataset), "--store", folder).stdout.split()[1]
+        for dataset in datasets[:2]
+    ]
     monkeypatch.setenv("GEOLOOKUP_STORE", folder)
     monkeypatch.setenv("GEOLOOKUP_DATASET", "")
     assert run("generations").stdout.split()[0] == ids[1]

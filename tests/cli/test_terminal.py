@@ -104,9 +104,9 @@ def _leaves(command: click.Command, name: str = "") -> Iterator[str]:
         return
     context = click.Context(command)
     for member in command.list_commands(context):
-        found = command.get_command(context, member)
-        assert found is not None
-        yield from _leaves(found, f"{name} {member}".strip())
+        result = command.get_command(context, member)
+        assert result is not None
+        yield from _leaves(result, f"{name} {member}".strip())
 
 
 def test_every_command_is_in_the_table() -> None:

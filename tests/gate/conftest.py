@@ -96,15 +96,15 @@ Outcome = type[Exception] | None
 
 def outcomes(accounts: Accounts, keys: Iterable[object]) -> list[Outcome]:
     """Ask with each key; return what is raised, and None for an admission."""
-    found: list[Outcome] = []
+    actual: list[Outcome] = []
     for key in keys:
         try:
             accounts.admit(key)
         except (ContractError, AccountsError) as error:
-            found.append(type(error))
+            actual.append(type(error))
         else:
-            found.append(None)
-    return found
+            actual.append(None)
+    return actual
 
 
 @pytest.fixture

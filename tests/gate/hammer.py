@@ -65,12 +65,12 @@ async def hammer(
     began = over_since = time.monotonic()
     while time.monotonic() - over_since < _OVER and not ended.is_set():
         before = time.time_ns()
-        found = await asyncio.gather(*(_outcome(gate, key) for _ in range(turn)))
-        admitted = found.count(None)
-        refused += found.count(RateLimitError)
+        actual = await asyncio.gather(*(_outcome(gate, key) for _ in range(turn)))
+        admitted = actual.count(None)
+        refused += actual.count(RateLimitError)
         if admitted:
             os.write(log, _MOMENTS.pack(before, time.time_ns()) * admitted)
-        if admitted or RateLimitError in found:
+        if admitted or RateLimitError in actual:
             over_since = time.monotonic()
         if over_since - began > _PATIENCE:
             raise TimeoutError("the quota does not come to its end")

@@ -110,11 +110,11 @@ def plan(file: Path, rate: int, quota: int) -> None:
 def check(url: str, folder: Path, count: int) -> None:
     """Fail if more was admitted than the quota, or more lost than promised."""
     for rate, pause in _PLANS:
-        found = run(url, folder, count, rate=rate, pause=pause)
-        lost = found.quota - found.admitted
-        print(f"rate {rate}: {found}, {count} kills, {lost} lost")
-        assert found.admitted <= found.used == found.quota
-        assert lost <= found.allowed
+        result = run(url, folder, count, rate=rate, pause=pause)
+        lost = result.quota - result.admitted
+        print(f"rate {rate}: {result}, {count} kills, {lost} lost")
+        assert result.admitted <= result.used == result.quota
+        assert lost <= result.allowed
 
 
 if __name__ == "__main__":

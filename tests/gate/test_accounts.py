@@ -65,8 +65,8 @@ def test_keys_of_an_account_share_rate_and_quota(worker: Open, clock: FakeClock)
         accounts.admit(pair[0])
     clock.now += SECOND
     assert outcomes(accounts, pair) == [QuotaError] * 2
-    found = {(one.name, one.used, one.keys) for one in accounts.usage()}
-    assert found == {("Acme", 20, 2), ("Other", 1, 1)}
+    actual = {(one.name, one.used, one.keys) for one in accounts.usage()}
+    assert actual == {("Acme", 20, 2), ("Other", 1, 1)}
 
 
 def test_the_free_plan_is_2000_for_life_at_5_a_second(worker: Open, clock: FakeClock) -> None:
@@ -93,13 +93,13 @@ def test_a_flood_of_refused_requests_stays_off_the_store(worker: Open, clock: Fa
     with patch.multiple(store, **calls):
         for key in made:
             outcomes(accounts, [key] * 1100)
-            before = [each.call_count for each in calls.values()]
+            before = [item.call_count for item in calls.values()]
             assert sum(before) > 0
             for _ in range(1000):
                 clock.now += 5
                 expected = QuotaError if key == made[-1] else RateLimitError
                 assert outcomes(accounts, [key]) == [expected]
-            assert [each.call_count for each in calls.values()] == before
+            assert [item.call_count for item in calls.values()] == before
 
 
 @pytest.mark.long

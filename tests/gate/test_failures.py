@@ -309,9 +309,9 @@ def test_a_lost_account_fails_alone(url: str, plans: Path, file: Path) -> None:
             for ask in (accounts.keys, accounts.usage):
                 with pytest.raises(AccountsError):
                     ask()
-        found = asyncio.run(answers(GroupCommit(accounts), [kept, cached, lost, kept]))
+        result = asyncio.run(answers(GroupCommit(accounts), [kept, cached, lost, kept]))
         of_lost = InvalidKeyError if url.startswith("sqlite") else AccountsError
-        assert found == [type(None), AccountsError, of_lost, type(None)]
+        assert result == [type(None), AccountsError, of_lost, type(None)]
 
 
 async def answers(gate: GroupCommit, keys: list[str]) -> list[object]:
@@ -322,7 +322,7 @@ async def answers(gate: GroupCommit, keys: list[str]) -> list[object]:
         await asyncio.sleep(0.01)
         turns += 1
     assert turns > 0
-    return [type(each) for each in await waiting]
+    return [type(item) for item in await waiting]
 
 
 def until_admitted(accounts: Accounts, keys: list[str]) -> None:

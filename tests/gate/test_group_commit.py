@@ -84,7 +84,7 @@ def test_a_turn_asks_the_store_once(worker: Open, monkeypatch: pytest.MonkeyPatc
     gate = GroupCommit(accounts)
     assert together(gate, keys * 4) == [None] * 20
     assert together(gate, keys[:1]) == [None]
-    numbers = [[each.number for each in call.args[0]] for call in decide.call_args_list]
+    numbers = [[argument.number for argument in call.args[0]] for call in decide.call_args_list]
     assert numbers == [[4] * 5, [1]]
 
 
@@ -102,7 +102,7 @@ def test_a_refusal_among_many_is_of_its_account_alone(worker: Open, clock: FakeC
         expected = [RateLimitError if key in at_rate else None for key in keys]
         assert together(gate, keys) == expected
         used = {row.name: row.used for row in accounts.usage()}
-        assert [used[name] for name in names] == [2 if each is None else 3 for each in expected]
+        assert [used[name] for name in names] == [2 if value is None else 3 for value in expected]
 
 
 def test_a_client_that_has_gone_changes_nothing_for_others(worker: Open) -> None:
@@ -181,4 +181,4 @@ def test_an_unforeseen_error_reaches_all(worker: Open, monkeypatch: pytest.Monke
     async def turn() -> list[object]:
         return await asyncio.gather(*(asked(gate, key) for _ in range(3)), return_exceptions=True)
 
-    assert [type(each) for each in asyncio.run(turn())] == [ZeroDivisionError] * 3
+    assert [type(item) for item in asyncio.run(turn())] == [ZeroDivisionError] * 3

@@ -21,9 +21,9 @@ GOOD = keys.make("live")
 def test_a_key_says_its_environment_and_holds_160_random_bits() -> None:
     for environment in keys.ENVIRONMENTS:
         form = rf"geo_{environment}_([a-z2-7]{{32}})([0-9a-f]{{8}})"
-        found = re.fullmatch(form, keys.make(environment))
-        assert found is not None
-        assert len(b32decode(found[1].upper())) * 8 == 160
+        match = re.fullmatch(form, keys.make(environment))
+        assert match is not None
+        assert len(b32decode(match[1].upper())) * 8 == 160
     made = [b32decode(keys.make("live")[9:41].upper()) for _ in range(200)]
     bits = [f"{int.from_bytes(value):0160b}" for value in made]
     assert [set(column) for column in zip(*bits, strict=True)] == [{"0", "1"}] * 160
@@ -34,8 +34,8 @@ def test_a_key_says_its_environment_and_holds_160_random_bits() -> None:
 
 
 @given(st.integers(0, len(GOOD) - 1), st.sampled_from("abcdefghijklmnopqrstuvwxyz234567_0189A"))
-def test_one_wrong_character_is_told_without_a_store(place: int, character: str) -> None:
-    near = GOOD[:place] + character + GOOD[place + 1 :]
+def test_one_wrong_character_is_told_without_a_store(position: int, character: str) -> None:
+    near = GOOD[:position] + character + GOOD[position + 1 :]
     assert keys.is_well_formed(near) is (near == GOOD)
 
 

@@ -79,8 +79,8 @@ def test_every_store_decides_every_case(
         plan, count = Plan("p", rate, case.quota), len(step.outcomes)
         parts = [1] * count if one_by_one else [count]
         requests = [Requests(number, plan, part) for part in parts]
-        found = [outcome for some in requests for outcome in decided(accounts, some, clock.now)]
-        assert found == step.outcomes
+        actual = [outcome for some in requests for outcome in decided(accounts, some, clock.now)]
+        assert actual == step.outcomes
         assert used_of(accounts, number) == step.used
 
 

@@ -64,8 +64,8 @@ def test_another_file_renamed_to_the_path_counts_within_a_second(
         service.close()
     admin.close()
     with closing(sqlite3.connect(file)) as db:
-        for column, found in (("count(*)", 2), ("sum(revoked)", 1)):
-            assert db.execute(f"SELECT {column} FROM key").fetchone() == (found,)  # noqa: S608
+        for column, item in (("count(*)", 2), ("sum(revoked)", 1)):
+            assert db.execute(f"SELECT {column} FROM key").fetchone() == (item,)  # noqa: S608
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
@@ -142,14 +142,14 @@ def test_a_backup_and_a_new_file(worker: Open, url: str, tmp_path: Path, file: P
         restore(url, tmp_path / "nonsense")
     assert {path.name for path in tmp_path.glob("*backup*")} == {"backup"}
     assert stat.S_IMODE((tmp_path / "backup").stat().st_mode) == 0o600
-    assert [each.name for each in worker().usage()] == ["Acme"]
+    assert [record.name for record in worker().usage()] == ["Acme"]
     accounts = worker()
     accounts.create_key("Old", "mid")
     file.unlink()
     key = accounts.create_key("New", "mid")
     for one in accounts, worker():
         one.admit(key)
-        assert [each.name for each in one.usage()] == ["New"]
+        assert [record.name for record in one.usage()] == ["New"]
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022])

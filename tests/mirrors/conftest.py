@@ -125,16 +125,16 @@ def kinds_asked(site: Site) -> list[str]:
 
 def index_of(folder: Path) -> Index:
     index = read_index((folder / INDEX).read_bytes(), None, folder / INDEX)
-    for each in index.files:
-        content = (folder / each.path).read_bytes()
-        assert (len(content), hashlib.sha256(content).hexdigest()) == (each.bytes, each.sha256)
+    for item in index.files:
+        content = (folder / item.path).read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (item.bytes, item.sha256)
     return index
 
 
 def stats_of(folder: Path) -> dict[Path, tuple[int, int, int]]:
     """Return what changes when a file of a mirror is written, or one is added to a folder."""
-    found = {path: path.stat() for path in folder.rglob("*")}
-    return {path: (each.st_ino, each.st_mtime_ns, each.st_size) for path, each in found.items()}
+    actual = {path: path.stat() for path in folder.rglob("*")}
+    return {path: (item.st_ino, item.st_mtime_ns, item.st_size) for path, item in actual.items()}
 
 
 def archives_of(folder: Path) -> set[str]:
@@ -179,24 +179,24 @@ def _origin(keys: Sequence[Path], folder: Path) -> None:
 @pytest.fixture
 def edge(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
     """An edge without a store, of a mirror without an index."""
-    with edge_of(tmp_path, datasets) as found:
-        yield found
+    with edge_of(tmp_path, datasets) as result:
+        yield result
 
 
 @pytest.fixture
 def followed(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
     """An edge that has followed number 0 and 1."""
     made = once("mirrors-followed", partial(_followed, ()))
-    with edge_of(shutil.copytree(made, tmp_path / "copy"), datasets) as found:
-        yield found
+    with edge_of(shutil.copytree(made, tmp_path / "copy"), datasets) as result:
+        yield result
 
 
 @pytest.fixture
 def trusting(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
     """An edge that trusts the first key, and has followed number 0 and 1, signed with it."""
     made = once("mirrors-trusting", lambda folder: _followed(key_files()[:1], folder))
-    with edge_of(shutil.copytree(made, tmp_path / "copy"), datasets) as found:
-        yield found
+    with edge_of(shutil.copytree(made, tmp_path / "copy"), datasets) as result:
+        yield result
 
 
 def _followed(keys: Sequence[Path], folder: Path) -> None:

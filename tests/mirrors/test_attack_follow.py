@@ -46,42 +46,42 @@ class World:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    place = tmp_path_factory.mktemp("world")
+    target = tmp_path_factory.mktemp("world")
     for name in ("key", "other"):
-        generate(place / name)
-    mirrors = [place / f"mirror-{moment}" for moment in MOMENTS]
+        generate(target / name)
+    mirrors = [target / f"mirror-{moment}" for moment in MOMENTS]
     for moment in MOMENTS:
         if moment == len(MOMENTS) - 1:
-            geolookup.rollback(place / "store", signing_keys=place / "key")
+            geolookup.rollback(target / "store", signing_keys=target / "key")
         else:
-            _publish(place, "acme", moment, place / "store")
-        mirror(place / "store", place / "mirror", signing_keys=place / "key")
-        shutil.copytree(place / "mirror", mirrors[moment])
-    stores = [place / f"edge-{moment}" for moment in (-1, *MOMENTS)]
-    trust(stores[0], [read_private(place / "key").public])
-    for at, each in enumerate(mirrors):
+            _publish(target, "acme", moment, target / "store")
+        mirror(target / "store", target / "mirror", signing_keys=target / "key")
+        shutil.copytree(target / "mirror", mirrors[moment])
+    stores = [target / f"edge-{moment}" for moment in (-1, *MOMENTS)]
+    trust(stores[0], [read_private(target / "key").public])
+    for at, item in enumerate(mirrors):
         shutil.copytree(stores[at], stores[at + 1])
-        poll(Source(str(each), stores[at + 1]))
-    return World(mirrors, _foreign(place), stores, place / "key")
+        poll(Source(str(item), stores[at + 1]))
+    return World(mirrors, _foreign(target), stores, target / "key")
 
 
-def _publish(place: Path, name: str, number: int, store: Path, key: str = "key") -> None:
-    dataset = named(place / f"{name}-{number}-{key}", name, number)
-    sign(dataset, place / key)
+def _publish(target_folder: Path, name: str, number: int, store: Path, key: str = "key") -> None:
+    dataset = named(target_folder / f"{name}-{number}-{key}", name, number)
+    sign(dataset, target_folder / key)
     geolookup.publish(dataset, store)
 
 
-def _foreign(place: Path) -> dict[str, Path]:
+def _foreign(target_folder: Path) -> dict[str, Path]:
     """Mirrors of another dataset, of another signer, and of one who signs what is not his."""
-    found = {}
+    actual = {}
     for title, name, key in (("name", "other", "key"), ("signer", "acme", "other")):
-        _publish(place, name, 4, place / f"store-{title}", key)
-        found[title] = place / f"mirror-{title}"
-        mirror(place / f"store-{title}", found[title], signing_keys=place / key)
-    found["signature"] = copied(found["signer"], place / "mirror-signature")
-    text = index_text(read_index((found["signer"] / INDEX).read_bytes(), None, INDEX), [])
-    (found["signature"] / INDEX).write_bytes(text)
-    return found
+        _publish(target_folder, name, 4, target_folder / f"store-{title}", key)
+        actual[title] = target_folder / f"mirror-{title}"
+        mirror(target_folder / f"store-{title}", actual[title], signing_keys=target_folder / key)
+    actual["signature"] = copied(actual["signer"], target_folder / "mirror-signature")
+    text = index_text(read_index((actual["signer"] / INDEX).read_bytes(), None, INDEX), [])
+    (actual["signature"] / INDEX).write_bytes(text)
+    return actual
 
 
 def polled(folder: Path, store: Path) -> str | None:
@@ -97,14 +97,14 @@ def polled(folder: Path, store: Path) -> str | None:
         }
 
     before = content()
-    found, line = None, ""
+    actual, line = None, ""
     try:
-        found = poll(Source(str(folder), store)).generation
+        actual = poll(Source(str(folder), store)).generation
     except GeoLookupError as error:
         line = str(error)
     assert "\n" not in line
-    assert found or content() == before
-    return found
+    assert actual or content() == before
+    return actual
 
 
 @st.composite
@@ -114,11 +114,11 @@ def attacks(draw: st.DrawFn, world: World, folder: Path, until: int) -> tuple[Pa
     A store without a generation has no name: it takes any dataset of the keys that it trusts.
     Return the mirror of the index, and which of its files differ.
     """
-    foreign = [each for name, each in world.foreign.items() if name != "name" or until >= 0]
+    foreign = [item for name, item in world.foreign.items() if name != "name" or until >= 0]
     mirrors = [*world.mirrors, *foreign]
     index = draw(st.sampled_from(mirrors))
     shutil.copytree(index, folder)
-    everything = sorted(path for each in mirrors for path in each.rglob("*.zst"))
+    everything = sorted(path for item in mirrors for path in item.rglob("*.zst"))
     damaged = set()
     for file in world.index(index).files:
         content, path = (index / file.path).read_bytes(), folder / file.path
@@ -145,13 +145,13 @@ def outcomes(world: World, mirrored: Path, damaged: set[str], until: int) -> set
     if mirrored not in world.mirrors[max(0, until) :]:
         return {None}
     index = world.index(mirrored)
-    followed = {world.current(each) for each in MOMENTS[: until + 1]}
-    has = {each for each in followed if (world.stores[until + 1] / "generations" / each).is_dir()}
+    followed = {world.current(item) for item in MOMENTS[: until + 1]}
+    has = {item for item in followed if (world.stores[until + 1] / "generations" / item).is_dir()}
     assert index.now.pack is not None
     if index.current in has or index.now.pack.path not in damaged:
         return {index.current}
     # One delta is tried, and only where it is smaller than the pack.
-    deltas = {each.file.path for each in index.now.deltas if each.base in has}
+    deltas = {delta.file.path for delta in index.now.deltas if delta.base in has}
     return {None, index.current} if deltas - damaged else {None}
 
 
@@ -160,18 +160,18 @@ def outcomes(world: World, mirrored: Path, damaged: set[str], until: int) -> set
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_a_store_between_honest_polls(world: World, data: st.DataObject) -> None:
-    with TemporaryDirectory() as place:
+    with TemporaryDirectory() as target:
         until = data.draw(st.integers(-1, len(MOMENTS) - 1))
-        store, folder = Path(place, "store"), Path(place, "mirror")
+        store, folder = Path(target, "store"), Path(target, "mirror")
         shutil.copytree(world.stores[until + 1], store, symlinks=True)
         if data.draw(st.booleans()):  # the follower's own record is lost; the store's serial stays
             (store / "follow.json").unlink(missing_ok=True)
             shutil.rmtree(store / ".follow", ignore_errors=True)
         mirrored, damaged = data.draw(attacks(world, folder, until))
-        found = polled(folder, store)
-        assert found in outcomes(world, mirrored, damaged, until)
+        result = polled(folder, store)
+        assert result in outcomes(world, mirrored, damaged, until)
         latest = world.current(MOMENTS[-1])
-        for expected in (found or (world.current(until) if until >= 0 else None), latest):
+        for expected in (result or (world.current(until) if until >= 0 else None), latest):
             if expected is not None:
                 with geolookup.open(store, trusted_keys=f"{world.key}.pub") as engine:
                     assert engine.lookup("8.8.8.8")["success"]

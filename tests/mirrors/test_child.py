@@ -30,12 +30,12 @@ pytestmark = [
 
 
 def installing(parent: int) -> list[int]:
-    found = []
+    actual = []
     for process in family(parent):
         with suppress(OSError):  # it has ended
             if "geolookup.mirrors.child" in Path(f"/proc/{process}/cmdline").read_text("utf-8"):
-                found.append(process)
-    return found
+                actual.append(process)
+    return actual
 
 
 def test_a_poll_by_a_child(
@@ -129,11 +129,11 @@ def test_two_followers_take_turns(followed: Edge) -> None:
     wanted = followed.publish(2)
     with follow(followed, "--every", "0.2s") as one, follow(followed, "--every", "0.2s") as two:
         until(lambda: followed.state["polls"].get("current", 0) > 5)
-        for each in (one, two):
-            each.terminate()
-            assert each.wait(PATIENCE) == 0
-            assert each.stderr is not None
-            assert each.stderr.read() == ""
+        for item in (one, two):
+            item.terminate()
+            assert item.wait(PATIENCE) == 0
+            assert item.stderr is not None
+            assert item.stderr.read() == ""
     assert followed.current == wanted
     assert followed.state["polls"]["updated"] == 3
 

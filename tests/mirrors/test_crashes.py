@@ -31,31 +31,38 @@ pytestmark = [
 _KINDS: dict[Kind, str] = {"kill": KILLED, "fault": REFUSED}
 
 
-def check(store: Path, former: Path, place: Path, kind: Kind, old: str | None, new: str) -> None:
+def check(
+    store: Path, former: Path, target_folder: Path, kind: Kind, old: str | None, new: str
+) -> None:
     """Readers find the old generation up to one step, and the new one from there on.
 
     The next run completes the mirror, and nothing is left of the one that ended. The first faults
     do no harm, hence ``calm``.
     """
-    found: list[str | None] = []
+    actual: list[str | None] = []
     outcomes = set()
-    work = partial(mirror, store, place, deltas=1)
-    for ended in endings(work, kind, former, place, stride=scaled(5, 1), calm=scaled(2, 4)):
+    work = partial(mirror, store, target_folder, deltas=1)
+    for ended in endings(work, kind, former, target_folder, stride=scaled(5, 1), calm=scaled(2, 4)):
         outcomes.add(ended)
-        found.append(index_of(place).current if (place / INDEX).exists() else None)
-        assert ended != DONE or found[-1] == new
+        actual.append(index_of(target_folder).current if (target_folder / INDEX).exists() else None)
+        assert ended != DONE or actual[-1] == new
         work()
-        named = {file.path for file in index_of(place).files}
+        named = {file.path for file in index_of(target_folder).files}
         if former.exists():
             named |= {file.path for file in index_of(former).files}
-        assert archives_of(place) == named
-        assert {path.name for path in place.iterdir()} == {".lock", INDEX, "packs", "deltas"}
+        assert archives_of(target_folder) == named
+        assert {path.name for path in target_folder.iterdir()} == {
+            ".lock",
+            INDEX,
+            "packs",
+            "deltas",
+        }
     assert outcomes == {_KINDS[kind], DONE}
     if kind == "fault":
-        found.sort(key=lambda each: each == new)
-    moved = found.index(new)
+        actual.sort(key=lambda item: item == new)
+    moved = actual.index(new)
     assert moved
-    assert found == [old] * moved + [new] * (len(found) - moved)
+    assert actual == [old] * moved + [new] * (len(actual) - moved)
 
 
 @pytest.mark.long
@@ -113,7 +120,7 @@ def test_a_poll_that_ends(followed: Edge, tmp_path: Path, name: str, kind: Kind)
         if kind == "fault":  # a removal that failed is logged; the next change of the store tidies
             prune(followed.store)
         assert not list((followed.store / "generations").glob(".*"))
-    assert {found for _, found in outcomes} == {old, new}
+    assert {item for _, item in outcomes} == {old, new}
     assert (DONE, new) in outcomes
     assert (DONE, old) not in outcomes
     assert kind == "fault" or (KILLED, old) in outcomes

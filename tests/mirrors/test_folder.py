@@ -33,36 +33,36 @@ def folder(tmp_path: Path) -> Path:
 
 
 def timeless(index: Index) -> Index:
-    listed = [replace(each, published_at="") for each in index.generations]
+    listed = [replace(item, published_at="") for item in index.generations]
     return replace(index, serial=0, published_at="", generations=tuple(listed))
 
 
 def test_two_packs_and_a_delta_from_each_generation(
     store: Path, folder: Path, tmp_path: Path
 ) -> None:
-    found = mirror(store, folder)
+    result = mirror(store, folder)
     index = index_of(folder)
     first, second, third = map(id_of, range(3))
-    assert (found.state, found.index, found.removed) == ("published", index, ())
+    assert (result.state, result.index, result.removed) == ("published", index, ())
     assert (index.name, index.current, index.expires_at) == ("geo", third, None)
-    assert [each.generation for each in index.generations] == [third, second]
-    assert [each.base for each in index.now.deltas] == [second, first]
-    assert {file.path for file in found.added} == archives_of(folder)
+    assert [item.generation for item in index.generations] == [third, second]
+    assert [item.base for item in index.now.deltas] == [second, first]
+    assert {file.path for file in result.added} == archives_of(folder)
     assert {path.name for path in folder.iterdir()} == {".lock", INDEX, "packs", "deltas"}
-    for each in index.generations:
-        assert each.pack is not None
-        unpack(folder / each.pack.path, tmp_path / each.generation)
-        assert generation(tmp_path / each.generation) == each.generation
+    for entry in index.generations:
+        assert entry.pack is not None
+        unpack(folder / entry.pack.path, tmp_path / entry.generation)
+        assert generation(tmp_path / entry.generation) == entry.generation
     for number, delta in enumerate(reversed(index.now.deltas)):
         unpack(folder / delta.file.path, tmp_path / str(number), base=shared(number))
         assert generation(tmp_path / str(number)) == third
     before = stats_of(folder)
-    found = mirror(store, folder)  # without a change nothing is written
-    assert (found.state, found.index, found.added) == ("current", index, ())
+    result = mirror(store, folder)  # without a change nothing is written
+    assert (result.state, result.index, result.added) == ("current", index, ())
     assert stats_of(folder) == before
     for deltas in (0, 1):
         mirror(store, folder, deltas=deltas)
-        assert [each.base for each in index_of(folder).now.deltas] == [second][:deltas]
+        assert [item.base for item in index_of(folder).now.deltas] == [second][:deltas]
 
 
 def test_a_rollback_while_archives_are_packed_is_followed(
@@ -76,7 +76,7 @@ def test_a_rollback_while_archives_are_packed_is_followed(
             dataset: Path, archive: Path, *, base: Path | None = None,
             current: str = current, is_gone: bool = is_gone,
         ) -> int:  # fmt: skip
-            if [each.generation for each in generations(store) if each.current] == [current]:
+            if [item.generation for item in generations(store) if item.current] == [current]:
                 rollback(store)
                 if is_gone:
                     shutil.rmtree(store / "generations" / current)
@@ -86,10 +86,10 @@ def test_a_rollback_while_archives_are_packed_is_followed(
         index = mirror(store, folder).index
         assert index == index_of(folder)
         assert index.current == id_of(1)
-        assert {each.base for each in index.now.deltas} == {id_of(0)} | {id_of(2)} - {
+        assert {delta.base for delta in index.now.deltas} == {id_of(0)} | {id_of(2)} - {
             current for _ in range(is_gone)
         }
-        assert [each.generation for each in index.generations if each.withdrawn] == [current]
+        assert [item.generation for item in index.generations if item.withdrawn] == [current]
         shutil.rmtree(folder)
         publish(shared(2), store)
 
@@ -109,34 +109,34 @@ def test_archives_of_the_former_index_stay_until_the_next(store: Path, folder: P
         assert {*removed} == before - archives_of(folder)
     assert removed
     for _ in range(3):
-        found = mirror(store, folder, expires="7d")
-        assert (found.state, found.added, found.removed) == ("published", (), ())
+        result = mirror(store, folder, expires="7d")
+        assert (result.state, result.added, result.removed) == ("published", (), ())
     assert archives_of(folder) == paths[-1] | paths[-2] | theirs
     assert [path.read_text(encoding="utf-8") for path in others] == ["mine"] * 3
 
 
 def test_a_withdrawn_generation_is_named_and_has_a_way_back(store: Path, mirrored: Path) -> None:
     rollback(store)
-    found = mirror(store, mirrored)
+    result = mirror(store, mirrored)
     index = index_of(mirrored)
     first, second, third = map(id_of, range(3))
     assert index.current == second
     gone = index.entry(third)
     assert gone is not None
     assert (gone.withdrawn, gone.pack, gone.deltas) == (True, None, ())
-    assert [each.base for each in index.now.deltas] == [third, first]
+    assert [delta.base for delta in index.now.deltas] == [third, first]
     # The pack of the generation that is current again was there.
-    added = {file.path.partition("/")[0] for file in found.added if second in file.path}
+    added = {file.path.partition("/")[0] for file in result.added if second in file.path}
     assert added == {"deltas"}
     publish(shared(2), store)
     mirror(store, mirrored)
     index = index_of(mirrored)
     assert index.current == third
-    assert not any(each.withdrawn for each in index.generations)
+    assert not any(item.withdrawn for item in index.generations)
     prune(store, 1)
     mirror(store, mirrored)
     index = index_of(mirrored)
-    assert [each.generation for each in index.generations] == [third]
+    assert [item.generation for item in index.generations] == [third]
     assert index.now.deltas == ()
 
 
@@ -146,8 +146,8 @@ def test_a_generation_that_cannot_be_read_is_left_out(store: Path, folder: Path)
     (second / "manifest.json").unlink()
     mirror(store, folder)
     index = index_of(folder)
-    assert [each.generation for each in index.generations] == [id_of(2)]
-    assert [each.base for each in index.now.deltas] == [id_of(0)]
+    assert [item.generation for item in index.generations] == [id_of(2)]
+    assert [delta.base for delta in index.now.deltas] == [id_of(0)]
 
 
 @pytest.mark.parametrize("kind", ["packs", "deltas"])
@@ -156,10 +156,10 @@ def test_a_changed_archive_is_written_again(store: Path, mirrored: Path, kind: s
     expected = damaged.read_bytes()
     damaged.write_bytes(expected[:-1] + b"x")
     missing.unlink()
-    found = mirror(store, mirrored)
-    assert found.state == "current"
-    assert sorted(file.path for file in found.added) == [
-        f"{kind}/{each.name}" for each in (damaged, missing)
+    result = mirror(store, mirrored)
+    assert result.state == "current"
+    assert sorted(file.path for file in result.added) == [
+        f"{kind}/{item.name}" for item in (damaged, missing)
     ]
     assert damaged.read_bytes() == expected
     index_of(mirrored)
@@ -169,12 +169,12 @@ def test_one_store_gives_the_same_bytes(store: Path, folder: Path) -> None:
     """Also where one mirror has a history, and the other begins with the same state."""
     other = folder.with_name("other")
     first = mirror(store, folder)
-    former = {path: each for path, each in stats_of(folder).items() if path.suffix == ".zst"}
+    former = {path: item for path, item in stats_of(folder).items() if path.suffix == ".zst"}
     publish(shared(3), store)
-    found = mirror(store, folder)
-    assert found.index.serial > first.index.serial
-    assert found.index.current == id_of(3)
-    assert len(found.added) == 1 + 3  # a pack, and a delta from each of the three
+    result = mirror(store, folder)
+    assert result.index.serial > first.index.serial
+    assert result.index.current == id_of(3)
+    assert len(result.added) == 1 + 3  # a pack, and a delta from each of the three
     assert former.items() < stats_of(folder).items()
     mirror(store, other)
     assert timeless(index_of(folder)) == timeless(index_of(other))
@@ -216,9 +216,9 @@ def test_the_withdrawn_generations_that_are_listed(store: Path) -> None:
     published = pointer.read(store)
     gone = [pointer.Publication(f"{n:064x}", published[0].at, withdrawn=True) for n in range(120)]
     pointer.write(store, [*gone, *published])
-    listed = [each.generation for each in listed_generations(store, 0)]
+    listed = [item.generation for item in listed_generations(store, 0)]
     assert listed[:2] == [id_of(2), id_of(1)]
-    assert listed[2:] == [each.generation for each in reversed(gone)][:98]
+    assert listed[2:] == [item.generation for item in reversed(gone)][:98]
     pointer.write(store, [*published, *gone])
     assert len(listed_generations(store, 0)) == 100
 
@@ -256,7 +256,7 @@ def test_folders_that_are_no_mirror_are_refused(store: Path, tmp_path: Path) -> 
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "notes.txt").write_text("", encoding="utf-8")
     before = sorted(tmp_path.rglob("*"))
-    for place, problem in (
+    for output, problem in (
         (store, "is not empty and not a mirror"),
         (shared(0), "is not empty and not a mirror"),
         (tmp_path / "file", "cannot be written"),
@@ -264,7 +264,7 @@ def test_folders_that_are_no_mirror_are_refused(store: Path, tmp_path: Path) -> 
         (tmp_path / "x" / "y", "x: no such folder"),
     ):
         with pytest.raises(OutputError, match=problem):
-            mirror(store, place)
+            mirror(store, output)
     for options, problem in (
         ({"deltas": -1}, "deltas is -1; write 0 to 100"),
         ({"deltas": 101}, "deltas is 101; write 0 to 100"),
@@ -285,14 +285,14 @@ def test_what_cannot_be_mirrored_leaves_the_index(
     damaged = store / "generations" / id_of(3) / "ipv4.arrow"
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
     publish(numbered(tmp_path / "7", 7), other := tmp_path / "other")
-    for place, problem in (
+    for output, problem in (
         (store, r"ipv4\.arrow"),
         (other, "is a mirror of 'geo', but the store has 'n7'"),
         (tmp_path / "nothing", "no store here"),
         (shared(0), "no store here"),
     ):
         with pytest.raises(DatasetError, match=problem):
-            mirror(place, mirrored)
+            mirror(output, mirrored)
         assert (mirrored / INDEX).read_bytes() == before
         assert not (mirrored / ".unfinished").exists()
     (mirrored / INDEX).write_text("{}", encoding="utf-8")

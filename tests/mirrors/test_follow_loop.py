@@ -150,10 +150,10 @@ def test_what_no_later_poll_can_use_is_misuse(tmp_path: Path) -> None:
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    found = Status(url="https://x/", index="ab", serial=7).after_failure("no")
-    found = found.after_success("updated", generation="cd", bytes=5)
-    write_status(tmp_path, found)
-    assert read_status(tmp_path) == found
+    result = Status(url="https://x/", index="ab", serial=7).after_failure("no")
+    result = result.after_success("updated", generation="cd", bytes=5)
+    write_status(tmp_path, result)
+    assert read_status(tmp_path) == result
 
 
 def test_failures_are_counted_until_a_success() -> None:
@@ -216,8 +216,8 @@ def test_failures_wait_from_a_tenth_of_the_interval_up_to_it(
     polling: Polling, failures: int
 ) -> None:
     most = min(polling.every, polling.every / 10 * 2 ** min(failures - 1, 20))
-    found = polling.retry(failures, None)
-    assert most <= found <= most_of(polling, most)
+    result = polling.retry(failures, None)
+    assert most <= result <= most_of(polling, most)
 
 
 def test_waits_double() -> None:
@@ -230,9 +230,9 @@ def test_waits_double() -> None:
 def test_a_wait_that_the_mirror_asks_for_is_kept_within_reason(
     polling: Polling, failures: int, asked: float
 ) -> None:
-    found = polling.retry(failures, asked)
-    assert found >= min(asked, max(polling.every, 3600))
-    assert found <= most_of(polling, max(polling.every, 3600))
+    result = polling.retry(failures, asked)
+    assert result >= min(asked, max(polling.every, 3600))
+    assert result <= most_of(polling, max(polling.every, 3600))
 
 
 def test_waits_are_spread_over_their_range(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ files = st.builds(
 
 @st.composite
 def _listed(draw: st.DrawFn, generation: str, *, withdrawn: bool) -> IndexEntry:
-    bases = st.lists(ids.filter(lambda each: each != generation), max_size=3, unique=True)
+    bases = st.lists(ids.filter(lambda item: item != generation), max_size=3, unique=True)
     deltas = [] if withdrawn else [Delta(base, draw(files)) for base in draw(bases)]
     pack = None if withdrawn else draw(files)
     signature = draw(st.none() | names)
@@ -45,8 +45,8 @@ def indexes(draw: st.DrawFn) -> Index:
     generations = draw(st.lists(ids, min_size=1, max_size=4, unique=True))
     current = draw(st.sampled_from(generations))
     listed = [
-        draw(_listed(each, withdrawn=each != current and draw(st.booleans())))
-        for each in generations
+        draw(_listed(generation, withdrawn=generation != current and draw(st.booleans())))
+        for generation in generations
     ]
     serial, expires = st.integers(1, _MOST_SERIAL), st.none() | times
     return Index(draw(names), draw(serial), draw(times), current, tuple(listed), draw(expires))
@@ -123,10 +123,10 @@ def test_any_value_in_the_place_of_a_member(
         at = inner
     at[key] = value
     try:
-        found = read(sealed_payload(stated))
+        result = read(sealed_payload(stated))
     except DatasetError:
         return
-    assert payload_of(found) == stated
+    assert payload_of(result) == stated
 
 
 def many(count: int) -> list[dict[str, Any]]:
@@ -165,14 +165,14 @@ LARGEST = {"path": "/".join(["x" * 255] * 8), "bytes": (64 << 30) - 1}
 def test_wrong_members_are_refused() -> None:
     sizes = (0, -1, 64 << 30, 1.0, True, "1", None)
     pack: tuple[str | int, ...] = ("generations", 0, "pack")
-    cases = [(place, value) for place in WRONG for value in WRONG[place]]
+    cases = [(member, value) for member in WRONG for value in WRONG[member]]
     cases += [((*pack, "path"), path) for path in PATHS]
     cases += [((*pack, "bytes"), size) for size in sizes]
     delta = payload_of(INDEX)["generations"][0]["deltas"][0]
     cases += [(("generations", 0, "deltas"), [delta, delta]), (("generations",), many(1001))]
-    for place, value in cases:
+    for member, value in cases:
         stated = payload_of(INDEX)
-        *outer, last = place
+        *outer, last = member
         at: Any = stated
         for key in outer:
             at = at[key]
@@ -183,7 +183,7 @@ def test_wrong_members_are_refused() -> None:
         with pytest.raises(DatasetError) as caught:
             read(sealed_payload(stated))
         said = str(caught.value)
-        assert said.startswith("index.json: not the index of a mirror; "), (place, str(value)[:40])
+        assert said.startswith("index.json: not the index of a mirror; "), (member, str(value)[:40])
     for stated in ({}, payload_of(INDEX) | {"format": "geolookup", "format_version": 2}):
         with pytest.raises(DatasetError, match="not the index of a mirror; "):
             read(sealed_payload(stated))

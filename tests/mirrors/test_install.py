@@ -137,7 +137,9 @@ def test_archives_that_contradict_the_index_leave_the_store(followed: Edge, tmp_
     followed.publish(2)
     index = followed.index()
     now = replace(index.now, signature="no statement", deltas=())
-    others = (each for each in index.generations if each.generation != index.current)
+    others = (
+        generation for generation in index.generations if generation.generation != index.current
+    )
     followed.forge(replace(index, generations=(now, *others)))
     before = content_of(followed.store)
     with pytest.raises(DatasetError, match="not a signed document"):
@@ -221,8 +223,8 @@ def test_errors_of_the_child_are_those_of_the_poll(
     ):
         with pytest.raises(MirrorError) as caught:
             install_in(Fake(answer, status), store, monkeypatch)
-        found = caught.value
-        assert [Path(found.path), found.problem, found.wait] == expected
+        actual = caught.value
+        assert [Path(actual.path), actual.problem, actual.wait] == expected
 
 
 def test_a_signal_ends_the_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,13 +72,13 @@ def test_a_change_is_fetched_as_a_delta_or_in_the_same_poll_as_a_pack(
     polled = followed.poll()
     assert (polled.state, polled.kind, followed.current) == ("updated", "delta", wanted)
     assert kinds_asked(followed.site) == ["", "deltas"]
-    assert polled.bytes == min(each.file.bytes for each in followed.index().now.deltas)
+    assert polled.bytes == min(delta.file.bytes for delta in followed.index().now.deltas)
     for number in (3, 4):
         wanted = followed.publish(number)
-        for each in followed.index().now.deltas:
+        for item in followed.index().now.deltas:
             if number == 3:
-                (followed.folder / each.file.path).write_bytes(b"no archive")
-            elif (path := followed.store / "generations" / each.base / "location.arrow").exists():
+                (followed.folder / item.file.path).write_bytes(b"no archive")
+            elif (path := followed.store / "generations" / item.base / "location.arrow").exists():
                 content = path.read_bytes()
                 path.unlink()
                 path.write_bytes(content[:-300] + bytes([content[-300] ^ 1]) + content[-299:])
@@ -96,7 +96,7 @@ def test_a_withdrawn_generation_is_left_for_the_one_before(followed: Edge) -> No
     for kinds in ([""], ["", "deltas"]):
         assert followed.poll().state == "updated"
         assert followed.current == bad
-        assert not any(each.withdrawn for each in generations(followed.store))
+        assert not any(generation.withdrawn for generation in generations(followed.store))
         if len(kinds) > 1:
             prune(followed.store, 1)
         followed.site.asked.clear()
@@ -109,7 +109,9 @@ def test_a_withdrawn_generation_is_left_for_the_one_before(followed: Edge) -> No
             kinds != [""],
         )
         assert kinds_asked(followed.site) == kinds
-        (withdrawn,) = [each for each in generations(followed.store) if each.withdrawn]
+        (withdrawn,) = [
+            generation for generation in generations(followed.store) if generation.withdrawn
+        ]
         assert withdrawn.generation == bad
         followed.publish(2)
 
@@ -314,8 +316,10 @@ def test_an_archive_that_is_not_the_one_of_the_index(followed: Edge) -> None:
     index, pack = followed.index(), followed.index().now.pack
     assert pack is not None
     gone = File("packs/gone.tar.zst", 1, "0" * 64)
-    (now,) = (each for each in index.generations if each.generation == index.current)
-    others = tuple(each for each in index.generations if each != now)
+    (now,) = (
+        generation for generation in index.generations if generation.generation == index.current
+    )
+    others = tuple(generation for generation in index.generations if generation != now)
     for named, problem in (
         (old, "but .* was expected"),
         (gone, "no such file on the server"),

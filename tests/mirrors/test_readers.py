@@ -46,13 +46,13 @@ def served(server: str, root: Path, folder: Path) -> Iterator[int]:
         with started([sys.executable, "-m", "http.server", str(port), *bound], port):
             yield port
         return
-    (found,) = re.findall(r"^```nginx\n(.*?)^```", _PAGE, re.DOTALL | re.MULTILINE)
-    assert found.count("/srv/www") == 1
+    (actual,) = re.findall(r"^```nginx\n(.*?)^```", _PAGE, re.DOTALL | re.MULTILINE)
+    assert actual.count("/srv/www") == 1
     text = _NGINX.format(
         # nginx would answer as a user that may not enter this folder
         user="user root;" if os.geteuid() == 0 else "",
         temporary=nginx_files(folder),
-        locations=found.replace("/srv/www", f'"{root}"'),
+        locations=actual.replace("/srv/www", f'"{root}"'),
         folder=folder,
         port=port,
     )
@@ -123,7 +123,7 @@ def test_what_nginx_says_to_caches(store: Path, tmp_path: Path) -> None:
         assert asked(port, INDEX, **{"If-None-Match": index.headers["ETag"]}).status == 304
         part = asked(port, file.path, Range=f"bytes={file.bytes - 7}-")
         assert (part.status, part.headers["Content-Length"]) == (206, "7")
-        others = [asked(port, each).status for each in (".lock", "packs", "packs/")]
+        others = [asked(port, text).status for text in (".lock", "packs", "packs/")]
         assert others == [404, 301, 403]
 
 

@@ -42,8 +42,8 @@ def test_the_index_is_signed_by_each_key(signed: Pair, keys: list[Path]) -> None
     statement = store / "generations" / id_of(2) / "signature.json"
     assert signature.encode() == statement.read_bytes()
     assert mirror(store, folder, signing_keys=keys[0]).state == "current"
-    found = mirror(store, folder, signing_keys=keys[:2])
-    assert (found.state, found.added) == ("published", ())
+    result = mirror(store, folder, signing_keys=keys[:2])
+    assert (result.state, result.added) == ("published", ())
     text = (folder / INDEX).read_bytes()
     first, second, third = public_keys()
     for key in (first, second):
@@ -147,7 +147,9 @@ def test_a_signed_rollback_brings_the_newer_signature(trusting: Edge, keys: list
     assert (polled.state, polled.kind, polled.generation) == ("updated", "stored", before)
     assert trusting.current == before
     assert serial_in(trusting.store / "generations" / before) > serial
-    assert [each.generation for each in generations(trusting.store) if each.withdrawn] == [bad]
+    assert [
+        generation.generation for generation in generations(trusting.store) if generation.withdrawn
+    ] == [bad]
 
 
 def test_keys_are_rotated(trusting: Edge, keys: list[Path]) -> None:

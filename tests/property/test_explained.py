@@ -59,7 +59,11 @@ def test_explain_equals_oracle(listed: list[Source], probes: list[Address]) -> N
     asked = {item for item in (*probes, *edges(listed)) if is_public(carried(item))}
     asked |= {carried(request) for request in asked}
     with opened(listed, "full") as engine:
-        compare(engine, listed, sorted(asked, key=lambda each: (each.version, int(each))))
+        compare(
+            engine,
+            listed,
+            sorted(asked, key=lambda asked_address: (asked_address.version, int(asked_address))),
+        )
 
 
 def compare(engine: geolookup.Engine, listed: list[Source], asked: Iterable[Address]) -> None:

@@ -96,8 +96,8 @@ def test_an_envelope_with_any_byte_changed(keys: list[PrivateKey], data: st.Data
         at = data.draw(st.integers(0, len(text) - 1))
         text[at : at + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=2))
     for trusted in (keys[:1], keys[1:2]):
-        found = attempt(bytes(text), "mirror", [key.public for key in trusted])
-        assert found in (None, PAYLOADS[0])
+        result = attempt(bytes(text), "mirror", [key.public for key in trusted])
+        assert result in (None, PAYLOADS[0])
 
 
 #: Values that JSON has and an envelope does not.
@@ -112,14 +112,14 @@ def test_members_of_another_kind(keys: list[PrivateKey]) -> None:
     for member in ("payload", "payloadType", "signatures", "keyid", "sig"):
         for value in VALUES:
             envelope = json.loads(seal("mirror", PAYLOADS[0], [keys[0]]))
-            place = envelope if member in envelope else envelope["signatures"][0]
-            place[member] = value
-            found = attempt(json.dumps(envelope).encode(), "mirror", trusted)
+            holder = envelope if member in envelope else envelope["signatures"][0]
+            holder[member] = value
+            result = attempt(json.dumps(envelope).encode(), "mirror", trusted)
             expected = PAYLOADS[0] if (member, value) == ("keyid", "") else None
-            assert found == expected, (member, value)
-        place.pop(member)
-        found = attempt(json.dumps(envelope).encode(), "mirror", trusted)
-        assert found == (PAYLOADS[0] if member == "keyid" else None), member
+            assert result == expected, (member, value)
+        holder.pop(member)
+        result = attempt(json.dumps(envelope).encode(), "mirror", trusted)
+        assert result == (PAYLOADS[0] if member == "keyid" else None), member
     whole = seal("mirror", PAYLOADS[0], keys)
     cut = [whole[:size] for size in range(whole.rindex(b"}") + 1)]
     long = (b"[" * 100_000, b'{"a":' * 100_000, b"1" * 5000, b" " * (5 << 20))

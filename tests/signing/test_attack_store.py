@@ -61,8 +61,8 @@ class AttackedStore(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.place = Path(mkdtemp(prefix="geolookup-tests-"))
-        self.store = self.place / "store"
+        self.root = Path(mkdtemp(prefix="geolookup-tests-"))
+        self.store = self.root / "store"
         self.not_withdrawn: list[int] = []
         self.serials: dict[int, int] = {}
 
@@ -75,7 +75,7 @@ class AttackedStore(RuleBasedStateMachine):
         trust(self.store, [private_keys()[PUBLISHER].public])
 
     def teardown(self) -> None:
-        shutil.rmtree(self.place)
+        shutil.rmtree(self.root)
 
     @rule(
         number=st.sampled_from(DATASETS),
@@ -87,7 +87,7 @@ class AttackedStore(RuleBasedStateMachine):
     def offer(self, number: int, about: int | None, owner: int, step: int, kind: str) -> None:
         """Publish a dataset with a statement about this or another one, or without any."""
         serial = max(1, self.accepted + step)
-        offered = copied(datasets()[number], self.place / "offered")
+        offered = copied(datasets()[number], self.root / "offered")
         if about is not None:
             (offered / "signature.json").write_bytes(statement(about, owner, serial))
         last = self.not_withdrawn[-1:]
@@ -95,7 +95,7 @@ class AttackedStore(RuleBasedStateMachine):
             about == number
             and owner == PUBLISHER
             and serial >= self.accepted
-            and all((each == OTHER_NAME) == (number == OTHER_NAME) for each in last)
+            and all((item == OTHER_NAME) == (number == OTHER_NAME) for item in last)
         )
         self._change(
             lambda: geolookup.publish(self._as(kind, offered, number), self.store),
@@ -103,13 +103,13 @@ class AttackedStore(RuleBasedStateMachine):
         )
         if is_accepted:
             self.serials[number] = serial
-            self.not_withdrawn = [*(each for each in self.not_withdrawn if each != number), number]
+            self.not_withdrawn = [*(item for item in self.not_withdrawn if item != number), number]
 
     def _as(self, kind: str, offered: Path, number: int) -> Path:
         """Return the dataset, or an archive of it: a delta where the store has another one."""
         if kind == "folder":
             return offered
-        archive, last = self.place / "offered.tar.zst", self.not_withdrawn[-1:]
+        archive, last = self.root / "offered.tar.zst", self.not_withdrawn[-1:]
         is_delta = kind == "delta" and last not in ([], [number])
         base = datasets()[last[0]] if is_delta else None
         geolookup.pack(offered, archive, base=base, force=True)
@@ -148,10 +148,10 @@ class AttackedStore(RuleBasedStateMachine):
     @rule()
     def prune(self) -> None:
         geolookup.prune(self.store, keep=1)
-        kept = {each.generation for each in geolookup.generations(self.store)}
+        kept = {item.generation for item in geolookup.generations(self.store)}
         gone = {number for number in DATASETS if generation(datasets()[number]) not in kept}
-        self.not_withdrawn = [each for each in self.not_withdrawn if each not in gone]
-        self.serials = {each: serial for each, serial in self.serials.items() if each not in gone}
+        self.not_withdrawn = [item for item in self.not_withdrawn if item not in gone]
+        self.serials = {item: serial for item, serial in self.serials.items() if item not in gone}
 
     @invariant()
     def the_current_one_is_the_models(self) -> None:

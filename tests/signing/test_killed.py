@@ -33,13 +33,13 @@ CHANGES: dict[str, Change] = {
 }
 
 
-def check(place: Path, unsigned: Path, serial: int) -> None:
-    geolookup.verify(place)
-    found = trust_of(place)
-    assert found is not None
-    assert found.serial >= serial
+def check(copy_of_store: Path, unsigned: Path, serial: int) -> None:
+    geolookup.verify(copy_of_store)
+    result = trust_of(copy_of_store)
+    assert result is not None
+    assert result.serial >= serial
     with pytest.raises(DatasetError, match="not signed"):
-        geolookup.publish(unsigned, place)
+        geolookup.publish(unsigned, copy_of_store)
 
 
 @pytest.mark.parametrize(
@@ -51,15 +51,15 @@ def test_at_every_step(
 ) -> None:  # fmt: skip
     if name == "distrust":
         trust(store, [theirs.public])
-    serial, place = latest_serial(store), tmp_path / "copy"
-    work = partial(CHANGES[name], place, ours, theirs.public)
+    serial, copy_of_store = latest_serial(store), tmp_path / "copy"
+    work = partial(CHANGES[name], copy_of_store, ours, theirs.public)
     outcomes = set()
-    for ended in endings(work, kind, store, place):
+    for ended in endings(work, kind, store, copy_of_store):
         outcomes.add(ended)
-        check(place, datasets[2], serial)
+        check(copy_of_store, datasets[2], serial)
         if name == "rollback":  # done again; once the signature is there, without any harm
-            if not geolookup.generations(place)[0].withdrawn:
-                geolookup.rollback(place, signing_keys=ours)
-            geolookup.verify(place, deep=True, trusted_keys=ours.public)
-            assert geolookup.generations(place)[0].withdrawn
+            if not geolookup.generations(copy_of_store)[0].withdrawn:
+                geolookup.rollback(copy_of_store, signing_keys=ours)
+            geolookup.verify(copy_of_store, deep=True, trusted_keys=ours.public)
+            assert geolookup.generations(copy_of_store)[0].withdrawn
     assert outcomes == {DONE, KILLED if kind == "kill" else REFUSED}

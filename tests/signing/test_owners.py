@@ -104,7 +104,7 @@ def test_the_base_of_a_delta_that_changes(store: Path, datasets: Paths, tmp_path
 
 
 def others_may_write(path: Path) -> list[Path]:
-    return [each for each in (path, *path.rglob("*")) if each.stat().st_mode & 0o022]
+    return [item for item in (path, *path.rglob("*")) if item.stat().st_mode & 0o022]
 
 
 def test_the_modes_of_a_store_whatever_the_umask(

@@ -184,9 +184,9 @@ def test_keys_are_rotated(store: Path, datasets: Paths, ours: Key, theirs: Key) 
     before = latest_serial(store)
     distrust(store, ours.public.id)
     # What a removed key signed still says how new the data are.
-    found = trust_of(store)
-    assert found is not None
-    assert (found.serial, found.name, found.keys) == (before, "geo", (theirs.public,))
+    result = trust_of(store)
+    assert result is not None
+    assert (result.serial, result.name, result.keys) == (before, "geo", (theirs.public,))
     sign(datasets[0], ours)
     refused(store, lambda: publish(datasets[0], store), "signed by no trusted key")
     sign(datasets[0], [ours, theirs])
@@ -213,15 +213,15 @@ def test_a_store_that_trusts_no_key_takes_everything(
 
 def test_keys_without_a_store(tmp_path: Path, datasets: Paths, ours: Key) -> None:
     """The folder of keys may be there first, put there by hand."""
-    place = tmp_path / "new"
+    target = tmp_path / "new"
     trust(tmp_path / "model", [ours.public])
-    shutil.copytree(tmp_path / "model" / "trusted", place / "trusted")
+    shutil.copytree(tmp_path / "model" / "trusted", target / "trusted")
     with pytest.raises(DatasetError, match="not signed"):
-        publish(datasets[0], place)
-    assert not pointer.read(place)
+        publish(datasets[0], target)
+    assert not pointer.read(target)
     sign(datasets[0], ours)
-    publish(datasets[0], place)
-    assert (place / "trusted" / f"{ours.public.id}.pem").exists()
+    publish(datasets[0], target)
+    assert (target / "trusted" / f"{ours.public.id}.pem").exists()
 
 
 def test_keys_that_no_store_may_trust(store: Path, datasets: Paths) -> None:

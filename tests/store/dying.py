@@ -37,7 +37,7 @@ def endings(
     work: Callable[[], object],
     kind: Kind,
     folder: Path,
-    place: Path,
+    target_folder: Path,
     *,
     stride: int = 1,
     calm: int = 2,
@@ -48,9 +48,9 @@ def endings(
     """
     done = 0
     for step in range(0, 600, stride):
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(target_folder, ignore_errors=True)
         if folder.exists():
-            shutil.copytree(folder, place)
+            shutil.copytree(folder, target_folder)
         yield (ended := ending(work, kind, step))
         done = done + 1 if ended == DONE else 0
         if done == calm:

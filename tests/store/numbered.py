@@ -59,10 +59,10 @@ def datasets() -> Iterator[list[Path]]:
         assert not (dataset / "signature.json").exists()
 
 
-def published(place: Path, *numbers: int) -> Path:
+def published(target_folder: Path, *numbers: int) -> Path:
     """Copy a store that has published the shared datasets of these numbers, in order."""
     name = f"store-of-{'-'.join(map(str, numbers))}"
-    return shutil.copytree(once(name, partial(_published, numbers)), place)
+    return shutil.copytree(once(name, partial(_published, numbers)), target_folder)
 
 
 def _published(numbers: Sequence[int], store: Path) -> None:

@@ -45,7 +45,7 @@ def descriptors() -> int:
 
 
 def main(store: str, answers: str, stop: str) -> dict[str, Any]:
-    good = {ip: {text.encode() for text in each} for ip, each in json.loads(answers).items()}
+    good = {ip: {text.encode() for text in item} for ip, item in json.loads(answers).items()}
     sys.setswitchinterval(1e-5)  # the watching thread need not wait for long
     gc.disable()  # an old generation must go with its last reader, not when cycles are looked for
     with geolookup.open(store, watch=0.002) as engine:

@@ -101,7 +101,7 @@ def test_limits() -> None:
 def test_a_source_that_decides_nothing_does_not_age(build: Build) -> None:
     source = '[[source]]\nformat = "csv"\npath = "{0}.csv"\nname = "{0}"\n{1}\n'
     dates = {"a": 'date = "2026-11-18"', "b": 'date = "2026-08-20"', "own": ""}
-    recipe = '[dataset]\nname = "t"\n' + "".join(source.format(*each) for each in dates.items())
+    recipe = '[dataset]\nname = "t"\n' + "".join(source.format(*item) for item in dates.items())
     row = "network,isp\n8.8.8.0/24,A\n"
     files: dict[str, str | bytes] = {"a.csv": row, "b.csv": row, "own.csv": row}
     for other, expected in (("8.8.8.0", (3, "a")), ("9.9.9.0", (93, "b"))):

@@ -54,23 +54,25 @@ KINDS: dict[Kind, str] = {"kill": KILLED, "fault": REFUSED}
 
 
 def steps(
-    change: Change, store: Path, place: Path, kind: Kind, stride: int
+    change: Change, store: Path, target_folder: Path, kind: Kind, stride: int
 ) -> list[tuple[str, str]]:
     """Return how a change ended at each ``stride``-th step, and the generation found then.
 
     After each the store must answer from a whole generation, and take the change up again.
     """
     outcomes: list[tuple[str, str]] = []
-    change(shutil.copytree(store, place))  # makes what tests share: no child may fail at that
-    work = partial(change, place)
-    for ended in endings(work, kind, store, place, stride=stride, calm=_RETRIED):
-        with geolookup.open(place) as engine:
-            found = engine.generation
+    change(
+        shutil.copytree(store, target_folder)
+    )  # makes what tests share: no child may fail at that
+    work = partial(change, target_folder)
+    for ended in endings(work, kind, store, target_folder, stride=stride, calm=_RETRIED):
+        with geolookup.open(target_folder) as engine:
+            actual = engine.generation
             verify(engine.path)
-        outcomes.append((ended, found))
-        if found == id_of(1):
-            change(place)
-        check_tidy(place)
+        outcomes.append((ended, actual))
+        if actual == id_of(1):
+            change(target_folder)
+        check_tidy(target_folder)
     return outcomes
 
 
@@ -92,13 +94,13 @@ def test_at_every_step(tmp_path: Path, store: Path, name: str, kind: Kind) -> No
     old, new = id_of(1), id_of(after)
     outcomes = steps(change, store, tmp_path / "copy", kind, stride)
     assert {ended for ended, _ in outcomes} == {KINDS[kind], DONE}
-    assert {found for ended, found in outcomes if ended == DONE} == {new}
-    found = [each for _, each in outcomes]
-    assert set(found) == {old, new}
+    assert {item for ended, item in outcomes if ended == DONE} == {new}
+    actual = [item for _, item in outcomes]
+    assert set(actual) == {old, new}
     if kind == "kill":  # old up to the one step that changes it, new from there on
-        moved = found.index(new)
-        assert found == [old] * moved + [new] * (len(found) - moved)
-    assert len(found) > (30 // stride if name in LONG_CHANGES else 4)
+        moved = actual.index(new)
+        assert actual == [old] * moved + [new] * (len(actual) - moved)
+    assert len(actual) > (30 // stride if name in LONG_CHANGES else 4)
 
 
 @pytest.mark.long
@@ -177,17 +179,19 @@ def test_any_sequence_of_changes(
     published: list[int] = []
     withdrawn: set[int] = set()
     for change, number in [("publish", 0), *changes]:
-        not_withdrawn = [each for each in published if each not in withdrawn]
+        not_withdrawn = [generation for generation in published if generation not in withdrawn]
         if change == "publish":
             publish(shared(number), store)
-            published = [*(each for each in published if each != number), number]
+            published = [*(generation for generation in published if generation != number), number]
             withdrawn.discard(number)
         elif change == "prune":
             keep = number or 2  # 0: the default
             kept = {*published[-keep:], *not_withdrawn[-min(keep, 2) :]}
             gone = prune(store, number) if number else prune(store)
-            assert set(gone) == {id_of(each) for each in published if each not in kept}
-            published = [each for each in published if each in kept]
+            assert set(gone) == {
+                id_of(generation) for generation in published if generation not in kept
+            }
+            published = [generation for generation in published if generation in kept]
         elif len(not_withdrawn) > 1:
             assert rollback(store) == id_of(not_withdrawn[-2])
             withdrawn.add(not_withdrawn[-1])
@@ -196,13 +200,13 @@ def test_any_sequence_of_changes(
             with pytest.raises(geolookup.DatasetError, match="no generation before"):
                 rollback(store)
             assert (store / "current").read_bytes() == before
-        ids, listed = [id_of(each) for each in published], generations(store)
-        not_withdrawn = [each for each in published if each not in withdrawn]
-        assert [each.generation for each in pointer.read(store)] == ids
+        ids, listed = [id_of(generation) for generation in published], generations(store)
+        not_withdrawn = [generation for generation in published if generation not in withdrawn]
+        assert [item.generation for item in pointer.read(store)] == ids
         assert {path.name for path in (store / "generations").iterdir()} == set(ids)
-        assert {each.generation for each in listed} == set(ids)
-        assert {each.generation for each in listed if each.withdrawn} == {
-            id_of(each) for each in published if each in withdrawn
+        assert {entry.generation for entry in listed} == set(ids)
+        assert {entry.generation for entry in listed if entry.withdrawn} == {
+            id_of(generation) for generation in published if generation in withdrawn
         }
-        assert [each.generation for each in listed if each.current] == [id_of(not_withdrawn[-1])]
+        assert [entry.generation for entry in listed if entry.current] == [id_of(not_withdrawn[-1])]
         assert answers_of(store) == answers_of(shared(not_withdrawn[-1]))

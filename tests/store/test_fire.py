@@ -54,7 +54,7 @@ def numbers(readers: list[subprocess.Popen[str]], stop: Path) -> Iterator[int]:
 
 
 def start_reader(store: Path, good: dict[str, set[bytes]], stop: Path) -> subprocess.Popen[str]:
-    answers = json.dumps({ip: [each.decode() for each in texts] for ip, texts in good.items()})
+    answers = json.dumps({ip: [text.decode() for text in texts] for ip, texts in good.items()})
     command = [sys.executable, "-m", "tests.store.reading", str(store), answers, str(stop)]
     reader = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert reader.stdout is not None
@@ -104,16 +104,16 @@ def test_every_answer_is_one_generations(tmp_path: Path, store: Path) -> None:
 
     assert all(process.returncode == 0 for process in processes)
     assert [reader.mixed for reader in readers] == [0] * 4
-    assert [each["mixed"] for each in said] == [0] * PROCESSES
+    assert [message["mixed"] for message in said] == [0] * PROCESSES
     assert all(len(reader.met) == 8 and reader.lookups >= 8 for reader in readers)
-    assert all(each["met"] > 4 and each["lookups"] > 4 for each in said)
+    assert all(message["met"] > 4 and message["lookups"] > 4 for message in said)
     # An earlier test's files may be closed meanwhile.
     assert descriptors() <= before
-    for each in said:
-        settled, last = each["descriptors"]
+    for item in said:
+        settled, last = item["descriptors"]
         # One generation's files, for a moment those of the next, and what verifies it.
         assert last <= settled + 48
-        assert each["grown"] < 16 << 20
+        assert item["grown"] < 16 << 20
 
 
 @pytest.mark.long
@@ -126,16 +126,16 @@ def test_processes_that_make_and_fill_one_store(tmp_path: Path) -> None:
     ]
     said = [process.communicate()[0].split() for process in running]
     ids = list(map(id_of, range(6)))
-    assert said == [["generation", each] for each in ids]
-    assert {each.generation for each in generations(store)} == set(ids)
-    (current,) = [each for each in generations(store) if each.current]
+    assert said == [["generation", row_id] for row_id in ids]
+    assert {generation.generation for generation in generations(store)} == set(ids)
+    (current,) = [generation for generation in generations(store) if generation.current]
     assert answers_of(store) == answers_of(datasets[ids.index(current.generation)])
 
 
 def test_threads_too(store: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda number: publish(shared(number % 8), store), range(scaled(12, 40))))
-    assert {each.generation for each in generations(store)} == {
+    assert {generation.generation for generation in generations(store)} == {
         id_of(number) for number in range(8)
     }
 
@@ -143,7 +143,7 @@ def test_threads_too(store: Path) -> None:
 @pytest.mark.long
 def test_who_opens_while_all_but_one_is_removed(store: Path) -> None:
     """Between reading the pointer and opening the folder, the generation may go."""
-    good = {tuple(answers_of(shared(each))) for each in range(8)}
+    good = {tuple(answers_of(shared(index))) for index in range(8)}
     met: set[tuple[bytes, ...]] = set()
     ended = threading.Event()
 

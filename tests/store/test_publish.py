@@ -53,9 +53,9 @@ def test_files_are_copied(tmp_path: Path) -> None:
         store = tmp_path / str(number)
         publish(dataset, store)
         assert names(store) == {"current", "generations", ".lock"}
-        place = store / "generations" / id_of(0)
-        assert names(place) == {*fmt.FILES, fmt.MANIFEST}
-        for path in place.iterdir():
+        target_folder = store / "generations" / id_of(0)
+        assert names(target_folder) == {*fmt.FILES, fmt.MANIFEST}
+        for path in target_folder.iterdir():
             assert not path.is_symlink()
             assert not path.samefile(shared(0) / path.name)
             assert path.read_bytes() == (shared(0) / path.name).read_bytes()
@@ -75,13 +75,13 @@ def test_from_another_file_system_files_are_copied(store: Path) -> None:
 
 
 def test_a_generation_that_is_there_only_moves_the_pointer(store: Path) -> None:
-    place = store / "generations" / id_of(0)
-    before = place.stat().st_ino
-    for dataset, number in ((shared(0), 0), (shared(1), 1), (place, 0)):
+    target_folder = store / "generations" / id_of(0)
+    before = target_folder.stat().st_ino
+    for dataset, number in ((shared(0), 0), (shared(1), 1), (target_folder, 0)):
         publish(dataset, store)
-        assert place.stat().st_ino == before
+        assert target_folder.stat().st_ino == before
         assert answers_of(store) == answers_of(shared(number))
-        assert [each.generation for each in generations(store)] == [
+        assert [item.generation for item in generations(store)] == [
             id_of(number),
             id_of(1 - number),
         ]
@@ -108,7 +108,7 @@ def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path) -> None:
             publish(broken, store)
         assert str(broken) in str(caught.value), name
         assert (store / "current").read_bytes() == before
-        assert names(store / "generations") == {id_of(each) for each in range(2)}
+        assert names(store / "generations") == {id_of(index) for index in range(2)}
         (broken / name).write_bytes(content)
     (broken / fmt.ZONE).unlink()
     with pytest.raises(geolookup.DatasetError, match=r"zone\.arrow: missing"):
@@ -125,9 +125,9 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
         copied(shared(1), tmp_path / "dataset"): "is a dataset",
         tmp_path / "missing" / "store": "no such folder",
     }
-    for place, problem in wrong.items():
+    for target_folder, problem in wrong.items():
         with pytest.raises(geolookup.OutputError, match=problem):
-            publish(shared(0), place)
+            publish(shared(0), target_folder)
     assert names(tmp_path / "full") == {"letter.txt"}
 
 

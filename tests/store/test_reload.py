@@ -222,10 +222,10 @@ def test_a_published_generation_is_taken_up(store: Path) -> None:
 
 
 def test_a_dataset_replaced_in_its_place_is_taken_up(tmp_path: Path) -> None:
-    place = numbered(tmp_path / "n", 1)
-    with geolookup.open(place, watch=SOON) as engine, geolookup.open(place) as other:
+    target = numbered(tmp_path / "n", 1)
+    with geolookup.open(target, watch=SOON) as engine, geolookup.open(target) as other:
         assert not other.reload()
-        build_at(place.parent, {"a.csv": "network,city_name,isp\n8.8.8.0/24,Town 5,Carrier 5\n"})
+        build_at(target.parent, {"a.csv": "network,city_name,isp\n8.8.8.0/24,Town 5,Carrier 5\n"})
         until(lambda: number(engine) == 5)
         assert number(other) == 1
         assert other.reload()

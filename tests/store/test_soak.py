@@ -27,18 +27,18 @@ TEXTS = ("8.8.8.8", "2001:4860:4860::8888", "::ffff:1.1.1.1", "10.0.0.1", "nonse
 
 def asks(engine: geolookup.Engine) -> dict[str, Callable[[], object]]:
     """Every way into the kernel, by name."""
-    found: dict[str, Callable[[], object]] = {}
+    actual: dict[str, Callable[[], object]] = {}
     for text in TEXTS:
         for ask in (engine.lookup, engine.lookup_json, engine.data):
-            found[f"{ask.__name__} {text}"] = partial(allowed, partial(ask, text, at=0))
+            actual[f"{ask.__name__} {text}"] = partial(allowed, partial(ask, text, at=0))
     for path in sorted(PATHS):
-        found[f"get {path}"] = partial(engine.get, "8.8.8.8", path, at=0)
-    found["get nothing"] = partial(allowed, lambda: engine.get("8.8.8.8", "nothing"))  # type: ignore[call-overload]
-    found["instants"] = lambda: [engine.lookup_json("8.8.8.8", at=at) for at in (0, 1 << 31)]
-    found["no instant"] = partial(allowed, lambda: engine.lookup_json("8.8.8.8", at="noon"))
-    found["no address"] = lambda: [engine.lookup_json(each) for each in NO_ADDRESS[:20]]
-    found["record"] = lambda: next(engine.prefixes(within="8.8.8.0/24", by="location"))
-    return found
+        actual[f"get {path}"] = partial(engine.get, "8.8.8.8", path, at=0)
+    actual["get nothing"] = partial(allowed, lambda: engine.get("8.8.8.8", "nothing"))  # type: ignore[call-overload]
+    actual["instants"] = lambda: [engine.lookup_json("8.8.8.8", at=at) for at in (0, 1 << 31)]
+    actual["no instant"] = partial(allowed, lambda: engine.lookup_json("8.8.8.8", at="noon"))
+    actual["no address"] = lambda: [engine.lookup_json(item) for item in NO_ADDRESS[:20]]
+    actual["record"] = lambda: next(engine.prefixes(within="8.8.8.0/24", by="location"))
+    return actual
 
 
 def allowed(call: Callable[[], object]) -> None:
@@ -49,16 +49,16 @@ def allowed(call: Callable[[], object]) -> None:
 
 def references(engine: geolookup.Engine) -> int:
     """Return how many references all that an engine's state holds has together."""
-    found: dict[int, object] = {}
+    actual: dict[int, object] = {}
     waiting: list[object] = [engine._open_state()]
     while waiting:
-        each = waiting.pop()
-        if id(each) not in found and not isinstance(each, (type, type(sys))):
-            found[id(each)] = each
+        item = waiting.pop()
+        if id(item) not in actual and not isinstance(item, (type, type(sys))):
+            actual[id(item)] = item
             waiting += (
-                [] if isinstance(each, dict) and "__name__" in each else gc.get_referents(each)
+                [] if isinstance(item, dict) and "__name__" in item else gc.get_referents(item)
             )
-    return sum(sys.getrefcount(each) for each in found.values()) - 3 * len(found)
+    return sum(sys.getrefcount(value) for value in actual.values()) - 3 * len(actual)
 
 
 @pytest.mark.long

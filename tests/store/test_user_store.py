@@ -46,8 +46,8 @@ def test_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             for name, value in environment.items():
                 patch.setenv(name, value if value[:1] in ("", ".") else str(tmp_path / value))
             patch.setattr(sys, "platform", platform)
-            place = paths.user_store()
-        assert Path(place) == tmp_path / expected, (platform, environment)
+            target = paths.user_store()
+        assert Path(target) == tmp_path / expected, (platform, environment)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GEOLOOKUP_STORE", "a/store")
     assert paths.user_store() == str(tmp_path / "a" / "store")

@@ -19,8 +19,8 @@ from tests.updates.publisher import Publisher, publishing
 
 @pytest.fixture
 def publisher(tmp_path: Path) -> Iterator[Publisher]:
-    with publishing(tmp_path) as found:
-        yield found
+    with publishing(tmp_path) as result:
+        yield result
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retries without the waits that no test has to sit through."""
     for call in (transfer.fetch, transfer.ask):
         defaults = tuple(
-            FAST if each is transfer.DEFAULT_LIMITS else each for each in call.__defaults__ or ()
+            FAST if item is transfer.DEFAULT_LIMITS else item for item in call.__defaults__ or ()
         )
         monkeypatch.setattr(call, "__defaults__", defaults)
 

@@ -38,7 +38,7 @@ def systems() -> bytes:
 
 
 def _file(values: list[str]) -> bytes:
-    rows = (f"{_FIRST + 256 * n},{_FIRST + 256 * n + 255},{each}" for n, each in enumerate(values))
+    rows = (f"{_FIRST + 256 * n},{_FIRST + 256 * n + 255},{item}" for n, item in enumerate(values))
     return "".join(f"{row}\n" for row in rows).encode()
 
 

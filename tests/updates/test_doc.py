@@ -23,37 +23,37 @@ TEXT = (ROOT / "docs" / "updating.md").read_text(encoding="utf-8")
 
 def cronjob() -> dict[str, Any]:
     yaml = pytest.importorskip("yaml")
-    found: dict[str, Any] = yaml.safe_load((DEPLOY / "kubernetes-update.yaml").read_text("utf-8"))
-    return found
+    result: dict[str, Any] = yaml.safe_load((DEPLOY / "kubernetes-update.yaml").read_text("utf-8"))
+    return result
 
 
-def stated(place: str) -> list[str]:
+def stated(section: str) -> list[str]:
     """The arguments of the program in a unit, a crontab or a CronJob."""
-    if place == "kubernetes":
+    if section == "kubernetes":
         pod = cronjob()["spec"]["jobTemplate"]["spec"]["template"]["spec"]
         (container,) = pod["containers"]
-        return [str(each) for each in container["args"]]
+        return [str(argument) for argument in container["args"]]
     unit = (DEPLOY / "geolookup-update.service").read_text(encoding="utf-8")
     program = "/opt/geolookup/bin/geolookup"
-    found = {
+    actual = {
         "systemd": re.search(rf"^ExecStart={program} (.*)$", unit, re.MULTILINE),
         "cron": re.search(rf"^```crontab\n17 3 \* \* \* {program} (.*?) >>", TEXT, re.MULTILINE),
-    }[place]
-    assert found
-    return shlex.split(found[1])
+    }[section]
+    assert actual
+    return shlex.split(actual[1])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("place", ["systemd", "cron", "kubernetes"])
-def test_the_command_lines_update(place: str, publisher: Publisher, store: Path) -> None:
+def test_the_command_lines_update(section: str, publisher: Publisher, store: Path) -> None:
     """Each is run as it stands, but for the recipe and the folders of this machine."""
     folders = {
         r"/(var/lib/geolookup|data)/store": str(store),
         r"/(var/cache/geolookup|data/cache)": str(store.parent / "cache"),
     }
-    arguments = stated(place)
+    arguments = stated(section)
     for pattern, folder in folders.items():
-        arguments = [re.sub(pattern, folder, each) for each in arguments]
+        arguments = [re.sub(pattern, folder, argument) for argument in arguments]
     store.parent.mkdir()
     done = run(*arguments, str(publisher.recipe))
     assert (done.returncode, done.stderr) == (0, "")
@@ -69,9 +69,9 @@ def test_the_cronjob_is_one_at_a_time_and_without_rights() -> None:
     assert pod["securityContext"]["runAsNonRoot"]
     (container,) = pod["containers"]
     assert container["securityContext"]["readOnlyRootFilesystem"]
-    mounted = {each["mountPath"]: each["name"] for each in container["volumeMounts"]}
+    mounted = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
     assert mounted == {"/data": "data", "/tmp": "tmp"}  # noqa: S108 - of the pod
-    assert {each["name"] for each in pod["volumes"]} == set(mounted.values())
+    assert {volume["name"] for volume in pod["volumes"]} == set(mounted.values())
 
 
 def test_systemd_reads_the_units(tmp_path: Path) -> None:
@@ -93,4 +93,6 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
 
 def test_the_options_are_those_of_the_page() -> None:
     stated = set(re.findall(r"^\| `(--[a-z-]+)", TEXT, re.MULTILINE))
-    assert stated == {each.opts[0] for each in command.params if each.opts[0].startswith("--")}
+    assert stated == {
+        parameter.opts[0] for parameter in command.params if parameter.opts[0].startswith("--")
+    }

@@ -47,7 +47,7 @@ def test_an_archive_is_published(archive: Path, store: Path, tmp_path: Path) -> 
     rollback(store)
     done = geolookup.update(archive)
     assert (done.state, done.generation) == ("withdrawn", id_of(0))
-    assert [each.withdrawn for each in generations(store)] == [True, False]
+    assert [item.withdrawn for item in generations(store)] == [True, False]
     publish(shared(1), store)
     pack(shared(2), tmp_path / "d.tar.zst", base=shared(0))  # a delta
     done = geolookup.update(tmp_path / "d.tar.zst", store=store)
@@ -180,7 +180,7 @@ def test_what_was_withdrawn_and_what_was_not(rolled_back: Path, tmp_path: Path) 
 def test_the_same_answers_by_other_row_numbers(rolled_back: Path, tmp_path: Path) -> None:
     previous = built(tmp_path / "previous", *reversed([*WITHDRAWN, "1.0.1.0/24,Lyon,5,D"]))
     again = built(tmp_path / "withdrawn", *WITHDRAWN, previous=previous)
-    assert generation(again) not in {each.generation for each in geolookup.generations(rolled_back)}
+    assert generation(again) not in {item.generation for item in geolookup.generations(rolled_back)}
     assert is_withdrawn(rolled_back, again, generation(again))
 
 

@@ -152,10 +152,10 @@ def test_two_at_once(publisher: Publisher, store: Path) -> None:
             assert second.poll() is None
             go.set()
             output, errors = first.communicate()
-            rest, others = second.communicate()
+            remainder, others = second.communicate()
     assert (first.returncode, errors) == (second.returncode, others) == (0, "")
     assert "published into" in output
-    assert "is current in" in rest
+    assert "is current in" in remainder
     assert len(geolookup.generations(store)) == 1
     assert is_tidy(store)
 

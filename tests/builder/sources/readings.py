@@ -68,7 +68,7 @@ class Reading:
 
     def values(self, field: str, *addresses: str) -> list[Any]:
         """One field of each address; None if unknown."""
-        return [each.get(field) for each in self.stated(*addresses)]
+        return [item.get(field) for item in self.stated(*addresses)]
 
     def intervals(self) -> list[tuple[int, int, Stated]]:
         """Family, first address and known fields of each interval; neighbours differ."""
@@ -82,16 +82,16 @@ class Reading:
 
     def ranges(self) -> dict[str, Stated]:
         """All that is stated: the known fields by network, or by the ends of a range."""
-        found: dict[str, Stated] = {}
+        actual: dict[str, Stated] = {}
         last = dict(MAX)
         for family, first, stated in reversed(self.intervals()):
             if stated:
                 kind = IPv4Address if family == 4 else IPv6Address
                 ends = kind(first), kind(last[family])
-                networks = [str(each) for each in summarize_address_range(*ends)]
-                found[networks[0] if len(networks) == 1 else f"{ends[0]}-{ends[1]}"] = stated
+                networks = [str(network) for network in summarize_address_range(*ends)]
+                actual[networks[0] if len(networks) == 1 else f"{ends[0]}-{ends[1]}"] = stated
             last[family] = first - 1
-        return found
+        return actual
 
     def by_network(self, field: str) -> dict[str, Any]:
         """One field of all that is stated, as ``ranges`` names it."""
@@ -106,23 +106,23 @@ class Reading:
     @cached_property
     def _tuples(self) -> dict[str, list[Stated]]:
         """The known fields of each tuple, by layer and number."""
-        found: dict[str, list[Stated]] = {}
+        actual: dict[str, list[Stated]] = {}
         for layer, values in self._build._layers.items():
             if values.size == 1:
-                found[layer] = [{}]
+                actual[layer] = [{}]
                 continue
             tuples = values.tuples()
             columns = {name: tuples.values(name).to_pylist() for name in tuples.fields}
-            found[layer] = [
+            actual[layer] = [
                 {name: cell for name, cell in zip(columns, row, strict=True) if cell is not None}
                 for row in zip(*columns.values(), strict=True)
             ]
-        return found
+        return actual
 
 
 def fields(text: str) -> Stated:
     """Fields written as ``asn=64500; isp=Acme``, each as its column holds it."""
-    pairs = (each.strip().partition("=") for each in text.split(";"))
+    pairs = (part.strip().partition("=") for part in text.split(";"))
     kinds: dict[str, type] = {"asn": int, "latitude": float, "longitude": float}
     return {name: kinds.get(name, str)(value) for name, _, value in pairs}
 

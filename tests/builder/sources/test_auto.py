@@ -44,7 +44,7 @@ FILES: dict[str, dict[str, str | bytes]] = {
     "bgpdump": {"a": test_routes.TEXT},
     "cidr-list": {"a.txt": test_prefix_lists.HOSTERS, "b": "\ufeff\n ; x\n2600::/32\n"},
     "cloud": {
-        **{f"{name}.json": json.dumps(each) for name, each in test_prefix_lists.DOCUMENTS.items()},
+        **{f"{name}.json": json.dumps(item) for name, item in test_prefix_lists.DOCUMENTS.items()},
         "ips-v4": test_prefix_lists.LIST,
     },
     "csv": {
@@ -54,8 +54,8 @@ FILES: dict[str, dict[str, str | bytes]] = {
         "d.csv": "network,continent_code,country_code\n8.8.8.0/24,EU,CH\n",
     },
     "dbip": {
-        f"dbip-{layout}-2026-11.csv": test_dbip.rows(rest)
-        for layout, (rest, _) in test_dbip.LAYOUTS.items()
+        f"dbip-{layout}-2026-11.csv": test_dbip.rows(remainder)
+        for layout, (remainder, _) in test_dbip.LAYOUTS.items()
     },
     "geofeed": {
         "a.csv": test_geofeed.FEED,
@@ -114,7 +114,7 @@ DERIVED, ELSEWHERE = ("continent_", "country_"), {"time_zone"}
 
 def delivered(files: Mapping[str, str | bytes]) -> bytes:
     """An archive as vendors make it, with an entry for its folder."""
-    return zipped({"delivery/": "", **{f"delivery/{name}": each for name, each in files.items()}})
+    return zipped({"delivery/": "", **{f"delivery/{name}": item for name, item in files.items()}})
 
 
 def detected(folder: Path, path: str, *options: str) -> str:
@@ -181,7 +181,7 @@ def check_dataset(folder: Path, reading: Reading, text: str) -> None:
 def test_what_it_took_and_the_notes(build: Build, tmp_path: Path) -> None:
     text = one("auto", "*.csv", 'locale = "de"', 'name = "City"')
     dataset, report = build(test_maxmind.CITY_FILES, text)
-    notes = [each.note for each in report.sources]
+    notes = [item.note for item in report.sources]
     assert notes == ["detected maxmind: City blocks, tables of Blocks"]
     assert known(dataset, "8.8.4.4")[0]["city_name"] == "Alphastadt"
     (source,) = json.loads((dataset / "manifest.json").read_bytes())["sources"]
@@ -205,7 +205,7 @@ def test_the_notes(read: Read) -> None:
     reading = read({"GeoIP2.zip": delivered(files)}, one("auto", "GeoIP2.zip"))
     taken = "detected maxmind: ASN blocks, Domain blocks, Connection-Type blocks"
     ignored = "Domain ignored: no field holds it"
-    assert [each.note for each in reading.report.sources] == [f"{taken}; {ignored}", ""]
+    assert [source.note for source in reading.report.sources] == [f"{taken}; {ignored}", ""]
     named, auto = (
         read(test_maxmind.CITY_FILES, one(name, "*.csv")) for name in ("maxmind", "auto")
     )
@@ -263,10 +263,10 @@ def test_a_table_of_ones_own(tmp_path: Path, text: str) -> None:
 
 
 def test_what_nobody_or_several_claim(tmp_path: Path) -> None:
-    place = tmp_path / "a.data"
+    target = tmp_path / "a.data"
     for text, shown in UNKNOWN.items():
         error = fails(tmp_path, {"a.data": text}, one("auto", "a.data"))
-        assert str(error).startswith(f"{place}: not recognised: {shown}")
+        assert str(error).startswith(f"{target}: not recognised: {shown}")
     for text, fitting in FITTING.items():
         error = fails(tmp_path, {"ranges.csv": text}, one("auto", "ranges.csv"))
         assert error.path == str(tmp_path / "ranges.csv")

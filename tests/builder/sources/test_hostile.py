@@ -67,7 +67,7 @@ _REASONS: dict[str, tuple[str, str, str, str]] = {
 
 def reasons(row: str) -> list[str]:
     """The reason of each bad range in the form in which a row states its range."""
-    [stated] = [each for form, each in _REASONS.items() if form in row]
+    [stated] = [item for form, item in _REASONS.items() if form in row]
     return [*stated, _ADDRESS, _ADDRESS]
 
 
@@ -184,7 +184,7 @@ def test_bad_ranges_are_rejected_with_their_lines(read: Read, tmp_path: Path, na
     good = kind.line()
     bad = [kind.line(**parts) for parts in BAD_RANGES.values()]
     assert good not in bad
-    content = kind.content(*(row for each in bad for row in (each, good)))
+    content = kind.content(*(row for item in bad for row in (item, good)))
     reading = read_kind(read, kind, content)
     assert counts(reading) == (GOOD_ROWS + 2 * len(bad), len(bad))
     assert reading.source.used == 1
@@ -208,7 +208,7 @@ def test_rows_of_another_width(read: Read, name: str) -> None:
         "geofeed": [],
     }.get(kind.format, [narrow, wide])
     assert counts(reading) == (GOOD_ROWS + 4, len(rejected))
-    assert [each.text for each in reading.rejects] == rejected
+    assert [reject.text for reject in reading.rejects] == rejected
     assert reading.stated("8.8.4.4") != [{}]
 
 

@@ -143,7 +143,7 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ("db = 1", '"a","b","CH","Switzerland"\r\n', "no range of addresses in the first 2"),
         (
             "db = 5",
-            "5.1.4.0/22," + ip2location.quoted(ip2location.place(7)),
+            "5.1.4.0/22," + ip2location.quoted(ip2location.place_cells(7)),
             "'Example Net AG' is not a valid latitude",
         ),
     ],
@@ -283,7 +283,7 @@ def test_cut_or_changed_anywhere(tmp_path: Path, name: str) -> None:
             told.append(str(error))
         else:
             assert source.rejected.total() <= source.read <= most, data
-    assert all(each.startswith(str(tmp_path)) and "\n" not in each for each in told)
+    assert all(message.startswith(str(tmp_path)) and "\n" not in message for message in told)
 
 
 #: Options that a format demands, and the formats that read a kind.

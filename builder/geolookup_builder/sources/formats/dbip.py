@@ -28,15 +28,15 @@ from geolookup_builder.sources.reading.vendor_files import (
 )
 
 _RANGE = ("ip_start", "ip_end")
-_PLACE = ("district", "city", "zipcode", "latitude", "longitude", "geoname_id")
+_PLACE_COLUMNS = ("district", "city", "zipcode", "latitude", "longitude", "geoname_id")
 _ZONE = ("timezone_offset", "timezone_name", "weather_code")
 #: By product, in the order of their tables.
 LAYOUTS: dict[str, tuple[str, ...]] = {
     "location-isp": (
-        *("continent", "country", "stateprov", *_PLACE, *_ZONE),
+        *("continent", "country", "stateprov", *_PLACE_COLUMNS, *_ZONE),
         *("isp_name", "as_number", "connection_type", "organization_name"),
     ),
-    "location": ("continent", "country", "stateprov_code", "stateprov", *_PLACE, *_ZONE),
+    "location": ("continent", "country", "stateprov_code", "stateprov", *_PLACE_COLUMNS, *_ZONE),
     "city-lite": ("continent", "country", "stateprov", "city", "latitude", "longitude"),
     "isp": (
         *("continent", "country", "isp_name", "as_number"),

@@ -26,7 +26,7 @@ _COUNTRY = {
     "country_code": ("country_code", "country"),
     "continent_code": ("continent_code", "continent"),
 }
-_PLACE = {
+_PLACE_KEYS = {
     **_COUNTRY,
     "region_code": ("region_code",),
     "region_name": ("region_name", "region"),
@@ -40,8 +40,8 @@ _AS = {"asn": ("asn",), "asn_organization": ("as_name",)}
 #: For each product and field, the keys that may state it. The country of a company, an AS
 #: or a carrier is where it is registered, not a location, and so is left out.
 FIELDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "Core": {**_PLACE, **_AS, "user_type": ("as_type",), "isp": ("carrier_name",)},
-    "Location": _PLACE,
+    "Core": {**_PLACE_KEYS, **_AS, "user_type": ("as_type",), "isp": ("carrier_name",)},
+    "Location": _PLACE_KEYS,
     "Carrier": {"isp": ("name", "carrier")},
     "Privacy": {},
     "Company": {**_AS, "organization": ("name",), "user_type": ("type",)},

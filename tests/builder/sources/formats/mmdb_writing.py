@@ -58,8 +58,8 @@ def assembled(
         "record_size": (5, bits),
     }
     stated = {"database_type": "Test", "description": {"en": "a test"}, "languages": ["en"]}
-    metadata = [encoded(key) + encoded(each) for key, each in (stated | dict(texts or {})).items()]
-    metadata += [encoded(key) + integer(*each) for key, each in numbers.items()]
+    metadata = [encoded(key) + encoded(item) for key, item in (stated | dict(texts or {})).items()]
+    metadata += [encoded(key) + integer(*item) for key, item in numbers.items()]
     tree = b"".join(_node(*node, bits) for node in nodes)
     head = _control(7, len(metadata))
     return tree + bytes(16) + data + MARKER + head + b"".join(metadata)
@@ -72,14 +72,14 @@ def _path(prefix: str, version: int) -> tuple[int, int]:
     return int(network.network_address) >> (width - length), length
 
 
-def _put(tree: Node, path: int, length: int, what: Any) -> None:
+def _put(tree: Node, path: int, length: int, entry: Any) -> None:
     node = tree
     for bit in range(length - 1, 0, -1):
         side = path >> bit & 1
         if not isinstance(node[side], list):  # what covered it goes on beside what is put
             node[side] = [node[side], node[side]]
         node = node[side]
-    node[path & 1] = what
+    node[path & 1] = entry
 
 
 def _at(tree: Node, zeros: int) -> Any:
@@ -121,7 +121,7 @@ def _node(left: int, right: int, bits: int) -> bytes:
 def encoded(value: Any) -> bytes:
     """A value of the data section."""
     if isinstance(value, dict):
-        pairs = b"".join(encoded(key) + encoded(each) for key, each in value.items())
+        pairs = b"".join(encoded(key) + encoded(item) for key, item in value.items())
         return _control(7, len(value)) + pairs
     if isinstance(value, tuple | list):
         return _control(11, len(value)) + b"".join(map(encoded, value))
@@ -141,10 +141,10 @@ def integer(kind: int, value: int) -> bytes:
 
 
 def _control(kind: int, size: int) -> bytes:
-    rest = b""
+    remainder = b""
     if size >= 285:
-        size, rest = 30, (size - 285).to_bytes(2, "big")
+        size, remainder = 30, (size - 285).to_bytes(2, "big")
     elif size >= 29:
-        size, rest = 29, bytes([size - 29])
+        size, remainder = 29, bytes([size - 29])
     head = bytes([kind << 5 | size]) if kind < 8 else bytes([size, kind - 7])
-    return head + rest
+    return head + remainder

@@ -70,9 +70,9 @@ def table_record(number: int, network: str, paths: Sequence[Path], *, ids: bool 
     """Sections 4.3.2 and 4.3.4: a prefix, and the route of each peer; RFC 8050 with ``ids``."""
     body = struct.pack(">I", number) + prefix(network) + struct.pack(">H", len(paths))
     for peer, path in enumerate(paths):
-        found = attributes(path)
+        result = attributes(path)
         body += struct.pack(">HI", peer, 1_763_500_000)
-        body += struct.pack(">I", peer + 1) * ids + struct.pack(">H", len(found)) + found
+        body += struct.pack(">I", peer + 1) * ids + struct.pack(">H", len(result)) + result
     subtype = RIB_IPV4 if ip_network(network).version == 4 else RIB_IPV6
     return record(TABLE_DUMP_V2, subtype + (6 if ids else 0), body)
 
@@ -88,7 +88,7 @@ def table(routes: Mapping[str, Sequence[Path]], *, ids: bool = False) -> bytes:
 
 def old_table(routes: Mapping[str, Sequence[Path]]) -> bytes:
     """Section 4.2: a record for each route, with AS numbers of two bytes."""
-    found = b""
+    actual = b""
     for at, (network, paths) in enumerate(routes.items()):
         stated = ip_network(network)
         for peer, path in enumerate(paths):
@@ -98,8 +98,8 @@ def old_table(routes: Mapping[str, Sequence[Path]]) -> bytes:
             body += ip_address("::1" if stated.version == 6 else "10.0.0.1").packed + struct.pack(
                 ">HH", 3000 + peer, len(listed)
             )
-            found += record(TABLE_DUMP, 1 if stated.version == 4 else 2, body + listed)
-    return found
+            actual += record(TABLE_DUMP, 1 if stated.version == 4 else 2, body + listed)
+    return actual
 
 
 ROUTES: dict[str, list[Path]] = {

@@ -10,7 +10,7 @@ from geolookup_builder.sources.reading import delimited
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import Read, fields, one
 
-PLACE = (
+PLACE_COLUMNS = (
     '"Kanton Zürich","Bezirk Zürich",Zürich,8001,47.3769,8.5417,2657896,1,Europe/Zurich,SZXX0033'
 )
 LOCATED = fields(
@@ -35,23 +35,23 @@ LAYOUTS: dict[str, tuple[str, dict[str, object]]] = {
             "connection_type=Residential; organization=Example AG"
         ),
     ),
-    "location": (f"EU,CH,ZH,{PLACE}", {**LOCATED, "region_code": "ZH"}),
+    "location": (f"EU,CH,ZH,{PLACE_COLUMNS}", {**LOCATED, "region_code": "ZH"}),
     "location-isp": (
-        f"EU,CH,{PLACE},Example Net,AS64500,wireless,Example AG",
+        f"EU,CH,{PLACE_COLUMNS},Example Net,AS64500,wireless,Example AG",
         LOCATED
         | fields("isp=Example Net; asn=64500; connection_type=Mobile; organization=Example AG"),
     ),
 }
 
 
-def rows(rest: str) -> str:
-    return f"5.1.0.0,5.1.3.255,{rest}\n2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,{rest}\n"
+def rows(cells: str) -> str:
+    return f"5.1.0.0,5.1.3.255,{cells}\n2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,{cells}\n"
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts(read: Read, layout: str) -> None:
-    rest, expected = LAYOUTS[layout]
-    text = gzip.compress(rows(rest).encode())
+    remainder, expected = LAYOUTS[layout]
+    text = gzip.compress(rows(remainder).encode())
     named, option = f"dbip-{layout}-2026-11.csv.gz", f'layout = "{layout}"'
     for name, options in ((named, []), ("ranges.csv.gz", [option])):
         reading = read({name: text}, one("dbip", name, *options))
@@ -86,13 +86,13 @@ def test_where_a_layout_is_stated_and_what_is_unknown(read: Read) -> None:
 
 def test_files_of_several_layouts_are_several_tables(read: Read) -> None:
     layouts = ("asn-lite", "city-lite", "country-lite")
-    files = {f"x/dbip-{each}-2026-11.csv": rows(LAYOUTS[each][0]) for each in layouts}
+    files = {f"x/dbip-{layout}-2026-11.csv": rows(LAYOUTS[layout][0]) for layout in layouts}
     data = zipped({**files, "x/LICENSE.txt": "CC BY 4.0"})
     reading = read({"all.zip": data}, one("dbip", "all.zip"))
-    titles = [each.name for each in reading.report.sources]
-    assert titles == [f"all.zip ({each})" for each in ("city-lite", "country-lite", "asn-lite")]
-    found = reading.at("5.1.0.9")
-    assert (found["asn"], found["city_name"]) == (64500, "Zürich")
+    titles = [source.name for source in reading.report.sources]
+    assert titles == [f"all.zip ({text})" for text in ("city-lite", "country-lite", "asn-lite")]
+    result = reading.at("5.1.0.9")
+    assert (result["asn"], result["city_name"]) == (64500, "Zürich")
 
 
 @pytest.mark.parametrize("block", [100, 1 << 20])
@@ -130,7 +130,7 @@ def test_both_tables(read: Read) -> None:
     packed = {f"{name}.zip": zipped({f"{name}-20261101.csv": files[name]}) for name in files}
     for pattern, content in (("*.csv", plain), ("*.zip", packed)):
         reading = read(dict[str, str | bytes](content), one("iplocate", f"ip-to-{pattern}"))
-        assert [(each.name, each.read) for each in reading.report.sources] == [
+        assert [(source.name, source.read) for source in reading.report.sources] == [
             (f"ip-to-{pattern} (Country)", 3),
             (f"ip-to-{pattern} (ASN)", 3),
         ]

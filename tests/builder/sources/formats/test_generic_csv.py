@@ -46,8 +46,8 @@ def test_unusual_texts_come_back_unchanged(build: Build, field: str) -> None:
 
 def test_blank_cells_and_no_fields_are_unknown(read: Read) -> None:
     reading = read({"a.csv": csv_text("isp", ["", " ", "\t", "\u00a0\u2003", "  x  "])})
-    found = reading.values("isp", *(f"8.8.{number}.1" for number in range(5)))
-    assert found == [None, None, None, None, "x"]
+    result = reading.values("isp", *(f"8.8.{number}.1" for number in range(5)))
+    assert result == [None, None, None, None, "x"]
     reading = read({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, recipe(UNKNOWN))
     assert reading.source.read == 1
     assert reading.values("isp", "8.8.8.8") == [None]

@@ -190,14 +190,14 @@ MAPPED = (
 
 
 _ISO = pa.struct([("iso", pa.string())])
-_PLACE = {
+_PLACE_FIELDS = {
     "geo": pa.struct([("lat", pa.float32())]),
     "names": pa.map_(pa.string(), pa.string()),
     "codes": pa.large_list(_ISO),
 }
 NESTED_TYPES = {
     "range": pa.struct([("cidr", pa.string())]),
-    "place": pa.struct(list(_PLACE.items())),
+    "place": pa.struct(list(_PLACE_FIELDS.items())),
     "tags": pa.list_(pa.string()),
     "a.b": pa.string(),
 }
@@ -212,8 +212,8 @@ def test_nested_columns(read: Read, name: str) -> None:
     content = as_parquet(table) if is_parquet else as_json(NESTED)
     more = f', city_name = "place.names.{"en" if is_parquet else "0.1"}" }}'
     reading = read({name: content}, one(name[2:], name, MAPPED + more))
-    place = "country_code=CH; city_name=Alpha; latitude=47.5"
-    expected = fields(f"{place}; isp=dotted; user_type=hosting")
+    location = "country_code=CH; city_name=Alpha; latitude=47.5"
+    expected = fields(f"{location}; isp=dotted; user_type=hosting")
     assert reading.ranges() == {"8.8.4.0/24": expected}
 
 
@@ -244,8 +244,8 @@ def test_columns_named_by_path(read: Read) -> None:
     }
     for name, content in files.items():
         reading = read({name: content}, one("auto", name), force=True)
-        place = {"country_code": "CH", "latitude": 47.5, "time_zone": "Europe/Zurich"}
-        assert reading.at("8.8.4.4") == {**place, "asn": 64500, "isp": "x"}
+        location = {"country_code": "CH", "latitude": 47.5, "time_zone": "Europe/Zurich"}
+        assert reading.at("8.8.4.4") == {**location, "asn": 64500, "isp": "x"}
         note = reading.source.note
         assert note.startswith(f"detected {name.rpartition('.')[2]}: columns first, last, ")
         assert note.endswith("ignored: they follow from other fields")
@@ -298,7 +298,7 @@ def test_rows_of_several_files_and_batches(
     # Files with other columns, in bytewise order, some of them packed.
     (tmp_path / "data").mkdir()
     for at, row in enumerate(ROWS):
-        content = as_parquet([{name: each for name, each in row.items() if each is not None}])
+        content = as_parquet([{name: item for name, item in row.items() if item is not None}])
         (tmp_path / "data" / f"{at}.parquet").write_bytes(content)
     reading = read({}, one("parquet", "data"))
     assert reading.source.read == 3
@@ -346,8 +346,8 @@ def test_columns_that_cannot_be_used(tmp_path: Path) -> None:
         contents: dict[str, str | bytes] = {"a.parquet": as_parquet([row])}
         for name, content in {**contents, "a.jsonl": as_json([row])}.items():
             error = refused(tmp_path, name, content, one(name[2:], name, options))
-            place = "recipe.toml" if "delimiter" in options else name
-            assert str(error).startswith(f"{tmp_path / place}: {text}"), (name, row)
+            location = "recipe.toml" if "delimiter" in options else name
+            assert str(error).startswith(f"{tmp_path / location}: {text}"), (name, row)
     columns = [pa.array(["8.8.8.0/24"]), pa.array(["x"]), pa.array(["y"])]
     table = pa.Table.from_arrays(columns, names=["network", "isp", "isp"])
     for options in ("", 'columns = { network = "network", isp = "isp" }'):

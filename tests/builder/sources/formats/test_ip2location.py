@@ -79,14 +79,14 @@ def quoted(cells: list[str]) -> str:
     return ",".join(f'"{cell}"' for cell in cells) + "\r\n"
 
 
-def place(database: int) -> list[str]:
+def place_cells(database: int) -> list[str]:
     return [cell for group in DATABASES[database][0].split() for cell in GROUPS[group][0]]
 
 
 def nothing(database: int) -> list[str]:
     """A row's cells where nothing is known."""
     missing = {"47.500000": "0.000000", "8.750000": "0.000000", "439": "0"}
-    return [missing.get(cell, "-") for cell in place(database)]
+    return [missing.get(cell, "-") for cell in place_cells(database)]
 
 
 def ranges(*rows: tuple[int, int, list[str]]) -> str:
@@ -94,7 +94,7 @@ def ranges(*rows: tuple[int, int, list[str]]) -> str:
 
 
 def ipv4(database: int) -> str:
-    known, unknown = place(database), nothing(database)
+    known, unknown = place_cells(database), nothing(database)
     return ranges(
         (0, 16777215, unknown), (83952640, 83953663, known), (83953664, 83953919, unknown)
     )
@@ -102,7 +102,7 @@ def ipv4(database: int) -> str:
 
 def ipv6(database: int) -> str:
     """As the vendor writes it: the IPv4 rows once more, then IPv6."""
-    known, unknown, mapped = place(database), nothing(database), 0xFFFF << 32
+    known, unknown, mapped = place_cells(database), nothing(database), 0xFFFF << 32
     return ranges(
         (0, mapped - 1, unknown),
         (mapped, mapped + 16777215, unknown),
@@ -113,13 +113,13 @@ def ipv6(database: int) -> str:
 
 
 def expected(database: int) -> Stated:
-    known = [GROUPS[each][1] for each in DATABASES[database][0].split()]
+    known = [GROUPS[part][1] for part in DATABASES[database][0].split()]
     return fields("; ".join(filter(None, known)))
 
 
 def test_every_database(read: Read) -> None:
     for database, (_, width) in DATABASES.items():
-        assert len(place(database)) + 2 == width
+        assert len(place_cells(database)) + 2 == width
         known = expected(database)
         for name, text, ranges, rows in (
             (f"DB{database}.CSV", ipv4(database), {"5.1.4.0/22": known}, 3),
@@ -171,12 +171,12 @@ def test_the_content_shows_the_database(tmp_path: Path) -> None:
 
 def test_the_zone_is_that_of_the_country(build: Build) -> None:
     """+02:00 is summer time; and where a country has several zones none is known."""
-    cells = place(11)
+    cells = place_cells(11)
     american = ["US", "United States of America", *cells[2:7], "-04:00"]
     text = ipv4(11) + quoted(["84000000", "84000255", *american])
     dataset, _ = build({"DB11.CSV": text}, one("ip2location", "DB11.CSV"))
     with geolookup.open(dataset) as engine:
-        zones = [engine.data(each, at=0)["time"]["zone"] for each in ("5.1.4.0", "5.1.189.0")]
+        zones = [engine.data(item, at=0)["time"]["zone"] for item in ("5.1.4.0", "5.1.189.0")]
     assert zones == ["Europe/Zurich", None]
 
 
@@ -200,7 +200,7 @@ def edition(name: str, network: Network) -> list[str]:
 def test_editions(read: Read, name: str, network: Network) -> None:
     """As the vendor's converter writes them; the CIDR edition leaves the network unquoted."""
     for database in (1, 9, 11, 26):
-        text = quoted([*edition(name, network), *place(database)])
+        text = quoted([*edition(name, network), *place_cells(database)])
         if name == "cidr":
             text = text.replace(f'"{network}"', str(network))
         reading = read({"a.csv": text}, one("ip2location", "a.csv", f"db = {database}"))
@@ -209,7 +209,7 @@ def test_editions(read: Read, name: str, network: Network) -> None:
 
 
 def test_mapped_addresses_and_missing_values(read: Read) -> None:
-    text = "::ffff:5.1.4.0/118," + quoted(place(5)) + "2a02:8::/32," + quoted(place(5))
+    text = "::ffff:5.1.4.0/118," + quoted(place_cells(5)) + "2a02:8::/32," + quoted(place_cells(5))
     reading = read({"a.csv": text}, one("ip2location", "a.csv", "db = 5"))
     assert reading.ranges() == {"5.1.4.0/22": expected(5), "2a02:8::/32": expected(5)}
     assert reading.source.rows_folded == 1
@@ -294,5 +294,5 @@ def test_an_archive_with_both_kinds(read: Read) -> None:
         "README_LITE.TXT": "text",
     }
     reading = read({"a.zip": zipped(files)}, one("ip2location", "a.zip"))
-    assert [each.name for each in reading.report.sources] == ["a.zip (DB3)", "a.zip (ASN)"]
+    assert [source.name for source in reading.report.sources] == ["a.zip (DB3)", "a.zip (ASN)"]
     assert reading.stated("5.1.4.0", "5.1.5.0") == [expected(3) | HOLDER, expected(3)]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from tests.builder.sources.formats.test_ip2location import quoted
 from tests.builder.sources.readings import Read, one
 
-_PLACE = ["CH", "Switzerland"]
+_PLACE_CELLS = ["CH", "Switzerland"]
 _CITY = ["Zurich", "Winterthur"]
 _HOLDER = ["64500", "Example AS"]
 _TAIL = {8: ["26"], 9: ["SPAM/BOTNET"], 11: ["Example VPN"], 12: ["95"]}
-DATABASES: dict[int, list[str]] = {1: _PLACE, 2: ["VPN", *_PLACE]}
+DATABASES: dict[int, list[str]] = {1: _PLACE_CELLS, 2: ["VPN", *_PLACE_CELLS]}
 DATABASES[3] = DATABASES[2] + _CITY
 DATABASES[4] = [*DATABASES[3], "Example Net AG"]
 DATABASES[5] = [*DATABASES[4], "example.com"]
@@ -52,10 +52,10 @@ def ipv6(number: int) -> str:
 
 
 def expected(number: int) -> dict[str, object]:
-    found: dict[str, object] = {}
+    actual: dict[str, object] = {}
     for before, fields in KNOWN:
-        found |= fields if number > before else {}
-    return found
+        actual |= fields if number > before else {}
+    return actual
 
 
 def test_every_database(read: Read) -> None:
@@ -108,12 +108,12 @@ def test_types_of_proxies(read: Read) -> None:
 
 def test_editions_and_regions(read: Read) -> None:
     codes = '"country_code","subdivision_name","code"\n"CH","Zurich","CH-ZH"\n'
-    rest = DATABASES[3]
+    remainder = DATABASES[3]
     editions = {
-        "dotted": rows(["8.8.4.0", "8.8.4.255", *rest]),
-        "prefix": rows(["8.8.4.0/24", *rest]),
-        "hexadecimal": rows(["08080400", "080804FF", *rest]),
-        "mapped": rows([str(0xFFFF08080400), str(0xFFFF080804FF), *rest]),
+        "dotted": rows(["8.8.4.0", "8.8.4.255", *remainder]),
+        "prefix": rows(["8.8.4.0/24", *remainder]),
+        "hexadecimal": rows(["08080400", "080804FF", *remainder]),
+        "mapped": rows([str(0xFFFF08080400), str(0xFFFF080804FF), *remainder]),
     }
     for content in editions.values():
         text = one("ip2proxy", "a.csv", "db = 3", 'regions = "codes.csv"')

@@ -21,11 +21,11 @@ LEGACY_PLACE = fields(
     "country_code=AU; region_name=Example Region; city_name=Alphaville; postal_code=0800;"
     "latitude=-12.5; longitude=130.75; time_zone=Australia/Darwin"
 )
-PLACE = {**LEGACY_PLACE, "continent_code": "OC"}
+PLACE_FIELDS = {**LEGACY_PLACE, "continent_code": "OC"}
 LAND = fields("continent_code=OC; country_code=AU")
 HOLDER = fields("asn=64500; asn_organization=Example, Inc.")
 MOBILE = fields("isp=Example Mobile; connection_type=Mobile; user_type=cellular")
-MOST = {**PLACE, "region_code": "NT", **HOLDER}
+MOST = {**PLACE_FIELDS, "region_code": "NT", **HOLDER}
 #: Words of the examples: columns and cells that several products share.
 SHARED = {
     "ENDS": "start_ip,end_ip",
@@ -52,7 +52,7 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
         "NET,Australia,AU,Oceania,OC,AS64500,INC,example.com",
         {**LAND, **HOLDER},
     ),
-    "location": ("network,PLACES", "NET,PLACE", {**PLACE, "region_code": "NT"}),
+    "location": ("network,PLACES", "NET,PLACE", {**PLACE_FIELDS, "region_code": "NT"}),
     "location, legacy": (
         "KEYED,city,region,country,WHERE",
         "KEY,Alphaville,Example Region,AU,-12.5,130.75,0800,Australia/Darwin",
@@ -137,7 +137,7 @@ def records(text: str, *, typed: bool = False) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = list(csv.DictReader(io.StringIO(text)))
     for row in rows if typed else ():
         row.update({name: float(row[name]) for name in NUMBERS if row.get(name)})
-        row.update({name: each == "true" for name, each in row.items() if each in WORDS})
+        row.update({name: item == "true" for name, item in row.items() if item in WORDS})
     return rows
 
 
@@ -192,11 +192,13 @@ def test_the_file_says_how_it_is_written_and_its_table(read: Read) -> None:
     for name, content in WRITTEN.items():
         for file in (name, "b.csv"):
             assert read({file: content}, one("ipinfo", file)).ranges() == KNOWN, (name, file)
-    chosen = ("Lite", "location", "asn", "company", "carrier", "privacy", "country", "core")
-    files = {f"{name}.txt": PRODUCTS[name][0] for name in chosen}
+    selection = ("Lite", "location", "asn", "company", "carrier", "privacy", "country", "core")
+    files = {f"{name}.txt": PRODUCTS[name][0] for name in selection}
     reading = read(files, one("ipinfo", "*.txt"))
     titles = ["Core", "Location", "Carrier", "Privacy", "Company", "ASN", "Country ASN", "Country"]
-    assert [each.name for each in reading.report.sources] == [f"*.txt ({each})" for each in titles]
+    assert [source.name for source in reading.report.sources] == [
+        f"*.txt ({title})" for title in titles
+    ]
     more = fields("organization=Tenant AG; user_type=business")
     assert reading.ranges() == {"8.8.4.0/24": MOST | MOBILE | more}
 
@@ -228,8 +230,8 @@ def test_rejected_records_by_number(
     content = as_json(records) if name == "a.json" else as_parquet(records)
     reading = read({name: content}, one("ipinfo", name))
     assert reading.source.read == len(BAD_RANGES)
-    bad = [(at, each, why) for at, (each, why) in enumerate(BAD_RANGES, 1) if why]
-    assert {each.file for each in reading.rejects} == {str(tmp_path / name)}
+    bad = [(at, item, why) for at, (item, why) in enumerate(BAD_RANGES, 1) if why]
+    assert {reject.file for reject in reading.rejects} == {str(tmp_path / name)}
     assert reading.bad_lines() == [(at, why) for at, _, why in bad]
     pairs = zip(bad, reading.rejects, strict=True)
     assert all((text or "") in row.text for (_, text, _), row in pairs)

@@ -145,18 +145,18 @@ def test_another_language_with_english_where_it_is_silent(build: Build) -> None:
     with geolookup.open(dataset) as engine:
         places = [engine.data(address, at=0)["location"] for address in ("8.8.4.4", "8.8.5.5")]
     # Names of countries are of the reference table.
-    assert [(each["city_name"], each["region_name"], each["country_name"]) for each in places] == [
+    assert [(item["city_name"], item["region_name"], item["country_name"]) for item in places] == [
         ("Alphastadt", "Limassol District", "Cyprus"),
         ("Betaville", "Zurich", "Switzerland"),
     ]
 
 
 def test_another_language(read: Read, tmp_path: Path) -> None:
-    only = {name: each for name, each in CITY_FILES.items() if not name.endswith("-en.csv")}
+    only = {name: item for name, item in CITY_FILES.items() if not name.endswith("-en.csv")}
     reading = read(only, one("maxmind", "*.csv", 'locale = "de"'))
-    place = {**ALPHA_ROW, "city_name": "Alphastadt"}
-    del place["region_name"]
-    assert reading.at("8.8.4.4") == place
+    location = {**ALPHA_ROW, "city_name": "Alphastadt"}
+    del location["region_name"]
+    assert reading.at("8.8.4.4") == location
     assert reading.source.nulled == {"country_code": 3}  # ids without a place
     assert reading.at("8.8.5.5") == {}
     for locale, words in (('"xx"', "locale 'xx' are missing (found: de, en)"), (5, "locale is 5")):
@@ -175,7 +175,9 @@ def test_country_asn_isp_and_connection_type(read: Read) -> None:
     }
     reading = read(files, ALL)
     titles = ["Country", "ISP", "ASN", "Connection-Type"]
-    assert [each.name for each in reading.report.sources] == [f"*.csv ({each})" for each in titles]
+    assert [source.name for source in reading.report.sources] == [
+        f"*.csv ({title})" for title in titles
+    ]
     assert reading.ranges() == {
         "8.8.4.0/24": fields(
             "continent_code=EU; country_code=DE; asn=64502; asn_organization=EXAMPLE-2;"
@@ -201,7 +203,10 @@ def test_enterprise_joins_its_isp_table_and_comes_before_city(read: Read) -> Non
     city = CITY.replace("00149", "99999")
     files = {"a.csv": city, "b.csv": ENTERPRISE, "c.csv": PROVIDER, "d.csv": EN}
     reading = read(files, ALL)
-    assert [each.name for each in reading.report.sources] == ["*.csv (Enterprise)", "*.csv (City)"]
+    assert [source.name for source in reading.report.sources] == [
+        "*.csv (Enterprise)",
+        "*.csv (City)",
+    ]
     provider = "asn=64500; asn_organization=EXAMPLE; isp=Example Net; organization=Example AG"
     assert reading.ranges() == {
         "8.8.4.0/24": ALPHA_ROW
@@ -253,10 +258,10 @@ def converted(text: str, form: str, *, replace: bool) -> str:
     header, *rows = text.splitlines()
     lines = [f"network_start_{form},network_last_{form}," + header[8 * replace :]]
     for row in rows:
-        network, rest = row.split(",", 1)
-        found = ip_network(network)
-        ends = ",".join(FORMS[form].format(end, int(end)) for end in (found[0], found[-1]))
-        lines.append(f"{ends},{rest if replace else row}")
+        network, remainder = row.split(",", 1)
+        result = ip_network(network)
+        ends = ",".join(FORMS[form].format(end, int(end)) for end in (result[0], result[-1]))
+        lines.append(f"{ends},{remainder if replace else row}")
     return "\n".join(lines) + "\n"
 
 

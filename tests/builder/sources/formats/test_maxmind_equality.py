@@ -34,7 +34,7 @@ PRODUCTS = {
     "GeoLite2-Country": "country",
     "GeoLite2-ASN": "asn",
 }
-PLACE = {
+PLACE_KEYS = {
     "continent_code": ("continent", "code"),
     "country_iso_code": ("country", "iso_code"),
     "subdivision_1_iso_code": ("subdivisions", 0, "iso_code"),
@@ -61,18 +61,18 @@ class Tables:
         self.places: dict[tuple[Any, ...], int] = {}
         self.providers: dict[tuple[Any, ...], int] = {}
 
-    def place(self, record: Any) -> str:
-        found = tuple(lookup(record, path) for path in PLACE.values())
-        return str(self.places.setdefault(found, len(self.places) + 1)) if any(found) else ""
+    def place_key(self, record: Any) -> str:
+        result = tuple(lookup(record, path) for path in PLACE_KEYS.values())
+        return str(self.places.setdefault(result, len(self.places) + 1)) if any(result) else ""
 
     def registered(self, record: Any) -> str:
         """The country of registration, which counts where there is no place."""
-        return self.place({"country": lookup(record, ("registered_country",)) or {}})
+        return self.place_key({"country": lookup(record, ("registered_country",)) or {}})
 
     def provider(self, record: Any) -> str:
         traits = lookup(record, ("traits",)) or {}
-        found = tuple(traits.get(name) for name in PROVIDER)
-        return str(self.providers.setdefault(found, len(self.providers) + 1) if any(found) else 0)
+        result = tuple(traits.get(name) for name in PROVIDER)
+        return str(self.providers.setdefault(result, len(self.providers) + 1) if any(result) else 0)
 
     def block(self, network: str, record: Any) -> Row:
         cells = {name: lookup(record, path) for name, path in BLOCK.items()}
@@ -80,7 +80,7 @@ class Tables:
             **{name: record.get(name) for name in PROVIDER},  # of the flat products
             **cells,
             "network": folded(network),
-            "geoname_id": self.place(record),
+            "geoname_id": self.place_key(record),
             "registered_country_geoname_id": self.registered(record),
             "isp_id": self.provider(record),
         }
@@ -100,8 +100,8 @@ def delivered(records: list[tuple[str, Any]], blocks: str) -> dict[str, str | by
     tables = Tables()
     rows = [tables.block(network, record) for network, record in records]
     places = (
-        {"geoname_id": at, "locale_code": "en", **dict(zip(PLACE, place, strict=True))}
-        for place, at in tables.places.items()
+        {"geoname_id": at, "locale_code": "en", **dict(zip(PLACE_KEYS, place_key, strict=True))}
+        for place_key, at in tables.places.items()
     )
     providers = (
         {"isp_id": at, **dict(zip(PROVIDER, provider, strict=True))}
@@ -118,7 +118,7 @@ def delivered(records: list[tuple[str, Any]], blocks: str) -> dict[str, str | by
 def test_the_same_intervals(read: Read, shared_data: Path, product: str) -> None:
     folder = shared_data / "maxmind-db"
     listed = json.loads((folder / "source-data" / f"{product}-Test.json").read_text("utf-8"))
-    records = [pair for each in listed for pair in each.items()]
+    records = [pair for entry in listed for pair in entry.items()]
     files = delivered(records, PRODUCTS[product])
     from_csv = read(files, one("maxmind", "*.csv"))
     assert from_csv.source.read == len(records)

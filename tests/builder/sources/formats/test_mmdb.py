@@ -43,8 +43,10 @@ CITY: dict[str, Any] = json.loads("""{
              "isp": "Acme", "organization": "Acme Nord", "connection_type": "Cable/DSL",
              "user_type": "business"}
 }""")
-PLACE = "country_code=NO; region_name=Oslo County; city_name=Oslo; latitude=59.9; longitude=10.75"
-TIMED = f"{PLACE}; postal_code=0150; time_zone=Europe/Oslo"
+PLACE_FIELDS = (
+    "country_code=NO; region_name=Oslo County; city_name=Oslo; latitude=59.9; longitude=10.75"
+)
+TIMED = f"{PLACE_FIELDS}; postal_code=0150; time_zone=Europe/Oslo"
 OSLO = fields(
     f"{TIMED}; continent_code=EU; region_code=03; weather_code=NOXX0029; asn=64500; isp=Acme;"
     "asn_organization=Acme AS; organization=Acme Nord; connection_type=Residential;"
@@ -92,7 +94,7 @@ SCHEMAS = {
     "IPinfo legacy": (
         """{"city": "Oslo", "region": "Oslo County", "country": "NO", "lat": "59.9",
         "lng": "10.75"}""",
-        fields(PLACE),
+        fields(PLACE_FIELDS),
     ),
     "sapics country": ('{"country_code": "NO"}', fields("country_code=NO")),
     "sapics city": (
@@ -159,7 +161,7 @@ def test_trees(read: Read, bits: int, version: int, aliases: bool) -> None:
     addresses = ["8.8.8.8", "8.8.9.0", "8.255.255.255", "9.9.9.9", "9.9.9.8", "7.1.1.1"]
     if version == 6:
         addresses += ["2600::1", "2600:1::1", "2600:1::2", "2610::1", "2a00::1"]
-    expected = [(reader.get(each) or {}).get("country_code") for each in addresses]
+    expected = [(reader.get(address) or {}).get("country_code") for address in addresses]
     assert reading.values("country_code", *addresses) == expected
 
 
@@ -180,8 +182,8 @@ def test_mapped_fields(read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     fields = f'columns = {{ {places}, isp = "7" }}'
     content = mmdb({"8.8.8.0/24": record, "8.8.9.0/24": {"place": "none", "cc": True}})
     reading = read({"a.mmdb": content}, recipe(extra=fields))
-    place = {"city_name": "Oslo", "country_code": "NO", "postal_code": "150", "isp": "Acme"}
-    assert reading.stated("8.8.8.8", "8.8.9.9") == [place, {}]
+    location = {"city_name": "Oslo", "country_code": "NO", "postal_code": "150", "isp": "Acme"}
+    assert reading.stated("8.8.8.8", "8.8.9.9") == [location, {}]
     # As are schemas, which must be known, and the library, which must be installed.
     files = {"a.mmdb": mmdb(LATIN)}
     for mapping, words in WRONG_FIELDS.items():
@@ -208,7 +210,7 @@ def test_what_covers_what(read: Read) -> None:
     records = {"8.8.0.0/16": CITY, "8.8.8.0/24": {}, "2600::/12": CITY, "10.0.0.0/8": CITY}
     reading = read({"a.mmdb": mmdb(records, aliases=True)}, recipe())
     ranges = ("8.8.0.0/21", "8.8.9.0-8.8.255.255", "2600::/12")
-    public = {net: each for net, each in reading.ranges().items() if net != "10.0.0.0/8"}
+    public = {net: item for net, item in reading.ranges().items() if net != "10.0.0.0/8"}
     assert public == dict.fromkeys(ranges, OSLO)
     content = mmdb({"0.0.0.0/0": {"country_code": "NO"}, "2600::/12": {"country_code": "SE"}})
     reading = read({"a.mmdb": content}, recipe())
@@ -263,10 +265,10 @@ def test_other_files_are_one_error(tmp_path: Path) -> None:
 
 
 def test_bad_files(tmp_path: Path, shared_data: Path) -> None:
-    found = sorted((shared_data / "maxmind-db" / "bad-data").rglob("*.mmdb"))
-    assert len(found) == 21
+    result = sorted((shared_data / "maxmind-db" / "bad-data").rglob("*.mmdb"))
+    assert len(result) == 21
     told, readable = list[str](), list[str]()
-    for path in found:
+    for path in result:
         extra = 'columns = { isp = "ip" }' if "libmaxminddb-empty" in path.name else ""
         try:
             read_at(tmp_path, {}, recipe(str(path), extra))
@@ -303,15 +305,15 @@ def test_real_trees(read: Read, shared_data: Path) -> None:
         assert reading.source.read == len(networks), name
         public = [(net, ip) for net, ip in networks if net.is_global and not net.is_private]
         assert public, name
-        found = reading.stated(*(str(network[-1]) for network, _ in public))
-        assert found == [{"isp": ip} for _, ip in public], name
+        result = reading.stated(*(str(network[-1]) for network, _ in public))
+        assert result == [{"isp": ip} for _, ip in public], name
 
 
 _CITY = "City Connection-Type Country Enterprise ISP Precision-Enterprise"
-PRODUCTS = [f"GeoIP2-{each}" for each in _CITY.split()]
+PRODUCTS = [f"GeoIP2-{part}" for part in _CITY.split()]
 PRODUCTS += ["GeoLite2-ASN", "GeoLite2-City", "GeoLite2-Country"]
 _AS = "autonomous_system"
-_TRAITS = {each: each for each in ("isp", "organization", "connection_type", "user_type")}
+_TRAITS = {text: text for text in ("isp", "organization", "connection_type", "user_type")}
 _TRAITS |= {"asn": f"{_AS}_number", "asn_organization": f"{_AS}_organization"}
 #: The fields as the fixtures' records have them, written anew.
 WHERE: dict[str, list[tuple[Any, ...]]] = {
@@ -342,7 +344,7 @@ def generic(rows: Iterator[tuple[str, Any]]) -> str:
     lines = [",".join(("network", *WHERE))]
     for network, record in rows:
         cells = [
-            next((found for path in paths if (found := lookup(record, path)) is not None), "")
+            next((result for path in paths if (result := lookup(record, path)) is not None), "")
             for paths in WHERE.values()
         ]
         lines.append(",".join((network, *('"' + str(c).replace('"', '""') + '"' for c in cells))))
@@ -361,7 +363,7 @@ def test_real_files_equal_what_they_were_made_of(read: Read, shared_data: Path, 
     by_library = ((str(network), record) for network, record in networks)
     assert reading.intervals() == read({"rows.csv": generic(by_library)}).intervals()
     source = json.loads((folder / "source-data" / f"{name}-Test.json").read_text(encoding="utf-8"))
-    made_of = ((folded(net), record) for each in source for net, record in each.items())
+    made_of = ((folded(net), record) for item in source for net, record in item.items())
     assert reading.intervals() == read({"rows.csv": generic(made_of)}).intervals()
     assert len(reading.intervals()) > 10
 

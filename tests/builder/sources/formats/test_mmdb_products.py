@@ -59,13 +59,13 @@ def keys_of(folder: Path, name: str, content: bytes | None = None) -> KeysRead:
 
 def rows(batch: Batch) -> list[tuple[str, str, dict[str, str]]]:
     """Range and known fields of each row."""
-    columns = {name: each.to_pylist() for name, each in batch.fields.items()}
+    columns = {name: item.to_pylist() for name, item in batch.fields.items()}
     first, last = batch.ranges.first, batch.ranges.last
     return [
         (
             str(first.item(row)),
             str(last.item(row)),
-            {name: each[row] for name, each in columns.items() if each[row]},
+            {name: item[row] for name, item in columns.items() if item[row]},
         )
         for row in range(len(batch))
     ]
@@ -76,8 +76,8 @@ def rows(batch: Batch) -> list[tuple[str, str, dict[str, str]]]:
 
 def records(text: str) -> list[dict[str, Any]]:
     """The rows of a CSV as MMDB records: all texts, without the range."""
-    found = csv.DictReader(io.StringIO(text))
-    return [{key: row[key] for key in row if key not in RANGE} for row in found]
+    result = csv.DictReader(io.StringIO(text))
+    return [{key: row[key] for key in row if key not in RANGE} for row in result]
 
 
 def test_a_product_of_ipinfo_is_what_its_csv_is(tmp_path: Path) -> None:
@@ -123,23 +123,23 @@ def test_any_records_of_ipinfo_are_what_their_csv_is(
     content = mmdb(
         {f"8.8.{at}.0/24": row for at, row in enumerate(drawn)}, kind="ipinfo x_sample.mmdb"
     )
-    found = batch_of(folder, "mmdb", "a.mmdb", content)
-    assert rows(found) == rows(batch_of(folder, "ipinfo", "a.csv", text.getvalue().encode()))
+    result = batch_of(folder, "mmdb", "a.mmdb", content)
+    assert rows(result) == rows(batch_of(folder, "ipinfo", "a.csv", text.getvalue().encode()))
 
 
 def test_flags_and_an_empty_record(tmp_path: Path) -> None:
     flags: list[dict[str, Any]] = [{"vpn": True}, {"hosting": 1}, {"hosting": False}]
     flags += [{"relay": "1"}, {}]
     plain = {"vpn": False, "hosting": False, "service": ""}
-    content = mmdb({f"8.8.{at}.0/24": plain | each for at, each in enumerate(flags)})
+    content = mmdb({f"8.8.{at}.0/24": plain | item for at, item in enumerate(flags)})
     batch = batch_of(tmp_path, "mmdb", "a.mmdb", content)
     anonymous = "consumer_privacy_network"
     types = [stated.get("user_type") for _, _, stated in rows(batch)]
     assert types == [anonymous, "hosting", None, anonymous, None]
     carrier = {"name": "Acme", "country": "US", "mcc": "1", "mnc": "2"}
     content = mmdb({"8.8.4.0/24": carrier, "8.8.5.0/24": {}})
-    found = [stated for _, _, stated in rows(batch_of(tmp_path, "mmdb", "a.mmdb", content))]
-    assert found == [fields("isp=Acme; user_type=cellular; connection_type=Mobile"), {}]
+    actual = [stated for _, _, stated in rows(batch_of(tmp_path, "mmdb", "a.mmdb", content))]
+    assert actual == [fields("isp=Acme; user_type=cellular; connection_type=Mobile"), {}]
 
 
 # Other vendors
@@ -166,8 +166,8 @@ def test_an_mmdb_of_its_vendor_is_what_its_csv_is(tmp_path: Path) -> None:
     ]
     content = mmdb({"8.8.4.0/24": nested[0], "8.8.5.0/24": nested[1]}, kind="GeoLite2-City")
     name = "IP2LOCATION-LITE-DB11.CSV"
-    found = batch_of(tmp_path, "mmdb", "a.mmdb", content)
-    assert rows(found) == rows(batch_of(tmp_path, "ip2location", name, lines.encode()))
+    result = batch_of(tmp_path, "mmdb", "a.mmdb", content)
+    assert rows(result) == rows(batch_of(tmp_path, "ip2location", name, lines.encode()))
     # Converters name keys as columns; the usage type counts where the proxy type has no word.
     names = "country_code,country_name,region,city,isp,domain,usage_type,asn,as"
     values = "CH,Switzerland,Zurich,-,Example Net AG,example.com,ISP/MOB,64500,Example AS"
@@ -356,7 +356,7 @@ def test_flags_constants_and_several_products_are_in_the_report(tmp_path: Path, 
     records = {"a.mmdb": {"country_code": "NO"}, "b.mmdb": {"name": "Acme", "mcc": "1"}}
     files = {name: mmdb({NETWORK: record}) for name, record in records.items()}
     source = read(files, one("mmdb", "*.mmdb")).source
-    products = [each.product.partition(" (")[0] for each in source.keys]
+    products = [key.product.partition(" (")[0] for key in source.keys]
     assert products == ["flat records", "IPinfo Carrier"]
 
 

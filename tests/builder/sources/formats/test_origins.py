@@ -142,10 +142,10 @@ def test_real_tables(read: Read, shared_data: Path, name: str, rows: int) -> Non
     reading = read({}, one("pfx2as", str(folder / f"{name}.dat.gz"), names))
     source = reading.source
     assert (source.read, source.rejected.total(), source.nulled.total()) == (rows, 0, 0)
-    found = reading.at("8.8.8.8")
-    assert found["asn"] == 15169
-    assert found["asn_organization"].startswith("GOOGLE")
-    assert not found["asn_organization"].endswith(", US")
+    result = reading.at("8.8.8.8")
+    assert result["asn"] == 15169
+    assert result["asn_organization"].startswith("GOOGLE")
+    assert not result["asn_organization"].endswith(", US")
 
 
 RPKI_CLIENT = """\
@@ -177,7 +177,7 @@ def document(vrps: list[list[str]], *, number: bool = False, **more: object) -> 
 
 VRPS_RECIPE = one("rpki", "vrps")
 #: AS 0: nobody may announce 1.0.5.0/24, so that the wider VRP does not show through.
-FOUND = {
+DETECTED = {
     "1.0.0.0/24": {"asn": 13335},
     "1.0.4.0/24": {"asn": 56203},
     "1.0.6.0/23": {"asn": 38803},
@@ -198,7 +198,7 @@ def test_each_writer_with_names(read: Read) -> None:
     for name, text in WRITERS.items():
         source = (reading := read({"vrps": text}, VRPS_RECIPE)).source
         assert (source.read, source.rejected, source.nulled) == (5, {}, {}), name
-        assert reading.ranges() == FOUND, name
+        assert reading.ranges() == DETECTED, name
     files: dict[str, str | bytes] = {"vrps": RPKI_CLIENT, "names.csv": "13335,Cloudflare\n"}
     reading = read(files, one("rpki", "vrps", 'names = "names.csv"'))
     assert reading.stated("1.0.0.1") == [{"asn": 13335, "asn_organization": "Cloudflare"}]
@@ -219,7 +219,7 @@ SEVERAL = [
 def test_several_origins_and_as_0(read: Read, monkeypatch: pytest.MonkeyPatch, json_: bool) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)  # rows of one prefix lie in several batches
     bad = 0 if json_ else 30
-    rows = "".join(",".join(each[:3]) + "\n" for each in SEVERAL)
+    rows = "".join(",".join(address[:3]) + "\n" for address in SEVERAL)
     text = "ASN,IP Prefix,Max Length\n" + "AS1\n" * bad + rows
     reading = read({"vrps": document(SEVERAL) if json_ else text}, VRPS_RECIPE)
     source = reading.source
@@ -230,14 +230,14 @@ def test_several_origins_and_as_0(read: Read, monkeypatch: pytest.MonkeyPatch, j
 
 def test_bad_rows_and_origins_of_vrps(read: Read) -> None:
     bad = [["AS1", prefix, "24", "x"] for prefix in ("8.8.8.0/33", "8.8.8.1/24", "x")]
-    text = ROUTINATOR + "".join(",".join(each) + "\n" for each in bad)
+    text = ROUTINATOR + "".join(",".join(item) + "\n" for item in bad)
     for content, first in ((text, 7), (document(VRPS + bad), 6)):
         reading = read({"vrps": content}, VRPS_RECIPE)
         assert reading.source.read == 8
         assert [line for line, _ in reading.bad_lines()] == [first, first + 1, first + 2]
     text = ROUTINATOR + "ASx,9.0.0.0/24,24,y\nAS4294967296,9.0.1.0/24,24,y\n"
     reading = read({"vrps": text}, VRPS_RECIPE)
-    assert (reading.source.nulled, reading.ranges()) == ({"asn": 2}, FOUND)
+    assert (reading.source.nulled, reading.ranges()) == ({"asn": 2}, DETECTED)
     for asn in (True, 1.5, [1], {"asn": 1}, "1\ud800"):
         roas = [{"asn": asn, "prefix": "9.0.0.0/24", "maxLength": 24}]
         reading = read({"vrps": json.dumps({"roas": roas})}, VRPS_RECIPE)

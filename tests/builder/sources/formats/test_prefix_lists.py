@@ -70,8 +70,8 @@ RECIPE = one("cloud", "a.json")
 
 
 def of(organization: str, user_type: str | None) -> dict[str, str]:
-    found = {"organization": organization, "user_type": user_type}
-    return {key: word for key, word in found.items() if word}
+    actual = {"organization": organization, "user_type": user_type}
+    return {key: word for key, word in actual.items() if word}
 
 
 AMAZON, DELIVERY = of("Amazon Web Services", "hosting"), "content_delivery_network"
@@ -126,7 +126,7 @@ def test_services_families_lists_and_providers(read: Read) -> None:
         assert reading.ranges() == EXPECTED["cloudflare"]
     files = {"a.json": json.dumps(AWS), "b.json": json.dumps(ORACLE)}
     reading = read(files, one("cloud", "*.json"))
-    assert [each.name for each in reading.report.sources] == ["*.json (AWS)", "*.json (Oracle)"]
+    assert [item.name for item in reading.report.sources] == ["*.json (AWS)", "*.json (Oracle)"]
     assert reading.ranges() == EXPECTED["aws"] | EXPECTED["oracle"]
 
 
@@ -145,7 +145,7 @@ NO_ADDRESSES: tuple[object, ...] = (
 
 def test_bad_entries_are_rejected_by_number(read: Read) -> None:
     bad = ["8.8.8.0/33", "8.8.8.1/24", *NO_ADDRESSES]
-    entries = [{"ipv4Prefix": each, "service": "Google Cloud"} for each in bad]
+    entries = [{"ipv4Prefix": item, "service": "Google Cloud"} for item in bad]
     whole = {**CUSTOMERS, "prefixes": [*CUSTOMERS["prefixes"], *entries, None, 7, "8.8.8.0/24"]}
     reading = read({"a.json": json.dumps(whole)}, RECIPE)
     assert reading.source.read == len(bad) + 5

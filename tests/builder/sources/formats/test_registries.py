@@ -97,8 +97,8 @@ def test_bad_rows_and_no_options(read: Read) -> None:
     text = PLAIN + "".join(f"{line}\n" for line in BAD) + "apnic|JP|ipv4|1.1.32.0|1|1|assigned\n"
     reading = read({"delegated": text}, RECIPE)
     assert reading.bad_lines() == list(enumerate(BAD.values(), PLAIN.count("\n") + 1))
-    found = reading.values("country_code", "1.1.16.0", "1.1.32.0", "1.1.32.1")
-    assert found == [None, "JP", None]
+    result = reading.values("country_code", "1.1.16.0", "1.1.32.0", "1.1.32.1")
+    assert result == [None, "JP", None]
     assert FORMAT.options == frozenset()
 
 
@@ -171,7 +171,7 @@ country:        EU # Country is really world wide
 RPSL = one("rpsl", "dump")
 NCC = "RIPE Network Coordination Centre"
 HELD = {"country_code": "NL", "organization": NCC}
-FOUND = {
+DETECTED = {
     "193.0.0.0/22": HELD,
     "193.0.4.0/24": {"country_code": "DE"},
     "193.0.5.0-193.0.7.255": HELD,
@@ -193,7 +193,7 @@ def test_a_dump(read: Read, monkeypatch: pytest.MonkeyPatch, block: int) -> None
         reading = read({"dump": text}, RPSL)
         source = reading.source
         assert (source.read, source.rejected.total(), source.nulled.total()) == (5, 0, 0), text
-        assert reading.ranges() == FOUND, text
+        assert reading.ranges() == DETECTED, text
 
 
 def test_names_of_organisations(read: Read) -> None:
@@ -201,7 +201,7 @@ def test_names_of_organisations(read: Read) -> None:
     options = 'organisations = "dump.gz"', 'organization = ["org-name", "netname"]'
     reading = read({"dump.gz": packed}, one("rpsl", "dump.gz", *options))
     ncc = "Réseaux IP Européens"
-    names = [each["organization"] for each in reading.ranges().values()]
+    names = [address_range["organization"] for address_range in reading.ranges().values()]
     assert sorted(names) == [ncc, ncc, "SEVERAL", "SIX", "SMALL"]
     reading = read({"dump": DUMP}, one("rpsl", "dump", "organization = []"))
     assert reading.stated("193.0.0.1") == [{"country_code": "NL"}]
@@ -235,7 +235,7 @@ def test_bad_ranges_are_rejected_with_their_lines(read: Read) -> None:
     text = DUMP + "\n" + "".join(f"{key}\ncountry: NL\n\n" for key in BAD_OBJECTS)
     reading = read({"dump": text}, RPSL)
     assert reading.source.read == 5 + len(BAD_OBJECTS)
-    assert reading.ranges() == FOUND
+    assert reading.ranges() == DETECTED
     first = DUMP.count("\n") + 2
     expected = [(first + 3 * at, reason) for at, reason in enumerate(BAD_OBJECTS.values())]
     assert reading.bad_lines() == expected
@@ -246,12 +246,12 @@ def test_a_row_is_explained_by_its_line(build: Build) -> None:
     dataset, _ = build({"dump": DUMP}, text)
     with geolookup.open(dataset) as engine:
         rows = [
-            engine.explain(each)["layers"]["location"]["row"]
-            for each in ("193.0.0.1", "2001:67c:2e8::1")
+            engine.explain(item)["layers"]["location"]["row"]
+            for item in ("193.0.0.1", "2001:67c:2e8::1")
         ]
     keys = ("inetnum:        193.0.0.0", "inet6num:")
     lines = [DUMP[: DUMP.index(key)].count("\n") + 1 for key in keys]
-    assert [each["line"] for each in rows] == lines
+    assert [row["line"] for row in rows] == lines
 
 
 def test_an_object_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,11 +63,11 @@ ORIGINS = {
 
 
 def line(network: str, path: str, kind: str = "TABLE_DUMP2", flag: str = "B") -> str:
-    rest = "IGP|10.0.0.1|0|0|3356:3 3356:86|NAG||"
-    return f"{kind}|1763600000|{flag}|10.0.0.1|3000|{network}|{path}|{rest}\n"
+    remainder = "IGP|10.0.0.1|0|0|3356:3 3356:86|NAG||"
+    return f"{kind}|1763600000|{flag}|10.0.0.1|3000|{network}|{path}|{remainder}\n"
 
 
-TEXT = "".join(line(*each) for each in LINES)
+TEXT = "".join(line(*item) for item in LINES)
 OF_LINES = one("bgpdump", "rib")
 
 
@@ -137,7 +137,7 @@ def test_the_origin_of_a_path() -> None:
 
 
 with_ftlbgp = needs("ftlbgp")
-FOUND = {
+DETECTED = {
     "8.0.0.0-8.8.7.255": 3356,
     "8.8.8.0/24": 15169,
     "8.8.9.0-8.127.255.255": 3356,
@@ -162,7 +162,7 @@ def test_a_table(read: Read, ids: bool) -> None:
     reading = read({"rib": table(ROUTES, ids=ids)}, RECIPE)
     source = reading.source
     assert (source.read, source.rejected.total(), dict(source.nulled)) == (13, 0, {"asn": 1})
-    assert reading.by_network("asn") == FOUND
+    assert reading.by_network("asn") == DETECTED
 
 
 @with_ftlbgp
@@ -233,7 +233,7 @@ def test_the_text_of_bgpdump_gives_the_same(read: Read, tmp_path: File) -> None:
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     reading = read({"rib.txt": text}, one("bgpdump", "rib.txt"))
     assert (reading.source.read, reading.source.rejected.total()) == (13, 0)
-    assert reading.by_network("asn") == FOUND
+    assert reading.by_network("asn") == DETECTED
 
 
 def test_braces_and_digits_without_end() -> None:

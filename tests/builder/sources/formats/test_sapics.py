@@ -57,9 +57,9 @@ def test_ipv6(read: Read, form: type[str]) -> None:
     """As integers they need 128 bits, and a small one is no IPv4 address."""
     small = form("::5.1.0.0,::5.1.3.255,DE\n")
     reading = read({"a.csv": form(COUNTRY6) * 2 + small}, one("sapics", "a.csv"))
-    found = reading.ranges()
-    assert found.pop("2a02:8::/32") == {"country_code": "CH"}
-    assert all(":" in network for network in found)
+    result = reading.ranges()
+    assert result.pop("2a02:8::/32") == {"country_code": "CH"}
+    assert all(":" in network for network in result)
 
 
 @both
@@ -84,10 +84,10 @@ def test_the_order_of_a_city_file_must_show(tmp_path: Path, read: Read) -> None:
 def test_a_glob_of_all_kinds(read: Read) -> None:
     files = {"a.csv": ASN, "b.csv": COUNTRY, "c.csv": DATA, "d.csv": COUNTRY6}
     reading = read(files, one("sapics", "*.csv"))
-    tables = [(each.name, each.read) for each in reading.report.sources]
+    tables = [(source.name, source.read) for source in reading.report.sources]
     assert tables == [("*.csv (city)", 3), ("*.csv (country)", 3), ("*.csv (asn)", 2)]
-    found = reading.at("5.1.0.0")
-    assert (found["city_name"], found["asn"]) == ("Here", 64500)
+    result = reading.at("5.1.0.0")
+    assert (result["city_name"], result["asn"]) == ("Here", 64500)
 
 
 @pytest.mark.long
@@ -150,7 +150,7 @@ def test_several_files_and_what_they_state(read: Read) -> None:
     assert len(reading.report.sources) == 1
     reading = read({"a.tsv": V4}, one("iptoasn", "a.tsv", "countries = true"))
     codes = {"5.1.0.0/22": {"country_code": "CH"}, "5.1.7.0/24": {"country_code": "DE"}}
-    assert reading.ranges() == {net: each | codes.get(net, {}) for net, each in ROUTED.items()}
+    assert reading.ranges() == {net: item | codes.get(net, {}) for net, item in ROUTED.items()}
     assert reading.source.nulled == {}
     # Not routed hides a wider row, and says nothing.
     text = "5.1.0.0\t5.1.255.255\t64500\tCH\tWIDE\n" + V4

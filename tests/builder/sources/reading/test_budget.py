@@ -34,11 +34,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def content(folder: Path, pattern: str) -> list[bytes]:
-    found = []
+    actual = []
     for member in members(pattern, folder, (".csv",)):
         with member.open() as stream:
-            found.append(stream.read())
-    return found
+            actual.append(stream.read())
+    return actual
 
 
 def refused(folder: Path, pattern: str) -> BuildError:
@@ -184,11 +184,11 @@ def test_a_compressed_tar_is_read_once_or_side_by_side(
         return usual(file, *args)
 
     monkeypatch.setattr("geolookup_builder.sources.reading.inputs.unpack_stream", noted)
-    found = members("a.tar.gz", tmp_path, (".csv",))
-    for member in [*found, *reversed(found)]:
+    result = members("a.tar.gz", tmp_path, (".csv",))
+    for member in [*result, *reversed(result)]:
         with member.open() as stream:
             assert stream.read() == ROWS.encode()
-    assert (len(found), len(opened)) == (50, 1)
+    assert (len(result), len(opened)) == (50, 1)
 
 
 NO_HEADER = "truncated or damaged (a header that is not valid)"

@@ -113,8 +113,8 @@ def test_every_container_gives_its_rows(read: Read, tmp_path: Path) -> None:
     for name, content in CONTAINERS.items():
         reading = read({name: content}, recipe(f'path = "{name}"'))
         assert reading.source.read == 2, name
-        found = reading.values("isp", "8.8.8.1", "8.8.9.1", "8.8.10.1")
-        assert found == ["one", "two", None], name
+        result = reading.values("isp", "8.8.8.1", "8.8.9.1", "8.8.10.1")
+        assert result == ["one", "two", None], name
     for name in ("crowded.zip", "a.tar.gz"):
         (tmp_path / name).write_bytes(CONTAINERS[name])
         for suffixes in ((".csv", ".txt"), (".csv", ".txt", ".md")):
@@ -128,13 +128,13 @@ def test_paths_of_a_glob_in_bytewise_order(read: Read, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "folder.csv").mkdir()
     files = {name: f"{HEADER}8.8.8.0/24,{name}\n" for name in names}
-    found = [str(each.label) for each in _found(tmp_path, files, "**/*.csv")]
-    assert found == [str(tmp_path / name) for name in sorted(names, key=str.encode)]
+    actual = [str(item.label) for item in _members(tmp_path, files, "**/*.csv")]
+    assert actual == [str(tmp_path / name) for name in sorted(names, key=str.encode)]
     # Of equal ranges the later row decides.
     assert read({}, recipe('path = "**/*.csv"')).values("isp", "8.8.8.8") == ["é.csv"]
 
 
-def _found(folder: Path, files: dict[str, str], pattern: str) -> list[Member]:
+def _members(folder: Path, files: dict[str, str], pattern: str) -> list[Member]:
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     return members(pattern, folder, (".csv",))
@@ -239,7 +239,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         assert text in str(error), (path, text)
         assert str(error).startswith(str(tmp_path)), (path, text)
     # Found by fuzzing: ``auto`` looks for a folder first.
-    path, content, text = next(each for each in FAILURES if len(each[0]) == 300)
+    path, content, text = next(failure for failure in FAILURES if len(failure[0]) == 300)
     error = fails(tmp_path, {"a.csv": content}, one("auto", path))
     assert text in str(error)
 
@@ -320,4 +320,4 @@ def test_the_garbage_collector_leaves_no_archive_open(tmp_path: Path) -> None:
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
         gc.collect()
-    assert [str(each.message) for each in noted] == []
+    assert [str(item.message) for item in noted] == []

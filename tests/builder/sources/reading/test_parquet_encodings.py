@@ -92,7 +92,7 @@ def test_an_encoding_that_changes_within_a_file(
         options = "format parquet, parquet_version v2, row_group_size 2048"
         connection.execute(f"copy rows to '{path}' ({options})")
     column = [papq.ParquetFile(path).metadata.row_group(at).column(1) for at in (0, 2)]
-    assert [each.encodings for each in column] == [
+    assert [item.encodings for item in column] == [
         ("RLE_DICTIONARY",),
         ("DELTA_LENGTH_BYTE_ARRAY",),
     ]

@@ -68,7 +68,7 @@ def test_records_are_those_of_the_csv_reader(
         for step in (1, 2):
             wanted = dict.fromkeys(records[::step].tolist(), "")
             rejects = find_rejects(source, wanted, layout=layout)
-            assert [(each.line, each.text) for each in rejects] == expected[::step]
+            assert [(reject.line, reject.text) for reject in rejects] == expected[::step]
 
 
 @pytest.mark.parametrize(
