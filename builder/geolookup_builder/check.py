@@ -40,14 +40,14 @@ _BAD_ROWS = 10  # listed of each table
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a check assumes of the build: its limit of rejected rows, and its cache."""
+    """The options of a build that a check shares: the limit of rejected rows, and the cache."""
 
     max_rejects: int | None = None
     cache: Path | None = None
 
 
 def check_recipe(name: str | PathLike[str], limits: Limits, progress: Progress) -> RecipeCheck:
-    """Read the sources of a recipe or of data (``loading``), and return what a build would meet.
+    """Read the sources of a recipe or of data (``loading``), and return the findings.
 
     An invalid recipe is a problem in the report. Raises BuildError if the name is neither a
     recipe nor data.

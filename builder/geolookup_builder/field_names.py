@@ -1,4 +1,4 @@
-"""The names of fields in a recipe: those of calls and options, and the columns of a source."""
+"""The names of fields in a recipe: as in calls and options, or as columns of a source."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GROUPS = {field.group for field in _FIELDS}
 def source_column(recipe: Path, option: str, name: object) -> str:
     """Return the column of a source that one name of a recipe means: city is city_name.
 
-    Raises BuildError, which names the option, for a group and for a name of no such column.
+    Raises BuildError for a group and for an unknown name; the message names the option.
     """
     field = BY_SOURCE_COLUMN.get(name) if isinstance(name, str) else None
     return _column(field or _resolve(recipe, option, name, resolve_field))

@@ -1,4 +1,4 @@
-"""The error about files that no format detects: what they look like, and what to do."""
+"""The error about files that no format detects: their apparent content, and the remedy."""
 
 from __future__ import annotations
 

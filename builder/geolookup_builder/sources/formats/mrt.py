@@ -50,9 +50,9 @@ _TABLES = {12: (1, 2), 13: (1, 2, 4, 6, 8, 10, 12)}
 _MOST_BYTES = 1 << 20  # of a record; the library refuses a longer one
 _CHUNK_ROUTES = 1 << 18
 _SHOWN = 100  # characters of the library's message
-#: What the library calls routes of a table, and errors that concern the file.
+#: The library's names of routes of a table, and of errors that concern the file.
 _OF_TABLE, _OF_FILE = "rib", "header"
-#: Family, first address and length; and what a record without a route has.
+#: Family, first address and length; and the values of a record without a route.
 _Prefix = tuple[int, int, int]
 _NO_ROUTE = (0, 0, 0)
 #: Prefix, origin, number of routes, number of the first.
