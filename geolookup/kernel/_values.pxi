@@ -133,8 +133,13 @@ cdef int _set_kept_values(
 cdef inline int _set_value(
     list values, Py_ssize_t at, Py_ssize_t position, value, default
 ) except -1:
-    if value is None:
-        value = default
+    # No assignment to an argument: Cython would then count a reference to it for each value.
+    if value is None and default is not None:
+        return _set_item(values, at, position, default)
+    return _set_item(values, at, position, value)
+
+
+cdef inline int _set_item(list values, Py_ssize_t at, Py_ssize_t position, value) except -1:
     if position == ONE:
         values[at] = value
         return 0
