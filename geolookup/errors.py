@@ -75,7 +75,7 @@ def suggestion(word: str, argument: str = "") -> str:
 def column_hint(name: object, columns: Iterable[object], argument: str) -> str:
     """Return how to name another column than ``name``, absent from ``columns``.
 
-    ``argument`` is the text before the value, such as ``column=`` or ``--ip-column `` with a blank.
+    ``argument`` is the text before the value, such as ``column=``, or ``--ip-column`` and a blank.
     """
     names = [str(column) for column in columns]
     near = near_word(str(name), names)
