@@ -91,11 +91,11 @@ def cases(accounts: Accounts, keys: int, fast: int) -> Iterator[Case]:
         stamp = time.time_ns()
         return [accounts.create_key(f"{plan} {stamp} {at}", plan) for at in range(count)]
 
-    fast_key, alone, together = create("fast", 1), create("slow", keys), create("slow", keys)
+    fast_key, single, together = create("fast", 1), create("slow", keys), create("slow", keys)
     (one,) = create("one", 1)
     yield Case(FAST, lambda: admit(accounts, fast_key, fast // TOGETHER))
     yield Case(FAST_TOGETHER, lambda: admit_together(accounts, fast_key * fast, 1))
-    yield Case(SLOW, lambda: admit(accounts, alone, _A_KEY))
+    yield Case(SLOW, lambda: admit(accounts, single, _A_KEY))
     yield Case(SLOW_TOGETHER, lambda: admit_together(accounts, together, _A_KEY))
     yield Case(REFUSED, lambda: refuse(accounts, one, fast))
 

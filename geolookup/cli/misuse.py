@@ -35,7 +35,7 @@ def problem(error: click.UsageError) -> str:
 
 
 def _wrong(error: click.UsageError) -> str:
-    """Return what is wrong, to follow the name of the command."""
+    """Return the problem, to follow the name of the command."""
     if isinstance(error, click.MissingParameter) and error.param is not None:
         return f" needs {_shown(error.param)}"
     if isinstance(error, click.BadParameter) and error.param is not None:

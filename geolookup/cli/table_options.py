@@ -12,7 +12,7 @@ from geolookup.cli.options import F, group, limit
 
 
 class FileFormat(click.Choice):  # type: ignore[type-arg]  # not generic before Click 8.2
-    """A format of files; the registry, which imports Arrow, is read when a name is checked."""
+    """A format of files; the registry (it imports Arrow) is read when a name is checked."""
 
     def __init__(self, *, is_written: bool = False) -> None:
         self.case_sensitive, self._is_written = True, is_written

@@ -301,14 +301,14 @@ import geolookup
 
 begun = threading.Event()
 
-class Polled(geolookup.Engine):
+class SlowEngine(geolookup.Engine):
     def reload(self):
         begun.set()
         time.sleep(0.5)
         print("the poll has ended")
         return False
 
-geolookup.engine.Engine = Polled
+geolookup.engine.Engine = SlowEngine
 engine = geolookup.open(sys.argv[1], watch=0.001)
 assert begun.wait(60)
 engine.close()

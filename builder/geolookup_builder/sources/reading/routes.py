@@ -122,9 +122,9 @@ def _group(routes: Routes) -> Routes:
     """Return routes of equal range and origin as one, in order of range; rejects unmerged."""
     keys = _range_keys(routes.ranges)
     # Rejected routes stay one row each: their record is part of the key.
-    alone = np.where(routes.ranges.family == 0, routes.record, 0)
-    order = np.lexsort((routes.record, routes.origin, alone, *reversed(keys)))
-    begins = _begins(order, *keys, alone, routes.origin)
+    rejected = np.where(routes.ranges.family == 0, routes.record, 0)
+    order = np.lexsort((routes.record, routes.origin, rejected, *reversed(keys)))
+    begins = _begins(order, *keys, rejected, routes.origin)
     if not len(order):
         return routes
     first = order[begins]
