@@ -103,7 +103,7 @@ def blocks(addresses: tuple[str, ...], *, clean: bool) -> Iterator[Block]:
     """Return the blocks of the arguments; without any, or for ``-``, of standard input."""
     if addresses and addresses != (STANDARD_INPUT,):
         if STANDARD_INPUT in addresses:
-            fail("- stands for standard input; name either - or addresses")
+            fail("- is standard input; name either - or addresses")
         return iter((ArgumentAddresses(_clean(addresses) if clean else addresses),))
     if not sys.stdin:  # a process may be started without it
         fail("standard input is closed; name addresses, or pipe them in")

@@ -20,8 +20,8 @@ _LISTS = "'geolookup --help' lists the commands"
 def with_implied_command(arguments: list[str], *, is_typed: bool = False) -> list[str]:
     """Return the arguments after the command ``lookup``, if they do not begin with a command.
 
-    ``lookup`` may be left out before an address, valid or not, and before its options. Exits with
-    status 2 if a command is misspelled, or a file or folder stands in its place. While a shell
+    ``lookup`` is optional before an address, valid or not, and before its options. Exits with
+    status 2 if a command is misspelled, or is the name of a file or folder. While a shell
     asks for completions (``is_typed``), such arguments are returned as typed.
     """
     first = arguments[0]

@@ -32,8 +32,8 @@ def test_help_imports_no_arrow() -> None:
 
 
 def test_names_in_an_output() -> None:
-    asked = ("prefixes", "country=US", "--family", "4")
-    named = run(*asked, "--format", "nft", "--name", "listed", "--table", "my-filter")
+    args = ("prefixes", "country=US", "--family", "4")
+    named = run(*args, "--format", "nft", "--name", "listed", "--table", "my-filter")
     assert named.stdout.startswith("add table inet my-filter\nadd set inet my-filter listed_v4 ")
 
 
@@ -59,16 +59,16 @@ def test_formats_have_the_same_prefixes(sample: geolookup.Engine) -> None:
 
 
 def test_values_and_no_values(sample: geolookup.Engine) -> None:
-    asked = ("--by", "asn,network.asn_organization", "--family", "4", "--dataset", str(sample.path))
+    args = ("--by", "asn,network.asn_organization", "--family", "4", "--dataset", str(sample.path))
     table = sample.prefix_table(by=["network.asn", "network.asn_organization"], family=4)
-    assert json.loads(run("prefixes", *asked, "--format", "json").stdout) == table.to_pylist()
-    rows = list(csv.DictReader(run("prefixes", *asked, "--format", "csv").stdout.splitlines()))
+    assert json.loads(run("prefixes", *args, "--format", "json").stdout) == table.to_pylist()
+    rows = list(csv.DictReader(run("prefixes", *args, "--format", "csv").stdout.splitlines()))
     assert rows == [
         {name: "" if value is None else str(value) for name, value in row.items()}
         for row in table.to_pylist()
     ]
     problem = "--by is for csv and json: cidr has no values"
-    assert refusal("prefixes", *asked) == problem
+    assert refusal("prefixes", *args) == problem
 
 
 NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
@@ -93,25 +93,25 @@ def test_an_empty_list_is_an_error_unless_it_is_allowed(sample: geolookup.Engine
 
 def test_a_file_is_written_whole_or_not_at_all(sample: geolookup.Engine, tmp_path: Path) -> None:
     output = tmp_path / "list.txt"
-    asked = ("country=US", "--dataset", str(sample.path), "--output", str(output))
-    assert run("prefixes", *asked).returncode == 0
+    args = ("country=US", "--dataset", str(sample.path), "--output", str(output))
+    assert run("prefixes", *args).returncode == 0
     before = output.read_text(encoding="utf-8")
     assert before.splitlines() == [str(prefix) for prefix in sample.prefixes("country=US")]
-    assert "exists already" in run("prefixes", *asked).stderr
-    nothing = ("prefixes", *asked, "--force", "--not", "country=US")
+    assert "exists already" in run("prefixes", *args).stderr
+    nothing = ("prefixes", *args, "--force", "--not", "country=US")
     assert refusal(*nothing, status=1) == NOTHING
     assert output.read_text(encoding="utf-8") == before
     assert run(*nothing, "--allow-empty").returncode == 0
     assert output.read_text(encoding="utf-8") == ""
     assert list(tmp_path.iterdir()) == [output]
-    asked = ("--format", "nft", "--output", str(output), "--force")
-    assert run("prefixes", "country=US", *asked).returncode == 0
+    args = ("--format", "nft", "--output", str(output), "--force")
+    assert run("prefixes", "country=US", *args).returncode == 0
     assert "add element inet geolookup geolookup_v4" in output.read_text(encoding="utf-8")
 
 
 def test_standard_output_has_a_name() -> None:
-    asked = ("prefixes", "country=US", "--family", "4")
-    assert run(*asked, "--output", "-").stdout == run(*asked).stdout != ""
+    args = ("prefixes", "country=US", "--family", "4")
+    assert run(*args, "--output", "-").stdout == run(*args).stdout != ""
 
 
 def test_misuse_is_one_line(tmp_path: Path) -> None:
@@ -227,8 +227,8 @@ def _limit_files(limit: int) -> None:
 
 
 def test_the_suffix_of_the_output_names_the_format(tmp_path: Path) -> None:
-    asked = ("-f", "asn", "-f", "country,city", "--within", "8.8.8.0/24")
-    assert run("export", str(SMALL), "-o", str(tmp_path / "a.csv"), *asked).returncode == 0
+    args = ("-f", "asn", "-f", "country,city", "--within", "8.8.8.0/24")
+    assert run("export", str(SMALL), "-o", str(tmp_path / "a.csv"), *args).returncode == 0
     header, row = (tmp_path / "a.csv").read_text("utf-8").splitlines()
     assert header == "first,last,network_asn,location_country_code,location_city_name"
     assert row.startswith("8.8.8.0,8.8.8.255,15169,US,")
