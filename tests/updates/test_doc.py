@@ -44,7 +44,7 @@ def stated(section: str) -> list[str]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", ["systemd", "cron", "kubernetes"])
+@pytest.mark.parametrize("section", ["systemd", "cron", "kubernetes"])
 def test_the_command_lines_update(section: str, publisher: Publisher, store: Path) -> None:
     """Each is run as it stands, but for the recipe and the folders of this machine."""
     folders = {
