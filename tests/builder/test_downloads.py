@@ -89,7 +89,9 @@ def test_a_digest_is_checked_here_too(tmp_path: Path) -> None:
         f"{tmp_path / 'b.csv'}: its SHA-256 is {result}, the recipe says {SHA256}"
     )
     for path in ("*.csv", "c.csv"):
-        assert "not one file" in failing(tmp_path, f'path = "{path}"\nsha256 = "{SHA256}"')
+        assert "sha256 needs a path that is one file" in failing(
+            tmp_path, f'path = "{path}"\nsha256 = "{SHA256}"'
+        )
     output, _ = built(tmp_path, f'path = "{address}/a*.csv"')  # an address may be a glob
     assert isps(output, "8.8.8.8") == ["one"]
 
