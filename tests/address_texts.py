@@ -1,15 +1,15 @@
 """Hand-picked texts of all tests of addresses.
 
-What is an address, its canonical text, and what is none; public and private addresses; decorated
+Addresses with their canonical texts, and other texts; public and private addresses; decorated
 addresses; texts with addresses in them. ``tests/kernel/test_every_text.py`` gives all of them, and
-what is near to them, to both kernels in every way.
+similar texts, to both kernels in every way.
 """
 
 from __future__ import annotations
 
 import ipaddress
 
-#: IPv4 has one text only, which is also its canonical one.
+#: IPv4 has one text only: the canonical one.
 VALID_IPV4 = (
     *("0.0.0.0", "0.0.0.1", "1.0.0.0", "1.1.1.1"),  # noqa: S104 - nothing is bound
     *("1.2.3.4", "8.8.4.4", "8.8.8.8", "9.9.9.9"),
@@ -167,7 +167,7 @@ CLEANED = {
     "for=8.8.8.8;": "8.8.8.8",
     " ;for=8.8.8.8; ;proto=http , ,": "8.8.8.8",
 }
-#: What it leaves as it is: malformed.
+#: Texts that stay unchanged: malformed.
 MALFORMED = [
     *("", " ", "-", "unknown", ",", "localhost", "8.8.8", "8.8.8.8.8", "8.8.8.08", "8.8.8.256:80"),
     *("8.8.8.8:", "8.8.8.8:65536", "8.8.8.8:http", "8.8.8.8:80:80", "8.8.8.8/32", "8.8.8.8 x"),
@@ -180,7 +180,7 @@ MALFORMED = [
     *("http://a/?for=8.8.8.8", "for=", "for=8.8.8.8, 1.1.1.1"),
 ]  # fmt: skip
 
-#: Nodes, as they stand alone, and the address of each: all who read one must agree.
+#: Single nodes, and the address of each: all who read one must agree.
 NODES = {text: address for text, address in CLEANED.items() if not set(text) & set(' ,="')}
 #: Texts that nobody reads as a node.
 NO_NODES = [text for text in MALFORMED if not set(text) & set(' ,="')]

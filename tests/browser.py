@@ -93,8 +93,8 @@ class Reader:
     def check(self, looks: list[str] | None = None) -> None:
         """Structure is the same in light and dark, contrast is not.
 
-        ``looks`` are those of which other pages of the same style had an element, and become those
-        of this page as well.
+        ``looks`` are the looks of elements on other pages of the same style; this page adds its
+        own.
         """
         self._check("structure", _STRUCTURE)
         looks = [] if looks is None else looks

@@ -79,7 +79,7 @@ def _no_age_notice() -> Generator[None, None, None]:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real data, which is not part of the project."""
+    """The folder of real data, not part of the project."""
     folder = Path(os.environ.get("GEOLOOKUP_SHARED_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set GEOLOOKUP_SHARED_DATA")

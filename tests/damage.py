@@ -56,7 +56,7 @@ def whole(explain: str = "sources", rows: str = CSV, name: str = "damage") -> Pa
 
 
 def copied(dataset: Path, target: Path) -> Path:
-    """Return a copy of a dataset, so that each damage is done to a whole one."""
+    """Return a copy of a dataset: each damage is done to a whole one."""
     shutil.rmtree(target, ignore_errors=True)
     return shutil.copytree(dataset, target)
 
@@ -76,7 +76,7 @@ def flipped(path: Path, amounts: Iterable[int]) -> Iterator[None]:
 
 @contextmanager
 def without(path: Path) -> Iterator[bytes]:
-    """Take a file out of its dataset for the block, which may put another thing in its place."""
+    """Take a file out of its dataset for the block; the block may put another thing there."""
     aside = path.rename(path.parent.with_name(f"aside-{path.name}"))
     try:
         yield aside.read_bytes()
@@ -123,7 +123,7 @@ def _read(answer: geolookup.Answer) -> None:
 def refused(error: geolookup.DatasetError, path: str) -> str:
     assert path in str(error)
     assert error.remedy
-    # Nothing of what was looked up; the folder of a test has no such name.
+    # No part of the lookup; the folder of a test has no such name.
     assert not any(ip in str(error) for ip in ADDRESSES)
     return "refused"
 

@@ -50,7 +50,7 @@ def _validator() -> Any:
 def check(answer: Any) -> None:
     """Raise ValidationError unless an envelope is valid against the closed schema."""
     error = best_match(_validator().iter_errors(answer))
-    if error is not None:  # without the schema, which has hundreds of lines
+    if error is not None:  # without the schema: it has hundreds of lines
         raise jsonschema.ValidationError(f"{error.json_path}: {error.message} in {answer}")
 
 

@@ -1,4 +1,4 @@
-"""Objects that are no address and try to break whoever looks at them."""
+"""Objects that are not addresses and try to break whoever looks at them."""
 
 from __future__ import annotations
 

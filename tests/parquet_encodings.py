@@ -1,7 +1,7 @@
 """One table as Parquet in each encoding, compression and page version that writers use.
 
 Arrow writes every encoding that its reader has. DuckDB's version 2 writes the delta encodings and
-BYTE_STREAM_SPLIT. ``AS_GO`` stands for files of parquet-go, which Arrow writes here: texts in
+BYTE_STREAM_SPLIT. ``AS_GO`` stands for files of parquet-go; Arrow writes them here: texts in
 DELTA_LENGTH_BYTE_ARRAY without dictionary, in pages of version 2, without a schema of Arrow.
 """
 

@@ -1,8 +1,8 @@
 """Random sources: ranges that nest, overlap, touch and repeat, with sparse and bad cells.
 
-Strategy: ends are drawn from windows of a few dozen addresses, so that ranges collide, laid
-where the rules change: ends of a family's space, special-purpose blocks, and the edges of the
-space that carries IPv4 addresses.
+Strategy: ends are drawn from windows of a few dozen addresses (ranges collide), laid where the
+rules change: ends of a family's space, special-purpose blocks, and the edges of the space that
+carries IPv4 addresses.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _point(start: str) -> st.SearchStrategy[Address]:
     return st.integers(0, WINDOW - 1).map(lambda offset: first + offset)
 
 
-#: Where the ranges of one recipe lie: one or two windows, so that they collide, or all.
+#: Where the ranges of one recipe lie: one or two windows (they collide), or all.
 _PLACES: tuple[tuple[str, ...], ...] = (
     *[("8.8.8.0", "::ffff:8.8.8.0")] * 6,
     ("9.255.255.240", "::ffff:9.255.255.240"),
@@ -92,7 +92,7 @@ def prefix(address: Address, host_bits: int) -> tuple[Address, Address]:
 
 @st.composite
 def sources(draw: st.DrawFn, windows: tuple[str, ...], most_rows: int = 24) -> Source:
-    """A source with some columns, of which each row fills some."""
+    """A source with some columns; each row fills some of these."""
     columns = draw(st.lists(st.sampled_from(tuple(CELLS)), min_size=2, max_size=7, unique=True))
     row = st.builds(
         lambda ends, cells: SourceRow(ends[0], ends[1], {n: c for n, c in cells.items() if c}),
@@ -101,7 +101,7 @@ def sources(draw: st.DrawFn, windows: tuple[str, ...], most_rows: int = 24) -> S
             {name: st.sampled_from(("", "", *CELLS[name])) for name in sorted(columns)}
         ),
     )
-    size = draw(st.integers(0, most_rows))  # lists alone would mostly be short
+    size = draw(st.integers(0, most_rows))  # plain lists would mostly be short
     rows = draw(st.lists(row, min_size=size, max_size=size))
     repeated = draw(st.lists(st.sampled_from(rows), max_size=3)) if rows else []
     fields = draw(st.none() | st.frozensets(st.sampled_from(columns)))

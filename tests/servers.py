@@ -30,7 +30,7 @@ def free_port() -> int:
     """Reserve a port of the loopback interface until this process ends, and return it.
 
     A bound socket that does not listen keeps the system from giving its port to others. With
-    SO_REUSEADDR, which servers set as well, Linux lets one of them bind it beside.
+    SO_REUSEADDR (servers set it as well) Linux lets one of them bind it beside.
     """
     holder = socket.socket()
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

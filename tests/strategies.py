@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 
 _LETTERS = "0123456789abcdefABCDEF:.:.:. %/x+-_\0\n\xe9\u0661"
-#: Short texts to mutate (what is long is refused by its length alone); an edit seldom
+#: Short texts to mutate (long texts are refused by their length); an edit seldom
 #: leaves a dotted quad one, hence more of them.
 SEEDS = [text for text in (*VALID_IPV4 * 5, *VALID_IPV6, *INVALID) if len(text) < 60]
 
@@ -28,7 +28,7 @@ def _groups(value: int) -> str:
     return ":".join(f"{value >> shift & 0xFFFF:x}" for shift in range(112, -1, -16))
 
 
-#: Groups are mostly zero or full, so that runs of zeros of every length and place occur.
+#: Groups are mostly zero or full: runs of zeros of every length and place occur.
 ipv6_values = st.lists(
     st.sampled_from((0, 0, 0, 1, 0xFFFF)) | st.integers(0, 0xFFFF), min_size=8, max_size=8
 ).map(lambda groups: sum(group << 16 * at for at, group in enumerate(groups)))

@@ -29,7 +29,7 @@ from tests.tables.real_columns import text_of
 from tests.test_real_data import integer, swept
 
 #: The Arrow that wrote the committed files. Another lays the same content out its own way;
-#: the generation, which is over the content, is then what has to agree.
+#: the generation (over the content) must then agree.
 LOCKED_PYARROW = "26.0.1"
 
 
@@ -108,7 +108,7 @@ def collected(name: str, field: str) -> Any:
 @pytest.mark.long
 @pytest.mark.parametrize("path", ["location.country_code", "network.asn"])
 def test_columns_are_what_the_sources_say(path: str) -> None:
-    """Places come before the publisher's countries, its AS before that of the networks."""
+    """Places come before the publisher's countries, its AS before the networks' AS."""
     is_country = path == "location.country_code"
     name = "country" if is_country else "asn"
     rows = {of: publisher(f"{name}-ipv{of}", of) for of in (4, 6)}

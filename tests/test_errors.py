@@ -1,4 +1,4 @@
-"""One hierarchy of errors, which of them have the address, and one owner of their messages."""
+"""One hierarchy of errors, the ones with the address, and one owner of their messages."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_one_owner_and_nothing_that_changes_the_process() -> None:
 
 
 def test_state_of_modules_is_known() -> None:
-    """Two engines share none of it, but for caches and notes of what was done."""
+    """Two engines share none of it, but for caches and notes of past actions."""
     container = r"\[\]|\{\}|set\(\)|weakref\.\w+\(\)|\w*[dD]ict\(\)|deque\(.*\)"
     form = re.compile(rf"^(\w+)(?:: [^=\n]+)? = (?:{container})$", re.MULTILINE)
     actual = {(path, name) for path, text in SOURCES.items() for name in form.findall(text)}

@@ -47,8 +47,8 @@ THIRD_PARTY = {
     # Type checkers bundle it; nothing imports it at run time.
     "geolookup/__init__.py": {"typing_extensions"},
     "geolookup/engine/values.py": {"typing_extensions"},
-    "geolookup/engine/networks.py": {"pyarrow"},  # for type checkers alone
-    "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # for type checkers alone
+    "geolookup/engine/networks.py": {"pyarrow"},  # only for type checkers
+    "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # only for type checkers
     "geolookup/files/byte_streams.py": {*NUMERIC, "zlib_ng"},
     "geolookup/signing": {"cryptography"},
     **{f"geolookup/tables/{name}.py": {*NUMERIC, name} for name in ("pandas", "polars", "duckdb")},
@@ -111,7 +111,7 @@ def _room(path: Path, package: str, folder: Path) -> str:
 
 
 def _imported(path: Path) -> Iterator[tuple[str, bool]]:
-    """Yield each imported name, and whether a function or a type checker alone imports it."""
+    """Yield each imported name, and whether only a function or a type checker imports it."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":  # Cython: no syntax tree, but imports on lines of their own
         text = "\n".join(line.strip() for line in _import_lines(text))
@@ -127,7 +127,7 @@ def _imported(path: Path) -> Iterator[tuple[str, bool]]:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the statements of a tree; imports are no parts of expressions."""
+    """Yield the statements of a tree; imports are not parts of expressions."""
     for member in ("body", "orelse", "finalbody", "handlers", "cases"):
         for statement in getattr(node, member, ()):
             yield statement

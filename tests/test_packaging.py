@@ -1,4 +1,4 @@
-"""What is published: metadata, links of the package page, content of wheel and sdist."""
+"""The published files: metadata, links of the package page, content of wheel and sdist."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROJECT = PYPROJECT["project"]
 HOME = PROJECT["urls"]["Repository"]
 #: The branch, and how the path of a file, an image and a folder begins behind the address.
 KINDS = {"blob": Path.is_file, "raw": Path.is_file, "tree": Path.is_dir}
-#: What a build leaves behind, and what is no source: copied into no build.
+#: Leftovers of a build, and other files than sources: copied into no build.
 LEFT_OUT = shutil.ignore_patterns(
     *(".git", ".venv*", ".*_cache", ".hypothesis", ".fuzz", "__pycache__", "*.egg-info"),
     *("*.so", "*.pyd", "*.c", "cache", "results", "dist"),
@@ -229,7 +229,7 @@ def test_the_installed_wheel_passes_its_tests(sdist: Path, installed: Path, tmp_
 def _run_away(
     sdist: Path, names: list[str], arguments: list[str], python: Path, folder: Path
 ) -> None:
-    """Run tests in a folder with copies of these files and folders, on what is installed."""
+    """Run tests in a folder with copies of these files and folders, on the installed packages."""
     for name in names:
         kind = shutil.copytree if (sdist / name).is_dir() else shutil.copy
         folder.mkdir(exist_ok=True)
@@ -248,7 +248,7 @@ def _run_away(
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-#: A plugin of pytest: the packages under test are those of the environment.
+#: A plugin of pytest: the packages under test come from the environment.
 _WHERE = """
 import sys
 from pathlib import Path

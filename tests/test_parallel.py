@@ -1,4 +1,4 @@
-"""Work in threads: results in the order of the items, errors in place of their result."""
+"""Work in threads: results in the order of the items, errors instead of their result."""
 
 from __future__ import annotations
 

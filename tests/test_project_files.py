@@ -1,4 +1,4 @@
-"""Files of the project say what is so; the two tiers of its tests, and that nothing is skipped."""
+"""Files of the project say the truth; the two tiers of its tests, and that nothing is skipped."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_versions_are_those_of_the_metadata() -> None:
 
 
 def test_ci_checks_types_with_every_extra_and_names_tests() -> None:
-    """mypy reads all sources; without a library, what is made of its types is an error."""
+    """mypy reads all sources; without a library, uses of its types are errors."""
     extras = PROJECT["optional-dependencies"]
     of_dev = ",".join(re.findall(r"geolookup\[([\w,]+)\]", str(extras["dev"])))
     assert {*of_dev.split(","), "dev", "fuzz"} == set(extras)  # mypy ignores the library of fuzz

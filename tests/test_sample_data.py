@@ -1,6 +1,6 @@
 """The hand-made range files: well formed, broad, and true as far as public data tell.
 
-The first half needs the files alone. The second compares each row with real registry and
+The first half needs only the files. The second compares each row with real registry and
 routing data: country with the delegation, origin AS with two BGP tables and an address-to-AS
 list, organisation with the AS's registered name. Rows that such data cannot confirm are named
 in `ORIGIN_EXCEPTIONS`; the tests demand equality, so an exception no longer needed fails too.
@@ -93,7 +93,7 @@ def most_specific(name: str, address: str) -> dict[str, str]:
     return rows[max((n for n in rows if inside in n), key=lambda n: n.prefixlen)]
 
 
-# --- the files alone
+# --- only the files
 
 
 def test_small_recipe_names_each_file_once_in_order_of_precedence() -> None:
@@ -303,7 +303,7 @@ def same_organisation(ours: str, registered: str) -> bool:
     """Compare names: they share a word, or one of three letters or more begins another.
 
     Registered names are a handle with or without the organisation's name and a country, as in
-    `TPNET Orange Polska Spolka Akcyjna, PL` or `Etisalat-MISR, EG`, so that more cannot be asked.
+    `TPNET Orange Polska Spolka Akcyjna, PL` or `Etisalat-MISR, EG`, more cannot be asked.
     """
     left, right = words_of(ours), words_of(registered.rpartition(",")[0])
     return bool(left & right) or any(

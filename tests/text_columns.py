@@ -13,7 +13,7 @@ I64 = NDArray[np.int64]
 
 
 def encoded(text: str) -> bytes:
-    # As a text column may hold them: surrogates are no UTF-8, but must not be an address.
+    # As a text column may hold them: surrogates are not UTF-8, but must not be an address.
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -27,7 +27,7 @@ def laid_out(rows: Sequence[str], between: bytes) -> tuple[U8, I64, I64]:
 
 
 def parsed(parse_texts: Any, data: bytes, starts: Any, lengths: Any) -> list[tuple[int, int]]:
-    """Return (family, value) of each text; (0, 0) for one that is no address."""
+    """Return (family, value) of each text; (0, 0) for another text."""
     count = len(starts)
     families = np.full(count, 7, np.uint8)
     highs, lows = np.full(count, 7, np.uint64), np.full(count, 7, np.uint64)

@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: runs with --all only")
-    config.addinivalue_line("markers", "data: needs real data, which is not part of the project")
+    config.addinivalue_line("markers", "data: needs real data that is not part of the project")
     config.addinivalue_line("markers", "packet_filter: needs one in a network namespace")
     _Tier.full = config.getoption("--all")
     tier = settings.get_profile("all" if _Tier.full else "default")

@@ -111,7 +111,7 @@ def shared_bytes(folder: Path) -> tuple[int, list[str]]:
 
 
 def tar_of_members(folder: Path) -> tuple[int, list[str]]:
-    """No bomb: 2,000 honest members, which must take seconds."""
+    """No bomb: 2,000 honest members; these must take seconds."""
     with tarfile.open(folder / "a.tar.gz", "w:gz") as archive:
         for at in range(2000):
             lines = [f"{9 + at % 90}.{at // 90}.{low}.0/24,{at}\n" for low in range(256)]

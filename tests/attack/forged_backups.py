@@ -1,7 +1,7 @@
 """Forged backups and killed restores beside a running service: accounts are old or new, never both.
 
 Each forged backup must be refused while the service answers. Then two backups are restored in turn,
-and each restore is killed at a random moment: the accounts are those of one backup, with one entry
+and each restore is killed at a random moment: the accounts come from one backup, with one entry
 of the audit log for each that came through.
 """
 

@@ -76,7 +76,7 @@ def serve_meanwhile(folder: Path, source: Path, store: Path) -> None:
 def overwriting(source: Path) -> Iterator[Callable[[], object]]:
     for path in source.iterdir():
         other = shared(2) / path.name
-        content = (other if other.exists() else path).read_bytes()  # its signature as it is
+        content = (other if other.exists() else path).read_bytes()  # its unchanged signature
         yield lambda path=path, content=content: path.write_bytes(content)  # type: ignore[misc]
 
 

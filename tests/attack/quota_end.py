@@ -70,7 +70,7 @@ def worker(url: str, plans: Path) -> Iterator[Connection]:
     near, far = get_context("spawn").Pipe()
     process = get_context("spawn").Process(target=_answer, args=(far, url, plans), daemon=True)
     process.start()
-    far.close()  # so that its end is noticed
+    far.close()  # its end is noticed
     try:
         yield near
     finally:

@@ -29,7 +29,7 @@ Measured = Callable[..., tuple[Any, str]]
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    # What tests make must not push out what was made to measure.
+    # Data of tests must not push out data to measure.
     folder = tmp_path_factory.mktemp("cache")
     for made in once("benchmarks-tiny", _make).iterdir():
         (folder / made.name).symlink_to(made)
@@ -54,7 +54,7 @@ def dataset() -> Path:
 
 @pytest.fixture(scope="session")
 def run() -> Run:
-    """Run a benchmark; returns what it prints."""
+    """Run a benchmark; returns its output."""
 
     def printed(*arguments: str) -> str:
         done = CliRunner().invoke(main, arguments, catch_exceptions=False)
@@ -66,7 +66,7 @@ def run() -> Run:
 
 @pytest.fixture
 def measured(run: Run, tmp_path: Path) -> Measured:
-    """Run a benchmark; returns its result and what it prints."""
+    """Run a benchmark; returns its result and its output."""
 
     def both(*arguments: str) -> tuple[Any, str]:
         target = tmp_path / "result.json"

@@ -1,4 +1,4 @@
-"""Each command runs, prints what it promises, and draws what it prints; no time is asserted."""
+"""Each command runs, prints its figures, and draws them; no time is asserted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DRAWN = bool(find_spec("vl_convert"))
 
 @dataclass(frozen=True)
 class Case:
-    """A quick run: what it needs, and a check of its result that returns its printed rows.
+    """A quick run: its needs, and a check of its result that returns its printed rows.
 
     ``says`` are other words that it prints: the bounds that were wanted.
     """

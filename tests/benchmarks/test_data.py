@@ -1,4 +1,4 @@
-"""What benchmarks generate, and compute and draw of what they measured: ratios, shares, bars."""
+"""Data of benchmarks, and their results: ratios, shares, bars."""
 
 from __future__ import annotations
 

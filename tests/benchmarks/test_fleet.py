@@ -1,4 +1,4 @@
-"""``fleet`` simulates what it says: kills, counts and checks; no time is asserted."""
+"""``fleet`` simulates, kills, counts and checks; no time is asserted."""
 
 from __future__ import annotations
 

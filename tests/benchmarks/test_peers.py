@@ -1,4 +1,4 @@
-"""``peers`` and ``target`` run and print what they promise, with the peers that are installed."""
+"""``peers`` and ``target`` run and print their figures, with the peers that are installed."""
 
 from __future__ import annotations
 

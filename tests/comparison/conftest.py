@@ -1,4 +1,4 @@
-"""Two small datasets of which one is the other, changed."""
+"""Two small datasets: the second is the first with changes."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def kilometres(one: Sequence[Any], other: Sequence[Any]) -> float | None:
     """The distance of two places in degrees, latitude first; None where a number is."""
     if None in (*one, *other):
         return None
-    # The special case of Vincenty's formula for a sphere, which is not the haversine one.
+    # The special case of Vincenty's formula for a sphere, not the haversine one.
     (p, a), (q, b) = ([math.radians(number) for number in end] for end in (one, other))
     across = math.cos(q) * math.sin(b - a)
     along = math.cos(p) * math.sin(q) - math.sin(p) * math.cos(q) * math.cos(b - a)

@@ -22,7 +22,7 @@ from tests.comparison import oracle
 from tests.conftest import build_at
 from tests.tiers import scaled
 
-#: Where ranges lie, so that all their addresses can be looked up: the last one of each family
+#: The windows of ranges; all their addresses can be looked up: the last one of each family
 #: reaches into private space, or from one /64 into the next.
 WINDOWS = {
     "8.8.8.0": 24,

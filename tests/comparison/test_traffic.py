@@ -71,7 +71,7 @@ def test_what_is_counted(pair: tuple[Path, Path], tmp_path: Path) -> None:
     )
     pa_parquet.write_table(TABLE, tmp_path / "t.parquet")
     for name, options, counts in (
-        ("all", {}, (50, 2, 22)),  # the requests of its files, with those of folders in it
+        ("all", {}, (50, 2, 22)),  # the requests of its files, and of folders in it
         ("plain", {"column": "column1", "count": "column2", "format": "csv", "delimiter": ";",
                    "header": False}, (5, 3, 0)),
         ("t.log", {}, (3, 1, 1)),

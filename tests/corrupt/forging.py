@@ -42,7 +42,7 @@ def replaced(dataset: Path, name: str, column: str, change: Change) -> None:
 
 
 def write(dataset: Path, name: str, content: pa.Table) -> None:
-    """Put another table in the place of a file, described as it is."""
+    """Replace a file by another table, with its description."""
     columns = [column.combine_chunks() for column in content.columns]
     batch = pa.RecordBatch.from_arrays(columns, schema=content.schema)
     path = dataset / name

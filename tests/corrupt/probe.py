@@ -77,7 +77,7 @@ class Probe:
         return [_answer(lambda ip: kernel.lookup_json(ip, at=_AT), text) for text in self._texts]
 
     def explain(self, folder: Path) -> None:
-        """Ask who decided, which reads files that no lookup reads."""
+        """Ask who decided: this reads files that no lookup reads."""
         for text in EXPLAINED:
             with suppress(DatasetError):
                 dataset = Dataset(folder)

@@ -2,8 +2,8 @@
 
 Every flip must be found by ``verify``; ``open`` and a thousand lookups on it,
 unverified, must answer by the contract or raise DatasetError. A forged flip
-has its digest in the manifest, so that ``verify`` gets to read the columns;
-what it does not find then must change no answer.
+has its digest in the manifest: ``verify`` gets to read the columns. A flip that it misses must
+change no answer.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def use(dataset: Path) -> None:
 
 
 def refused(dataset: Path, name: str) -> None:
-    """Using the dataset fails too; the manifest's failure is that of the dataset."""
+    """Using the dataset fails too; the manifest's failure is the dataset's."""
     assert survey(dataset) == "refused", name
     with pytest.raises(DatasetError) as caught:
         use(dataset)
@@ -205,7 +205,7 @@ def of_nobody() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+@pytest.mark.skipif(os.name != "posix", reason="the permissions are POSIX's")
 def test_permission_denied(of_nobody: Path, tmp_path: Path) -> None:
     probes()  # skips here rather than there
     log = tmp_path / "log"

@@ -1,4 +1,4 @@
-"""What is wrong inside files that are whole: ``verify`` names file, column and row."""
+"""Errors inside files that are whole: ``verify`` names file, column and row."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _swapped(values: list[Any], one: int, other: int) -> list[Any]:
     return result
 
 
-#: File, column, change, and what is said of which row.
+#: File, column, change, and the message about its row.
 STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.IPV4, "start", put(0, 1), "row 0: the first interval does not begin at 0"),
     (fmt.IPV4, "start", swap(2, 3), "row 3: not greater than the row before"),
@@ -122,7 +122,7 @@ TEXTS: tuple[tuple[str, str, Change, str], ...] = (
 
 
 def _failure(case: tuple[str, str, Change, str]) -> str:
-    """What is wrong, without which row, file or number it is about."""
+    """The problem, without its row, file or number."""
     return re.sub(r"\S*\d\S*|\S+\.arrow", "", case[-1])
 
 
@@ -140,7 +140,7 @@ def test_structure(dataset: Path, probes: list[Probe], case: tuple[str, str, Cha
 
 
 def test_a_zone_that_no_database_has(dataset: Path, probes: list[Probe]) -> None:
-    """A newer database may have it, so that only ``deep`` refuses it."""
+    """A newer database may have it: only ``deep`` refuses it."""
     replaced(dataset, fmt.ZONE, "zone", put(1, "Europe/Atlantis"))
     verify(dataset)
     with pytest.raises(DatasetError, match="row 1: unknown to the time zones in use"):
@@ -150,7 +150,7 @@ def test_a_zone_that_no_database_has(dataset: Path, probes: list[Probe]) -> None
 
 @pytest.mark.parametrize("case", one_of_each(TEXTS, lambda case: (case[0], _failure(case))))
 def test_texts(dataset: Path, probes: list[Probe], case: tuple[str, str, Change, str]) -> None:
-    """What a column says is what its text says."""
+    """A column and its text agree."""
     name, column, change, said = case
     replaced(dataset, name, column, change)
     told = [str(damage) for damage in examine(dataset).damages]

@@ -45,7 +45,7 @@ def mounted(folder: Path, *arguments: str) -> Iterator[None]:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 128 KiB, which holds less than the small dataset."""
+    """A file system of 128 KiB: it holds less than the small dataset."""
     folder = tmp_path / "small"
     folder.mkdir()
     with mounted(folder, "-t", "tmpfs", "-o", "size=128k", "none"):

@@ -146,7 +146,7 @@ def test_a_countrys_row_holds_its_currency() -> None:
     assert known == values
 
 
-#: By what is wrong, the texts of a row of two members.
+#: By their fault, the texts of a row of two members.
 DAMAGED = {
     "a member more": b'"a"\n"b"\n"c"',
     "a member less": b'"a"',
@@ -178,7 +178,7 @@ def test_a_row_that_is_not_of_the_table_is_damaged() -> None:
 _READ = bytes.fromhex(
     "01c000000000000000000000000000001400000000000400000000140000001828000000000000000200000000000000"
 )
-#: Texts and their sums; RFC 3720, section B.4, and that of "123456789", by which CRCs are known.
+#: Texts and their sums; RFC 3720, section B.4, and the usual check of CRCs, "123456789".
 VECTORS = {
     bytes(32): 0x8A9136AA,
     b"\xff" * 32: 0x62A8AB43,

@@ -1,4 +1,4 @@
-"""Datasets that are not what they should be: manifests, files of data, and flipped bits."""
+"""Damaged datasets: manifests, files of data, and flipped bits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def rewrite(dataset: Path, manifest: object) -> None:
 
 def test_files_swapped_as_the_manifest_has_it(dataset: Path) -> None:
     assert survey(dataset) == "answered"
-    with geolookup.open(dataset) as engine:  # its addresses meet what is there
+    with geolookup.open(dataset) as engine:  # its addresses meet these bytes
         answers = [engine.lookup(ip) for ip in ADDRESSES]
     cities = [answer["data"]["location"]["city_name"] for answer in answers if answer["data"]]
     assert {None, "Mountain View", "Zürich", "Dublin", "Paris", "Lyon"} == set(cities)
@@ -120,7 +120,7 @@ def test_garbage_anywhere_in_the_manifest(dataset: Path) -> None:
 
 
 def test_a_file_that_changes_its_row_is_found_out(dataset: Path) -> None:
-    """A row's texts carry a checksum, so that damage is no false answer."""
+    """A row's texts carry a checksum: damage gives no false answer."""
     path = dataset / fmt.LOCATION
     assert path.read_bytes().count(b'"Dublin"') == 1
     path.write_bytes(path.read_bytes().replace(b'"Dublin"', b'"Berlin"'))

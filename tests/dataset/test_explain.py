@@ -1,4 +1,4 @@
-"""``explain``: which source decided each layer, in which range, and what it refuses."""
+"""``explain``: which source decided each layer, in which range, and its refusals."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_it_raises_as_data_does(engine: geolookup.Engine) -> None:
 
 
 def test_a_dataset_that_was_replaced(build: Build) -> None:
-    """An open engine answers from what it mapped, and must not explain another's answers."""
+    """An open engine answers from its mapped files, and must not explain another's answers."""
     dataset, _ = build({"a.csv": "network,isp\n8.8.8.0/24,A\n"})
     with geolookup.open(dataset) as engine, geolookup.open(dataset) as early:
         early.explain("8.8.8.8")

@@ -1,4 +1,4 @@
-"""``explain`` on a dataset that keeps the rows of its sources: what it adds, and from where."""
+"""``explain`` on a dataset that keeps the rows of its sources: the additions, and their origin."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_what_each_source_says(engine: geolookup.Engine) -> None:
     top = {**TOP, "line": 3, "range": "8.8.8.0-8.8.8.63", "values": {"isp": said}}
     assert explained["sources"] == [top, WIDE]
     position = ("file", "line", "range")
-    # As far as the source decides: private space, which no lookup reaches, ends it.
+    # As far as the source decides: private space (no lookup reaches it) ends it.
     of_wide = {"range": wide, "values": {"asn": 5}, "same_values": wide, "prefix": "8.0.0.0/7"}
     of_top = {"values": said, "same_values": "8.8.8.0-8.8.8.63", "prefix": "8.8.8.0/26"}
     known = {layer: item for layer, item in explained["layers"].items() if item}
@@ -256,7 +256,7 @@ def test_it_is_packed_and_described(dataset: Path, tmp_path: Path) -> None:
             engine.explain("8.8.8.8")
 
 
-#: A column, the bytes that all its values become, and what is then said.
+#: A column, the bytes that all its values become, and the message.
 DAMAGE: dict[str, tuple[str, str, bytes, str]] = {
     "rows": (fmt.EXPLAINED[4], "row", b"\xff", "row 4294967295 in table 0 does not exist"),
     "order": (fmt.EXPLAINED[4], "start", b"\xff", "the intervals are out of order"),

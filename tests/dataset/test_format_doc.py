@@ -78,7 +78,7 @@ def named(cell: str) -> list[str]:
 
 
 def in_words(kind: pa.DataType) -> str:
-    """An Arrow type in the document's words, which do not depend on Arrow's version."""
+    """An Arrow type in the document's words, independent of Arrow's version."""
     if pa.types.is_dictionary(kind):
         assert kind.index_type in (pa.int8(), pa.int16(), pa.int32())
         return f"dictionary<{kind.value_type}>"

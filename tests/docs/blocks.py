@@ -1,4 +1,4 @@
-"""The code blocks of pages, what their examples presume, and the ones that do not run."""
+"""The code blocks of pages, the needs of their examples, and the ones that do not run."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def name_of(page: Path, root: Path = ROOT) -> str:
 
 
 def blocks(page: Path, root: Path = ROOT) -> list[Block]:
-    """Return the fenced blocks of a page, in order; directives of the site are no examples."""
+    """Return the fenced blocks of a page, in order; directives of the site are not examples."""
     text = page.read_text(encoding="utf-8")
     actual = []
     for match in _BLOCK.finditer(text):
@@ -103,7 +103,7 @@ geolookup build {day}.toml --output {day} && rm {day}.*
 _TWO_DAYS = "".join(_A_DAY.format(day=day) for day in ("monday", "tuesday"))
 _VENDOR = f"PYTHONPATH='{ROOT}' python -m tests.docs.vendor_files {{}}"
 _MYDATA = f"cp -r '{SMALL}' mydata\n"
-#: A server that is a job of the shell, and the variables by which psql finds it. The path of a
+#: A server that is a job of the shell, and the variables that lead psql to it. The path of a
 #: socket has at most 107 bytes, so the folder itself is named and not the link to it.
 _POSTGRESQL = f"""
 PYTHONPATH='{ROOT}' python -m tests.export.postgresql_server postgresql &
@@ -182,7 +182,7 @@ NOT_RUN = (
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
     ("docs/mirror.md", "aws s3 sync", "its bucket is an example"),
     ("docs/recipe.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
-    ("docs/recipe.md", "$ geolookup build GeoLite2-City.mmdb", "its files are those of vendors"),
+    ("docs/recipe.md", "$ geolookup build GeoLite2-City.mmdb", "its files belong to vendors"),
     ("docs/updating.md", "$ geolookup update\n", "it downloads from the network"),
     ("docs/updating.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
     ("docs/tutorial.md", "mkdir ~/geo", "it installs, as the first command of the README does"),

@@ -20,9 +20,9 @@ from typing import Any
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Whether an output is what is shown.
+    """Whether an output is as shown.
 
-    An ellipsis stands for the rest of a line or a part of it; one that is alone on its line, for
+    An ellipsis stands for the rest of a line or a part of it; one that has its line to itself, for
     any number of lines.
     """
     pattern = "".join(map(_pattern, shown.rstrip().splitlines()))
@@ -46,7 +46,7 @@ class _Same(doctest.OutputChecker):
 
 
 def differences(text: str, position: str, names: dict[str, Any]) -> str:
-    """Run a session, or code without a prompt, and return what differs from what is shown."""
+    """Run a session, or code without a prompt, and return the differences from the page."""
     if ">>> " not in text:
         try:
             exec(compile(text, position, "exec"), names)  # noqa: S102 - our own page

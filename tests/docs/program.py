@@ -1,6 +1,6 @@
 """The command ``geolookup`` for the shells of pages, in a fork of a process that imported it.
 
-A page has dozens of commands, which would spend most of their time with imports. The client that a
+A page has dozens of commands; these would spend most of their time with imports. The client that a
 shell starts hands its streams, arguments, folder and environment to the process; it forwards
 signals, and ends as the command ends. ``python -m tests.docs.program SOCKET`` is the process.
 """

@@ -103,7 +103,7 @@ RUNS: dict[str, Callable[[Page, Block, str], None]] = {
 def read(
     page_blocks: Iterable[Block], presumed: Needs, folder: Path, commands_in: Path | None = None
 ) -> None:
-    """Run blocks in a reader's folder ``~/geo``, after a script that makes what they presume.
+    """Run blocks in a reader's folder ``~/geo``, after a script that makes their files.
 
     The commands of a folder come before all others.
     """

@@ -146,7 +146,7 @@ def test_the_tables_of_the_fleet_are_the_computed_ones() -> None:
         assert fleet_figures.quantile(mean, share) == least  # as in tables of the distribution
 
 
-# docs.terminal needs pseudo-terminals, which are POSIX; [report] draws the charts.
+# docs.terminal needs POSIX pseudo-terminals; [report] draws the charts.
 OF_TERMINAL, DRAWN = needs("fcntl"), needs("fcntl", "docs.pictures", "vl_convert")
 pictures, address_map = optional("docs.pictures"), optional("docs.address_map")
 

@@ -151,7 +151,7 @@ def replacing(output: Path) -> Iterator[None]:
 def test_a_folder_is_replaced(
     build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Others may read it as the umask says, which is never changed: a thread may create a file."""
+    """Others may read it as the umask says; it is never changed: a thread may create a file."""
     output = tmp_path / "data"
 
     def refused(_mask: int) -> int:

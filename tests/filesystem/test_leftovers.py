@@ -1,4 +1,4 @@
-"""Temporary files and folders of dead processes are removed, those of living ones never."""
+"""Temporary files and folders of dead processes are removed, files of living ones never."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="flock is POSIX")
 
 @contextmanager
 def writing(kind: str, output: Path) -> Iterator[str]:
-    """The name of the temporary file or folder of a process, which is killed after the block."""
+    """The name of the temporary file or folder of a process; it is killed after the block."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

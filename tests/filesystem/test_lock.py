@@ -1,4 +1,4 @@
-"""Locks, which one process at a time holds, and files that are opened if they are regular."""
+"""Locks: one process at a time holds one; and files that are opened if they are regular."""
 
 from __future__ import annotations
 

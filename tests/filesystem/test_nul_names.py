@@ -1,4 +1,4 @@
-"""A name with a NUL character, which no system call takes: one line, whoever opens it."""
+"""A name with a NUL character (no system call takes it): one line, whoever opens it."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_owners(folder: Path) -> None:
 
 @as_root
 def test_links(folder: Path, tmp_path: Path) -> None:
-    """Both the link and what it leads to, with all parents."""
+    """Both the link and its target, with all parents."""
     link = tmp_path / "link"
     link.symlink_to(folder)
     check_strictly([link])

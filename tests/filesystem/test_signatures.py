@@ -54,7 +54,7 @@ def _sqlite() -> bytes:
         return database.serialize()
 
 
-#: The content, and what it is called.
+#: The content, and its name.
 FILES: dict[str, tuple[bytes, str]] = {
     "gzip": (gzip.compress(TEXT.encode()), "gzip"),
     "bzip2": (bz2.compress(TEXT.encode()), "bzip2"),

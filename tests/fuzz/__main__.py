@@ -1,8 +1,8 @@
 """Fuzz the parts that read what others wrote, guided by coverage, with atheris.
 
 ``python -m tests.fuzz NAME`` or ``all``; ``--help`` has the rest. A run begins with the target's
-seeds and its inputs in ``tests/fuzz/corpus``. What it learns and finds is in ``.fuzz/``, which git
-ignores. Exit status 1: something was found, and the input is in ``.fuzz/found``. A finding
+seeds and its inputs in ``tests/fuzz/corpus``. Its inputs and findings are in ``.fuzz/``; git
+ignores that. Exit status 1: something was found, and the input is in ``.fuzz/found``. A finding
 becomes a test beside the others of its module.
 """
 
@@ -51,7 +51,7 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
         nargs="?",
         const=corpus.FOLDER,
         metavar="FOLDER",
-        help="then choose a small corpus from what was learnt; default: tests/fuzz/corpus",
+        help="then choose a small corpus from the learnt inputs; default: tests/fuzz/corpus",
     )
     parser.add_argument("--input", type=Path, nargs="+", help="run these inputs, without atheris")
     value = parser.parse_args(arguments)
@@ -81,7 +81,7 @@ def _runs(names: list[str], seconds: int, seed: int) -> list[Run]:
 
 
 def _keep(name: str, folder: Path) -> None:
-    """Choose the corpus of a target from itself and from what was learnt."""
+    """Choose the corpus of a target from itself and from the learnt inputs."""
     inputs = [*corpus.entries(name, folder), *corpus.entries(name, LEARNT)]
     kept = corpus.minimal(TARGETS[name], inputs)
     corpus.write(name, kept, folder)

@@ -1,4 +1,4 @@
-"""The corpus in the repository: inputs that fuzzing found, which reach code that no seed reaches.
+"""The corpus in the repository: inputs from fuzzing that reach code beyond the seeds.
 
 ``tests/fuzz/corpus/TARGET/DIGEST`` is one input. ``minimal`` keeps it small: of all inputs it takes
 the fewest bytes for the most arcs.
@@ -53,7 +53,7 @@ def minimal(target: Target, inputs: Iterable[bytes]) -> list[bytes]:
     """
     seeds = list(target.seeds())
     for seed in seeds:
-        target.run(seed)  # fills caches, so that the order of the inputs does not matter
+        target.run(seed)  # fills caches: the order of the inputs does not matter
     reached = frozenset[Arc]().union(*(arcs(target.run, seed) for seed in seeds))
     actual = {
         data: arcs(target.run, data) - reached

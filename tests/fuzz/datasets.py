@@ -166,7 +166,7 @@ def _mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
 
 
 def _mutated_delta(plain: bytes, change: Change, rng: random.Random) -> bytes:
-    """Change all bytes, or a member: the header, the manifest, which keeps its sum, or a patch."""
+    """Change all bytes, or a member: the header, the manifest (with its sum), or a patch."""
     members = _members(plain)
     if not members or not rng.randrange(4):
         return change(plain)
@@ -198,7 +198,7 @@ def _forged(member: bytes, change: Change) -> tuple[bytes, bytes]:
     document["files"][name] |= {"bytes": len(content), "sha256": digest}
     (folder / name).write_bytes(content)
     (folder / fmt.MANIFEST).write_bytes(canonical(document))
-    with suppress(Exception):  # the generation id stays wrong where the file is no table any more
+    with suppress(Exception):  # the generation id stays wrong if the file is not a table any more
         table(folder, name).validate(full=True)
         rewrite(folder, document)
     return blocks_of(*named(name, content)), (folder / fmt.MANIFEST).read_bytes()

@@ -26,7 +26,7 @@ _LARGEST_FILE = 1 << 30
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a mutant in seconds of CPU and wall time; by default those of a first run."""
+    """The limits of a mutant in seconds of CPU and wall time; by default a first run's."""
 
     cpu: int = 3600
     wall: float = 3600
@@ -142,7 +142,7 @@ class Copy:
     def _write(self, file: str, source: str) -> None:
         path = self._folder / file
         path.write_text(source, encoding="utf-8")
-        # Bytecode is matched by the second and the size of its source, which a mutant can share.
+        # Bytecode is matched by the second and the size of its source; a mutant can share both.
         with contextlib.suppress(FileNotFoundError):
             Path(importlib.util.cache_from_source(str(path))).unlink()
 

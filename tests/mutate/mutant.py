@@ -22,7 +22,7 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
-        """The identity in ``survivors.toml``: without the line number, which may change."""
+        """The identity in ``survivors.toml``: without the line number: it may change."""
         return self.file, self.function, self.operator, self.before, self.after
 
     def __str__(self) -> str:

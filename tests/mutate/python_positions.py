@@ -27,7 +27,7 @@ from parso.tree import search_ancestor
 
 from tests.mutate.mutant import Position
 
-Node = Any  # of parso, which has few type hints
+Node = Any  # of parso: it has few type hints
 _parse: Any = parso.parse
 _Path = tuple[int, ...]
 

@@ -44,7 +44,7 @@ class Tally:
 
 
 class Runner:
-    """A folder with copies of a tree; a context manager, which removes it."""
+    """A folder with copies of a tree; a context manager that removes it."""
 
     def __init__(self, root: Path, workers: int, entries: Iterable[Survivor] = ()) -> None:
         self._entries = {entry.key: entry for entry in entries}

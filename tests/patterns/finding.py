@@ -1,6 +1,6 @@
 """Every pattern of ``re`` in both packages, and whether a text is searched for it.
 
-Patterns of pyarrow.compute are not among them: RE2, which matches them, takes linear time.
+Patterns of pyarrow.compute are not among them: RE2 matches them in linear time.
 """
 
 from __future__ import annotations

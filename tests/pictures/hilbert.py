@@ -6,7 +6,7 @@ Cell 0 is the top left one, the last cell the top right one. Cells whose numbers
 near each other, and each aligned run of 4^k cells is a square: so a prefix is a square or two.
 
 Source: D. Hilbert, Ueber die stetige Abbildung einer Linie auf ein Flächenstück, Mathematische
-Annalen 38 (1891); the steps are those of Warren, Hacker's Delight, 2nd edition, chapter 16.
+Annalen 38 (1891); the steps come from Warren, Hacker's Delight, 2nd edition, chapter 16.
 """
 
 from __future__ import annotations

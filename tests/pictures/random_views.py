@@ -1,4 +1,4 @@
-"""Random views of address maps, and what they say of one address."""
+"""Random views of address maps, and their values for one address."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_published_values() -> None:
 
 @given(st.floats(-89, 89), st.floats(-179, 179))
 def test_areas_are_those_of_the_globe(latitude: float, longitude: float) -> None:
-    """The determinant of the derivatives is the cosine of the latitude, which the sphere has."""
+    """The determinant of the derivatives is the cosine of the latitude, as on the sphere."""
     step = 1e-4
     around = np.array([[step, 0], [-step, 0], [0, step], [0, -step]])
     x, y = project(latitude + around[:, 0], longitude + around[:, 1])

@@ -109,7 +109,7 @@ def check_one_kind(text: str) -> None:
 
 
 def check_rows(explained: Any, expected: list[dict[str, Any]]) -> None:
-    """Each source has its deciding row; a layer that of the first row that knows it."""
+    """Each source has its deciding row; a layer has the first row that knows it."""
     assert explained["sources"] == expected
     for layer, item in explained["layers"].items():
         row = next((value for value in expected if layer in value["values"]), None)

@@ -31,7 +31,7 @@ TIES = [
 
 
 def test_every_field_is_drawn_and_compared() -> None:
-    """A cell of each, alone in its source, shows in what is compared."""
+    """A cell of each, the only one in its source, shows in the comparison."""
     assert set(CELLS) == set(FIELDS)
     ends = [ip_address(f"8.8.{number}.0") for number in range(len(CELLS))]
     listed = [

@@ -1,4 +1,4 @@
-"""A real web server on this machine that does what a test says, and keeps what it was asked.
+"""A real web server on this machine that does what a test says, and keeps the requests.
 
 Every request is answered by the next act of the plan, the last act again and again.
 """
@@ -59,7 +59,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def reset(self) -> None:
-        """End the connection the hard way, so that the other side sees a reset."""
+        """End the connection the hard way: the other side sees a reset."""
         self.wfile.flush()
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()
@@ -73,7 +73,7 @@ class _Server(ThreadingHTTPServer):
     site: Site
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that goes away in the middle is no news here."""
+        """A client may go away in the middle."""
 
 
 @dataclass

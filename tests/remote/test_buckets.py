@@ -29,7 +29,7 @@ PAGE = b"<html>no</html>"
 HIDDEN = "s3cr3tWord"
 
 
-#: By scheme, a module and a program that serves it on a free port, which it prints.
+#: By scheme, a module and a program that serves it on a free port and prints that.
 SERVERS = {
     "s3": (
         "moto.server",

@@ -69,7 +69,7 @@ def test_only_entity_tags_are_stored_and_sent_again() -> None:
 
 
 def test_one_bad_entity_tag_does_not_stop_later_downloads(tmp_path: Path) -> None:
-    """Neither that of a whole file, nor that of a part."""
+    """Neither of a whole file, nor of a part."""
     for name, tag in BAD_TAGS.items():
         with serving(file(ROWS, tag), strict(ROWS)) as site:
             assert fetched(f"{site.url}/a.csv", tmp_path / name).file.version.etag == ""
@@ -156,7 +156,7 @@ def test_hostile_headers(headers: dict[str, str], status: int) -> None:
     result = version(message(headers), Key("k"))
     if result.modified:
         assert datetime.fromisoformat(result.modified).tzinfo == UTC
-        http_date(result.modified)  # so that the server can be asked with it
+        http_date(result.modified)  # the next request sends it
     coding(message(headers))
     with suppress(TransientError):
         start, total = response_range(status, message(headers), 7)

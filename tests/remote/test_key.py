@@ -1,4 +1,4 @@
-"""A vendor's key is nowhere but in the request: not in errors, files, names, or what is shown.
+"""A vendor's key is nowhere but in the request: not in errors, files, names, or output.
 
 The server of these tests tells the key back wherever a server can: in the body, the status line,
 headers, and redirects.
@@ -208,7 +208,7 @@ def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
     assert clean("".join(seen) + done.stdout + done.stderr)
 
 
-PADDING = b"8.8.8.0/24,one\n" * 500  # so that the key is not at the beginning
+PADDING = b"8.8.8.0/24,one\n" * 500  # the key is not at the beginning
 KEPT = {
     "row": b"network,isp\n" + PADDING + f"{HIDDEN},one\n".encode(),
     "header": gzip.compress(f"network,{HIDDEN}\n".encode() + PADDING),

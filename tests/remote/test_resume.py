@@ -55,7 +55,7 @@ def test_a_download_goes_on(tmp_path: Path) -> None:
     assert str(done) == f"fetched {len(ONE):,} bytes, resumed at byte {AT:,}"
     assert site.ranges == [None, f"bytes={AT}-"]
     assert site.asked[1][1]["If-Range"] == '"one"'
-    # Such as that of a hotel's network, in place of the rest.
+    # Such as a hotel network's, instead of the rest.
     page = status(200, b"<html>", Content_Type="text/html")
     with serving(cut(ONE, AT), page, file(ONE)) as site:
         with pytest.raises(BuildError, match="HTML page"):
@@ -95,7 +95,7 @@ def test_no_file_is_made_of_two(tmp_path: Path) -> None:
             result = fetched(f"{site.url}/a.csv", tmp_path / name).file.path.read_bytes()
             assert result == (TWO if "changed" in name else ONE), name
             assert kept_files(tmp_path / name, "a.csv") == [result], name
-            # What is not the rest of this version is not built upon.
+            # Other content than the rest of this version is not used.
             last = f"bytes={AT}-" if len(acts) == 1 or name == "cut again" else None
             assert site.ranges[-1] == last, name
 
@@ -114,7 +114,7 @@ def test_what_is_no_sure_version(tmp_path: Path) -> None:
 
 
 def test_what_stays_of_a_failure_is_what_can_be_resumed(tmp_path: Path) -> None:
-    """Nothing stays of what is too large."""
+    """Nothing stays of a file that is too large."""
     for name, etag, stays in (("no version", "", []), ("version", '"one"', [ONE[:AT]])):
         folder = tmp_path / name
         with serving(cut(ONE, AT, etag=etag), status(503)) as site, pytest.raises(BuildError):

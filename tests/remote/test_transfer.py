@@ -237,7 +237,7 @@ def test_a_download_asks_for_its_sleeps(tmp_path: Path, monkeypatch: pytest.Monk
     with serving(file(content)) as site:
         result = fetched(f"{site.url}/a.csv", tmp_path, "", replace(FAST, fastest=1 << 10))
     assert result.file.bytes == len(content)
-    assert max(slept) > 900  # nothing slept, so that the last bytes are due after 976 seconds
+    assert max(slept) > 900  # nothing slept: the last bytes are due after 976 seconds
 
 
 _LIGHT = """

@@ -1,7 +1,7 @@
 """Fetching from a web server that fails in every way: a file is whole and right, or not taken.
 
-The server is a real one, so what is tested is what goes over the wire. Every failure is met
-once with an empty cache and once with a good file in it, which has to stay.
+The server is a real one: the test sees the bytes on the wire. Every failure is met
+once with an empty cache and once with a good file in it; that has to stay.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def chunked(content: bytes, *, ended: bool = True) -> Act:
 
 
 def raw(text: bytes) -> Act:
-    """Send what is no answer of HTTP."""
+    """Send text that is not an HTTP answer."""
 
     def act(handler: Handler) -> None:
         handler.wfile.write(text)

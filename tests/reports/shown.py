@@ -333,7 +333,7 @@ def sampled(
 
 
 def check_truth(tables: Tables, parts: Mapping[str, Any]) -> None:
-    """Check what the tables of ``--truth`` state; ``parts`` are those of ``score --json``."""
+    """Check what the tables of ``--truth`` state; ``parts`` come from ``score --json``."""
     agreement = {row[0]: numbers(row[1:]) for row in tables["Agreement"]}
     distances = {row[0]: numbers(row[1:]) for row in tables["Distance from the truth"]}
     titles = {**UNITS, "networks": "rows of the truth"}

@@ -133,7 +133,7 @@ def test_a_place_has_the_colour_of_its_country_and_tells_its_answer(
 
 
 def _assert_is_answer(shown: dict[str, str], engine: geolookup.Engine, address: str) -> None:
-    """What is shown is the answer for the address and holds for all of the prefix."""
+    """The map shows the answer for the address, and it holds for all of the prefix."""
     prefix = ip_network(shown["Prefix"])
     assert ip_network(engine.answer(address).prefix).subnet_of(prefix)  # type: ignore[arg-type]
     for item in (address, str(prefix[0]), str(prefix[-1])):

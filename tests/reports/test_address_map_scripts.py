@@ -88,7 +88,7 @@ def test_a_prefix_is_the_rectangle_of_its_cells(scripts: Reader) -> None:
 
 def test_addresses_are_written_as_python_writes_them(scripts: Reader) -> None:
     selection = random.Random(2)
-    # Groups of zeros are frequent, so that each form of "::" occurs.
+    # Groups of zeros are frequent: each form of "::" occurs.
     six = [
         sum(selection.choice((0, 0, selection.randrange(65536))) << 16 * at for at in range(8))
         for _ in range(500)
@@ -181,7 +181,7 @@ _UNPACK = """async json => {
 
 @pytest.fixture
 def unpacking(reader: Reader, tmp_path: Path) -> Reader:
-    """A page with the script alone; classic, so that its functions are global."""
+    """A page with only the script; classic, with global functions."""
     script = "".join((_ASSETS / name).read_text("utf-8") for name in ("page_data.js", "unpack.js"))
     page = tmp_path / "page.html"
     page.write_text(f"<!doctype html><title>Test</title><script>{script}</script>", "utf-8")

@@ -1,4 +1,5 @@
-"""``geolookup report --against`` and ``--truth``: their numbers are those of lookups and scores."""
+"""``geolookup report --against`` and ``--truth``: their numbers equal the numbers of lookups and
+scores."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class Map:
         self.root = self.page.locator(f"#{'ipv4' if name == 'addresses' else 'world'}")
 
     def press(self, *keys: str) -> str:
-        """Press keys on the map; return what it tells then."""
+        """Press keys on the map; return its text."""
         self.canvas.focus()
         for key in keys:
             self.page.keyboard.press(key)
@@ -169,7 +169,7 @@ class Map:
 @pytest.fixture(params=MAPS)
 def drawn(page: Callable[[str], Path], reader: Reader, request: pytest.FixtureRequest) -> Map:
     reader.page.set_viewport_size({"width": 1000, "height": 700})
-    reader.page.emulate_media(reduced_motion="reduce")  # so that scrolling is over at once
+    reader.page.emulate_media(reduced_motion="reduce")  # scrolling ends at once
     reader.page.goto(page("bundled").as_uri())
     shown = Map(reader, request.param)
     shown.wait()

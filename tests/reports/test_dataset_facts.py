@@ -31,8 +31,8 @@ from tests.oracle import Source
 from tests.range_strategies import as_csv, recipe, recipes
 from tests.reports.shown import check_dataset, of_sections
 
-#: Rows of one country at all depths, a country on two continents, a continent alone, an AS at two
-#: places, one of two names, ranges that are no prefixes.
+#: Rows of one country at all depths, a country on two continents, only a continent, an AS at two
+#: places, one of two names, ranges that are not prefixes.
 MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_organization,isp
 8.8.8.3,8.8.9.200,,US,,,64500,First,
 8.8.9.201,8.8.9.255,,US,Texas,,64500,First,

@@ -182,7 +182,7 @@ DATASETS = {
     "ipv6": (HEAD + "2a00::1/128,FR,,Paris,,,1,\n", None),
     "no-place": (HEAD + "8.8.8.0/24,,,,,,1,One\n", None),
 }
-#: Elements of a page, and those of drawings.
+#: Elements of a page and of drawings.
 ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "header", "main", "nav", "section", "div"),
     *("h1", "h2", "p", "a", "ul", "li", "dl", "dt", "dd", "figure", "figcaption", "details"),
@@ -266,7 +266,7 @@ def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path:
     shown = {
         "hostile": [
             f"Report of {MARKUP}",
-            LONG,  # whole in the attribution, which a licence demands
+            LONG,  # whole in the attribution: a licence demands it
             f"{'W' * 119}…",
             "javascript:alert(1)",
         ],

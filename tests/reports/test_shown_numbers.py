@@ -79,7 +79,7 @@ def test_shares_of_an_address_map(reader: Reader, tmp_path: Path, build: Build) 
         assert {label: shares[label] for label in expected} == expected
 
 
-#: Blocks whose shares of IPv4 are no ties of rounding.
+#: Blocks whose shares of IPv4 are not ties of rounding.
 _WHOLE = """network,country_code,region_name,city_name,asn,asn_organization
 64.0.0.0/3,US,,,1,One
 32.0.0.0/4,DE,Bavaria,,2,Two

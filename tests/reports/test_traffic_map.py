@@ -1,4 +1,4 @@
-"""``geolookup map``: its figures are those of single lookups, and nobody is found in its page."""
+"""``geolookup map``: its figures equal single lookups, and nobody is found in its page."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_groups_are_those_of_single_lookups(
 
 
 def _check_hidden(wanted: Counter[tuple[Any, ...]], shown: Sequence[Count], least: int) -> None:
-    """Check that what is hidden sums to nothing, to much or to all."""
+    """Check that hidden counts sum to nothing, to much or to all."""
     hidden = wanted - Counter({item.members: item.addresses for item in shown})
     few = {members for members, n in wanted.items() if n < least}
     assert few <= hidden.keys()
@@ -138,7 +138,7 @@ def test_hours_of_few_requests_are_hidden(sample: geolookup.Engine) -> None:
     hours.counts[1, 1], hours.counts[2, 2] = 5, 6
     section = hours_section(hours, 5)
     (chart,) = section.values["charts"]
-    assert "In hidden hours: 9." in section.values["note"]  # 4 alone would tell of a small group
+    assert "In hidden hours: 9." in section.values["note"]  # 4 would tell of a small group
     shown = [
         (row[0], hour, cell)
         for row in chart.rows
@@ -187,7 +187,7 @@ def _forms(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> Iterator[s
 
 
 def _contents(page: str) -> Iterator[bytes]:
-    """Yield a page, and what its packed arrays unpack to: bytes in each order, and numbers."""
+    """Yield a page, and the content of its packed arrays: bytes in each order, and numbers."""
     yield page.encode()
     data = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
     for text in _texts([json.loads(item) for item in data]):

@@ -1,4 +1,4 @@
-"""Maps of the world and their countries: what the section holds, and in Chromium what is shown."""
+"""Maps of the world and their countries: the content of the section, and its look in Chromium."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def test_a_country_of_few_is_land(opened: Callable[[Section], Reader]) -> None:
 
 @pytest.mark.long
 def test_a_capital_is_told_by_its_country(opened: Callable[[Section], Reader]) -> None:
-    """Also where the map is enlarged: the shapes are those of the whole map."""
+    """Also where the map is enlarged: the shapes are the whole map's."""
     reader = opened(_section())
     for _ in range(3):
         x, y = reader.page.evaluate(f"{_MAP}.window.canvas(...{projected(_BERLIN)})")

@@ -143,7 +143,7 @@ def _check_kilometres(
 def _check_quantile(
     measured: float, percent: int, pairs: list[tuple[float, Fraction]], total: Fraction
 ) -> None:
-    """Thirds are rounded as floats, so that a neighbour may be chosen where it is a tie."""
+    """Thirds are rounded as floats: at a tie a neighbour may be chosen."""
     slack, passed, legal = total * Fraction(1, 10**9), Fraction(), []
     for km, weight in pairs:
         if passed <= total * percent / 100 + slack and (

@@ -21,7 +21,7 @@ from tests.comparison.scoring import oracle
 from tests.oracle import SourceRow, deciding
 from tests.tiers import scaled
 
-#: Where ranges lie, so that all their addresses can be looked up; the last of each family
+#: The windows of ranges: all their addresses can be looked up; the last of each family
 #: reaches into private space, or from one /64 into the next.
 WINDOWS = {
     "8.8.8.0": 16,

@@ -1,4 +1,4 @@
-"""Ground truth as it is delivered: geofeeds, sources, tables of addresses; and what is none."""
+"""Ground truth in its usual forms: geofeeds, sources, tables of addresses; and other files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def score(scored: Path, tmp_path: Path) -> DatasetScore:
-    """Score the dataset by a truth of a text, which is a geofeed by its name."""
+    """Score the dataset by a truth of a text, a geofeed by its name."""
 
     def scored_by(truth: str | bytes, name: str = "feed.csv", **options: Any) -> Score:
         data = truth.encode() if isinstance(truth, str) else truth
