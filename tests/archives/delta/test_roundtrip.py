@@ -251,7 +251,7 @@ def updated(table: list[tuple[str, int]]) -> Iterator[tuple[str, int]]:
 def test_a_delta_of_a_realistic_size(tmp_path: Path) -> None:
     former = routes(Path(os.environ.get("GEOLOOKUP_SHARED_DATA", "none")))
     base = routed(tmp_path / "base", former)
-    target = routed(tmp_path / "target", list(updated(former)), base=base)
+    target = routed(tmp_path / "target", list(updated(former)), previous=base)
     # Over a dataset with which it shares little, it is not much larger than the whole.
     other = routed(tmp_path / "other", [(prefix, 65_000 - asn // 2) for prefix, asn in former[::2]])
     for item in (base, target):
