@@ -90,7 +90,7 @@ def _name_types() -> Iterator[tuple[str, list[str]]]:
     """Yield the types of names of fields, by the type of their values, with the names."""
     of_type: dict[str, list[str]] = {}
     for field in FIELDS:
-        names = dict.fromkeys((field.path, field.member, field.short_name))
+        names = field.names
         of_type.setdefault(_PYTHON.get(field.type, "int"), []).extend(names)
     for kind, name in _NAME_TYPES.items():
         yield name, of_type.get(kind, [])

@@ -123,6 +123,17 @@ class Field:
         self.other_names = other_names
         self.maxmind = maxmind  # the path of its key in records of MaxMind's structure
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the field in calls and options, the path first.
+
+        The member is one, unless it is clear only within its group: ``code`` is not,
+        ``currency_code`` is.
+        """
+        is_clear = not self.short_name.endswith(f"_{self.member}")
+        member = [self.member] if is_clear else []
+        return tuple(dict.fromkeys((self.path, *member, self.short_name)))
+
     def __repr__(self) -> str:
         return f"Field({self.path!r})"
 
@@ -290,7 +301,7 @@ def _names() -> dict[str, str]:
     names = {group: group for group in GROUPS}
     for field in FIELDS:
         # setdefault: of equal members the first field in contract order has the name.
-        for name in (field.path, field.member, field.short_name):
+        for name in field.names:
             names.setdefault(name, field.path)
     return names
 

@@ -154,17 +154,21 @@ def test_a_field_has_a_path_a_member_and_a_short_name() -> None:
     }
     assert names == SHORT_NAMES
     for field in FIELDS:
-        for name in (field.path, field.member, field.short_name):
+        for name in field.names:
             assert fields.NAMES[name] == field.path
             assert paths.resolve_fields(name, FIELDS, "get") == (field,)
             assert paths.resolve_field(name, FIELDS, "get") is field
     # No two fields share a name, and no field has the name of a group.
-    names_of = [{field.path, field.member, field.short_name} for field in FIELDS]
+    names_of = [field.names for field in FIELDS]
     assert len(fields.NAMES) == sum(map(len, names_of)) + len(fields.GROUPS)
+    # As a country's code a user may expect "code", as a city's name "name".
+    assert not {"code", "name", "symbol"} & set(fields.NAMES)
 
 
 def test_groups_are_expanded_and_each_field_is_named_once() -> None:
-    resolved = paths.resolve_fields(["asn", "currency", "network.asn", "code", "ip"], FIELDS, "get")
+    resolved = paths.resolve_fields(
+        ["asn", "currency", "network.asn", "currency_code", "ip"], FIELDS, "get"
+    )
     expected = ["network.asn", "currency.code", "currency.name", "currency.symbol", "ip"]
     assert [field.path for field in resolved] == expected
     assert paths.resolve_fields([], FIELDS, "get") == ()
