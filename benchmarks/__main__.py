@@ -14,6 +14,7 @@ from benchmarks.floor import command as floor
 from benchmarks.gate import command as gate
 from benchmarks.http import command as http
 from benchmarks.inline import command as inline
+from benchmarks.kept import command as kept
 from benchmarks.many import command as many
 from benchmarks.opening import command as opening
 from benchmarks.peers import command as peers
@@ -38,6 +39,7 @@ COMMANDS: dict[str, click.Command] = {
     "geolite": geolite.command,
     "http": http.command,
     "inline": inline.command,
+    "kept": kept.command,
     "many": many.command,
     "opening": opening.command,
     "peers": peers.command,

@@ -23,6 +23,7 @@ from benchmarks.http import command as http
 from benchmarks.http import load
 from benchmarks.inline import command as inline
 from benchmarks.inline import texts
+from benchmarks.kept import worker as kept
 from benchmarks.many import ways
 from benchmarks.prefixes import command as prefixes
 from benchmarks.report import command as report
@@ -148,6 +149,12 @@ def _inline(result: Any) -> Sequence[str]:
     return (inline.ANNOTATE, inline.GREP, inline.SCRIPT)
 
 
+def _kept(result: Any) -> Sequence[str]:
+    assert list(result["results"]) == list(kept.NAMES)
+    assert all(row["ns"] > 0 for rows in result["results"].values() for row in rows)
+    return kept.NAMES
+
+
 def _many(result: Any) -> Sequence[str]:
     rows = result["results"]
     assert {ways.DICTS, ways.LINES, "lookup_many_json"} <= set(rows)
@@ -219,6 +226,7 @@ CASES = [
     ),
     Case(f"http {_TINY} --seconds 1 --requests 10", _http, (*_MMDB, "granian", "orjson"), "wrk"),
     Case(f"inline {_TINY} --megabytes 0.01", _inline, _MMDB),
+    Case(f"kept {_TINY} --addresses 500", _kept),
     Case(f"many {_TINY} --addresses 50", _many, _MMDB),
     Case("opening --rounds 2 --starts 1", _opening, long=False),
     Case("prefixes --scale tiny --rounds 2", _prefixes, says=["<= 0.3 s", "<= 2 s"]),

@@ -1,0 +1,1 @@
+"""Answers for many addresses that are all kept: their memory and time."""
