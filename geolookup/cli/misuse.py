@@ -28,7 +28,8 @@ def problem(error: click.UsageError) -> str:
     command = error.ctx.command if error.ctx is not None else None
     name = _name(error.ctx)
     if isinstance(error, click.NoSuchOption):
-        return line_text(_unknown_option(name, error.option_name, command))
+        option = _ADDRESS.sub("ADDRESS", error.option_name)
+        return line_text(_unknown_option(name, option, command))
     text = f"{name}{_wrong(error)}".rstrip(".")
     text = line_text(_ADDRESS.sub("ADDRESS", text))
     return text if text.endswith("?") else text + _ending(command)

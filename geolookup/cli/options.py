@@ -143,7 +143,8 @@ def _moment(text: str) -> float | datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        fail(f"--at is {text!r}; write Unix seconds, or ISO 8601 with offset, such as {example}")
+        remedy = f"write Unix seconds, or ISO 8601 with offset, such as {example}"
+        fail(f"--at is not an instant; {remedy}")  # it may be an address
     if moment.tzinfo is None:
         fail(f"--at needs an offset after the time, such as {example}")
     return moment

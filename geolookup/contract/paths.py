@@ -22,8 +22,11 @@ def names_of(arguments: tuple[object, ...]) -> tuple[object, ...]:
     """Return the names in ``*fields``: several texts, or one list of texts."""
     if len(arguments) != 1 or isinstance(arguments[0], str):
         return arguments
-    (names,) = arguments
-    return tuple(names) if hasattr(names, "__iter__") else arguments
+    try:
+        names = iter(arguments[0])  # type: ignore[call-overload]
+    except TypeError:  # not a list: ``unknown_field`` describes it
+        return arguments
+    return tuple(names)
 
 
 def resolve_fields(
@@ -61,15 +64,17 @@ def resolve_field(name: object, among: tuple[Field, ...], call: str) -> Field:
 def unknown_field(name: object, call: str, among: tuple[Field, ...] = FIELDS) -> ValueError:
     """Return the error for a name that no field has, or none of the fields ``among``.
 
-    Arguments in the wrong order make an address the name: the text does not contain it.
+    Arguments in the wrong order make an address the name, also as a number or as bytes: the text
+    does not contain it.
     """
-    if not isinstance(name, str) and hasattr(name, "__iter__"):
+    if not isinstance(name, str):
         return ValueError(f"{call}: a field is a text; write several texts or one list of texts")
-    if is_address_or_network(name):
+    # A malformed address too: no field begins with a digit or has a colon.
+    if name.strip()[:1].isdigit() or ":" in name or is_address_or_network(name):
         return ValueError(f"{call}: an address is not a field; {_EXAMPLES}")
     if name in NAMES:
         return ValueError(f"{call}: {name} follows from the address or the time, and is not stored")
-    return ValueError(f"{call}: no field {name!r}; {_hint(str(name), among)}")
+    return ValueError(f"{call}: no field {name!r}; {_hint(name, among)}")
 
 
 def _hint(name: str, among: tuple[Field, ...]) -> str:

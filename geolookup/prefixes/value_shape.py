@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from geolookup.contract.fields import GROUPS, STORED, Field
-from geolookup.contract.paths import resolve_fields
+from geolookup.contract.paths import names_of, resolve_fields
 
 
 class _Part(NamedTuple):
@@ -29,7 +29,7 @@ class ValueShape:
     def __init__(self, by: str | Iterable[str] | None, call: str) -> None:
         """Raise ValueError for a name that no stored field or group has."""
         self._is_single = isinstance(by, str)
-        names = (by,) if isinstance(by, str) else by or ()
+        names = () if by is None else names_of((by,))
         self._parts = [
             _Part(resolve_fields((name,), STORED, call), name in GROUPS) for name in names
         ]

@@ -83,7 +83,9 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
         examples = {name: load(name).example for name in COMMANDS}
         assert refusal(*args) == line.format_map(examples)
     for text in ("8.8.8.8", "8.8.8.256", "2001:db8::1", "::x", "1::2"):
-        assert text not in refusal("prune", "--keep", text)
+        for args in (["prune", "--keep", text], [f"--{text}"], ["fields", f"--{text}"]):
+            assert text not in refusal(*args).partition("; example")[0]
+        assert text not in refusal("lookup", "--at", text)
 
 
 def test_a_group_without_a_command_shows_its_help() -> None:

@@ -79,7 +79,10 @@ MISUSE = [
     (("IN/a.csv", "--output", "OUT/x.csv", "--ip-column", "ipp"), "did you mean --ip-column 'ip'?"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--fields", "location.citty"), "location.citty"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--at", "2026-01-01T00:00"), "needs an offset"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--at", "when"), "--at is 'when'; write Unix seconds"),
+    (
+        ("IN/a.csv", "--output", "OUT/x.csv", "--at", "when"),
+        "--at is not an instant; write Unix seconds",
+    ),
     (("IN/a.csv", "--output", "OUT/x.csv", "--at", "1e300"), "at must be"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--time-column", "when"), "no column 'when'"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--at", "0", "--time-column", "ip"), "one of them"),

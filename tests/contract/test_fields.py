@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -82,16 +82,19 @@ def test_an_unknown_field_names_the_call_the_nearest_and_no_address() -> None:
         ("contry", "did you mean 'country'?"),
         ("location.city", "did you mean 'location.city_name'?"),
         ("networks", "did you mean 'network'?"),
-        (7, choices),
+        ("x", choices),
     ):
         assert str(paths.unknown_field(name, "get")) == f"get: no field {name!r}; {hint}"
     for address in (
         *("8.8.8.8", " 8.8.8.8:443", "8.8.8.0/24", "[2001:4860:4860::8888]:53", "10.0.0.1"),
-        *("fe80::1%eth0", "8.8.8.8, 1.1.1.1", ip_address("8.8.8.8")),
+        *("fe80::1%eth0", "8.8.8.8, 1.1.1.1", "8.8.8.888", " 8.8.8", "2001:db8::g"),
     ):
         text = str(paths.unknown_field(address, "--fields"))
         assert text == f"--fields: an address is not a field; {choices}"
         assert not re.search(r"\d|::", text)
+    for other in (0x08080808, b"8.8.8.8", ip_address("8.8.8.8"), ip_network("8.8.8.0/24"), None):
+        text = str(paths.unknown_field(other, "get"))
+        assert text == "get: a field is a text; write several texts or one list of texts"
 
 
 def test_the_value_of_each_field() -> None:
@@ -204,7 +207,7 @@ def test_several_texts_or_one_list() -> None:
     assert paths.names_of(("country",)) == ("country",)
     assert paths.names_of(()) == paths.names_of(([],)) == ()
     wrong: Any
-    for wrong in ((["country"], "asn"), ([["country"]],)):
+    for wrong in ((["country"], "asn"), ([["country"]],), (5,), (b"country",), (list,)):
         with pytest.raises(ValueError, match="a field is a text; write several texts or one list"):
             paths.resolve_fields(paths.names_of(wrong), FIELDS, "get")
 

@@ -212,9 +212,10 @@ def test_errors_are_raised_by_the_call(sample: geolookup.Engine) -> None:
     for arguments, message in wrong:
         with pytest.raises(ValueError, match=message):
             sample.prefixes(**arguments)
-    by: Any = [5]
-    with pytest.raises(ValueError, match="prefix_table: no field 5"):
-        sample.prefix_table(by=by)
+    by: Any
+    for by in ([5], 5, b"asn", list):
+        with pytest.raises(ValueError, match="prefix_table: a field is a text"):
+            sample.prefix_table(by=by)
     engine = geolookup.open(sample.path)
     engine.close()
     with pytest.raises(geolookup.GeoLookupError, match="the engine is closed"):
