@@ -6,9 +6,9 @@
 >>> geolookup.answer("8.8.8.8").location.country_name
 'United States'
 
-Most commands are also functions, each imported on first use: ``build``, ``diff``,
-``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``sign``,
-``unpack``, ``update``, ``verify``. So are the types of answers (``Envelope``, ``Data``,
+Most commands are also functions, each imported on first use: ``build``, ``check``,
+``diff``, ``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``,
+``sign``, ``unpack``, ``update``, ``verify``. So are the types of answers (``Envelope``, ``Data``,
 ``Location``, ``Time``, ``Currency``, ``Network``, ``Answer``) and of names of fields
 (``FieldName``, ``ColumnName``). ``fields`` lists the fields.
 """
@@ -40,6 +40,7 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from typing import Any, Literal, Unpack, overload
 
+    from geolookup_builder.check import check
     from geolookup_builder.compile import build
     from typing_extensions import TypeVar
 
@@ -109,6 +110,7 @@ __all__ = [
     "__version__",
     "answer",
     "build",
+    "check",
     "diff",
     "fields",
     "generations",
@@ -148,6 +150,7 @@ _LAZY = {
         "geolookup.store.generations": "generations prune rollback",
         "geolookup.store.signatures": "sign",
         "geolookup.updates": "update",
+        "geolookup_builder.check": "check",
         "geolookup_builder.compile": "build",
     }.items()
     for name in names.split()

@@ -24,7 +24,18 @@ from tests.conftest import ROOT
 from tests.kernel.modules import compiled, needs_compiled
 
 CALLS = (
-    *("build", "diff", "generations", "mirror", "pack", "prune", "publish", "rollback", "score"),
+    *(
+        "build",
+        "check",
+        "diff",
+        "generations",
+        "mirror",
+        "pack",
+        "prune",
+        "publish",
+        "rollback",
+        "score",
+    ),
     *("sign", "unpack", "update", "verify"),
 )
 #: Arguments of the commands with required options.
@@ -81,6 +92,22 @@ def test_build_and_its_options(recipe: Path, tmp_path: Path) -> None:
     assert geolookup.build(recipe, tmp_path / "other", max_rejects=1).sources[0].read == 2
     with pytest.raises(ValueError, match="max_rejects"):
         geolookup.build(recipe, tmp_path / "third", max_rejects=-1)
+
+
+def test_check_reports_what_the_command_prints(recipe: Path, tmp_path: Path) -> None:
+    bad = recipe.parent / "a.csv"
+    bad.write_text("network,isp\nnowhere,x\n8.8.8.0/24,one\n", encoding="utf-8")
+    report = geolookup.check(recipe, cache=str(tmp_path / "cache"))
+    assert report.has_problem
+    assert [row.line for row in report.sources[0].tables[0].bad_rows] == [2]
+    report = geolookup.check(str(recipe), max_rejects=1)
+    assert not report.has_problem
+    printed = program.run("check", str(recipe), "--max-rejects", "1").stdout
+    assert "\n".join(report.lines()) + "\n" == printed
+    with pytest.raises(geolookup.BuildError, match="neither a file nor"):
+        geolookup.check(tmp_path / "none")
+    with pytest.raises(ValueError, match="max_rejects"):
+        geolookup.check(recipe, max_rejects=-1)
 
 
 def test_build_offline_takes_the_cache_alone(recipe: Path, tmp_path: Path) -> None:

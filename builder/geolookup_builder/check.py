@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -19,7 +19,7 @@ from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
 from geolookup_builder import expected_rows, loading
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.check_report import RecipeCheck, SourceCheck, TableCheck
+from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
 from geolookup_builder.downloads import NotInCacheError, with_cached_path
 from geolookup_builder.enrichment import finders
 from geolookup_builder.field_names import near_column
@@ -38,21 +38,30 @@ from geolookup_builder.values import Reference, load_reference
 _BAD_ROWS = 10  # listed of each table
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The options of a build that a check shares: the limit of rejected rows, and the cache."""
+def check(
+    recipe: str | PathLike[str],
+    *,
+    max_rejects: int | None = None,
+    cache: str | PathLike[str] | None = None,
+) -> RecipeCheck:
+    """Read the sources of a recipe as ``build`` does, without a dataset, and return the findings.
 
-    max_rejects: int | None = None
-    cache: Path | None = None
+    ``recipe``, ``max_rejects`` and ``cache`` are as for ``build``. Nothing is downloaded.
+
+    The report has ``sources`` (files, format, tables, bad rows, and the ``problem`` of each that
+    would end a build), ``problems`` of the recipe itself, ``has_problem`` and ``lines()``, the text
+    of the command. An invalid recipe is a problem in the report. Raises BuildError if the name is
+    neither a recipe nor data, ValueError for a negative ``max_rejects``.
+    """
+    if max_rejects is not None and max_rejects < 0:
+        raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
+    limits = Limits(max_rejects, None if cache is None else Path(cache))
+    return check_recipe(recipe, limits, Progress(silent=True))
 
 
 def check_recipe(name: str | PathLike[str], limits: Limits, progress: Progress) -> RecipeCheck:
-    """Read the sources of a recipe or of data (``loading``), and return the findings.
-
-    An invalid recipe is a problem in the report. Raises BuildError if the name is neither a
-    recipe nor data.
-    """
-    report = RecipeCheck(str(name))
+    """Read the sources of a recipe or of data (``loading``), and return the findings."""
+    report = RecipeCheck(str(name), limits)
     try:
         recipe = loading.load(name)
     except BuildError as error:

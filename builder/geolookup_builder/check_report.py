@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from geolookup.errors import count_text, line_text, suggestion
 from geolookup_builder.build_report import SourceReport
@@ -11,6 +13,23 @@ from geolookup_builder.sources.reading.reader import Reject
 
 _SHOWN = 10  # files, and columns, in the text
 _CHARACTERS = 80  # of a bad row, in the text
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The options of a build that a check shares: the limit of rejected rows, and the cache."""
+
+    max_rejects: int | None = None
+    cache: Path | None = None
+
+    def build_options(self) -> list[str]:
+        """Return the options as arguments of ``geolookup build``."""
+        limit = [] if self.max_rejects is None else ["--max-rejects", str(self.max_rejects)]
+        return [*limit, *self.download_options()]
+
+    def download_options(self) -> list[str]:
+        """Return the options as arguments of ``geolookup download``."""
+        return [] if self.cache is None else ["--cache", str(self.cache)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +114,7 @@ class RecipeCheck:
     """A recipe: its sources, and the problems of the recipe itself."""
 
     recipe: str
+    limits: Limits = field(default_factory=Limits)
     sources: list[SourceCheck] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -117,6 +137,8 @@ class RecipeCheck:
         if count:
             yield f"{count_text(count, 'problem')}: build would fail"
         elif not missing:
-            yield f"no problem; to build it: geolookup build {self.recipe} -o DIR"
+            build = shlex.join(["build", self.recipe, "-o", "DIR", *self.limits.build_options()])
+            yield f"no problem; to build it: geolookup {build}"
         if missing:
-            yield f"not in the cache: {missing:,}; to fetch: geolookup download {self.recipe}"
+            download = shlex.join(["download", self.recipe, *self.limits.download_options()])
+            yield f"not in the cache: {missing:,}; to fetch: geolookup {download}"

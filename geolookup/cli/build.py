@@ -92,7 +92,8 @@ def check(recipe: str, max_rejects: int | None, cache: Path | None, as_json: boo
 
     Example: geolookup check recipe.toml
     """
-    from geolookup_builder.check import Limits, check_recipe
+    from geolookup_builder.check import check_recipe
+    from geolookup_builder.check_report import Limits
 
     from geolookup.progress import Progress
 
@@ -102,8 +103,10 @@ def check(recipe: str, max_rejects: int | None, cache: Path | None, as_json: boo
     sys.exit(1 if report.has_problem else 0)
 
 
-def _members(report: Any) -> dict[str, Any]:
+def _members(report: Any) -> object:
     """Return the members of a report; ``asdict`` counts the items of a ``Counter`` anew."""
+    if isinstance(report, Path):
+        return str(report)
     return {field.name: getattr(report, field.name) for field in fields(report)}
 
 

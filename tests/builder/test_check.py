@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
-from geolookup_builder.check import Limits, check_recipe
-from geolookup_builder.check_report import RecipeCheck, SourceCheck
+from geolookup_builder.check import check_recipe
+from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck
 from geolookup_builder.sources import FORMATS
 
 from geolookup.progress import Progress
@@ -133,9 +134,20 @@ def test_a_remote_source_is_read_from_the_cache(tmp_path: Path) -> None:
     assert "min_rows is 2" in report.sources[0].problem
     *_, count, download = report.lines()
     assert count == "1 problem: build would fail"
-    assert (
-        download == f"not in the cache: 1; to fetch: geolookup download {tmp_path / 'recipe.toml'}"
-    )
+    command = f"geolookup download {tmp_path / 'recipe.toml'} --cache {cache}"
+    assert download == f"not in the cache: 1; to fetch: {command}"
+
+
+def test_the_next_command_has_the_options_of_the_check(tmp_path: Path) -> None:
+    data = tmp_path / "my rows.csv"
+    data.write_text(ROWS.replace("10.0.0.0/8", "8.8.9.0/33"), encoding="utf-8")
+    good = run("check", str(data), "--max-rejects", "1", "--cache", str(tmp_path))
+    _, command = good.stdout.rstrip("\n").split("no problem; to build it: geolookup ")
+    words = shlex.split(command.replace("DIR", str(tmp_path / "data")))
+    assert words[2:] == ["-o", words[3], "--max-rejects", "1", "--cache", str(tmp_path)]
+    assert run(*words).returncode == 0
+    report = json.loads(run("check", str(data), "--json", "--cache", str(tmp_path)).stdout)
+    assert report["limits"] == {"max_rejects": None, "cache": str(tmp_path)}
 
 
 def test_the_command(tmp_path: Path) -> None:
