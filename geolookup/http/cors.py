@@ -25,6 +25,8 @@ _EXAMPLE = "https://app.example"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 #: A scheme and a host; a host has at least one letter or digit.
 _SCHEME_AND_HOST = re.compile(r"[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]*[a-z0-9]|\[[0-9a-f:.]+\])")
+#: Python's IDNA of 2003 makes faß.example fass.example: for browsers another domain.
+_DEVIATIONS = re.compile("[ß\u03c2\u200c\u200d]")
 _ALLOW_ORIGIN = b"Access-Control-Allow-Origin"
 _VARY: Header = (b"Vary", b"Origin")
 #: Headers of an answer that a page may read, beside those that every page may read.
@@ -86,6 +88,8 @@ def _origin_of(url: str) -> str | None:
 
     HTTPS://App.example:443/page is https://app.example.
     """
+    if _DEVIATIONS.search(url):
+        return None
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").encode("idna").decode(), parts.port

@@ -154,6 +154,7 @@ def test_without_the_option_nothing_changes(server: Server, sharing: Server, key
         ("HTTPS://App.Example:8443/page?x#y", "https://app.example:8443"),
         ("https://user@app.example", "https://app.example"),
         ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("https://faß.example", APP),  # not fass.example: that is another domain
         (" https://app.example", "https://app.example"),
         ("app.example", APP),
         ("null", APP),

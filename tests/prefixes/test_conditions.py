@@ -156,6 +156,7 @@ def test_a_value_that_no_answer_can_have_is_an_error(sample: geolookup.Engine) -
     for where, message in (
         ("country=UK", "'UK' is not an ISO 3166 code of two letters; did you mean 'GB'?"),
         ("country=usa", "'USA' is not an ISO 3166 code of two letters; did you mean 'US'?"),
+        ("country=ß", "'ß' is not an ISO 3166 code of two letters; write one such as AT or DE"),
         ("country=XX", "'XX' is not an ISO 3166 code of two letters; write one such as AT or DE"),
         (
             {"country": "Germny"},
