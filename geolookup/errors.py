@@ -11,7 +11,7 @@ from os import PathLike, fspath
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import ClassVar, Self
+    from typing import ClassVar
 
 #: The remedy for a dataset that is damaged or of another format version.
 REBUILD = "build it again with 'geolookup build'"
@@ -43,19 +43,24 @@ def count_text(count: int, noun: str, nouns: str = "") -> str:
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
-def near_match(word: object, words: Iterable[object], *, fallback: str | None = None) -> str:
+def near_match(
+    word: object, words: Iterable[object], *, argument: str = "", fallback: str | None = None
+) -> str:
     """Return ``did you mean 'x'?`` for the legal word nearest to ``word``, ignoring case.
 
-    If none is similar, return ``fallback``, by default the list of the legal words.
+    If none is similar, return ``fallback``, by default the list of the legal words. ``argument`` is
+    the text before the word: ``column=``, or ``--ip-column`` and a blank.
     """
     names = [str(word) for word in words]
     near = near_word(str(word), names)
     if near is not None:
-        return suggestion(near)
+        return suggestion(near, argument)
     if fallback is not None:
         return fallback
+    start = f"name another by {argument.strip()}; " if argument else ""
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    return f"known are {', '.join(names[:_LISTED])}{more}" if names else "none is known"
+    known = f"known are {', '.join(names[:_LISTED])}{more}" if names else "none is known"
+    return start + known
 
 
 def near_word(word: str, words: Iterable[str]) -> str | None:
@@ -70,33 +75,6 @@ def near_word(word: str, words: Iterable[str]) -> str | None:
 def suggestion(word: str, argument: str = "") -> str:
     """Return ``did you mean 'x'?``; ``argument`` is the text before the word."""
     return f"did you mean {argument}{word!r}?"
-
-
-def column_hint(name: object, columns: Iterable[object], argument: str) -> str:
-    """Return how to name another column than ``name``, absent from ``columns``.
-
-    ``argument`` is the text before the value, such as ``column=``, or ``--ip-column`` and a blank.
-    """
-    names = [str(column) for column in columns]
-    near = near_word(str(name), names)
-    if near is not None:
-        return suggestion(near, argument)
-    hint = near_match(name, names)
-    return f"name another by {argument.strip()}; {hint}" if argument else hint
-
-
-class RowNote(str):
-    """A note of an error that states the row of a table: ``row``, counted from 0."""
-
-    __slots__ = ("row",)
-
-    row: int
-
-    def __new__(cls, row: int) -> Self:
-        """Return the note for a row."""
-        note = super().__new__(cls, f"in row {row}, counted from 0")
-        note.row = row
-        return note
 
 
 class GeoLookupError(Exception):
@@ -123,9 +101,8 @@ class AddressError(ContractError, ValueError):
     """Base of the errors about an address that was looked up.
 
     ``address`` is that input (with ``clean``, after cleaning), as the caller gave it: a text,
-    an object, or a row's value. Only the attribute has it: no text, ``repr``, ``vars`` or pickle
-    of the error does: logs and other processes do not get it. A copy or an unpickled
-    error has None.
+    an object, or a row's value. Logs and other processes do not get it: text, ``repr``, ``vars``
+    and pickle of the error are without it. A copy or an unpickled error has None.
     """
 
     __slots__ = ("address",)  # not in vars(error): some loggers print those
@@ -249,12 +226,7 @@ class BuildError(PathError):
     """
 
     def __init__(
-        self,
-        path: str | PathLike[str],
-        problem: str,
-        *,
-        line: int | None = None,
-        remedy: str = "",
+        self, path: str | PathLike[str], problem: str, *, line: int | None = None, remedy: str = ""
     ) -> None:
         self.line = line
         where = None if line is None else f"{fspath(path)}:{line}"

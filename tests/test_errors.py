@@ -22,7 +22,6 @@ from geolookup.errors import (
     DatasetError,
     GeoLookupError,
     OutputError,
-    column_hint,
     count_text,
     near_match,
 )
@@ -87,9 +86,9 @@ def test_hints() -> None:
     ):
         assert near_match(word, words) == hint
     assert near_match("xyz", ["country"], fallback="see the page") == "see the page"
-    assert column_hint("IP", ["n", "ip"], "column=") == "did you mean column='ip'?"
+    assert near_match("IP", ["n", "ip"], argument="column=") == "did you mean column='ip'?"
     other = "name another by --ip-column; known are country"
-    assert column_hint("xyz", ["country"], "--ip-column ") == other
+    assert near_match("xyz", ["country"], argument="--ip-column ") == other
     quantities = [count_text(number, "row") for number in (0, 1, 2, 1000)]
     assert quantities == ["0 rows", "1 row", "2 rows", "1,000 rows"]
     many = near_match("xyz", [f"c{number}" for number in range(1000)])

@@ -13,10 +13,11 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 
 from geolookup.contract.address import is_address
-from geolookup.errors import RowNote, TableFileError, column_hint
+from geolookup.errors import TableFileError, near_match
 from geolookup.files.text_blocks import TextError
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 from geolookup.filesystem.unpacking import DAMAGE
+from geolookup.tables.row_notes import row_of
 
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
 #: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
@@ -76,9 +77,9 @@ class RowNumbers:
 
     def error(self, name: str, error: Exception, remedy: str) -> TableFileError:
         """Return an error that names the file, and the row if a note has it."""
-        notes = [note for note in getattr(error, "__notes__", []) if isinstance(note, RowNote)]
-        row = self.of(notes[0].row) if notes else None
-        return TableFileError(name, str(error), remedy, row=row)
+        row = row_of(error)
+        number = None if row is None else self.of(row)
+        return TableFileError(name, str(error), remedy, row=number)
 
 
 @dataclass(slots=True)
@@ -145,7 +146,7 @@ def check_columns(options: ReadOptions, names: list[str]) -> None:
             # A name may be an address if a file lacks its header.
             safe_names = [name for name in names if not holds_address(name)]
             option = options.key_options.get(key, "")
-            hint = column_hint(key, safe_names, option and f"{option} ")
+            hint = near_match(key, safe_names, argument=option and f"{option} ")
             raise TableFileError(options.name, f"no column {key!r}", hint)
 
 

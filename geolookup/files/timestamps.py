@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST, LATEST
-from geolookup.errors import RowNote
 from geolookup.tables.locate import is_text
+from geolookup.tables.row_notes import RowNote
 from geolookup.tables.times import PER_SECOND, Bools, Clock, Instants, Int64
 
 _NUMBER = r"^-?[0-9]+(\.[0-9]*)?$"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from geolookup.errors import column_hint
+from geolookup.errors import near_match
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.locate import CHUNK, column_of, locate
 from geolookup.tables.take import of_table, take
@@ -67,7 +67,8 @@ def check_names(
 
 def _check_column(names: list[str], name: str, argument: str) -> None:
     if name not in names:
-        raise KeyError(f"enrich: no column {name!r}; {column_hint(name, names, argument)}")
+        hint = near_match(name, names, argument=argument)
+        raise KeyError(f"enrich: no column {name!r}; {hint}")
     if names.count(name) > 1:
         raise ValueError(f"enrich: several columns are named {name!r}; rename the others")
 

@@ -18,10 +18,11 @@ from geolookup.contract.address import canonical, parse
 from geolookup.contract.fields import Field
 from geolookup.contract.localtime import instant
 from geolookup.contract.types import OnInvalid
-from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError, RowNote
+from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
 from geolookup.tables.locate import CHUNK, AddressIntervals, clean_column, column_of, locate_chunk
+from geolookup.tables.row_notes import RowNote
 from geolookup.tables.row_tables import row_tables
 from geolookup.tables.take import OF_ADDRESS, Taker, is_known
 from geolookup.tables.times import Clock, instants_of

@@ -20,7 +20,7 @@ from geolookup.contract.fields import FIELDS
 from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_object
 from geolookup.dataset.arrow_files import type_of
-from geolookup.errors import RowNote
+from geolookup.tables.row_notes import RowNote
 
 #: Ticks of each unit of timestamps.
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup import Engine
-from geolookup.errors import RowNote, TableFileError
+from geolookup.errors import TableFileError
 from geolookup.files.summarize import LocalHours, Summary, count_file
 from geolookup.files.table_files import AddressColumn, TableFile, TimeColumn, kind_of
 from geolookup.files.timestamps import InstantError, unix_seconds
 from geolookup.tables.locate import CHUNK
+from geolookup.tables.row_notes import RowNote
 from geolookup.tables.times import Instants, instants_of
 from tests.conftest import build_at
 from tests.tiers import scaled
