@@ -12,6 +12,7 @@ import click
 from geolookup.cli import fail, key_options, options
 from geolookup.cli.command import group
 from geolookup.contract.gregorian import timestamp
+from geolookup.errors import count_text
 
 if TYPE_CHECKING:
     from geolookup.gate import Accounts
@@ -131,7 +132,12 @@ def usage(accounts: str, plans: Path | None) -> None:
         for account in store.usage():
             plan = store.plans.get(account.plan)
             of = f" of {plan.quota:,}" if plan is not None and plan.quota is not None else ""
-            cells = f"{account.used:,}{of} used", account.plan, _keys(account.keys), account.name
+            cells = (
+                f"{account.used:,}{of} used",
+                account.plan,
+                count_text(account.keys, "key"),
+                account.name,
+            )
             click.echo("  ".join(cells))
 
 
@@ -183,11 +189,11 @@ def backup(file: Path, accounts: str, *, force: bool) -> None:
     click.echo(f"{file}: {back_up(accounts, file, force=force)}")
 
 
-@accounts.command(name="restore", short_help="Replace the accounts by a backup.")
+@accounts.command(name="restore", short_help="Replace the accounts with a backup.")
 @_backup
 @_file_accounts
 def restore(file: Path, accounts: str) -> None:
-    """Replace all accounts, keys and usage by the backup FILE. The audit log stays.
+    """Replace all accounts, keys and usage with the backup FILE. The audit log stays.
 
     FILE is checked first; after an error nothing has changed. Workers of a running service use
     the restored accounts within a second. Keys that were created after the backup are refused;
@@ -204,10 +210,6 @@ def _open(accounts: str, plans: Path | None = None) -> Accounts:
     from geolookup.gate import open_accounts
 
     return open_accounts(accounts, plans)
-
-
-def _keys(number: int) -> str:
-    return "1 key" if number == 1 else f"{number:,} keys"
 
 
 def _line(key: Key) -> str:

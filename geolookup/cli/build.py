@@ -80,14 +80,14 @@ def build(
 @options.cache
 @options.as_json("Print the report as JSON.")
 def check(recipe: str, max_rejects: int | None, cache: Path | None, as_json: bool) -> None:
-    """Read the sources that RECIPE names as `build` does, and print its findings.
+    """Read the sources that RECIPE names, as `build` does, and print a report.
 
     RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
     recipes`), or a file or folder of data, whose format is then detected.
 
-    Prints for each source its files with their sizes, its format and the reason for
-    it, the fields that it states, the columns that are not read, the numbers of rows,
-    the first bad rows, and the problem that would end a build. Downloads nothing.
+    Prints for each source its files with their sizes, its format and why it was
+    detected, its fields, the columns that are not read, the numbers of rows, the first
+    bad rows, and the problem that would end a build. Downloads nothing.
     Exits with 1 if `build` would fail or a source must be downloaded first.
 
     Example: geolookup check recipe.toml

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,13 @@ def _formats(command: options.F) -> options.F:
             type=click.Choice(option.choices) if option.choices else None,
             multiple=option.several,
             callback=options.split_values if option.several else None,
-            help=f"{option.help} Only for {', '.join(formats)}.",
+            help=option.help + _only_for(formats),
         )(command)
     return command
+
+
+def _only_for(formats: Sequence[str]) -> str:
+    return f" Only for {', '.join(formats)}." if len(formats) < len(FORMATS) else ""
 
 
 def _names(output: str) -> str:

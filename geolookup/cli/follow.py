@@ -90,7 +90,7 @@ def follow(
     A store that trusts no key trusts the keys of --trusted-key from now on.
     STORE/follow.json has the state.
 
-    Ends with 0 on SIGTERM. Exits with 2 if URL is not the address of a mirror, or the
+    Exits with 0 on SIGTERM, and with 2 if URL is not the address of a mirror or the
     folder is not a store.
 
     Example: geolookup follow https://geo.example.com/city --store /srv/geo --every 5m

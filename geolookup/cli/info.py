@@ -93,8 +93,8 @@ def _coverage_lines(coverage: Mapping[str, Mapping[str, int]], before: str) -> I
 def fields(as_json: bool) -> None:
     """List every field of an answer: its path, short name, type, unit, an example and meaning.
 
-    Every option and call accepts both names, and the last part of the path. A group, such as
-    location, is all its members.
+    Every option and call accepts both names. It also accepts the last part of a path, except in
+    currency. A group, such as location, means all its members.
 
     Example: geolookup fields
     """

@@ -114,7 +114,7 @@ def _tell(text: str) -> None:
 @options.not_
 @click.option("--all", "every", is_flag=True, help="All public addresses of a line must meet them.")
 @click.option("-v", "--invert-match", "inverted", is_flag=True, help="Keep the other lines.")
-@click.option("-c", "--count", is_flag=True, help="Print only how many lines are kept.")
+@click.option("-c", "--count", is_flag=True, help="Print only the number of kept lines.")
 @_color
 @options.dataset
 @options.age_notice
@@ -128,7 +128,7 @@ def grep(
     color: str,
     dataset: str | None,
 ) -> None:
-    """Write the lines of FILE, any text, that have an address which meets all conditions.
+    """Write the lines of FILE, any text, with an address that meets all conditions.
 
     Without FILE, or for -, read standard input. FILE may be compressed (.gz, .bz2, .xz, .zst).
     A condition is one of `geolookup prefixes`: country=AT,DE, asn>=64512, city^=San,

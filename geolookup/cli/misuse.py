@@ -7,6 +7,7 @@ import re
 import click
 
 from geolookup.cli.registry import COMMANDS, load
+from geolookup.contract.fields import NAMES
 from geolookup.errors import line_text, near_match, suggestion
 
 #: A text like an address, malformed or not: no message repeats it.
@@ -77,11 +78,19 @@ def _shown(parameter: click.Parameter) -> str:
 def _unknown_option(name: str, option: str, command: click.Command | None) -> str:
     """Name the option with this choice, the nearest one, or the commands that have this option."""
     own = _options(command) if command is not None else []
+    if _is_condition(option, command):
+        return f"{name} has no option {option}{_ending(command)}"
     if selection := [one for one in own if option[2:] in getattr(one.type, "choices", ())]:
         remedy = suggestion(f"{_longest(selection[0])} {option[2:]}")
     else:
         remedy = near_match(option, map(_longest, own), fallback=_elsewhere(option, command))
     return f"{name} has no option {option}; {remedy}"
+
+
+def _is_condition(option: str, command: click.Command | None) -> bool:
+    """Return whether an option stands for a condition: ``--country AT``, ``--where country=AT``."""
+    takes_conditions = any(one.name == "where" for one in getattr(command, "params", ()))
+    return takes_conditions and (option == "--where" or option[2:].replace("-", "_") in NAMES)
 
 
 def _elsewhere(option: str, command: click.Command | None) -> str:

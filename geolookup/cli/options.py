@@ -196,8 +196,9 @@ def keep(least: int, usual: int | None, default: str = "") -> Callable[[F], F]:
         metavar="N",
         type=click.IntRange(min=least),
         default=usual,
-        show_default=default or True,
-        help="Keep the N generations that were published last.",
+        show_default=not default,
+        help="Keep the N generations that were published last."
+        + (f" [default: {default}]" if default else ""),
     )
 
 

@@ -34,16 +34,8 @@ def _names(command: options.F) -> options.F:
     return command
 
 
-def _refuse_where(_context: object, _option: object, value: str | None) -> None:
-    if value is not None:
-        example = "geolookup prefixes country=AT,DE"
-        fail(f"prefixes has no option --where; write the condition without it: {example}")
-
-
 @command("prefixes", "List the prefixes whose answers meet conditions.")
 @click.argument("where", metavar="[CONDITION]...", nargs=-1)
-@click.option("--where", "refused", hidden=True, expose_value=False, is_flag=False, flag_value="",
-              callback=_refuse_where)  # fmt: skip
 @options.not_
 @click.option("--within", metavar="NETWORK", help="Only addresses in this network.")
 @click.option(

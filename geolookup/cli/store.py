@@ -31,8 +31,8 @@ def publish(dataset: str | None, store: Path | None, full: Path | None, expect: 
     DATASET may be a dataset, another store, or a file of `geolookup pack`. A delta is
     applied to its base, any generation of the store. A generation that the store already
     has becomes the current one again. Exits with 2 and leaves the store unchanged if the
-    dataset is damaged, if its id is not the id of its content or --expect, if the base is
-    missing, or if the store trusts keys and none of them has signed the dataset.
+    dataset is damaged, if its id differs from its content or from --expect, if the base
+    is missing, or if the store trusts keys and none of them has signed the dataset.
 
     Example: geolookup publish mydata --store /srv/geo
     """

@@ -47,7 +47,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
     help="Do nothing if an update succeeded that began less than AGE ago, such as 20h, 7d or 2w.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the steps of the update, and change nothing.")
-@options.keep(least=1, usual=None, default=f"as the recipe says, else {KEEP}")
+@options.keep(least=1, usual=None, default=f"the recipe's, else {KEEP}")
 @options.cache
 @key_options.signing_keys()
 @key_options.trusted_keys

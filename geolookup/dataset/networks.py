@@ -157,6 +157,6 @@ def limits_of(within: object) -> list[tuple[int, int, int]]:
         network = ipaddress.ip_network(within)  # type: ignore[arg-type]
     except (ValueError, TypeError, AttributeError, IndexError):
         # In words of our own: an exception's text holds no address.
-        problem = "within is not a network without host bits; write it like 8.0.0.0/8"
+        problem = "within must be a network without host bits; write it like 8.0.0.0/8"
         raise ValueError(problem) from None
     return [(network.version, int(network[0]), int(network[-1]))]

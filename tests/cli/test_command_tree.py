@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from geolookup import cli
 from geolookup.cli.command import Group
 from geolookup.cli.registry import COMMANDS, SECTIONS, load
+from geolookup.export.formats import FORMATS
 from tests.cli.command_tree import tree
 from tests.cli.program import refusal
 from tests.conftest import ROOT
@@ -60,6 +61,13 @@ def test_the_help_of_every_command_begins_with_an_example() -> None:
         assert command.short_help, name
 
 
+def test_help_has_no_default_in_parentheses_and_no_limit_to_all_formats() -> None:
+    assert [name for name, _ in tree() if "[default: (" in help_of(name)] == []
+    text = " ".join(help_of("export").split())
+    assert f"Only for {', '.join(FORMATS)}" not in text
+    assert "Only for csv, jsonl, parquet, postgresql." in text
+
+
 def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
     for args, line in (
         (["build"], "build needs RECIPE; example: {build}"),
@@ -98,8 +106,8 @@ def test_a_group_without_a_command_shows_its_help() -> None:
 
 #: Options whose help names the object of their command; the others have one help everywhere.
 OF_A_COMMAND = {
-    *("accounts", "base", "fail-if", "fields", "force", "format", "json", "output", "time-column"),
-    *("top", "traffic", "truth", "within", "family"),
+    *("accounts", "base", "fail-if", "fields", "force", "format", "json", "keep", "output"),
+    *("time-column", "top", "traffic", "truth", "within", "family"),
 }
 #: Options with one name and two meanings, each as in programs that users know.
 TWO_MEANINGS = {

@@ -120,11 +120,12 @@ def test_misuse_is_one_line(tmp_path: Path) -> None:
         (("country",), "prefixes: a condition has a field, an operator and a value; write"),
         (("8.8.8.8",), "prefixes: a condition has a field, an operator and a value; write"),
         (("--not", "asn=x"), "--not: 'x' is not a network.asn: its values are numbers"),
-        (("--within", "8.8.8.8/8"), "--within is not a network without host bits; write it like"),
+        (("--within", "8.8.8.8/8"), "--within must be a network without host bits; write it like"),
         (("--by", "time.abbr"), "--by: time.abbr follows from the address or the time"),
         (("--by", "contry"), "--by: no field 'contry'; did you mean 'country'?"),
         (("--where", "country=AT"), WITHOUT_WHERE),
         (("--where=country=AT",), WITHOUT_WHERE),
+        (("--asn", "15169"), "prefixes has no option --asn; example: geolookup prefixes country="),
         (("--format", "nft", "--name", "a; flush ruleset"), "--name 'a; flush ruleset' is not a"),
         (("--format", "nft", "--name", "a\nb"), r"--name 'a\\nb' is not a letter, then"),
         (("--format", "nft", "--value", "1"), "--value is for nginx-geo, not for nft"),
@@ -136,8 +137,7 @@ def test_misuse_is_one_line(tmp_path: Path) -> None:
 
 
 WITHOUT_WHERE = (
-    "prefixes has no option --where; write the condition without it: "
-    "geolookup prefixes country=AT,DE"
+    "prefixes has no option --where; example: geolookup prefixes country=AT,DE --not asn=15169"
 )
 
 

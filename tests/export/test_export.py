@@ -126,7 +126,7 @@ def test_wrong_options(sample: geolookup.Engine, tmp_path: Path) -> None:
         ("csv", {"fields": ("time.abbr",)}, "time.abbr follows from the address or the time"),
         ("csv", {"fields": ("ip",)}, "ip follows from the address or the time"),
         ("csv", {"fields": ("location.town",)}, "no field 'location.town'"),
-        ("csv", {"within": "8.8.8.8/8"}, "within is not a network without host bits"),
+        ("csv", {"within": "8.8.8.8/8"}, "within must be a network without host bits"),
         ("csv", {"ranges": "ip4r"}, "no ranges 'ip4r' in this format; write range or cidr"),
         ("csv", {"family": "5"}, "no family '5'"),
     ]
