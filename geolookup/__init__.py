@@ -6,11 +6,12 @@
 >>> geolookup.answer("8.8.8.8").location.country_name
 'United States'
 
-Most commands are also functions, each imported on first use: ``build``, ``check``,
-``diff``, ``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``,
-``sign``, ``unpack``, ``update``, ``verify``. So are the types of answers (``Envelope``, ``Data``,
-``Location``, ``Time``, ``Currency``, ``Network``, ``Answer``) and of names of fields
-(``FieldName``, ``ColumnName``). ``fields`` lists the fields.
+``open`` returns an ``Engine``: it has these calls, and the calls for many addresses, tables,
+prefixes and exports. ``fields`` lists the fields. Some commands are functions, too: ``build``,
+``check``, ``diff``, ``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``,
+``score``, ``sign``, ``unpack``, ``update``, ``verify``. For annotations there are the types of
+answers (``Envelope``, ``Data``, ``Location``, ``Time``, ``Currency``, ``Network``, ``Answer``) and
+of names of fields (``FieldName``, ``ColumnName``).
 """
 
 from __future__ import annotations

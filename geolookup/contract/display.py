@@ -41,7 +41,8 @@ def fields() -> tuple[FieldInfo, ...]:
     """Return every field and group of an answer, in contract order.
 
     A group (``"location"``) comes before its members (``"location.city_name"``). Every call and
-    option accepts a field by its path, its short name or its member (``"city_name"``).
+    option accepts a field by its path, its short name or, except in currency, its member
+    (``"city_name"``).
     """
     return tuple(
         FieldInfo(
