@@ -68,8 +68,9 @@ def typed_value(field: Field, value: Any) -> Any:
 
 def _in_answers(field: Field, text: str) -> str:
     """Return a text in the case that answers have: ``at`` is the country code ``AT``."""
-    # ASCII only: the capitals of "ß" would be SS, South Sudan.
-    is_code = field.path in _CAPITALS and len(text) <= _CODE and text.isascii()
+    if not text.isascii():  # the capitals of "ß" would be SS, South Sudan
+        return text
+    is_code = field.path in _CAPITALS and len(text) <= _CODE
     default = text.upper() if is_code else text
     return fixed_values(field).get(text.casefold(), default)
 

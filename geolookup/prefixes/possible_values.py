@@ -91,7 +91,7 @@ def _hint(tables: RowTables, field: Field, value: str) -> str:
     words = dict(fixed_values(field))
     if _KINDS.get(field.path) in (_ALPHA_2, _ALPHA_3):
         words |= _country_words(tables, is_alpha_3=_KINDS[field.path] == _ALPHA_3)
-    folded = value.casefold()
+    folded = value.lower()
     # A code of two or three letters is like many others.
     is_code = len(value) <= len("AUT")
     near = folded if folded in words else near_word(folded, () if is_code else words)
