@@ -67,7 +67,7 @@ def detect_format(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> Sour
         raise near_misses[0]
     if not of_files:
         raise unknown_files(spec.base / spec.path, files)
-    name = _common_format(spec, of_files)
+    name = _common_format(spec, of_files, formats)
     for key in spec.options:
         if key not in formats[name].options:
             problem = (
@@ -100,7 +100,7 @@ def _detections(
 
     ``near_misses`` gets the near miss of a file without a detection.
     """
-    start, missed = opening(member), list[NearMissError]()
+    start, missed = opening(member, spec), list[NearMissError]()
     detections = {
         name: detection
         for name in formats
@@ -133,10 +133,13 @@ def _among_others(member: Member, spec: SourceSpec) -> bool:
     return len(member.file_names) > 1 or _is_folder(spec)
 
 
-def _common_format(spec: SourceSpec, of_files: Mapping[str, Detections]) -> str:
-    """Return the one format that was detected in all files."""
+def _common_format(
+    spec: SourceSpec, of_files: Mapping[str, Detections], formats: Mapping[str, SourceFormat]
+) -> str:
+    """Return the one format that was detected in all files; the stated options may decide."""
     # Files that fit {csv, ipinfo} and {ipinfo}: ipinfo.
     common = set.intersection(*(set(detections) for detections in of_files.values()))
+    common = {name for name in common if spec.options.keys() <= formats[name].options} or common
     if len(common) == 1:
         return common.pop()
     if common:

@@ -325,6 +325,44 @@ def test_options_and_files_of_several_formats(tmp_path: Path) -> None:
     assert error.path == str(tmp_path / "b.csv")
 
 
+SEMICOLONS = "network;country;city\n8.8.8.0/24;DE;Berlin\n"
+MAPPED = 'columns = { network = "network", country_code = "country" }'
+#: Name, text and options of a file: the options say how it is written.
+WRITTEN: list[tuple[str, str | bytes, str, str]] = [
+    ("a.csv", SEMICOLONS, f'delimiter = ";"\n{MAPPED}', "csv"),
+    ("b.csv", "network|isp\n8.8.8.0/24|x\n", 'delimiter = "|"', "csv"),
+    ("c.csv", "cidr,land\n8.8.8.0/24,DE\n", 'columns = { network = "cidr", asn = "land" }', "csv"),
+    (
+        "d.csv",
+        "8.8.8.0/24;DE\n",
+        'delimiter = ";"\nheader = false\ncolumns = { network = 1, country_code = 2 }',
+        "csv",
+    ),
+    # Without columns this is a table of IPinfo.
+    ("e.csv", "network,country,city,asn,office\n8.8.8.0/24,DE,Berlin,AS1,HQ\n", MAPPED, "csv"),
+    ("f.json", '{"network": "8.8.8.0/24", "country": "DE", "x": 1}\n', MAPPED, "jsonl"),
+    (
+        "g.parquet",
+        test_generic_typed.as_parquet([{"network": "8.8.8.0/24", "country": "DE", "x": "1"}]),
+        MAPPED,
+        "parquet",
+    ),
+]
+
+
+def test_the_options_of_a_recipe_are_how_a_file_is_written(tmp_path: Path) -> None:
+    for name, content, options, expected in WRITTEN:
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        assert detected(tmp_path, name, options) == expected, name
+    files: dict[str, str | bytes] = {"a.csv": SEMICOLONS}
+    error = fails(tmp_path, files, one("auto", "a.csv", 'delimiter = ";"'))
+    assert error.problem == "unknown columns 'country', 'city'"
+    error = fails(tmp_path, files, one("auto", "a.csv", 'delimiter = ";;"'))
+    assert error.problem == "source.delimiter cannot be ';;'"
+    error = fails(tmp_path, files, one("auto", "a.csv", MAPPED))
+    assert error.problem == "the delimiter is ';'"
+
+
 def test_a_folder_and_an_archive_of_nothing_known(tmp_path: Path) -> None:
     (tmp_path / "feeds").mkdir()
     (tmp_path / "feeds" / "a.csv").write_text(test_geofeed.FEED, encoding="utf-8")

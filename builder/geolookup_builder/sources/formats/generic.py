@@ -30,7 +30,12 @@ from geolookup_builder.sources.formats.generic_mapping import (
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceFormat, SourceTable
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
+from geolookup_builder.sources.reading.sniffing import (
+    Detection,
+    NearMissError,
+    Opening,
+    begins_object,
+)
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import leaves
 
@@ -73,9 +78,13 @@ class _Syntax:
     batches: Callable[[Member, _Request, Columns], Iterator[Batch]]
 
 
-def _read(spec: SourceSpec, syntax: _Syntax) -> Iterator[SourceTable]:
+def _request(spec: SourceSpec) -> _Request:
     marks = punctuation(spec)
-    request = _Request(marks, mapping(spec, marks), _family(spec))
+    return _Request(marks, mapping(spec, marks), _family(spec))
+
+
+def _read(spec: SourceSpec, syntax: _Syntax) -> Iterator[SourceTable]:
+    request = _request(spec)
     suffixes = syntax.suffixes if request.mapping is None else syntax.mapped_suffixes
     files = [
         (member, syntax.columns(member, request))
@@ -159,7 +168,6 @@ def _json_batches(member: Member, request: _Request, columns: Columns) -> Iterat
     return jsonlines.batches(member, *plan, lambda schema: request.plan(_columns(member, schema)))
 
 
-_COMMA = _Request(Punctuation(",", header=True))
 _CSV = _Syntax((".csv",), (".csv", ".tsv", ".txt"), _csv_columns, _csv_batches)
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _PARQUET = _Syntax(_PARQUET_SUFFIXES, _PARQUET_SUFFIXES, _parquet_columns, _parquet_batches)
@@ -167,22 +175,35 @@ _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _JSON = _Syntax(_JSON_SUFFIXES, _JSON_SUFFIXES, _json_columns, _json_batches)
 
 
+def _stated(opening: Opening) -> _Request:
+    """Return the request of a recipe; NearMissError if its options have an error."""
+    if opening.spec is None:
+        return _Request(Punctuation(",", header=True))
+    try:
+        return _request(opening.spec)
+    except BuildError as error:
+        raise NearMissError(error.path, error.problem, remedy=error.remedy or "") from error
+
+
 def _detect_csv(opening: Opening) -> Detection:
-    return _detection(_csv_columns(opening.start, _COMMA))
+    request = _stated(opening)
+    return _detection(_csv_columns(opening.start, request), request)
 
 
 def _detect_parquet(opening: Opening) -> Detection | None:
-    member = opening.member
-    return _detection(_parquet_columns(member, _COMMA)) if parquet.begins(member) else None
+    member, request = opening.member, _stated(opening)
+    if not parquet.begins(member):
+        return None
+    return _detection(_parquet_columns(member, request), request)
 
 
 def _detect_json(opening: Opening) -> Detection | None:
-    member = opening.member
-    return _detection(_json_columns(member, _COMMA)) if begins_object(member) else None
+    member, request = opening.member, _stated(opening)
+    return _detection(_json_columns(member, request), request) if begins_object(member) else None
 
 
-def _detection(columns: Columns) -> Detection:
-    match_names(columns)
+def _detection(columns: Columns, request: _Request) -> Detection:
+    request.select(columns)
     names, more = columns.names[:_SHOWN], len(columns.names) - _SHOWN
     return Detection(f"columns {', '.join(names)}{f' and {more} more' if more > 0 else ''}")
 

@@ -25,6 +25,7 @@ from typing import Literal
 
 from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import END_BYTES, START_BYTES, Kind, is_binary, looks_like
+from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 
@@ -65,10 +66,14 @@ class NearMissError(BuildError):
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A member, and its first whole lines as a member that is held in memory."""
+    """A member, and its first whole lines as a member that is held in memory.
+
+    ``spec`` is its source: options that the recipe states are how the member is written.
+    """
 
     member: Member
     start: Member
+    spec: SourceSpec | None = None
 
     @property
     def first_line(self) -> str:
@@ -77,7 +82,7 @@ class Opening:
             return stream.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
 
 
-def opening(member: Member) -> Opening:
+def opening(member: Member, spec: SourceSpec | None = None) -> Opening:
     """Read the beginning of a member; BuildError if it cannot be read."""
     with member.open() as stream:
         data = stream.read(_OPENING_BYTES)
@@ -88,7 +93,7 @@ def opening(member: Member) -> Opening:
     def opener() -> AbstractContextManager[io.BytesIO]:
         return io.BytesIO(data)
 
-    return Opening(member, Member(member.label, opener))
+    return Opening(member, Member(member.label, opener), spec)
 
 
 def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:
