@@ -136,12 +136,15 @@ class NetworkAnswers(ManyAnswers):
         Both are raised by the call, not by the first step.
         """
         from geolookup.prefixes.lists import networks, networks_with_values
+        from geolookup.prefixes.possible_values import check_values
         from geolookup.prefixes.select import Selection, question
 
         query = question(
             "prefixes", where, by=by, within=within, family=family, aggregate=aggregate
         )
-        selection = Selection(self._open_state().dataset, query)
+        dataset = self._open_state().dataset
+        check_values(dataset, query.conditions)
+        selection = Selection(dataset, query)
         return networks(selection) if by is None else networks_with_values(selection)
 
     def prefix_table(
@@ -160,9 +163,12 @@ class NetworkAnswers(ManyAnswers):
         raises.
         """
         from geolookup.prefixes.lists import table
+        from geolookup.prefixes.possible_values import check_values
         from geolookup.prefixes.select import Selection, question
 
         query = question(
             "prefix_table", where, by=by, within=within, family=family, aggregate=aggregate
         )
-        return table(Selection(self._open_state().dataset, query))
+        dataset = self._open_state().dataset
+        check_values(dataset, query.conditions)
+        return table(Selection(dataset, query))

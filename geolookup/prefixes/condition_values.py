@@ -142,7 +142,9 @@ def bound(field: Field, operator: str, values: list[Any]) -> float:
     outermost = field.most if is_above else field.least
     can_meet = number < outermost if is_above else number > outermost
     if not can_meet and (number != outermost or operator in (">", "<")):
-        raise ValueError(f"no {field.path} is {operator}{number:.12g}: they are {_limits(field)}")
+        raise ValueError(
+            f"no {field.path} is {operator}{number:.12g}: its values are {_limits(field)}"
+        )
     return number
 
 

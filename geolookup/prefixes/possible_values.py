@@ -30,15 +30,14 @@ _KINDS = {
     "location.country_neighbors": _ALPHA_2,
     "time.zone": "an IANA time zone",
 }
-_FALLBACK, _FALLBACKS = (
-    "write one such as AT or DE",
-    {
-        "location.continent_code": "write AF, AN, AS, EU, NA, OC or SA",
-        "time.zone": "write one such as Europe/Vienna",
-    },
-)
-_COUNTRY_NAME, _COUNTRY_CODE = (
-    next(field for field in STORED if field.path == f"location.{member}")
+_FALLBACKS = {
+    "location.continent_code": "write AF, AN, AS, EU, NA, OC or SA",
+    "time.zone": "write one such as Europe/Vienna",
+}
+_FALLBACK = "write one such as AT or DE"
+#: The name and the code of a country.
+_NAME, _CODE = (
+    next(field for field in STORED if field.member == member)
     for member in ("country_name", "country_code")
 )
 
@@ -68,11 +67,12 @@ def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator
         is_open = field.type in (TEXT, TEXTS) and not fixed_values(field)
         names = distinct(tables.column(field)).to_pylist() if absent and is_open else ()
         for value in absent[:_NAMED]:
-            line = f"no answer has the {field.path} {value_for_message(value)}"
+            line = f"no answer of this dataset has the {field.path} {value_for_message(value)}"
             hint = near_match(value, names, fallback="check its spelling") if names else ""
             yield line + (f"; {hint}" if hint else "")
         if len(absent) > _NAMED:
-            yield f"no answer has {len(absent) - _NAMED:,} more values of {field.path}"
+            more = len(absent) - _NAMED
+            yield f"no answer of this dataset has {more:,} more values of {field.path}"
 
 
 def _absent(
@@ -101,7 +101,7 @@ def _hint(tables: RowTables, field: Field, value: str) -> str:
 def _country_words(tables: RowTables, *, is_alpha_3: bool) -> dict[str, str]:
     """Return the code of a country by its names and other codes, in lower case."""
     words = {alpha_3: alpha_2 for alpha_2, alpha_3 in ALPHA_3.items()} | COUNTRY_ALIASES
-    columns = (tables.column(field).to_pylist() for field in (_COUNTRY_NAME, _COUNTRY_CODE))
+    columns = (tables.column(field).to_pylist() for field in (_NAME, _CODE))
     words |= {name: code for name, code in zip(*columns, strict=True) if name and code}
     if is_alpha_3:
         words = {word: ALPHA_3.get(code, code) for word, code in words.items()} | ALPHA_3

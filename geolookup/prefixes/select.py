@@ -24,7 +24,6 @@ from geolookup.dataset.networks import limits_of
 from geolookup.dataset.public_ranges import U32, any_known, public_ranges
 from geolookup.prefixes.conditions import Condition, Where, conditions_of
 from geolookup.prefixes.field_columns import FieldColumns
-from geolookup.prefixes.possible_values import check_values
 from geolookup.prefixes.spans import Spans, join
 from geolookup.prefixes.value_shape import ValueShape
 from geolookup.tables.row_tables import RowTables, row_tables, table_of
@@ -48,10 +47,9 @@ class RowMasks(NamedTuple):
 def row_masks(dataset: Dataset, conditions: Sequence[Condition]) -> RowMasks:
     """Return the rows that meet all conditions.
 
-    Row 0 (unknown) is marked if unknown values meet the conditions. Raises ValueError for a value
-    that no answer can have, and DatasetError if the dataset is damaged.
+    Row 0 (unknown) is marked if unknown values meet the conditions. Raises DatasetError if the
+    dataset is damaged.
     """
-    check_values(dataset, conditions)
     tables = row_tables(dataset)
     marks = {
         LOCATION: np.ones(len(dataset.locations), bool),
@@ -92,7 +90,7 @@ class Selection:
     """
 
     def __init__(self, dataset: Dataset, query: Question) -> None:
-        """Raise ValueError for a value that no answer can have, DatasetError for damaged tables."""
+        """Raise DatasetError for damaged tables."""
         self.families, self.shape = query.families, query.shape
         self.columns = FieldColumns(dataset, query.shape.fields)
         self._dataset, self._query = dataset, query

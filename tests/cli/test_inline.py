@@ -66,9 +66,8 @@ def test_the_exit_status_of_grep() -> None:
         done = run("grep", *options, text="8.8.8.8 x\nnone\n")
         assert (done.returncode, done.stdout) == (status, printed), options
     told = refusal("grep", "--where", "city=Mountain Vew", status=1, text="8.8.8.8 x\n")
-    assert (
-        "no answer has the location.city_name 'Mountain Vew'; did you mean 'Mountain View'" in told
-    )
+    hint = "the location.city_name 'Mountain Vew'; did you mean 'Mountain View'"
+    assert f"no answer of this dataset has {hint}" in told
 
 
 def test_values_do_not_act_on_a_terminal(tmp_path: Path) -> None:

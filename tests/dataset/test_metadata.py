@@ -302,7 +302,7 @@ def test_parts(sample: geolookup.Engine) -> None:
     result = rows(public_ranges(dataset, 4, network))
     assert [item[:2] for item in result] == [(int(network[0]), int(network[-1]))]
     assert rows(public_ranges(dataset, 6, network)) == []
-    with pytest.raises(ValueError, match="within is not a network"):
+    with pytest.raises(ValueError, match="within must be a network"):
         public_ranges(dataset, 4, "8.8.8.8/8")
     everything = rows(public_ranges(dataset, 4))
     selection = rows(public_ranges(dataset, 4, None, lambda location, _: location == 3))

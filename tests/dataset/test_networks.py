@@ -238,7 +238,7 @@ def test_within_what_is_left_out_or_no_network(sample: geolookup.Engine) -> None
     for block in ("10.0.0.0/8", "::ffff:0:0/96", "2002::/16", "ff00::/8", "::1"):
         assert walked(sample, block) == [], block
     for other in ("", "8.8.8", "8.8.8.8/24", "8.8.8.0/33", "x", [], (), 5.5, b"8.8.8.0", object()):
-        with pytest.raises(ValueError, match=r"^prefixes: within is not a network") as caught:
+        with pytest.raises(ValueError, match=r"^prefixes: within must be a network") as caught:
             sample.prefixes(within=other)  # at once, not at the first step
         assert caught.value.__cause__ is None
 

@@ -76,7 +76,7 @@ REFUSED: list[tuple[Any, str]] = [
     ("asn=1.5", "'1.5' is not a network.asn"),
     ("lat=nan", "'nan' is not a location.latitude: its values are numbers from -90 to 90"),
     ("lat=200", "'200' is not a location.latitude"),
-    ("lat>90", "no location.latitude is >90: they are from -90 to 90"),
+    ("lat>90", "no location.latitude is >90: its values are from -90 to 90"),
     ("asn<=0", "no network.asn is <=0"),
     ("asn<1", "no network.asn is <1"),
     ("asn>4294967295", "no network.asn is >4294967295"),
@@ -120,14 +120,17 @@ def test_values_that_no_answer_has(sample: geolookup.Engine) -> None:
         "prefixes",
     )
     assert list(absent_values(dataset, conditions)) == [
-        "no answer has the location.country_code 'AQ'",
-        "no answer has the network.asn 4294967295",
-        "no answer has the location.country_neighbors 'AQ'",
+        "no answer of this dataset has the location.country_code 'AQ'",
+        "no answer of this dataset has the network.asn 4294967295",
+        "no answer of this dataset has the location.country_neighbors 'AQ'",
     ]
     cities = "city=8.8.8.8," + ",".join(map("Xq{}".format, range(1, 2000)))
     *_, last = lines = list(absent_values(dataset, conditions_of(cities, "prefixes")))
-    assert last == "no answer has 1,995 more values of location.city_name"
-    assert lines[0] == "no answer has the location.city_name an address; check its spelling"
+    assert last == "no answer of this dataset has 1,995 more values of location.city_name"
+    assert (
+        lines[0]
+        == "no answer of this dataset has the location.city_name an address; check its spelling"
+    )
     assert len(lines) == 6
     close = conditions_of("country_name=Germny", "prefixes")
     assert "did you mean 'Germany'?" in next(absent_values(dataset, close))

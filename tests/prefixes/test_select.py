@@ -206,7 +206,7 @@ def test_nothing_meets_the_conditions(sample: geolookup.Engine) -> None:
 def test_errors_are_raised_by_the_call(sample: geolookup.Engine) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"where": "nonsense"}, "prefixes: a condition has a field"),
-        ({"where": {}, "within": "8.8.8.8/8"}, "prefixes: within is not a network"),
+        ({"where": {}, "within": "8.8.8.8/8"}, "prefixes: within must be a network"),
         ({"where": {}, "family": 5}, "prefixes: family must be 4 or 6"),
     ]
     for arguments, message in wrong:
