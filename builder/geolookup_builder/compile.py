@@ -25,6 +25,7 @@ from geolookup.parallel import alongside
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
+from geolookup.store.paths import dataset_path
 from geolookup_builder import expected_rows, loading, output_files, row_numbers
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.deciding_rows import DecidingRows
@@ -103,7 +104,7 @@ def build(
         max_rejects,
         None if cache is None else Path(cache),
         offline,
-        None if previous is None else Path(previous),
+        None if previous is None else Path(dataset_path(previous)),
         read_signing_keys(signing_keys),
     )
     return compile_dataset(recipe, Path(output), options, Progress(silent=True))

@@ -18,6 +18,7 @@ from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.signing.trust import Trust, TrustedKeys, read_trusted_keys
 from geolookup.store import pointer
+from geolookup.store.paths import dataset_path
 
 _WHOLE = "name its base with --base, or unpack an archive of the whole dataset"
 
@@ -66,7 +67,7 @@ def base_folder(
     """
     if base is None:
         raise DatasetError(archive, f"a delta of generation {header.base}", remedy)
-    path = Path(base)
+    path = Path(dataset_path(base))
     folder = _generation(path, header.base)
     try:
         manifest = read_manifest(folder)

@@ -37,7 +37,7 @@ _max_rejects = click.option(
 @click.option(
     "--previous",
     metavar="PATH",
-    type=options.AS_PATH,
+    type=options.AS_DATASET,
     help="Earlier dataset or store: keep its row numbers, and compare max_drop of sources.",
 )
 @key_options.signing_keys()

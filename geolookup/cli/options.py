@@ -12,6 +12,7 @@ import click
 
 from geolookup.cli import fail
 from geolookup.contract.localtime import instant
+from geolookup.store.paths import dataset_path
 from geolookup.store.requirements import AGE_NOTICE
 
 if TYPE_CHECKING:
@@ -34,6 +35,17 @@ def group(*several: Callable[[F], F]) -> Callable[[F], F]:
 #: Any path, as text or as a Path. A shell completes it; the function that opens it checks it.
 PATH = click.Path(readable=False)
 AS_PATH = click.Path(path_type=Path)
+
+
+class _DatasetPath(click.Path):
+    """The path of an earlier dataset or store; ``bundled`` is the bundled dataset."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
+        """Return the path that a text names."""
+        return Path(dataset_path(str(super().convert(value, param, ctx))))
+
+
+AS_DATASET = _DatasetPath(readable=False)
 #: What ``geolookup.open`` opens without a path.
 _DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else bundled"
 
@@ -209,7 +221,7 @@ def force(replaced: str) -> Callable[[F], F]:
 
 def base(purpose: str) -> Callable[[F], F]:
     """Return the option ``--base``: the base of a delta."""
-    return click.option("--base", metavar="OLD", type=AS_PATH, help=purpose)
+    return click.option("--base", metavar="OLD", type=AS_DATASET, help=purpose)
 
 
 cache = click.option(

@@ -17,6 +17,7 @@ from geolookup.cli.command import command
 from geolookup.errors import line_text
 from geolookup.prefixes.list_text import Changes, Lists, Settings, Syntax
 from geolookup.prefixes.syntaxes import SYNTAXES
+from geolookup.store.paths import dataset_path
 
 if TYPE_CHECKING:
     from geolookup.prefixes.select import Question, Selection
@@ -207,13 +208,14 @@ def _changes(since: str, query: Question, syntax: Syntax, current: Lists) -> Cha
     from geolookup.prefixes.lists import changes, count, lists, read_list
     from geolookup.prefixes.select import Selection
 
-    if Path(since).is_dir():
-        with geolookup.open(since) as former:
+    path = Path(dataset_path(since))
+    if path.is_dir():
+        with geolookup.open(path) as former:
             changed = changes(
                 lists(Selection(former.snapshot().dataset, query), syntax.entries), current
             )
     else:
-        changed = changes(read_list(Path(since), syntax), current)
+        changed = changes(read_list(path, syntax), current)
     added, removed = map(count, changed)
     line = f"{added:,} added, {removed:,} removed since {line_text(since)}"
     click.echo(f"geolookup: {line}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import geolookup
+from geolookup.dataset.layout import MANIFEST
 from geolookup.store import paths
 from geolookup.store.paths import BUNDLED
 from tests.cli.program import run
@@ -151,3 +153,24 @@ def test_the_bundled_dataset_has_a_name(
     assert geolookup.publish("bundled", store) == generation
     assert geolookup.diff("bundled", BUNDLED).new.generation == generation
     assert f'"path": "{BUNDLED}"' in run("info", "bundled", "--json").stdout
+
+
+def test_an_earlier_dataset_is_named_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # of this process; the program runs there too
+    generation = geolookup.verify(BUNDLED).generation
+    delta = ("pack", "bundled", "--base", "bundled", "-o", "delta.tar.zst")
+    for command in (delta, ("unpack", "delta.tar.zst", "--base", "bundled", "-o", "again")):
+        assert run(*command, folder=tmp_path).returncode == 0
+    assert geolookup.verify("again").generation == generation
+    geolookup.unpack("delta.tar.zst", "once", base="bundled")
+    Path("a.csv").write_text("network,country_code\n8.8.8.0/24,US\n", encoding="utf-8")
+    geolookup.build("a.csv", "built", previous="bundled")
+    assert (
+        run("build", "a.csv", "--previous", "bundled", "-o", "run", folder=tmp_path).returncode == 0
+    )
+    for name in ("built", "run"):
+        manifest = json.loads(Path(name, MANIFEST).read_text(encoding="utf-8"))
+        assert manifest["previous"] == generation
+    done = run("prefixes", "country=US", "--within", "8.8.8.0/24", "--since", "bundled")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "geolookup: 0 added, 0 removed since bundled\n"
