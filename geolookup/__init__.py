@@ -179,7 +179,8 @@ def _missing(name: str) -> AttributeError:
     if hasattr(Engine, name):
         hint = f"; an engine has it: geolookup.open().{name}"
     elif not name.startswith("_"):  # tools look for special names
-        hint = f"; {near_match(name, __all__, fallback='dir(geolookup) lists its names')}"
+        fallback = "geolookup.open() opens a dataset, dir(geolookup) lists the names"
+        hint = f"; {near_match(name, __all__, fallback=fallback)}"
     # Without ``obj`` a traceback adds no name of its own.
     return AttributeError(f"module 'geolookup' has no attribute {name!r}{hint}", name=name)
 

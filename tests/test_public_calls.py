@@ -242,7 +242,7 @@ def test_the_public_names_and_a_misspelt_one() -> None:
     for name, hint in (
         ("lokup", "did you mean 'lookup'?"),
         ("get_many", "an engine has it: geolookup.open().get_many"),
-        ("qqqq", "dir(geolookup) lists its names"),
+        ("Reader", "geolookup.open() opens a dataset, dir(geolookup) lists the names"),
     ):
         with pytest.raises(AttributeError) as caught:
             getattr(module, name)

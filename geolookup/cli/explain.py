@@ -14,8 +14,10 @@ from geolookup.cli import note_age, options
 from geolookup.cli.address_input import blocks
 from geolookup.cli.command import command
 from geolookup.cli.terminal_text import value_text
+from geolookup.contract.address import effective, parse
 from geolookup.contract.envelope import failure, to_json
-from geolookup.errors import AddressError, line_text
+from geolookup.contract.special import special_block
+from geolookup.errors import AddressError, PrivateAddressError, line_text
 
 #: The indent of lines below a layer.
 _UNDER = " " * 21
@@ -39,8 +41,8 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
     its file and line, and the rows of all sources follow. --json has all fields of each layer.
 
     For -, it reads addresses from standard input, one per line. Exits with 1 if an
-    IP is malformed or private: standard error names its position, and --json
-    prints the error envelope.
+    IP is malformed or private: standard error names its position and the special
+    purpose of a private one, and --json prints the error envelope.
 
     Example: geolookup explain 8.8.8.8
     """
@@ -56,8 +58,16 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
                     has_errors = True
                     if as_json:
                         _json(failure(type(error)))
-                    click.echo(f"geolookup: {position}: {error}", err=True)
+                    click.echo(f"geolookup: {position}: {error}{_reason(error)}", err=True)
     sys.exit(1 if has_errors else 0)
+
+
+def _reason(error: AddressError) -> str:
+    """Return the special purpose that makes an address private; "" for a malformed one."""
+    if not isinstance(error, PrivateAddressError):
+        return ""
+    block = special_block(*effective(*parse(error.address)))
+    return f": {block.name}, {block.rfc}" if block else ""
 
 
 def _json(document: Any) -> None:

@@ -15,6 +15,7 @@ from geolookup.errors import count_text
 from geolookup.export import write
 from geolookup.export.formats import FORMATS, options_of_formats
 
+_IS_FLAT = "the schema is flat, for maxminddb; for geoip2 choose another, such as --schema city"
 #: Short options.
 _SHORT = {"fields": ("-f",)}
 
@@ -87,6 +88,8 @@ def export(
         click.echo(counts_text, err=True)
     else:
         click.echo(f"{output}: {_size(Path(output)):,} bytes, {counts_text}")
+    if "record bits" in counts and "schema" not in values:
+        click.echo(f"geolookup: {_IS_FLAT}", err=True)
 
 
 def _size(output: Path) -> int:

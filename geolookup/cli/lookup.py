@@ -95,7 +95,7 @@ def lookup(
 
     A terminal gets a table of place, local time, network and prefix, or of the
     --fields. A pipe gets JSON, one envelope per line. csv has a column for each
-    field, and error_code.
+    field; without --fields also error_code. For the address, name ip among --fields.
 
     Without IP, or for -, it reads addresses from standard input, one per line, and
     prints each answer when its line has arrived. Empty lines are skipped. json and
@@ -136,6 +136,8 @@ def _hint(addresses: tuple[str, ...]) -> None:
     for number, argument in enumerate(addresses, 1):
         if os.path.isfile(argument):  # noqa: PTH113 - unlike pathlib it takes any name
             hint = "a file; 'geolookup enrich FILE -o OUTPUT' looks up the addresses of a file"
+        elif os.path.isdir(argument):  # noqa: PTH112
+            hint = "a folder; 'geolookup lookup -d FOLDER IP' reads a dataset or a store"
         elif _NAME.fullmatch(argument):
             hint = "neither an address nor a file; host names are not resolved"
         else:

@@ -8,7 +8,7 @@ import click
 
 from geolookup.cli.registry import COMMANDS, load
 from geolookup.contract.fields import NAMES
-from geolookup.errors import line_text, near_match, suggestion
+from geolookup.errors import line_text, near_match, near_word, suggestion
 
 #: A text like an address, malformed or not: no message repeats it.
 _ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
@@ -53,7 +53,10 @@ def _value_problem(error: click.BadParameter, parameter: click.Parameter) -> str
     if value is None or not isinstance(parameter.type, click.Choice):
         message = _NOT_AN_INTEGER.sub("is not a whole number", error.message)
         return f"{_shown(parameter)}: {_NOT_A_NUMBER.sub('is not a number', message)}"
-    remedy = near_match(value[1], parameter.type.choices)
+    choices = parameter.type.choices
+    # "nftables" means nft, although the letters of iptables are more similar.
+    begins = [choice for choice in choices if value[1].startswith(choice)]
+    remedy = suggestion(max(begins, key=len)) if begins else near_match(value[1], choices)
     return f"{_shown(parameter)} is {value[1]!r}; {remedy}"
 
 
@@ -76,14 +79,25 @@ def _shown(parameter: click.Parameter) -> str:
 
 
 def _unknown_option(name: str, option: str, command: click.Command | None) -> str:
-    """Name the option with this choice, the nearest one, or the commands that have this option."""
+    """Return the error for an option that a command does not have.
+
+    The remedy is the option with this choice or beginning, --fields with the field of this name,
+    the nearest option, or a command with this option.
+    """
     own = _options(command) if command is not None else []
     if _is_condition(option, command):
         return f"{name} has no option {option}{_ending(command)}"
-    if selection := [one for one in own if option[2:] in getattr(one.type, "choices", ())]:
-        remedy = suggestion(f"{_longest(selection[0])} {option[2:]}")
+    word, names = option.lstrip("-"), [_longest(one) for one in own]
+    if selection := [one for one in own if word in getattr(one.type, "choices", ())]:
+        remedy = suggestion(f"{_longest(selection[0])} {word}")
+    elif longer := [other for other in names if other.startswith(f"{option}-")]:
+        remedy = suggestion(longer[0])
+    elif word in NAMES and "--fields" in names:
+        remedy = suggestion(f"--fields {word}")
+    elif near := near_word(word, [other.lstrip("-") for other in names]):
+        remedy = suggestion(f"--{near}")
     else:
-        remedy = near_match(option, map(_longest, own), fallback=_elsewhere(option, command))
+        remedy = _elsewhere(option, command)
     return f"{name} has no option {option}; {remedy}"
 
 

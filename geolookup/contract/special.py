@@ -11,6 +11,7 @@ class of its first octet; only for an octet of several kinds, bisect the partiti
 from __future__ import annotations
 
 from bisect import bisect_right
+from operator import itemgetter
 
 from geolookup.contract.address import BITS, EMBEDDED, MAX, parse_text
 
@@ -133,6 +134,11 @@ def is_private(family: int, value: int) -> bool:
     return _SPACES[family].is_private(value)
 
 
+def special_block(family: int, value: int) -> Special | None:
+    """Return the row that decides about an address; None if no row covers it."""
+    return _smallest(_blocks(family), value)
+
+
 def classes(family: int) -> bytes:
     """Return for each first octet: 0 if no address is private, 1 if all are, 2 if some are."""
     return _SPACES[family].classes
@@ -177,20 +183,25 @@ def _flatten(family: int) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _blocks(family: int) -> list[tuple[int, int, bool]]:
-    """Return ``(first, last, globally reachable)`` of the active rows of a family."""
+def _blocks(family: int) -> list[tuple[int, int, Special]]:
+    """Return ``(first, last, row)`` of the active rows of a family."""
     rows = [(parse_block(row.block), row) for row in IPV4_REGISTRY + IPV6_REGISTRY + UNREGISTERED]
     return [
-        (first, last, row.reachable)
+        (first, last, row)
         for (row_family, first, last), row in rows
         if row_family == family and not row.terminated
     ]
 
 
-def _kind(blocks: list[tuple[int, int, bool]], value: int) -> int:
-    covering = [(last - first, ok) for first, last, ok in blocks if first <= value <= last]
-    # The smallest block decides: 192.0.0.9/32 is reachable; 192.0.0.0/24 around it is not.
-    return PUBLIC if not covering or min(covering)[1] else PRIVATE
+def _kind(blocks: list[tuple[int, int, Special]], value: int) -> int:
+    row = _smallest(blocks, value)
+    return PUBLIC if row is None or row.reachable else PRIVATE
+
+
+def _smallest(blocks: list[tuple[int, int, Special]], value: int) -> Special | None:
+    """Return the row that decides: 192.0.0.9/32, not 192.0.0.0/24 around it."""
+    covering = [(last - first, row) for first, last, row in blocks if first <= value <= last]
+    return min(covering, key=itemgetter(0))[1] if covering else None
 
 
 def _append(parts: list[Part], first: int, last: int, kind: int) -> None:

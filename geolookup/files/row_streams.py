@@ -31,6 +31,12 @@ _BLOCKS, _LISTED = 256, 5
 _IPV4 = re.compile(r"\d\.\d+\.\d+\.\d")
 _OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
 _ROW = re.compile(r"[Rr]ow #?(\d+)")
+#: The options for other delimiters than the comma; a shell does not expand "\t".
+_OF_DELIMITERS = {
+    ";": "add --delimiter ';'",
+    "\t": "add --input-format tsv",
+    "|": "add --delimiter '|'",
+}
 #: The beginning of Arrow's errors about a file that may be whole, and their remedy.
 NOT_IMPLEMENTED = "Not yet implemented"
 OTHER_ENCODINGS = "write it with other encodings, or as CSV"
@@ -143,11 +149,20 @@ def check_columns(options: ReadOptions, names: list[str]) -> None:
             problem, remedy = f"several columns are named {key!r}", "rename the others"
             raise TableFileError(options.name, problem, remedy)
         if key not in names:
+            option = options.key_options.get(key, "")
+            if option and (delimiter := _other_delimiter(names)):
+                problem, remedy = f"the delimiter is {delimiter!r}", _OF_DELIMITERS[delimiter]
+                raise TableFileError(options.name, problem, remedy)
             # A name may be an address if a file lacks its header.
             safe_names = [name for name in names if not holds_address(name)]
-            option = options.key_options.get(key, "")
             hint = near_match(key, safe_names, argument=option and f"{option} ")
             raise TableFileError(options.name, f"no column {key!r}", hint)
+
+
+def _other_delimiter(names: list[str]) -> str | None:
+    """Return the delimiter of a header that was read as one name: ``;`` of ``id;ip``."""
+    others = _OF_DELIMITERS if len(names) == 1 else ()
+    return next((delimiter for delimiter in others if delimiter in names[0]), None)
 
 
 @contextmanager

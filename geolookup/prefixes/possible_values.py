@@ -13,7 +13,7 @@ from typing import Any
 from geolookup.contract.countries import ALPHA_3
 from geolookup.contract.fields import COUNTRY_ALIASES, STORED, TEXT, TEXTS, Field
 from geolookup.dataset.files import Dataset
-from geolookup.errors import near_match, near_word, suggestion
+from geolookup.errors import count_text, near_match, near_word, suggestion
 from geolookup.prefixes.condition_values import fixed_values, value_for_message
 from geolookup.prefixes.conditions import Condition
 from geolookup.prefixes.predicates import Among, distinct
@@ -68,7 +68,8 @@ def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator
         names = distinct(tables.column(field)).to_pylist() if absent and is_open else ()
         for value in absent[:_NAMED]:
             line = f"no answer of this dataset has the {field.path} {value_for_message(value)}"
-            hint = near_match(value, names, fallback="check its spelling") if names else ""
+            spelling = f"check its spelling; the dataset has {count_text(len(set(names)), 'other')}"
+            hint = near_match(value, names, fallback=spelling) if names else ""
             yield line + (f"; {hint}" if hint else "")
         if len(absent) > _NAMED:
             more = len(absent) - _NAMED

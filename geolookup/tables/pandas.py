@@ -18,6 +18,7 @@ from geolookup.contract.address import canonical, parse
 from geolookup.contract.types import ColumnNames, OnInvalid
 from geolookup.tables import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher
+from geolookup.tables.take import of_table
 
 #: Integers and booleans become nullable pandas types; in floats NaN is the missing value.
 _TYPES = {
@@ -35,7 +36,7 @@ class GeoAccessor:
     def __init__(self, series: pd.Series) -> None:
         self._series = series
 
-    def enrich(
+    def lookup(
         self,
         *fields: ColumnNames,
         engine: Engine | None = None,
@@ -50,9 +51,10 @@ class GeoAccessor:
         ``engine`` is the engine that answers; None: the default one, as in ``geolookup.lookup``.
         The other arguments are as in ``Engine.enrich``.
         """
+        paths = [field.path for field in of_table(fields, "geo.lookup")]
         return (engine or _engine()).enrich(
             self._series,
-            *fields,
+            paths,
             prefix=prefix,
             on_invalid=on_invalid,
             at=at,

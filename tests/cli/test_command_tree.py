@@ -86,6 +86,16 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
         ),
         (["lookup", "--format", "cvs"], "lookup: --format is 'cvs'; did you mean 'csv'?"),
         (["lookup", "--at"], "lookup: --at needs a value; example: {lookup}"),
+        (
+            ["prefixes", "--format", "nftables"],
+            "prefixes: --format is 'nftables'; did you mean 'nft'?",
+        ),
+        (["8.8.8.8", "--asn"], "lookup has no option --asn; did you mean '--fields asn'?"),
+        (["enrich", "--ip", "client"], "enrich has no option --ip; did you mean '--ip-column'?"),
+        (
+            ["generations", "--store", "x"],
+            "generations has no option --store; example: {generations}",
+        ),
         (["8.8.8.8", "--json"], "lookup has no option --json; did you mean '--format json'?"),
     ):
         examples = {name: load(name).example for name in COMMANDS}

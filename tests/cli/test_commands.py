@@ -196,11 +196,13 @@ def test_explain_of_several_addresses() -> None:
     assert run("explain", "8.8.8.8", "1.1.1.1", "--json").stdout == one + other
     assert run("explain", "-", "--json", text="8.8.8.8\n\n1.1.1.1\n").stdout == one + other
     texts = [run("explain", ip).stdout for ip in ("8.8.8.8", "1.1.1.1")]
-    done = run("explain", "8.8.8.8", "10.0.0.1", "1.1.1.1", "x")
+    done = run("explain", "8.8.8.8", "10.0.0.1", "1.1.1.1", "x", "2002:7f00:1::", "ff02::1")
     assert (done.returncode, done.stdout) == (1, "".join(texts))
     assert done.stderr.splitlines() == [
-        "geolookup: argument 2: Cannot geolocate private IP",
+        "geolookup: argument 2: Cannot geolocate private IP: private use, RFC 1918",
         "geolookup: argument 4: Invalid IP address format",
+        "geolookup: argument 5: Cannot geolocate private IP: loopback, RFC 1122",
+        "geolookup: argument 6: Cannot geolocate private IP: multicast, RFC 4291",
     ]
     done = run("explain", "-", "--json", text="\nx\n")
     assert (done.returncode, done.stdout) == (1, run("lookup", "x").stdout)

@@ -77,6 +77,8 @@ MISUSE = [
     (("IN", "--output", "IN/deeper"), "choose another folder"),
     (("IN", "--output", "IN/.."), "choose another folder"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--ip-column", "ipp"), "did you mean --ip-column 'ip'?"),
+    (("IN/semicolons.csv", "--output", "OUT/x.csv"), "is ';'; add --delimiter ';'"),
+    (("IN/tabs.csv", "--output", "OUT/x.csv"), r"is '\t'; add --input-format tsv"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--fields", "location.citty"), "location.citty"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--at", "2026-01-01T00:00"), "needs an offset"),
     (
@@ -101,6 +103,8 @@ def test_misuse_is_status_2_and_one_line(tmp_path: Path) -> None:
     for name in ("in", "out"):
         (tmp_path / name).mkdir()
     (tmp_path / "in" / "a.csv").write_text("ip\n8.8.8.8\n10.0.0.1\n", encoding="utf-8")
+    (tmp_path / "in" / "semicolons.csv").write_text("id;ip\n1;10.0.0.1\n", encoding="utf-8")
+    (tmp_path / "in" / "tabs.csv").write_text("id\tip\n1\t10.0.0.1\n", encoding="utf-8")
     (tmp_path / "out" / "existing.csv").write_text("mine", encoding="utf-8")
     places = {"IN": str(tmp_path / "in"), "OUT": str(tmp_path / "out")}
     for args, told in MISUSE:

@@ -126,6 +126,8 @@ def test_clean_addresses_and_errors(tmp_path: Path) -> None:
     (line,) = done.stderr.splitlines()
     assert line.startswith("geolookup: argument 2 is a file; 'geolookup enrich FILE")
     assert "10.0.0.1" not in line
+    *_, line = run("lookup", str(tmp_path), "8.8.8.8").stderr.splitlines()
+    assert line.startswith("geolookup: argument 1 is a folder; 'geolookup lookup -d FOLDER IP'")
     done = run("lookup", text="x\n" * 3000)
     *named, last = done.stderr.splitlines()
     assert named == [f"geolookup: line {n}: Invalid IP address format" for n in range(1, 11)]

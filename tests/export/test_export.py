@@ -233,7 +233,10 @@ def test_an_existing_file_is_kept_without_force(sample: geolookup.Engine, tmp_pa
 
 def test_the_command_writes_a_file_and_says_what(tmp_path: Path) -> None:
     target = tmp_path / "a.mmdb"
-    done = run("export", str(SMALL), "--format", "mmdb", "--output", str(target))
+    flat = run("export", str(SMALL), "--output", str(target))
+    assert flat.stderr.startswith("geolookup: the schema is flat, for maxminddb; for geoip2 ")
+    args = ("--format", "mmdb", "--output", str(target), "--schema", "city", "--force")
+    done = run("export", str(SMALL), *args)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"{target}: {target.stat().st_size:,} bytes, ")
     for options, problem in (

@@ -64,7 +64,7 @@ def _pandas(engine: geolookup.Engine, fields: tuple[Any, ...]) -> Rows:
 
 def _accessor(engine: geolookup.Engine, fields: tuple[Any, ...]) -> Rows:
     optional("geolookup.tables.pandas")  # registers Series.geo
-    return _of_pandas(pd.Series(IPS).geo.enrich(*fields, engine=engine))
+    return _of_pandas(pd.Series(IPS).geo.lookup(*fields, engine=engine))
 
 
 def _dask(engine: geolookup.Engine, fields: tuple[Any, ...]) -> Rows:

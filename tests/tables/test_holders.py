@@ -85,8 +85,8 @@ _CLEAN_ASNS = [15169, 15169, 15169, None, None]
 def test_cleaned_by_pandas(sample: geolookup.Engine) -> None:
     optional("geolookup.tables.pandas")  # registers Series.geo
     for column in (pd.Series(DIRTY), pd.Series(DIRTY, dtype="category"), pd.Series([*DIRTY, 1])):
-        dirty = column.geo.enrich("network.asn", engine=sample)
-        cleaned = column.geo.enrich("network.asn", engine=sample, clean=True)
+        dirty = column.geo.lookup("network.asn", engine=sample)
+        cleaned = column.geo.lookup("network.asn", engine=sample, clean=True)
         assert dirty["network_asn"].isna().all()
         actual = [None if pd.isna(item) else int(item) for item in cleaned["network_asn"]]
         assert actual[:5] == _CLEAN_ASNS

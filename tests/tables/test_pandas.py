@@ -167,15 +167,19 @@ def test_indexes_and_columns_of_several_levels(engine: geolookup.Engine) -> None
         engine.enrich(series.to_frame(), "network.asn")["network_asn"], asn
     )
     series = pd.Series(IPS, index=list("abcdefg"))
-    table = series.geo.enrich(columns.EVERYTHING, engine=engine, at=columns.AT, threads=1)
+    table = series.geo.lookup(columns.EVERYTHING, engine=engine, at=columns.AT, threads=1)
     assert table.index.equals(series.index)
     assert_answers(table, engine, IPS)
-    named = series.geo.enrich("network.asn", engine=engine, prefix="src_")
+    named = series.geo.lookup("network.asn", engine=engine, prefix="src_")
     assert named.columns.tolist() == ["src_network_asn"]
     with pytest.raises(InvalidAddressError):
-        series.geo.enrich(engine=engine, on_invalid="raise")
+        series.geo.lookup(engine=engine, on_invalid="raise")
+    with pytest.raises(
+        ValueError, match=r"^geo\.lookup: no field 'contry'; did you mean 'country'"
+    ):
+        series.geo.lookup("contry", engine=engine)
     assert isinstance(series.geo, adapter.GeoAccessor)
-    table = pd.Series(["8.8.8.8"]).geo.enrich("network.asn_organization")
+    table = pd.Series(["8.8.8.8"]).geo.lookup("network.asn_organization")
     wanted = geolookup.get("8.8.8.8", "asn_organization")
     assert values(table["network_asn_organization"]) == [wanted]
 
