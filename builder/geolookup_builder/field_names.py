@@ -29,11 +29,8 @@ def source_columns(recipe: Path, option: str, name: object) -> list[str]:
     """Return the columns that a name means; of a group, all that a source may have."""
     if isinstance(name, str) and name in BY_SOURCE_COLUMN:
         return [name]
-
-    def resolve(name: object, among: tuple[Field, ...], call: str) -> tuple[Field, ...]:
-        return resolve_fields([name], among, call)
-
-    return [_column(field) for field in _resolve(recipe, option, name, resolve)]
+    fields = _resolve(recipe, option, name, lambda one, *more: resolve_fields([one], *more))
+    return [_column(field) for field in fields]
 
 
 def near_column(name: str) -> str | None:

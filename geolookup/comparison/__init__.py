@@ -126,8 +126,9 @@ def diff(
     ``traffic`` is a table file of requested addresses or a folder of them, in any format that
     ``geolookup enrich`` reads: each address counts once per request. ``ip_column``
     is its column of addresses, ``traffic_count`` its column of requests (None: one per row),
-    ``input_format`` a format as of ``--input-format`` (None: by suffix). ``delimiter`` (None: the
-    format's) and ``header`` (whether the first row names the columns) are of CSV.
+    ``input_format`` a format that ``--input-format`` accepts (None: by suffix). For CSV
+    ``delimiter`` is the separator (None: the format's), and ``header`` states whether the first row
+    names the columns.
 
     Raises DatasetError for a missing or damaged dataset, DiffError for a malformed gate,
     TableFileError for an unusable traffic file, ValueError for a ``top`` below 0 or an

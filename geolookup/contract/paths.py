@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: The field that a group means where one value is needed.
 _ONE_VALUE = {"currency": "currency.code"}
-_EXAMPLES = "write a field, such as country or network.asn, or location, time, currency or network"
+_EXAMPLES = "write a field, such as country or asn, or a group: location, time, currency or network"
 
 
 def names_of(arguments: tuple[object, ...]) -> tuple[object, ...]:

@@ -161,7 +161,7 @@ def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.
         match = _LIMIT.fullmatch(max_age)
         if not match:
             raise ValueError(
-                f"{name} is {max_age!r}; write hours, days or weeks, as 20h, 30d or 4w"
+                f"{name} is {max_age!r}; write hours, days or weeks, such as 20h, 30d or 4w"
             )
         max_age = float(match[1]) * _DAYS[match[2]]  # float, unlike int, takes any digits
     try:

@@ -179,15 +179,15 @@ def open(  # noqa: A001 - the public name
     "tag" does neither. ``engine.stale`` is True in each case. ``allow_lost_fields`` lets a
     reload install a dataset that lacks fields of the old one.
 
-    ``fallback``: where the current generation of a store is damaged, open the last one
-    published before it that opens and was not withdrawn, with a warning in the log ``geolookup``;
-    for services that have to start. Only the checks of opening apply: a missing file, or one of
-    another size than the manifest says.
+    ``fallback``: if the current generation of a store is damaged, open the last one published
+    before it that opens and was not withdrawn, with a warning in the log ``geolookup``. It is for
+    services that have to start. Only the checks of opening apply: a file that is missing, or whose
+    size differs from the manifest.
 
-    ``preload``: read the files that lookups need into memory, at the time of the call and of
-    each reload; for services, whose first answers then wait for no disk. Takes time in
-    proportion to the size of the dataset. The memory is the page cache of the system. Processes
-    share it, and the system may take it back.
+    ``preload``: read the files that lookups need into memory, at the call and at each reload. It is
+    for services: their first answers then wait for no disk. Takes time in proportion to the size of
+    the dataset. The memory is the page cache of the system. Processes share it, and the system may
+    take it back.
 
     ``trusted_keys``: the file of a public key, or several; needs the extra ``sign``. Only a dataset
     that the holder of one of them signed is opened, and a reload installs only one of the same

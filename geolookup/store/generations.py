@@ -135,8 +135,8 @@ def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP)
     The store is by default the user's. The current generation is always kept, and the one
     before it unless ``keep`` is 1. Engines that use a removed generation continue to
     answer, if the system can remove mapped files; Windows cannot: close those engines
-    first. Raises ValueError for a
-    ``keep`` below 1, DatasetError without a store, OutputError if it cannot be written.
+    first. Raises ValueError for a ``keep`` below 1, DatasetError without a store, OutputError if
+    it cannot be written.
     """
     if keep < 1:
         raise ValueError(f"keep is {keep}; at least the current generation is kept")

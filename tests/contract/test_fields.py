@@ -76,7 +76,7 @@ def test_the_layers_are_those_of_the_recipe() -> None:
 
 def test_an_unknown_field_names_the_call_the_nearest_and_no_address() -> None:
     choices = (
-        "write a field, such as country or network.asn, or location, time, currency or network"
+        "write a field, such as country or asn, or a group: location, time, currency or network"
     )
     for name, hint in (
         ("contry", "did you mean 'country'?"),
