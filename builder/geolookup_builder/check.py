@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from geolookup.contract.fields import STATED
 from geolookup.errors import BuildError
@@ -32,6 +33,7 @@ from geolookup_builder.sources.formats.generic_mapping import recipe_columns
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 from geolookup_builder.sources.reading.reader import SourceTable
+from geolookup_builder.sources.reading.sniffing import NearMissError
 from geolookup_builder.table_reading import TableReading, flatten_table, read_table
 from geolookup_builder.values import Reference, load_reference
 
@@ -69,6 +71,7 @@ def check_recipe(name: str | PathLike[str], limits: Limits, progress: Progress) 
             raise
         report.problems.append(str(error))
         return report
+    report.is_data = recipe.path.suffix != loading.SUFFIX
     mask = mask_of(spec.remote for spec in recipe.sources if spec.remote is not None)
     with system_memory(), silent_invalid_rows(), hide_keys(mask):
         reference = _reference(recipe, report)
@@ -115,9 +118,27 @@ class _SourceChecker:
                 label_in_recipe(str(file), local.path, local.base): file.stat().st_size
                 for file in files
             }
-            source = auto.detect_format(local, FORMATS)
+            self._read_on(local, {})
+
+    def _read_on(self, spec: SourceSpec, suggested: Mapping[str, Any]) -> None:
+        """Read a source; after a near miss, again with the options that its error suggests.
+
+        A build ends at the near miss. But bad rows and other problems should not hide behind it.
+        """
+        try:
+            source = auto.detect_format(spec, FORMATS)
             self._report.format, self._report.reason = source.format, source.detection
+            self._report.tables.clear()
+            self._report.suggested = dict(suggested)
             self._read(source)
+        except NearMissError as error:
+            self._report.suggested = {}
+            options = {k: v for k, v in error.options.items() if k not in spec.options}
+            if not options:
+                raise
+            self._report.problem = self._report.problem or str(error)
+            again = replace(spec, options={**spec.options, **options})
+            self._read_on(again, {**suggested, **options})
 
     @contextmanager
     def _noted(self) -> Iterator[None]:

@@ -6,9 +6,11 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from geolookup.errors import count_text, line_text, suggestion
+from geolookup.errors import count_text, line_text, name_text, suggestion
 from geolookup_builder.build_report import SourceReport
+from geolookup_builder.recipe import toml_text
 from geolookup_builder.sources.reading.reader import Reject
 
 _SHOWN = 10  # files, and columns, in the text
@@ -91,6 +93,7 @@ class SourceCheck:
     tables: list[TableCheck] = field(default_factory=list)
     is_missing: bool = False  # to be downloaded before a build can read it
     problem: str = ""
+    suggested: dict[str, Any] = field(default_factory=dict)  # options that the recipe lacks
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the source."""
@@ -108,6 +111,17 @@ class SourceCheck:
         if self.problem:
             yield f"  {'missing' if self.is_missing else 'problem':<11} {self.problem}"
 
+    @property
+    def stem(self) -> str:
+        """The name of the file, without suffixes."""
+        return self.path.partition(".")[0] or self.path
+
+    def recipe_lines(self) -> Iterator[str]:
+        """Yield a recipe that reads the source, if its files need the suggested options."""
+        yield from ("[dataset]", f"name = {toml_text(name_text(self.stem))}", "", "[[source]]")
+        options = {"format": self.format, "path": self.path, **self.suggested}
+        yield from (f"{key} = {toml_text(value)}" for key, value in options.items())
+
 
 @dataclass(slots=True)
 class RecipeCheck:
@@ -117,6 +131,7 @@ class RecipeCheck:
     limits: Limits = field(default_factory=Limits)
     sources: list[SourceCheck] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    is_data: bool = False  # without a recipe
 
     @property
     def has_problem(self) -> bool:
@@ -127,8 +142,18 @@ class RecipeCheck:
         """Yield the report, one line of text each."""
         for source in self.sources:
             yield from map(line_text, source.lines())  # a name may hold control characters
+            if not self.is_data:
+                yield from (
+                    line_text(f"  add         {key} = {toml_text(value)}")
+                    for key, value in source.suggested.items()
+                )
         yield from (line_text(f"problem: {problem}") for problem in self.problems)
         yield from map(line_text, self._verdict())
+        if self.is_data and self.sources[0].suggested:
+            data = Path(self.recipe) if Path(self.recipe).name else Path(self.recipe).absolute()
+            path = data.with_name(f"{self.sources[0].stem}.toml")
+            yield from ("", line_text(f"A recipe to write, such as {path}:"), "")
+            yield from map(line_text, self.sources[0].recipe_lines())
 
     def _verdict(self) -> Iterator[str]:
         """Yield the result, and the command that comes next."""

@@ -7,8 +7,9 @@ match; nothing is ignored.
 from __future__ import annotations
 
 import datetime as dt
+import json
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path, PurePath
@@ -30,6 +31,8 @@ PACKAGED = Path(__file__).resolve().parent / "recipes"
 #: As ``date`` of a source: the day of the server's Last-Modified.
 LAST_MODIFIED = "last-modified"
 _TEXTS = ("name", "date", "licence", "attribution", "url")
+#: The keys that a source must have, each with an example.
+_SOURCE_KEYS = {"format": '"auto"', "path": '"…"'}
 #: Provenance stores the number of a source in one byte; 0 is "no source", 255 is reserved.
 MAX_SOURCES = 254
 #: What ``explain`` may return: the deciding sources, or also the rows of all sources.
@@ -117,13 +120,12 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     """
     document = _Table(path, "", _parse(path))
     document.only("dataset", "source", "tables", "enrich", "update")
-    if "dataset" not in document:
-        document.lack("dataset")
     dataset = document.table("dataset", "name", "explain")
+    items = document.values.get("source") or [{}]
+    if not isinstance(items, list) or not all(isinstance(source, dict) for source in items):
+        raise BuildError(path, "source is not a list of tables", remedy="write [[source]]")
+    _check_missing(dataset, items)
     name = dataset.text("name")
-    items = document.values.get("source", [])
-    if not isinstance(items, list) or not items or not all(isinstance(s, dict) for s in items):
-        raise BuildError(path, "no [[source]]", remedy="add one with format and path")
     if len(items) > MAX_SOURCES:
         problem = f"{len(items)} sources, at most {MAX_SOURCES} are allowed"
         raise BuildError(path, problem, remedy="name files of one format with a glob")
@@ -132,6 +134,13 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     countries = path.parent / tables.text("countries") if "countries" in tables else None
     enrich, update = _enrich(document), _update(document)
     return Recipe(path, name, sources, countries, enrich, _explains_rows(dataset), update)
+
+
+def toml_text(value: str | Mapping[str, str]) -> str:
+    """Return a text, or a table of texts with bare keys, as a recipe states it."""
+    if isinstance(value, str):  # TOML has the escapes of JSON, but no surrogates
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return f"{{ {', '.join(f'{key} = {toml_text(text)}' for key, text in value.items())} }}"
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -199,6 +208,25 @@ class _Table:
         if not isinstance(value, bool):
             self.refuse(key, "is neither true nor false", f"write {key} = true")
         return value
+
+
+def _check_missing(dataset: _Table, sources: Sequence[Mapping[str, Any]]) -> None:
+    """Raise one BuildError for the name of the dataset and the keys of sources that are missing.
+
+    The keys of a source that has a format are checked with the options of the format.
+    """
+    lacking = [source.keys() for source in sources if "format" not in source]
+    keys = [key for key in _SOURCE_KEYS if any(key not in source for source in lacking)]
+    missing, lines = [f"source.{key}" for key in keys], list[str]()
+    if "name" not in dataset:
+        missing.insert(0, "dataset.name")
+        lines.append('name = "…" in [dataset]')
+    if keys:
+        stated = " and ".join(f"{key} = {_SOURCE_KEYS[key]}" for key in keys)
+        lines.append(f"{stated} in [[source]]")
+    if missing:
+        problem = f"{', '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing"
+        raise BuildError(dataset.recipe, problem, remedy=f"write {', '.join(lines)}")
 
 
 def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:

@@ -107,12 +107,57 @@ def test_no_format_is_read_in_a_second_way(name: str, tmp_path: Path) -> None:
             assert source_of(report).problem == str(error)
 
 
+#: Data without a recipe that need one: the lines of the options that their recipe has.
+NEEDING = {
+    "country;town;network;owner\nDE;Berlin;8.8.8.0/24;x\nDE;Bonn;8.8.9.0/33;x\n": [
+        'delimiter = ";"',
+        'columns = { country_code = "country", city_name = "town", network = "network" }',
+    ],
+    "network,country_code,asn,office\n8.8.8.0/24,DE,1,HQ\n8.8.9.0/33,DE,1,HQ\n": [
+        'columns = { network = "network", country_code = "country_code", asn = "asn" }',
+    ],
+    "network|isp\n8.8.8.0/24|x\n8.8.9.0/33|x\n": ['delimiter = "|"'],
+    "network,isp,cuntry_code\n8.8.8.0/24,x,DE\n8.8.9.0/33,x,DE\n": [
+        'columns = { network = "network", isp = "isp" }',
+    ],
+}
+
+
+@pytest.mark.parametrize("text", NEEDING)
+def test_data_that_need_a_recipe(text: str, tmp_path: Path) -> None:
+    """The bad rows are listed, and the printed recipe compiles them."""
+    path = tmp_path / "my sites.v1.csv"
+    path.write_text(text, encoding="utf-8")
+    report = check_recipe(path, Limits(), Progress(silent=True))
+    assert source_of(report).problem.startswith(f"{path}:1: ")
+    assert [row.line for row in source_of(report).tables[0].bad_rows] == [3]
+    name = tmp_path / "my sites.toml"
+    lines = [*report.lines()]
+    at = lines.index(f"A recipe to write, such as {name}:") + 2
+    assert lines[at + 5 :] == [f'path = "{path.name}"', *NEEDING[text]]
+    name.write_text("\n".join(lines[at:]), encoding="utf-8")
+    assert not check_recipe(name, Limits(max_rejects=1), Progress(silent=True)).has_problem
+    error = run("build", str(path), "-o", str(tmp_path / "data")).stderr
+    assert error.endswith(f"; to print a recipe that reads it: geolookup check '{path}'\n")
+
+
+def test_a_source_lacks_options(tmp_path: Path) -> None:
+    """Its rows are read with them, and the recipe's lines are listed."""
+    rows = "id;network;country\n1;8.8.8.0/24;DE\n2;8.8.9.0/33;DE\n"
+    report = checked(tmp_path, {"a.csv": rows}, recipe('path = "a.csv"\nmin_rows = 9'))
+    assert source_of(report).tables[0].unread == {"id": ""}
+    assert [row.line for row in source_of(report).tables[0].bad_rows] == [3]
+    *_, delimiter, columns, _ = report.lines()
+    assert delimiter == '  add         delimiter = ";"'
+    assert columns == '  add         columns = { network = "network", country_code = "country" }'
+
+
 def test_problems_of_the_recipe_itself(tmp_path: Path) -> None:
     text = recipe('path = "a.csv"') + '[tables]\ncountries = "none.csv"\n'
     report = checked(tmp_path, {"a.csv": ROWS}, text)
     assert ["none.csv" in problem for problem in report.problems] == [True]
     assert source_of(report).tables[0].rows.used == 1
-    report = checked(tmp_path, {}, "[dataset]\nname = 5\n")
+    report = checked(tmp_path, {}, recipe('path = "a.csv"').replace('"test"', "5"))
     assert [*report.lines()][-1] == "1 problem: build would fail"
     assert "dataset.name is not a text" in report.problems[0]
 

@@ -65,19 +65,29 @@ def test_what_a_recipe_means(tmp_path: Path) -> None:
     assert loaded(tmp_path, GOOD + stated).update == update
 
 
+NO_SOURCE = (
+    "source.format, source.path are missing",
+    'format = "auto" and path = "…" in [[source]]',
+)
 WRONG = {
-    "": "no [dataset] table; add [dataset]",
+    "": f'dataset.name, {NO_SOURCE[0]}; write name = "…" in [dataset], {NO_SOURCE[1]}',
+    "[[source]]": f'dataset.name, {NO_SOURCE[0]}; write name = "…" in [dataset], {NO_SOURCE[1]}',
+    '[[source]]\npath = "a.csv"\ndelimiter = ";"': (
+        'dataset.name, source.format are missing; write name = "…" in [dataset],'
+        ' format = "auto" in [[source]]'
+    ),
+    f'{GOOD}[[source]]\npath = "b.csv"\n': 'source.format is missing; write format = "auto" in',
     "dataset = 1": "no [dataset] table; add [dataset]",
-    "[dataset]\n": 'dataset.name is missing; write name = "…"',
-    "[dataset]\nname = 1": 'dataset.name is not a text; write name = "…"',
-    '[dataset]\nname = ""': 'dataset.name is not a text; write name = "…"',
+    GOOD.replace('name = "d"', ""): 'dataset.name is missing; write name = "…" in [dataset]',
+    GOOD.replace('"d"', "1"): 'dataset.name is not a text; write name = "…"',
+    GOOD.replace('"d"', '""'): 'dataset.name is not a text; write name = "…"',
     '[dataset]\nnam = "d"': "unknown key dataset.nam; did you mean 'name'?",
-    '[dataset]\nname = "d"': "no [[source]]; add one with format and path",
-    '[dataset]\nname = "d"\n[source]\n': "no [[source]]; add one with format and path",
-    'source = [1]\n[dataset]\nname = "d"': "no [[source]]; add one with format and path",
+    '[dataset]\nname = "d"': f"{NO_SOURCE[0]}; write {NO_SOURCE[1]}",
+    '[dataset]\nname = "d"\n[source]\nx = 1\n': "source is not a list of tables; write [[source]]",
+    'source = [1]\n[dataset]\nname = "d"': "source is not a list of tables; write [[source]]",
     "[datset]\n": "unknown key datset; did you mean 'dataset'?",
     "[sources]\n": "unknown key sources; did you mean 'source'?",
-    GOOD.replace('format = "csv"\n', ""): 'source.format is missing; write format = "…"',
+    GOOD.replace('format = "csv"\n', ""): 'source.format is missing; write format = "auto" in',
     GOOD.replace('"csv"', '"cvs"'): "unknown format 'cvs'; did you mean 'csv'?",
     GOOD.replace('"csv"', '["csv"]'): 'source.format is not a text; write format = "…"',
     GOOD.replace('path = "a.csv"', ""): 'source.path is missing; write path = "…"',

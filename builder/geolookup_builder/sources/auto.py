@@ -7,8 +7,9 @@ remain, the same for all files; otherwise an error describes the file or lists t
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
 from geolookup.errors import BuildError
@@ -42,9 +43,22 @@ def detect_formats(
     """Return the recipe with the format of every source named; ``guard`` wraps each detection."""
     sources = []
     for source in recipe.sources:
-        with guard(source):
+        with guard(source), _recipe_hint(source):
             sources.append(detect_format(source, formats))
     return replace(recipe, sources=tuple(sources))
+
+
+@contextmanager
+def _recipe_hint(spec: SourceSpec) -> Iterator[None]:
+    """Let the near miss of data without a recipe name the command that prints one."""
+    try:
+        yield
+    except NearMissError as error:
+        if spec.recipe != spec.base / spec.path or not error.options:
+            raise
+        command = shlex.join(["geolookup", "check", str(spec.recipe)])
+        remedy = f"to print a recipe that reads it: {command}"
+        raise BuildError(error.path, error.problem, line=error.line, remedy=remedy) from error
 
 
 def with_note(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[SourceTable]:

@@ -238,7 +238,10 @@ UNKNOWN = {
 
 NEAR_MISSES = {
     "site_id, owner\n7,Ann\n": ":1: unknown columns 'site_id', 'owner'; map columns of any name in",
-    "network,isp,colour\n8.8.8.0/24,x,red\n": ":1: unknown column 'colour'; map columns of any",
+    "network,isp,colour\n8.8.8.0/24,x,red\n": (
+        ":1: unknown column 'colour'; to leave it out, name the others in a recipe: columns ="
+        ' { network = "network", isp = "isp" }'
+    ),
     "cidr,country\n8.8.8.0/24,CH\n": (
         ":1: unknown columns 'cidr', 'country'; map the columns in a recipe: columns ="
         ' { network = "cidr", country_code = "country" }'

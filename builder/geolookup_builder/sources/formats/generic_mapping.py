@@ -6,7 +6,6 @@ then checked against it, with a near match for a missing column.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import pyarrow as pa
 from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS
 from geolookup.errors import BuildError, near_match, suggestion
 from geolookup_builder.field_names import near_column, source_column
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe import SourceSpec, toml_text
 from geolookup_builder.sources.reading.sniffing import DELIMITERS, NearMissError
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import steps_to
@@ -165,13 +164,23 @@ class Columns:
             return column in self.names
         return steps_to(self.schema, column) is not None
 
-    def error(self, problem: str, remedy: str) -> BuildError:
-        """Return an error about the columns, or about their delimiter if it is another one."""
-        kind = NearMissError if self.schema is not None or self._are_named() else BuildError
+    def error(
+        self, problem: str, remedy: str, mapping: Mapping[str, str] | None = None
+    ) -> BuildError:
+        """Return an error about the columns, or about their delimiter if it is another one.
+
+        ``mapping`` are the ``columns`` of a recipe that would read the file.
+        """
+        options: dict[str, Any] = {"columns": mapping} if mapping else {}
         if delimiter := self._other_delimiter():
+            options = {"delimiter": delimiter}
             problem = f"the delimiter is {delimiter!r}"
-            remedy = f"add delimiter = {json.dumps(delimiter)} to the source in a recipe"
-        return kind(self.label, problem, line=self.line, remedy=remedy)
+            remedy = f"add delimiter = {toml_text(delimiter)} to the source in a recipe"
+        if self.schema is None and not self._are_named():
+            return BuildError(self.label, problem, line=self.line, remedy=remedy)
+        error = NearMissError(self.label, problem, line=self.line, remedy=remedy)
+        error.options = options
+        return error
 
     def _are_named(self) -> bool:
         names = self.first.split(self._other_delimiter() or "\n")
@@ -209,7 +218,8 @@ def match_names(columns: Columns) -> dict[str, str]:
         if columns.schema is not None and {n.partition(".")[0] for n in stated} <= _ERROR_KEYS:
             problem = f"this looks like an error of a server, with the key {stated[0]!r}"
             raise columns.error(problem, "fetch it again")
-        raise columns.error(*_unknown_text(stated, unknown))
+        mapping = _known_columns(stated)
+        raise columns.error(*_unknown_text(unknown, mapping), mapping)
     for name in stated:
         field = _FIELD_OF[name]
         if field in by_field:
@@ -224,31 +234,36 @@ def match_names(columns: Columns) -> dict[str, str]:
     return by_field
 
 
-def _unknown_text(stated: Sequence[str], unknown: Sequence[str]) -> tuple[str, str]:
-    """Return problem and remedy for the unknown ones of the columns of a file."""
+def _unknown_text(unknown: Sequence[str], mapping: Mapping[str, str]) -> tuple[str, str]:
+    """Return problem and remedy for the unknown columns of a file; ``mapping`` reads the others."""
     listed = [name if len(name) < _SHOWN else name[:_SHOWN] + "…" for name in unknown[:_LISTED]]
     more = f" and {len(unknown) - _LISTED:,} more" if len(unknown) > _LISTED else ""
     plural = "s" if len(unknown) > 1 else ""
     problem = f"unknown column{plural} {', '.join(map(repr, listed))}{more}"
-    if columns := _mapping_text(stated, unknown):
-        return problem, f"map the columns in a recipe: columns = {columns}"
+    text = toml_text(mapping) if mapping else ""
+    columns = f"in a recipe: columns = {text}" if 0 < len(text) < _MAPPING else ""
+    if columns and not set(mapping.values()).isdisjoint(unknown):
+        return problem, f"map the columns {columns}"
     near = {name: _nearest(name) for name in unknown[:_LISTED]}
     if plural:
         hints = [f"{hint[:-1]} for {name!r}?" for name, hint in near.items() if hint]
     else:
         hints = list(filter(None, near.values()))
-    return problem, f"{' '.join(hints)} {_OTHERS}" if hints else _MAP
+    if hints:
+        return problem, f"{' '.join(hints)} {_OTHERS}"
+    others = "them" if plural else "it"
+    return problem, f"to leave {others} out, name the others {columns}" if columns else _MAP
 
 
-def _mapping_text(stated: Sequence[str], unknown: Sequence[str]) -> str:
-    """Return the ``columns`` of a recipe for a file with names of other products, or ""."""
+def _known_columns(stated: Sequence[str]) -> dict[str, str]:
+    """Return the ``columns`` of a recipe for the known names of a file, also of other products.
+
+    They are empty if the known names are not a range and at least one field.
+    """
     meanings = {name: _FIELD_OF.get(name) or _meaning(name) for name in stated}
     by_field = {field: name for name, field in meanings.items() if field}
-    has_range = tuple(name for name in RANGE_NAMES if name in by_field) in _RANGES
-    if not has_range or not any(meanings[name] for name in unknown):
-        return ""
-    text = ", ".join(f"{field} = {json.dumps(name)}" for field, name in by_field.items())
-    return f"{{ {text} }}" if len(text) < _MAPPING else ""
+    ends = tuple(name for name in RANGE_NAMES if name in by_field)
+    return by_field if ends in _RANGES and len(by_field) > len(ends) else {}
 
 
 def _meaning(name: str) -> str | None:

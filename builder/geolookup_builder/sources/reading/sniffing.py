@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import END_BYTES, START_BYTES, Kind, is_binary, looks_like
@@ -61,7 +61,13 @@ class Detection:
 
 
 class NearMissError(BuildError):
-    """A file fits a format except for its columns or its delimiter; ``auto`` reports it."""
+    """A file fits a format except for its columns or its delimiter; ``auto`` reports it.
+
+    ``options`` are the options of a recipe's source to read the file with, as far as its header
+    shows them.
+    """
+
+    options: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
