@@ -95,7 +95,7 @@ def lookup(
 
     A terminal gets a table of place, local time, network and prefix, or of the
     --fields. A pipe gets JSON, one envelope per line. csv has a column for each
-    field; without --fields also error_code. For the address, name ip among --fields.
+    field; without --fields also error_code. To see the address, name ip in --fields.
 
     Without IP, or for -, it reads addresses from standard input, one per line, and
     prints each answer when its line has arrived. Empty lines are skipped. json and
