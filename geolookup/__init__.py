@@ -39,11 +39,10 @@ from geolookup.errors import (
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from typing import Any, Literal, Unpack, overload
+    from typing import Any, Literal, TypeVar, Unpack, overload
 
     from geolookup_builder.check import check
     from geolookup_builder.compile import build
-    from typing_extensions import TypeVar
 
     from geolookup.archives.pack import pack
     from geolookup.archives.publish import publish
@@ -59,6 +58,7 @@ if TYPE_CHECKING:
         Envelope,
         FieldList,
         FieldName,
+        GroupField,
         IntegerField,
         Location,
         Network,
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from geolookup.store.signatures import sign
     from geolookup.updates import update
 
-    _D = TypeVar("_D", default=None)
+    _D = TypeVar("_D")
 
 __version__ = "0.1.0"
 
@@ -218,34 +218,56 @@ def answer(ip: object, *, at: Any = None, clean: bool = False) -> Answer:
 if TYPE_CHECKING:
 
     @overload
-    def get(ip: object, field: StringField, /, **options: Unpack[Options[_D]]) -> str | _D: ...
+    def get(ip: object, field: StringField, /, **options: Unpack[Options]) -> str | None: ...
+    @overload
+    def get(ip: object, field: StringsField, /, **options: Unpack[Options]) -> list[str] | None: ...
+    @overload
+    def get(ip: object, field: NumberField, /, **options: Unpack[Options]) -> float | None: ...
+    @overload
+    def get(ip: object, field: IntegerField, /, **options: Unpack[Options]) -> int | None: ...
+    @overload
+    def get(ip: object, field: BooleanField, /, **options: Unpack[Options]) -> bool | None: ...
     @overload
     def get(
-        ip: object, field: StringsField, /, **options: Unpack[Options[_D]]
+        ip: object, field: Literal["location"], /, **options: Unpack[Options]
+    ) -> Location | None: ...
+    @overload
+    def get(ip: object, field: Literal["time"], /, **options: Unpack[Options]) -> Time | None: ...
+    @overload
+    def get(
+        ip: object, field: Literal["currency"], /, **options: Unpack[Options]
+    ) -> Currency | None: ...
+    @overload
+    def get(
+        ip: object, field: Literal["network"], /, **options: Unpack[Options]
+    ) -> Network | None: ...
+    @overload
+    def get(
+        ip: object, field: StringField, /, *, default: _D, **options: Unpack[Options]
+    ) -> str | _D: ...
+    @overload
+    def get(
+        ip: object, field: StringsField, /, *, default: _D, **options: Unpack[Options]
     ) -> list[str] | _D: ...
     @overload
-    def get(ip: object, field: NumberField, /, **options: Unpack[Options[_D]]) -> float | _D: ...
-    @overload
-    def get(ip: object, field: IntegerField, /, **options: Unpack[Options[_D]]) -> int | _D: ...
-    @overload
-    def get(ip: object, field: BooleanField, /, **options: Unpack[Options[_D]]) -> bool | _D: ...
+    def get(
+        ip: object, field: NumberField, /, *, default: _D, **options: Unpack[Options]
+    ) -> float | _D: ...
     @overload
     def get(
-        ip: object, field: Literal["location"], /, **options: Unpack[Options[_D]]
-    ) -> Location | _D: ...
-    @overload
-    def get(ip: object, field: Literal["time"], /, **options: Unpack[Options[_D]]) -> Time | _D: ...
+        ip: object, field: IntegerField, /, *, default: _D, **options: Unpack[Options]
+    ) -> int | _D: ...
     @overload
     def get(
-        ip: object, field: Literal["currency"], /, **options: Unpack[Options[_D]]
-    ) -> Currency | _D: ...
+        ip: object, field: BooleanField, /, *, default: _D, **options: Unpack[Options]
+    ) -> bool | _D: ...
     @overload
     def get(
-        ip: object, field: Literal["network"], /, **options: Unpack[Options[_D]]
-    ) -> Network | _D: ...
+        ip: object, field: GroupField, /, *, default: Any, **options: Unpack[Options]
+    ) -> Any: ...
     @overload
     def get(
-        ip: object, fields: FieldList, /, **options: Unpack[Options[Any]]
+        ip: object, fields: FieldList, /, *, default: Any = None, **options: Unpack[Options]
     ) -> tuple[Any, ...]: ...
     @overload
     def get(
@@ -254,7 +276,8 @@ if TYPE_CHECKING:
         second: FieldName,
         /,
         *more: FieldName,
-        **options: Unpack[Options[Any]],
+        default: Any = None,
+        **options: Unpack[Options],
     ) -> tuple[Any, ...]: ...
 
 
@@ -272,8 +295,9 @@ def get(
     A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
     name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
     or one list. A value is ``default`` if it is unknown, or if the address is malformed or
-    private. ``answer`` describes ``at`` and ``clean``. Raises ValueError for an unknown
-    field, TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
+    private. A list of addresses is malformed: ``Engine.get_many`` reads it. ``answer`` describes
+    ``at`` and ``clean``. Raises ValueError for an unknown field, TypeError or ValueError for an
+    invalid ``at``, DatasetError for a damaged dataset.
     """
     return _engine().get(ip, field, *more, default=default, at=at, clean=clean)
 

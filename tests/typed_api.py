@@ -115,6 +115,22 @@ def reading_values(engine: geolookup.Engine, texts: list[str]) -> None:
         engine.get("8.8.8.8", field.path)
 
 
+def unknown_values_are_none(engine: geolookup.Engine) -> None:
+    """The declared type of a variable does not hide that a value may be None."""
+    number: int = geolookup.get("10.0.0.1", "asn")  # type: ignore[assignment]
+    city: str = engine.get("10.0.0.1", "city")  # type: ignore[assignment]
+    names: list[str] = engine.get("10.0.0.1", "country_languages")  # type: ignore[assignment]
+    latitude: float = engine.get("10.0.0.1", "lat")  # type: ignore[assignment]
+    is_eu: bool = engine.get("10.0.0.1", "country_is_eu")  # type: ignore[assignment]
+    time: geolookup.Time = engine.get("10.0.0.1", "time", at=0)  # type: ignore[assignment]
+    numbers: list[int] = engine.get_many(["10.0.0.1"], "asn")  # type: ignore[assignment]
+    cities: list[str] = engine.get_many(["10.0.0.1"], "city", at=0)  # type: ignore[assignment]
+    print(number, city, names, latitude, is_eu, time, numbers, cities)
+    known: int = geolookup.get("10.0.0.1", "asn", default=0)
+    known_many: list[str] = engine.get_many(["10.0.0.1"], "city", default="")
+    print(known, known_many)
+
+
 def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
     ips = (IPv4Address("8.8.8.8"), "::1")
     for answers in (engine.lookup_many(ips, at=at), engine.lookup_many(iter(ips), at=[0, at])):

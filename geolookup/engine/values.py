@@ -8,15 +8,14 @@ from geolookup.kernel import Kernel
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from typing import Any, Generic, Literal, TypedDict, Unpack, overload
-
-    from typing_extensions import TypeVar
+    from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
     from geolookup.contract.types import (
         BooleanField,
         Currency,
         FieldList,
         FieldName,
+        GroupField,
         IntegerField,
         Location,
         Network,
@@ -26,12 +25,14 @@ if TYPE_CHECKING:
         Time,
     )
 
-    _D = TypeVar("_D", default=None)
+    _D = TypeVar("_D")
 
-    class Options(TypedDict, Generic[_D], total=False):
-        """The options of ``get`` and ``get_many``, for the signatures of their overloads."""
+    class Options(TypedDict, total=False):
+        """The options of ``get`` and ``get_many``, for the signatures of their overloads.
 
-        default: _D
+        Not ``default``: only overloads without it make a checker see that a value may be None.
+        """
+
         at: Any
         clean: bool
 
@@ -43,43 +44,73 @@ class FieldValues(Kernel):
 
         @overload  # type: ignore[override]
         def get(
-            self, ip: object, field: StringField, /, **options: Unpack[Options[_D]]
+            self, ip: object, field: StringField, /, **options: Unpack[Options]
+        ) -> str | None: ...
+        @overload
+        def get(
+            self, ip: object, field: StringsField, /, **options: Unpack[Options]
+        ) -> list[str] | None: ...
+        @overload
+        def get(
+            self, ip: object, field: NumberField, /, **options: Unpack[Options]
+        ) -> float | None: ...
+        @overload
+        def get(
+            self, ip: object, field: IntegerField, /, **options: Unpack[Options]
+        ) -> int | None: ...
+        @overload
+        def get(
+            self, ip: object, field: BooleanField, /, **options: Unpack[Options]
+        ) -> bool | None: ...
+        @overload
+        def get(
+            self, ip: object, field: Literal["location"], /, **options: Unpack[Options]
+        ) -> Location | None: ...
+        @overload
+        def get(
+            self, ip: object, field: Literal["time"], /, **options: Unpack[Options]
+        ) -> Time | None: ...
+        @overload
+        def get(
+            self, ip: object, field: Literal["currency"], /, **options: Unpack[Options]
+        ) -> Currency | None: ...
+        @overload
+        def get(
+            self, ip: object, field: Literal["network"], /, **options: Unpack[Options]
+        ) -> Network | None: ...
+        @overload
+        def get(
+            self, ip: object, field: StringField, /, *, default: _D, **options: Unpack[Options]
         ) -> str | _D: ...
         @overload
         def get(
-            self, ip: object, field: StringsField, /, **options: Unpack[Options[_D]]
+            self, ip: object, field: StringsField, /, *, default: _D, **options: Unpack[Options]
         ) -> list[str] | _D: ...
         @overload
         def get(
-            self, ip: object, field: NumberField, /, **options: Unpack[Options[_D]]
+            self, ip: object, field: NumberField, /, *, default: _D, **options: Unpack[Options]
         ) -> float | _D: ...
         @overload
         def get(
-            self, ip: object, field: IntegerField, /, **options: Unpack[Options[_D]]
+            self, ip: object, field: IntegerField, /, *, default: _D, **options: Unpack[Options]
         ) -> int | _D: ...
         @overload
         def get(
-            self, ip: object, field: BooleanField, /, **options: Unpack[Options[_D]]
+            self, ip: object, field: BooleanField, /, *, default: _D, **options: Unpack[Options]
         ) -> bool | _D: ...
         @overload
         def get(
-            self, ip: object, field: Literal["location"], /, **options: Unpack[Options[_D]]
-        ) -> Location | _D: ...
+            self, ip: object, field: GroupField, /, *, default: Any, **options: Unpack[Options]
+        ) -> Any: ...
         @overload
         def get(
-            self, ip: object, field: Literal["time"], /, **options: Unpack[Options[_D]]
-        ) -> Time | _D: ...
-        @overload
-        def get(
-            self, ip: object, field: Literal["currency"], /, **options: Unpack[Options[_D]]
-        ) -> Currency | _D: ...
-        @overload
-        def get(
-            self, ip: object, field: Literal["network"], /, **options: Unpack[Options[_D]]
-        ) -> Network | _D: ...
-        @overload
-        def get(
-            self, ip: object, fields: FieldList, /, **options: Unpack[Options[Any]]
+            self,
+            ip: object,
+            fields: FieldList,
+            /,
+            *,
+            default: Any = None,
+            **options: Unpack[Options],
         ) -> tuple[Any, ...]: ...
         @overload
         def get(
@@ -89,7 +120,8 @@ class FieldValues(Kernel):
             second: FieldName,
             /,
             *more: FieldName,
-            **options: Unpack[Options[Any]],
+            default: Any = None,
+            **options: Unpack[Options],
         ) -> tuple[Any, ...]: ...
         def get(self, ip: object, field: Any, /, *more: Any, **options: Any) -> Any:
             """See ``Kernel.get``."""
@@ -98,55 +130,109 @@ class FieldValues(Kernel):
 
         @overload
         def get_many(
-            self, ips: Iterable[object], field: StringField, /, **options: Unpack[Options[_D]]
+            self, ips: Iterable[object], field: StringField, /, **options: Unpack[Options]
+        ) -> list[str | None]: ...
+        @overload
+        def get_many(
+            self, ips: Iterable[object], field: StringsField, /, **options: Unpack[Options]
+        ) -> list[list[str] | None]: ...
+        @overload
+        def get_many(
+            self, ips: Iterable[object], field: NumberField, /, **options: Unpack[Options]
+        ) -> list[float | None]: ...
+        @overload
+        def get_many(
+            self, ips: Iterable[object], field: IntegerField, /, **options: Unpack[Options]
+        ) -> list[int | None]: ...
+        @overload
+        def get_many(
+            self, ips: Iterable[object], field: BooleanField, /, **options: Unpack[Options]
+        ) -> list[bool | None]: ...
+        @overload
+        def get_many(
+            self, ips: Iterable[object], field: Literal["location"], /, **options: Unpack[Options]
+        ) -> list[Location | None]: ...
+        @overload
+        def get_many(
+            self, ips: Iterable[object], field: Literal["time"], /, **options: Unpack[Options]
+        ) -> list[Time | None]: ...
+        @overload
+        def get_many(
+            self, ips: Iterable[object], field: Literal["currency"], /, **options: Unpack[Options]
+        ) -> list[Currency | None]: ...
+        @overload
+        def get_many(
+            self, ips: Iterable[object], field: Literal["network"], /, **options: Unpack[Options]
+        ) -> list[Network | None]: ...
+        @overload
+        def get_many(
+            self,
+            ips: Iterable[object],
+            field: StringField,
+            /,
+            *,
+            default: _D,
+            **options: Unpack[Options],
         ) -> list[str | _D]: ...
         @overload
         def get_many(
-            self, ips: Iterable[object], field: StringsField, /, **options: Unpack[Options[_D]]
+            self,
+            ips: Iterable[object],
+            field: StringsField,
+            /,
+            *,
+            default: _D,
+            **options: Unpack[Options],
         ) -> list[list[str] | _D]: ...
         @overload
         def get_many(
-            self, ips: Iterable[object], field: NumberField, /, **options: Unpack[Options[_D]]
+            self,
+            ips: Iterable[object],
+            field: NumberField,
+            /,
+            *,
+            default: _D,
+            **options: Unpack[Options],
         ) -> list[float | _D]: ...
         @overload
         def get_many(
-            self, ips: Iterable[object], field: IntegerField, /, **options: Unpack[Options[_D]]
+            self,
+            ips: Iterable[object],
+            field: IntegerField,
+            /,
+            *,
+            default: _D,
+            **options: Unpack[Options],
         ) -> list[int | _D]: ...
         @overload
         def get_many(
-            self, ips: Iterable[object], field: BooleanField, /, **options: Unpack[Options[_D]]
+            self,
+            ips: Iterable[object],
+            field: BooleanField,
+            /,
+            *,
+            default: _D,
+            **options: Unpack[Options],
         ) -> list[bool | _D]: ...
         @overload
         def get_many(
             self,
             ips: Iterable[object],
-            field: Literal["location"],
+            field: GroupField,
             /,
-            **options: Unpack[Options[_D]],
-        ) -> list[Location | _D]: ...
-        @overload
-        def get_many(
-            self, ips: Iterable[object], field: Literal["time"], /, **options: Unpack[Options[_D]]
-        ) -> list[Time | _D]: ...
+            *,
+            default: Any,
+            **options: Unpack[Options],
+        ) -> list[Any]: ...
         @overload
         def get_many(
             self,
             ips: Iterable[object],
-            field: Literal["currency"],
+            fields: FieldList,
             /,
-            **options: Unpack[Options[_D]],
-        ) -> list[Currency | _D]: ...
-        @overload
-        def get_many(
-            self,
-            ips: Iterable[object],
-            field: Literal["network"],
-            /,
-            **options: Unpack[Options[_D]],
-        ) -> list[Network | _D]: ...
-        @overload
-        def get_many(
-            self, ips: Iterable[object], fields: FieldList, /, **options: Unpack[Options[Any]]
+            *,
+            default: Any = None,
+            **options: Unpack[Options],
         ) -> list[tuple[Any, ...]]: ...
         @overload
         def get_many(
@@ -156,7 +242,8 @@ class FieldValues(Kernel):
             second: FieldName,
             /,
             *more: FieldName,
-            **options: Unpack[Options[Any]],
+            default: Any = None,
+            **options: Unpack[Options],
         ) -> list[tuple[Any, ...]]: ...
 
     def get_many(
