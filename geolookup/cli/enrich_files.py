@@ -17,7 +17,9 @@ from geolookup.cli.command import command
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @options.output("File or folder to write, or -.", "OUTPUT", path_type=options.PATH)
 @click.option(
-    "--output-format", type=table_options.FileFormat(is_written=True), help="[default: by suffix]"
+    "--output-format",
+    type=table_options.FileFormat(is_written=True),
+    help="[default: by suffix; for -, the input's]",
 )
 @table_options.table_input
 @table_options.clean

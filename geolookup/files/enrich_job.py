@@ -158,8 +158,13 @@ class EnrichJob:
     def file(
         self, source: str, output: str, input_format: str | None, output_format: str | None
     ) -> None:
-        """Enrich one file; raises OutputError or TableFileError and leaves an old output."""
+        """Enrich one file; raises OutputError or TableFileError and leaves an old output.
+
+        Standard output has the format of the input, unless it is read only.
+        """
         origin = TableFile(source, kind_of(source, input_format, "--input-format"))
+        if output == STANDARD and origin.kind.format.writer is not None:
+            output_format = output_format or origin.kind.format.name
         target = TableFile(output, kind_of(output, output_format, "--output-format"))
         if target.kind.format.writer is None:
             problem = f"{target.kind.format.name} is read only"

@@ -109,6 +109,8 @@ def kind_of(path: str, format_name: str | None, option: str) -> Kind:
             raise ValueError(f"no format {format_name!r}; {near_match(format_name, FORMATS)}")
         return Kind(FORMATS[format_name], compression(path))
     kind = known_kind(path)
+    if kind is None and path == STANDARD:
+        raise TableFileError(path, "a stream has no suffix", f"name the format by {option}")
     if kind is None:
         suffixes = " ".join(_OF_SUFFIX)
         raise TableFileError(

@@ -65,6 +65,20 @@ def test_damaged_input_leaves_standard_output_without_an_end(kind: str) -> None:
     assert not done.stdout.endswith(b"ARROW1")
 
 
+def test_standard_output_has_the_format_of_the_input(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n", "utf-8")
+    (tmp_path / "a.jsonl").write_text('{"ip":"8.8.8.8"}\n', "utf-8")
+    (tmp_path / "a.txt").write_text("8.8.8.8\n", "utf-8")
+    for name, located in (
+        ("a.csv", b"ip,location_country_code\n8.8.8.8,US\n"),
+        ("a.jsonl", b'{"ip":"8.8.8.8","location_country_code":"US"}\n'),
+    ):
+        done = pipe("enrich", str(tmp_path / name), "-o", "-", "-f", "country")
+        assert (done.returncode, done.stdout) == (0, located)
+    line = refusal("enrich", str(tmp_path / "a.txt"), "-o", "-")
+    assert line == "-: a stream has no suffix; name the format by --output-format"
+
+
 MISUSE = [
     (("/nowhere.csv", "--output", "OUT/x.csv"), "/nowhere.csv: cannot be read"),
     (("IN/a.csv", "--output", "/nowhere/x.csv"), "/nowhere: no such folder"),
