@@ -295,9 +295,8 @@ def get(
     A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
     name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
     or one list. A value is ``default`` if it is unknown, or if the address is malformed or
-    private. A list of addresses is malformed: ``Engine.get_many`` reads it. ``answer`` describes
-    ``at`` and ``clean``. Raises ValueError for an unknown field, TypeError or ValueError for an
-    invalid ``at``, DatasetError for a damaged dataset.
+    private. ``answer`` describes ``at`` and ``clean``. Raises ValueError for an unknown
+    field, TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
     """
     return _engine().get(ip, field, *more, default=default, at=at, clean=clean)
 

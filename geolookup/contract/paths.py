@@ -74,6 +74,9 @@ def unknown_field(name: object, call: str, among: tuple[Field, ...] = FIELDS) ->
         return ValueError(f"{call}: an address is not a field; {_EXAMPLES}")
     if name in NAMES:
         return ValueError(f"{call}: {name} follows from the address or the time, and is not stored")
+    if all(part.strip() in NAMES for part in name.split(",")):
+        texts = ", ".join(repr(part.strip()) for part in name.split(","))
+        return ValueError(f"{call}: no field {name!r}; write several texts: {texts}")
     return ValueError(f"{call}: no field {name!r}; {_hint(name, among)}")
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from geolookup.engine.many import ManyAnswers
+from geolookup.errors import InvalidAddressError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -55,7 +56,12 @@ class NetworkAnswers(ManyAnswers):
 
         state = self._open_state()
         data = state.envelopes([ip], 0)[0]["data"]
-        return explain(state, state.dataset.manifest.metadata().sources, ip, data)
+        try:
+            return explain(state, state.dataset.manifest.metadata().sources, ip, data)
+        except InvalidAddressError as error:
+            if isinstance(ip, list | tuple):
+                error.add_note("explain reads one address: call it for each of them")
+            raise
 
     def export(
         self,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 
+from geolookup.dataset.layout import MANIFEST
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
 from geolookup.filesystem import NUL_IN_NAME, check_regular
@@ -78,6 +79,9 @@ def read_existing(store: str | os.PathLike[str]) -> list[Publication]:
     published = read(store)
     if not published:
         remedy = "name a folder made by 'geolookup update' or 'publish'"
+        if os.path.exists(os.path.join(store, MANIFEST)):
+            problem = "no store here, but a dataset"
+            raise DatasetError(store, problem, f"'geolookup info {store}' describes it")
         raise DatasetError(store, "no store here", remedy)
     return published
 

@@ -77,6 +77,13 @@ def test_the_users_store_is_the_default(
     assert int(line) - age["days"] in (-1, 0)  # midnight may be between the two
 
 
+def test_a_dataset_is_not_a_store(datasets: list[Path]) -> None:
+    dataset = str(datasets[0])
+    hint = f"no store here, but a dataset; 'geolookup info {dataset}' describes it"
+    for command in ("generations", "rollback", "prune"):
+        assert refusal(command, dataset) == f"{dataset}: {hint}"
+
+
 def test_misuse_is_status_2_with_one_clear_text(tmp_path: Path, datasets: list[Path]) -> None:
     store = tmp_path / "store"
     run("publish", str(datasets[0]), "--store", str(store))

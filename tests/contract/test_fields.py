@@ -82,6 +82,7 @@ def test_an_unknown_field_names_the_call_the_nearest_and_no_address() -> None:
         ("contry", "did you mean 'country'?"),
         ("location.city", "did you mean 'location.city_name'?"),
         ("networks", "did you mean 'network'?"),
+        ("country, city", "write several texts: 'country', 'city'"),
         ("x", choices),
     ):
         assert str(paths.unknown_field(name, "get")) == f"get: no field {name!r}; {hint}"

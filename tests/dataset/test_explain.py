@@ -104,6 +104,15 @@ def test_each_layer_names_its_source_and_range(engine: geolookup.Engine) -> None
     assert known(engine, "9.9.9.9") == {}
 
 
+def test_a_list_is_not_an_address(engine: geolookup.Engine) -> None:
+    with pytest.raises(geolookup.InvalidAddressError) as caught:
+        engine.explain(["8.8.8.8", "8.8.9.1"])
+    assert caught.value.__notes__ == ["explain reads one address: call it for each of them"]
+    with pytest.raises(geolookup.InvalidAddressError) as caught:
+        engine.explain("8.8.8")
+    assert not hasattr(caught.value, "__notes__")
+
+
 @pytest.mark.parametrize("module", [kernel, kernel_python], ids=["kernel", "python"])
 @settings(max_examples=scaled(20, 200))
 @given(ipv4=ipv4_values, ipv6=ipv6_values)
