@@ -54,7 +54,7 @@ def near_match(
     names = [str(word) for word in words]
     near = near_word(str(word), names)
     if near is not None:
-        return suggestion(near, argument)
+        return suggestion(near, argument=argument)
     if fallback is not None:
         return fallback
     start = f"name another by {argument.strip()}; " if argument else ""
@@ -63,18 +63,21 @@ def near_match(
     return start + known
 
 
-def near_word(word: str, words: Iterable[str]) -> str | None:
-    """Return the word of ``words`` nearest to ``word``, ignoring case; None if none is similar."""
+def near_word(word: str, words: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the word of ``words`` nearest to ``word``, ignoring case; None if none is similar.
+
+    ``cutoff`` is the least similarity, from 0 to 1.
+    """
     from difflib import get_close_matches  # imported only for an error: the import is slow
 
     folded = {name.casefold(): name for name in words}
-    close = get_close_matches(word.casefold(), folded, n=1)
+    close = get_close_matches(word.casefold(), folded, n=1, cutoff=cutoff)
     return folded[close[0]] if close else None
 
 
-def suggestion(word: str, argument: str = "") -> str:
-    """Return ``did you mean 'x'?``; ``argument`` is the text before the word."""
-    return f"did you mean {argument}{word!r}?"
+def suggestion(*words: str, argument: str = "") -> str:
+    """Return ``did you mean 'x' or 'y'?``; ``argument`` is the text before each word."""
+    return f"did you mean {' or '.join(f'{argument}{word!r}' for word in words)}?"
 
 
 class GeoLookupError(Exception):

@@ -24,6 +24,8 @@ from geolookup.errors import (
     OutputError,
     count_text,
     near_match,
+    near_word,
+    suggestion,
 )
 from tests.conftest import ROOT
 from tests.envelopes import ERRORS, contract_errors
@@ -85,6 +87,8 @@ def test_hints() -> None:
         (1, (10, 22), "did you mean '10'?"),
     ):
         assert near_match(word, words) == hint
+    assert near_word("key", ("keep",), cutoff=0.7) is None
+    assert suggestion("a", "b", argument="--") == "did you mean --'a' or --'b'?"
     assert near_match("xyz", ["country"], fallback="see the page") == "see the page"
     assert near_match("IP", ["n", "ip"], argument="column=") == "did you mean column='ip'?"
     other = "name another by --ip-column; known are country"

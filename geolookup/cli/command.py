@@ -20,6 +20,19 @@ _EXAMPLE = "Example: "
 _UNWRAPPED = "\b\n"
 
 
+class MissingParameters(click.UsageError):
+    """All required arguments and options that are missing.
+
+    ``has_surplus``: there are more arguments than the command has.
+    """
+
+    def __init__(
+        self, ctx: click.Context, parameters: list[click.Parameter], *, has_surplus: bool
+    ) -> None:
+        super().__init__("parameters are missing", ctx)
+        self.parameters, self.has_surplus = parameters, has_surplus
+
+
 class _WithExample(click.Command):
     """Splits its example off the docstring; its errors of use name the command."""
 
@@ -29,11 +42,25 @@ class _WithExample(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; raises UsageError."""
+        typed = list(args)  # Click empties ``args``
         try:
             return super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            raise self._missing(error.ctx or ctx, typed) from error
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise
+
+    def _missing(self, ctx: click.Context, args: list[str]) -> MissingParameters:
+        """Return the error for all missing parameters; Click names the first one only."""
+        values, surplus, _ = self.make_parser(ctx).parse_args(args)
+        missing = [
+            parameter
+            for parameter in self.params
+            if parameter.required
+            and parameter.value_is_missing(parameter.consume_value(ctx, values)[0])
+        ]
+        return MissingParameters(ctx, missing, has_surplus=bool(surplus))
 
 
 class Command(_WithExample):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 
 from geolookup.cli import fail
 from geolookup.cli.registry import COMMANDS, load
 from geolookup.contract.address import is_address
-from geolookup.errors import name_text, near_match
+from geolookup.errors import name_text, near_word, suggestion
 
 #: A misspelled command. Another text may be an address, and no message contains one.
 _WORD = re.compile(r"[A-Za-z_-]+")
 #: The files of recipes and of vendors' databases.
 _OF_BUILD = (".toml", ".mmdb")
+#: The similarity of a misspelt command to the command that is meant.
+_SIMILAR = 0.7
 _LISTS = "'geolookup --help' lists the commands"
 
 
@@ -59,8 +62,20 @@ def _problem(text: str) -> str | None:
     if os.path.exists(text):  # noqa: PTH110 - unlike pathlib it takes any text
         return _of_path(text)
     if _WORD.fullmatch(text) and text != "-":
-        return f"no command {text!r}; {near_match(text, COMMANDS, fallback=_LISTS)}"
+        return f"no command {text!r}; {_hint(text)}"
     return None
+
+
+def _hint(word: str) -> str:
+    """Return the command that is meant, also by one of its words or as a command of a group."""
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for name in COMMANDS:
+        for part in {name, *name.split("-")}:
+            names[part].append(name)
+        for own in getattr(load(name), "commands", ()):
+            names[own].append(f"{name} {own}")
+    near = near_word(word, names, cutoff=_SIMILAR)
+    return _LISTS if near is None else suggestion(*names[near])
 
 
 def _of_path(path: str) -> str:

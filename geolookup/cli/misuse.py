@@ -6,9 +6,9 @@ import re
 
 import click
 
-from geolookup.cli.registry import COMMANDS, load
-from geolookup.contract.fields import NAMES
-from geolookup.errors import line_text, near_match, near_word, suggestion
+from geolookup.cli.command import MissingParameters
+from geolookup.cli.unknown_option import argument_name, longest, option_hint
+from geolookup.errors import line_text, near_match, suggestion
 
 #: A text like an address, malformed or not: no message repeats it.
 _ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
@@ -20,8 +20,6 @@ _NOT_AN_INTEGER = re.compile(r"is not a valid integer(?: range)?")
 _NOT_A_NUMBER = re.compile(r"is not a valid float(?: range)?")
 #: Click's message of an option without its value.
 _NO_VALUE = re.compile(r"Option '(\S+)' requires an argument")
-#: The most commands that are named because they have an option.
-_NAMED = 2
 
 
 def problem(error: click.UsageError) -> str:
@@ -30,7 +28,9 @@ def problem(error: click.UsageError) -> str:
     name = _name(error.ctx)
     if isinstance(error, click.NoSuchOption):
         option = _ADDRESS.sub("ADDRESS", error.option_name)
-        return line_text(_unknown_option(name, option, command))
+        example = _ending(command).removeprefix("; ") or "'geolookup --help' lists the commands"
+        hint = example if command is None else option_hint(option, command, example)
+        return line_text(f"{name} has no option {option}; {hint}")
     text = f"{name}{_wrong(error)}".rstrip(".")
     text = line_text(_ADDRESS.sub("ADDRESS", text))
     return text if text.endswith("?") else text + _ending(command)
@@ -38,8 +38,8 @@ def problem(error: click.UsageError) -> str:
 
 def _wrong(error: click.UsageError) -> str:
     """Return the problem, to follow the name of the command."""
-    if isinstance(error, click.MissingParameter) and error.param is not None:
-        return f" needs {_shown(error.param)}"
+    if isinstance(error, MissingParameters):
+        return f" needs {_needed(error)}"
     if isinstance(error, click.BadParameter) and error.param is not None:
         return f": {_value_problem(error, error.param)}"
     if error.message.startswith(_SURPLUS):
@@ -74,51 +74,17 @@ def _ending(command: click.Command | None) -> str:
 def _shown(parameter: click.Parameter) -> str:
     """Return an option with the name of its value, or the name of an argument."""
     if isinstance(parameter, click.Option):
-        return f"{_longest(parameter)} {parameter.metavar or ''}".rstrip()
-    return (parameter.metavar or str(parameter.name).upper()).strip("[].")
+        return f"{longest(parameter)} {parameter.metavar or ''}".rstrip()
+    return argument_name(parameter)
 
 
-def _unknown_option(name: str, option: str, command: click.Command | None) -> str:
-    """Return the error for an option that a command does not have.
-
-    The remedy is the option with this choice or beginning, --fields with the field of this name,
-    the nearest option, or a command with this option.
-    """
-    own = _options(command) if command is not None else []
-    if _is_condition(option, command):
-        return f"{name} has no option {option}{_ending(command)}"
-    word, names = option.lstrip("-"), [_longest(one) for one in own]
-    if selection := [one for one in own if word in getattr(one.type, "choices", ())]:
-        remedy = suggestion(f"{_longest(selection[0])} {word}")
-    elif longer := [other for other in names if other.startswith(f"{option}-")]:
-        remedy = suggestion(longer[0])
-    elif word in NAMES and "--fields" in names:
-        remedy = suggestion(f"--fields {word}")
-    elif near := near_word(word, [other.lstrip("-") for other in names]):
-        remedy = suggestion(f"--{near}")
-    else:
-        remedy = _elsewhere(option, command)
-    return f"{name} has no option {option}; {remedy}"
-
-
-def _is_condition(option: str, command: click.Command | None) -> bool:
-    """Return whether an option stands for a condition: ``--country AT``, ``--where country=AT``."""
-    takes_conditions = any(one.name == "where" for one in getattr(command, "params", ()))
-    return takes_conditions and (option == "--where" or option[2:].replace("-", "_") in NAMES)
-
-
-def _elsewhere(option: str, command: click.Command | None) -> str:
-    """Return the example of a command that has an option; if many have it, of ``command``."""
-    having = [other for other in COMMANDS if option in map(_longest, _options(load(other)))]
-    if having and len(having) <= _NAMED:
-        return f"try {' or '.join(having)}; example: {load(having[0]).example}"
-    return _ending(command).removeprefix("; ") or "'geolookup --help' lists the commands"
-
-
-def _options(command: click.Command) -> list[click.Option]:
-    parameters = command.params
-    return [one for one in parameters if isinstance(one, click.Option) and not one.hidden]
-
-
-def _longest(option: click.Option) -> str:
-    return max(option.opts, key=len)
+def _needed(error: MissingParameters) -> str:
+    """Return all missing parameters; an output may be typed as one argument too many."""
+    parameters = error.parameters
+    if len(parameters) == 1 and isinstance(option := parameters[0], click.Option):
+        if error.has_surplus:
+            return f"{longest(option)} before {option.metavar}"
+        if ", or -" in (option.help or ""):
+            return f"{_shown(option)} (- is standard output)"
+    *first, last = map(_shown, parameters)
+    return f"{', '.join(first)} and {last}" if first else last

@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 PARTS = {
     *("key_options", "table_options"),
     *("__init__", "command", "conditions", "first_argument", "misuse", "options"),
-    *("quantities", "registry"),
+    *("quantities", "registry", "unknown_option"),
     *("address_input", "answer_formats", "answer_table", "terminal_text"),
 }
 
@@ -70,7 +70,7 @@ def test_help_has_no_default_in_parentheses_and_no_limit_to_all_formats() -> Non
 
 def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
     for args, line in (
-        (["build"], "build needs RECIPE; example: {build}"),
+        (["build"], "build needs RECIPE and --output DIR; example: {build}"),
         (["build", "x"], "build needs --output DIR; example: {build}"),
         (["build", "--outptu", "x"], "build has no option --outptu; did you mean '--output'?"),
         (["fields", "--zzz"], "fields has no option --zzz; example: {fields}"),
@@ -94,7 +94,7 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
         (["enrich", "--ip", "client"], "enrich has no option --ip; did you mean '--ip-column'?"),
         (
             ["generations", "--store", "x"],
-            "generations has no option --store; example: {generations}",
+            "generations has no option --store; write STORE without it; example: {generations}",
         ),
         (["8.8.8.8", "--json"], "lookup has no option --json; did you mean '--format json'?"),
     ):
@@ -104,6 +104,41 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
         for args in (["prune", "--keep", text], [f"--{text}"], ["fields", f"--{text}"]):
             assert text not in refusal(*args).partition("; example")[0]
         assert text not in refusal("lookup", "--at", text)
+
+
+def test_the_hint_for_an_unknown_option_is_the_option_that_is_meant_or_none() -> None:
+    for args, hint in (
+        ("explain 8.8.8.8 --format json", "did you mean '--json'?"),
+        ("summarize a.csv --format json", "did you mean '--json'?"),
+        ("enrich a.csv --format csv", "did you mean '--output-format' or '--input-format'?"),
+        ("serve --api-key x", "example: {serve}"),
+        ("serve --key x", "did you mean '--trusted-key' or '--tls-key'?"),
+        ("serve --allow-origin x", "did you mean '--cors'?"),
+        ("rollback --store st", "write STORE without it; example: {rollback}"),
+        ("prefixes --asn 15169", "write the condition asn=VALUE; example: {prefixes}"),
+        ("grep --country AT", "write --where country=VALUE; example: {grep}"),
+        ("lookup --country", "did you mean '--fields country'?"),
+        ("check --rejects x", "try build; example: {build}"),
+        ("follow --once", "example: {follow}"),
+    ):
+        examples = {name: load(name).example for name in COMMANDS}
+        command, *others = args.split()
+        option = next(text for text in others if text.startswith("--"))
+        line = f"{command} has no option {option}; {hint}"
+        assert refusal(command, *others) == line.format_map(examples)
+
+
+def test_all_missing_parameters_are_named_at_once() -> None:
+    for args, needs in (
+        ("api-keys create", "--accounts URL, --plan NAME and --name TEXT"),
+        ("api-keys create --plan free", "--accounts URL and --name TEXT"),
+        ("enrich", "INPUT and --output OUTPUT"),
+        ("enrich a.csv -f country,asn", "--output OUTPUT (- is standard output)"),
+        ("enrich a.csv out.csv", "--output before OUTPUT"),
+        ("diff", "OLD"),
+    ):
+        name = "api-keys create" if args.startswith("api") else args.split()[0]
+        assert refusal(*args.split()).startswith(f"{name} needs {needs}; example: geolookup {name}")
 
 
 def test_a_group_without_a_command_shows_its_help() -> None:

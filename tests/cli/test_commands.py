@@ -92,6 +92,11 @@ def test_a_first_argument_is_a_command_or_an_address() -> None:
     for text, told in (
         ("lokup", "no command 'lokup'; did you mean 'lookup'?"),
         ("Summarise", "did you mean 'summarize'?"),
+        ("backup", "no command 'backup'; did you mean 'accounts backup'?"),
+        ("create", "did you mean 'signing-keys create' or 'api-keys create'?"),
+        ("keys", "did you mean 'signing-keys' or 'api-keys'?"),
+        ("plans", "did you mean 'accounts plans'?"),
+        ("locate", "no command 'locate'; 'geolookup --help' lists the commands"),
         ("bogus-words", "'geolookup --help' lists the commands"),
         (readme, "README.md -o OUTPUT'"),
         (str(ROOT / "sample_data" / "recipe.toml"), "recipe.toml -o DIR'"),

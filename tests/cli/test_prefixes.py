@@ -125,7 +125,10 @@ def test_misuse_is_one_line(tmp_path: Path) -> None:
         (("--by", "contry"), "--by: no field 'contry'; did you mean 'country'?"),
         (("--where", "country=AT"), WITHOUT_WHERE),
         (("--where=country=AT",), WITHOUT_WHERE),
-        (("--asn", "15169"), "prefixes has no option --asn; example: geolookup prefixes country="),
+        (
+            ("--asn", "15169"),
+            "prefixes has no option --asn; write the condition asn=VALUE; example: ",
+        ),
         (("--format", "nft", "--name", "a; flush ruleset"), "--name 'a; flush ruleset' is not a"),
         (("--format", "nft", "--name", "a\nb"), r"--name 'a\\nb' is not a letter, then"),
         (("--format", "nft", "--value", "1"), "--value is for nginx-geo, not for nft"),
@@ -137,7 +140,8 @@ def test_misuse_is_one_line(tmp_path: Path) -> None:
 
 
 WITHOUT_WHERE = (
-    "prefixes has no option --where; example: geolookup prefixes country=AT,DE --not asn=15169"
+    "prefixes has no option --where; write CONDITION without it; example: geolookup prefixes"
+    " country=AT,DE --not asn=15169"
 )
 
 
