@@ -87,7 +87,8 @@ def check(recipe: str, max_rejects: int | None, cache: Path | None, as_json: boo
 
     Prints for each source its files with their sizes, its format and why it was
     detected, its fields, the columns that are not read, the numbers of rows, the first
-    bad rows, and the problem that would end a build. Downloads nothing.
+    bad rows, and the problem that would end a build. For unknown columns or another
+    delimiter it prints the recipe or the options to write. Downloads nothing.
     Exits with 1 if `build` would fail or a source must be downloaded first.
 
     Example: geolookup check recipe.toml
