@@ -121,7 +121,9 @@ def test_processes_that_make_and_fill_one_store(tmp_path: Path) -> None:
     store, datasets = tmp_path / "store", list(map(shared, range(6)))
     command = [sys.executable, "-m", "geolookup", "publish"]
     running = [
-        subprocess.Popen([*command, dataset, store], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            [*command, dataset, "--store", store], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
         for dataset in datasets
     ]
     said = [process.communicate()[0].split() for process in running]
