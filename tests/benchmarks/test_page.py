@@ -42,7 +42,7 @@ OTHER = re.compile(r"\d requests a second, [\d,]+ for|\(25 a second|requests a s
 INPUTS = {"2026-11-22", "2026-11-23", "3.11.7", "100", "200", "3,700,000", "2.5", "1.2", "0", "1",
           "2", "3"}  # fmt: skip
 #: Units of words in units of printed figures.
-SCALES = {"microseconds": 1e3, "million": 1e6, "kB": 1e3}
+SCALES = {"microseconds": 1e3, "µs": 1e3, "million": 1e6, "kB": 1e3}
 
 
 def _numbers(words: str) -> list[str]:

@@ -40,6 +40,7 @@ def test_files_format_fields_and_rows(tmp_path: Path) -> None:
     text = '[dataset]\nname = "d"\n[[source]]\nformat = "auto"\npath = "?.csv"\n'
     report = checked(tmp_path, {"a.csv": ROWS, "b.csv": ROWS}, text + 'fields = ["country_code"]\n')
     assert not report.has_problem
+    path = shlex.quote(str(tmp_path / "recipe.toml"))
     assert [*report.lines()] == [
         "?.csv",
         f"  files       a.csv ({len(ROWS)} bytes), b.csv ({len(ROWS)} bytes)",
@@ -49,7 +50,7 @@ def test_files_format_fields_and_rows(tmp_path: Path) -> None:
         "  rows        4 rows read, 1 used",
         "  duplicate   2 rows with the range of a later row",
         "  clipped     2 rows, 33,554,432 addresses in private space",
-        f"no problem; to build it: geolookup build {tmp_path / 'recipe.toml'} -o DIR",
+        f"no problem; to build it: geolookup build {path} -o DIR",
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "recipe.toml"]
 
@@ -179,7 +180,8 @@ def test_a_remote_source_is_read_from_the_cache(tmp_path: Path) -> None:
     assert "min_rows is 2" in report.sources[0].problem
     *_, count, download = report.lines()
     assert count == "1 problem: build would fail"
-    command = f"geolookup download {tmp_path / 'recipe.toml'} --cache {cache}"
+    words = map(str, ["geolookup", "download", tmp_path / "recipe.toml", "--cache", cache])
+    command = shlex.join(words)
     assert download == f"not in the cache: 1; to fetch: {command}"
 
 
@@ -188,7 +190,7 @@ def test_the_next_command_has_the_options_of_the_check(tmp_path: Path) -> None:
     data.write_text(ROWS.replace("10.0.0.0/8", "8.8.9.0/33"), encoding="utf-8")
     good = run("check", str(data), "--max-rejects", "1", "--cache", str(tmp_path))
     _, command = good.stdout.rstrip("\n").split("no problem; to build it: geolookup ")
-    words = shlex.split(command.replace("DIR", str(tmp_path / "data")))
+    words = shlex.split(command.replace(" DIR", f" {shlex.quote(str(tmp_path / 'data'))}"))
     assert words[2:] == ["-o", words[3], "--max-rejects", "1", "--cache", str(tmp_path)]
     assert run(*words).returncode == 0
     report = json.loads(run("check", str(data), "--json", "--cache", str(tmp_path)).stdout)
