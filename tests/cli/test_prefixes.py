@@ -170,8 +170,9 @@ def test_changes_since_a_dataset_that_does_not_know_a_country(tmp_path: Path) ->
     """QZ is a code of the new dataset only: its table of countries has it."""
     table = (ROOT / "builder/geolookup_builder/reference/countries.csv").read_text("utf-8")
     austria = next(row for row in table.splitlines() if ",AT,AUT," in row)
-    (tmp_path / "own.csv").write_text(table + austria.replace(",AT,AUT,", ",QZ,QZZ,") + "\n")
-    (tmp_path / "a.csv").write_text("network,country_code\n8.8.8.0/24,QZ\n")
+    own = table + austria.replace(",AT,AUT,", ",QZ,QZZ,") + "\n"
+    (tmp_path / "own.csv").write_text(own, encoding="utf-8")
+    (tmp_path / "a.csv").write_text("network,country_code\n8.8.8.0/24,QZ\n", encoding="utf-8")
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(
         '[dataset]\nname = "own"\n[tables]\ncountries = "own.csv"\n'
