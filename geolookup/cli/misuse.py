@@ -11,7 +11,9 @@ from geolookup.cli.unknown_option import argument_name, longest, option_hint
 from geolookup.errors import line_text, near_match, suggestion
 
 #: A text like an address, malformed or not: no message repeats it.
-_ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
+_ADDRESS = re.compile(
+    r"[0-9]{1,9}(?:\.[0-9]{1,9}){3}|[0-9A-Fa-f]{0,9}:[0-9A-Fa-f]{0,9}:[0-9A-Fa-f:.]*"
+)
 #: How Click's message of surplus arguments begins; it repeats them.
 _SURPLUS = "Got unexpected extra argument"
 #: How Click's message of a value that is not a choice begins.

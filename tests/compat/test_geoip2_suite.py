@@ -107,7 +107,7 @@ def test_the_tests_of_geoip2(
 def test_every_attribute_that_differs_is_on_the_page(
     sources: Path, datasets: Path, name: str, method: str
 ) -> None:
-    patterns = words_below("What differs")
+    patterns = words_below("Differences")
     compared = 0
     path = Path(DATA, f"{name}.mmdb")
     with database.Reader(sources / path) as theirs, Reader(datasets / path) as ours:
