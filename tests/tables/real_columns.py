@@ -117,7 +117,9 @@ def check_ids(
 ) -> None:
     """Ids ascend with the addresses of a family, and differ where the answers do."""
     rows = zip(asked, ids, private, wanted, strict=True)
-    public = sorted((*at, item, str(answer)) for at, item, item, answer in rows if not item)
+    public = sorted(
+        (*at, interval, str(answer)) for at, interval, is_private, answer in rows if not is_private
+    )
     assert all(item >= 0 for _, _, item, _ in public)
     for (family, _, first, answer), (after, _, second, other) in pairwise(public):
         if family == after:
