@@ -273,9 +273,9 @@ def _json(value: object) -> str:
 TEXTS_OF: dict[str, Callable[[str], str]] = {
     "geolookup/contract/types.py": _types,
     "geolookup/kernel/python_answer.py": _views,
-    "docs/contract.md": _contract,
-    "docs/format.md": _format,
-    "docs/recipe.md": _recipe,
+    "docs/reference/contract.md": _contract,
+    "docs/reference/format.md": _format,
+    "docs/data/recipe.md": _recipe,
     "docs/envelope.schema.json": _schema,
     "README.md": _counts,
     "docs/index.md": _counts,

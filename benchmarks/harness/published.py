@@ -1,4 +1,4 @@
-"""What the last measurements printed: the tables of docs/benchmarks.md, as files in ``published``.
+"""The outputs of the last measurements: files in ``published``, shown on the page of benchmarks.
 
 ``--publish NAME`` writes NAME.txt, and replaces the former text on the page.
 """
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from benchmarks.harness.processes import ROOT
 
 FOLDER = ROOT / "benchmarks" / "published"
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "reference" / "benchmarks.md"
 #: The cells of each row, by the title of its table and its name.
 Rows = Mapping[tuple[str, str], list[str]]
 

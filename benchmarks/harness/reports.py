@@ -65,7 +65,7 @@ def outputs(target: str = "") -> Callable[[Callable[..., None]], Callable[..., N
             "--publish",
             "published",
             metavar="NAME",
-            help="Show the output in docs/benchmarks.md, as benchmarks/published/NAME.txt.",
+            help="Show the output on the page of benchmarks, as benchmarks/published/NAME.txt.",
         )
         @functools.wraps(command)
         def with_outputs(

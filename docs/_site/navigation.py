@@ -1,95 +1,59 @@
-"""The navigation of the site: which pages stand under which heading, in which order.
+"""The navigation of the site: four doors, and in each its pages by kind, in order.
 
-A page that no entry names is a warning, and the build fails. ``*`` stands for the rest of a folder.
+A page that no entry names is a warning, and the build fails. ``*`` matches the other pages of a
 """
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
-#: By page: the headings of its part of the navigation, and the pages under each.
-NAVIGATION: dict[str, dict[str, list[str]]] = {
-    "index": {
-        "Start": ["index", "tutorial"],
-        "Python and shell": [
-            "python",
-            "answers",
-            "how-to/command-line",
-            "how-to/completion",
+TUTORIAL, GUIDE, REFERENCE, EXPLANATION = "Tutorial", "How-to guide", "Reference", "Explanation"
+#: By door: the pages of each kind.
+DOORS: dict[str, dict[str, list[str]]] = {
+    "use": {
+        TUTORIAL: ["tutorial"],
+        GUIDE: [
+            *("python", "answers", "shell", "completion"),
+            *("flask", "fastapi", "django", "proxies", "logging"),
+            *("pandas", "polars", "duckdb", "arrow", "spark", "dask", "data-warehouse"),
+            *("files", "logs", "text", "prefixes", "firewalls"),
+            "from-*",
         ],
-        "Frameworks and logs": [
-            "how-to/flask",
-            "how-to/fastapi",
-            "how-to/django",
-            "how-to/proxies",
-            "how-to/logging",
-        ],
-        "Tables and files": [
-            "tables/arrow",
-            "tables/pandas",
-            "tables/polars",
-            "tables/duckdb",
-            "tables/spark",
-            "tables/dask",
-            "tables/files",
-            "how-to/logs",
-            "how-to/inline",
-            "how-to/data-warehouse",
-        ],
-        "Lists and exports": [
-            "how-to/prefixes",
-            "how-to/firewalls",
-            "how-to/plain-files",
-            "how-to/databases",
-            "how-to/mmdb-export",
-        ],
-        "Data": [
-            "how-to/own-dataset",
-            "updating",
-            "verify",
-            "signing",
-            "diff",
-            "score",
-            "how-to/reports",
-        ],
-        "Service and operation": [
-            "http",
-            "gate",
-            "how-to/production",
-            "operations",
-            "how-to/edges",
-            "mirror",
-            "fleet",
-        ],
-        "Migration": ["how-to/from-*"],
-        "Reference": [
-            "reference/python",
-            "reference/engine",
-            "reference/answer",
-            "reference/types",
-            "reference/errors",
-            "reference/integrations",
-            "commands",
-            "reference/commands",
-            "contract",
-            "recipe",
-            "sources/index",
-            "download",
-            "format",
-        ],
-        "Explanation": [
-            "explanation/architecture",
-            "explanation/bundled-data",
-            "benchmarks",
-            "how-to/privacy",
-            "SECURITY",
-        ],
-        "Project": ["explanation/contributing", "explanation/changes", "licences"],
+        EXPLANATION: ["privacy"],
     },
-    "sources/index": {"": ["auto", "*"]},
+    "data": {
+        TUTORIAL: ["tutorial"],
+        GUIDE: [
+            *("download", "updating", "verify", "diff", "score", "reports"),
+            *("plain-files", "databases", "mmdb-export"),
+        ],
+        REFERENCE: ["recipe", "sources/index"],
+        EXPLANATION: ["bundled-dataset"],
+    },
+    "operate": {
+        GUIDE: [
+            *("http", "api-keys", "production", "stores"),
+            *("edges", "mirrors", "signing", "fleet"),
+        ],
+        EXPLANATION: ["/SECURITY"],
+    },
+    "reference": {
+        REFERENCE: [
+            *("python", "engine", "answer", "types", "errors", "integrations"),
+            *("commands/index", "contract", "format", "benchmarks", "licences", "changelog"),
+        ],
+        EXPLANATION: ["architecture", "contributing"],
+    },
+}
+_TREES = {
+    "index": [f"{door}/index" for door in DOORS],
+    **{f"{door}/index": [*chain(*kinds.values())] for door, kinds in DOORS.items()},
+    "data/sources/index": ["auto", "*"],
+    "reference/commands/index": ["*"],
 }
 
 
@@ -100,7 +64,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def _append(_app: Sphinx, page: str, content: list[str]) -> None:
-    for heading, pages in NAVIGATION.get(page, {}).items():
-        entries = "\n".join("self" if entry == page else entry for entry in pages)
-        options = f":hidden:\n:glob:\n:caption: {heading}" if heading else ":hidden:\n:glob:"
-        content[0] += f"\n\n```{{toctree}}\n{options}\n\n{entries}\n```\n"
+    if page in _TREES:
+        entries = "\n".join(_TREES[page])
+        content[0] += f"\n\n```{{toctree}}\n:hidden:\n:glob:\n\n{entries}\n```\n"

@@ -149,7 +149,7 @@ NAMES = (
     *("coverage_lost", "coverage_gained"),
     *(f"{kind}.{path}" for path in COMPARED for kind in _FIELD),
 )
-DIFF_METRICS = Metrics(NAMES, _FAMILIES, "docs/diff.md", "country_moved > 2%")
+DIFF_METRICS = Metrics(NAMES, _FAMILIES, "docs/data/diff.md", "country_moved > 2%")
 
 
 def change_metrics(

@@ -273,7 +273,7 @@ STORED = tuple(field for field in FIELDS if field.table)
 #: The columns that an enriched table can have.
 COLUMNS = (*FIELDS, ERROR_CODE)
 #: The fields of each layer that a source row may state; the others follow from them.
-#: In each layer one source decides all fields; ``docs/recipe.md`` lists the fields of each.
+#: In each layer one source decides all fields; ``docs/data/recipe.md`` lists the fields of each.
 STATED = {
     layer: tuple(
         field.source_column for field in FIELDS if field.layer == layer and field.source_column

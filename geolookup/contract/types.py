@@ -1,7 +1,7 @@
 """The envelope, its members and the names of fields as types, for mypy and Pyright.
 
-At run time an answer is a plain ``dict``; ``docs/contract.md`` describes each member. Annotations
-are evaluated: ``__optional_keys__`` needs them.
+At run time an answer is a plain ``dict``; ``docs/reference/contract.md`` describes each member.
+Annotations are evaluated: ``__optional_keys__`` needs them.
 """
 
 from typing import Literal, NotRequired, TypedDict

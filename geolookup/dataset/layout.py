@@ -1,6 +1,6 @@
 """The dataset format: the names of files, the columns of each, and its version.
 
-The compiler, the runtime and ``verify`` share it. ``docs/format.md`` describes it for others.
+The compiler, the runtime and ``verify`` share it; ``docs/reference/format.md`` describes it.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ ENDS = ("first_high", "first_low", "last_high", "last_low")
 #: The column with the first interval of a source table, by family.
 EXPLAINED_STARTS = {4: "ipv4", 6: "ipv6"}
 
-#: The columns of each file in their order; ``docs/format.md`` describes them.
+#: The columns of each file in their order; ``docs/reference/format.md`` describes them.
 COLUMNS: Mapping[str, Mapping[str, Column]] = {
     IPV4: {**_STARTS[4], **_ROWS},
     IPV4_JUMP: {"interval": _NUMBER},

@@ -19,8 +19,9 @@ from benchmarks.harness.workload import arrow
 from geolookup.contract import special
 from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT
+from tests.docs.blocks import unwrapped
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = unwrapped((ROOT / "README.md").read_text(encoding="utf-8"))
 PAGE = published.PAGE.read_text(encoding="utf-8")
 MEASURED, _, USED = PAGE.partition("\n## Where figures are used\n")
 BLOCK = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -38,7 +39,7 @@ SPEED = re.compile(
 )
 #: Rates of plans, and units of stamps: no figures about speed.
 OTHER = re.compile(r"\d requests a second, [\d,]+ for|\(25 a second|requests a second\. ")
-#: Amounts that commands are given, and versions: on docs/benchmarks.md beside the measurements.
+#: Amounts that commands are given, and versions: on the page beside the measurements.
 INPUTS = {"2026-11-22", "2026-11-23", "3.11.7", "100", "200", "3,700,000", "2.5", "1.2", "0", "1",
           "2", "3"}  # fmt: skip
 #: Units of words in units of printed figures.
@@ -63,7 +64,7 @@ def _is_rounded(number: str, value: float) -> bool:
 
 def test_words_state_what_was_printed() -> None:
     for (page, words), sources in CLAIMS.items():
-        assert words in (ROOT / page).read_text(encoding="utf-8").partition("\n## Where fig")[0]
+        assert words in unwrapped((ROOT / page).read_text("utf-8")).partition("\n## Where fig")[0]
         values = []
         for benchmark, row, printed in sources:
             assert benchmark in COMMANDS
@@ -82,13 +83,13 @@ def test_words_state_what_was_printed() -> None:
 
 def test_figures_about_speed_are_in_the_table() -> None:
     for path in {ROOT / "README.md", *(ROOT / "docs").rglob("*.md")} - {published.PAGE}:
-        page, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+        page, text = path.relative_to(ROOT).as_posix(), unwrapped(path.read_text("utf-8"))
         for claimed, words in CLAIMS:
             text = text.replace(words, "") if claimed == page else text
         assert SPEED.findall(OTHER.sub("", text)) == [], page
-    prose = BLOCK.sub("", MEASURED)
+    prose = unwrapped(BLOCK.sub("", MEASURED))
     for claimed, words in CLAIMS:
-        prose = prose.replace(words, "") if claimed == "docs/benchmarks.md" else prose
+        prose = prose.replace(words, "") if claimed == "docs/reference/benchmarks.md" else prose
     assert {number.rstrip(",.") for number in _numbers(prose)} == INPUTS
 
 

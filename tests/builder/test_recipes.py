@@ -31,7 +31,7 @@ from tests.builder.sources.reading.test_inputs import zipped as packed
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "builder" / "geolookup_builder" / "recipes"
-DOCUMENT = (ROOT / "docs" / "recipe.md").read_text(encoding="utf-8")
+DOCUMENT = (ROOT / "docs" / "data" / "recipe.md").read_text(encoding="utf-8")
 
 
 def zipped(folder: str, files: Files) -> bytes:
@@ -225,7 +225,7 @@ def test_every_recipe_is_tested_and_documented() -> None:
     there = {path.stem for path in FOLDER.glob("*.toml")}
     assert there == set(DELIVERED) == set(ANSWERS)
     assert {path.name for path in FOLDER.iterdir() if path.suffix != ".toml"} == {"world"}
-    links = r"\(\.\./builder/geolookup_builder/recipes/([\w-]+)\.toml\)"
+    links = r"\(\.\./\.\./builder/geolookup_builder/recipes/([\w-]+)\.toml\)"
     assert set(re.findall(links, DOCUMENT)) == there
 
 

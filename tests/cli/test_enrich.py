@@ -248,7 +248,7 @@ def test_a_folder_with_a_cut_record_or_a_bad_file(tmp_path: Path) -> None:
     source, output = _folder(tmp_path)
     args = ("enrich", str(source), "--output", str(output), "--fields", "network.asn")
     assert run(*args).returncode == 0
-    record = output / ".geolookup-enrich.jsonl"  # docs/tables/files.md
+    record = output / ".geolookup-enrich.jsonl"  # docs/use/files.md
     record.write_bytes(record.read_bytes()[:-30])
     done = run(*args)  # whose is the file that the record does not know?
     assert done.returncode == 2

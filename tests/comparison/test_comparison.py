@@ -135,7 +135,7 @@ def test_each_column_of_the_report_has_its_head(pair: tuple[Path, Path]) -> None
     assert shares[1::2] == ["%", "%"]
 
 
-SCORE = ROOT / "docs" / "score.md"
+SCORE = ROOT / "docs" / "data" / "score.md"
 
 
 def test_metrics_and_keys_of_the_json_are_told() -> None:
@@ -143,7 +143,7 @@ def test_metrics_and_keys_of_the_json_are_told() -> None:
         ("diff", (Comparison, Part), {"gates"}, NAMES),
         ("score", (scoring.Score, scoring.ScoredPart), set[str](), agreement.NAMES),
     ):
-        text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+        text = (ROOT / "docs" / "data" / f"{name}.md").read_text(encoding="utf-8")
         section = text.split("\n## JSON\n")[1].split("\n## ")[0]
         rows = re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE)
         told = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
@@ -250,7 +250,7 @@ _NO_GATES = {
     "country_move > 2%": "did you mean 'country_moved'?",
     "ipv5.country_moved > 2%": "country_moved",
     "null_gained.citi > 2%": "no metric 'null_gained.citi'",
-    "qqqq > 1": "docs/diff.md",
+    "qqqq > 1": "docs/data/diff.md",
     "km_p50 > 2%": "kilometres",
     "country_moved > 2": "write a percentage",
     "country_moved > 101%": "write a percentage",

@@ -1,7 +1,7 @@
 """geoip2's own tests of its reader, on datasets compiled from their own databases.
 
 ``$GEOLOOKUP_GEOIP2_SDIST`` names the source distribution of geoip2 that has them; ``.ci/run``
-downloads it. ``docs/how-to/from-geoip2.md`` lists the tests that fail, with the reason of each.
+downloads it. ``docs/use/from-geoip2.md`` lists the tests that fail, with the reason of each.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ database = optional("geoip2.database")
 errors, maxminddb = optional("geoip2.errors"), optional("maxminddb")
 pytestmark = [pytest.mark.long, needs("geoip2", "maxminddb")]
 
-PAGE = (ROOT / "docs/how-to/from-geoip2.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/use/from-geoip2.md").read_text(encoding="utf-8")
 SDIST = "GEOLOOKUP_GEOIP2_SDIST"
 DATA = "tests/data/test-data"
 #: The databases that have fields of the contract, and the method of each.

@@ -17,7 +17,7 @@ from tests.skips import needs
 #: By name; the hosted API is not a library.
 PAGES = {
     path.stem: path
-    for path in (ROOT / "docs/how-to").glob("from-*.md")
+    for path in (ROOT / "docs/use").glob("from-*.md")
     if path.stem != "from-hosted-api"
 }
 _ROW = re.compile(r"^\| (`.*?) \| (.*?) \|$", re.MULTILINE)

@@ -67,7 +67,7 @@ def test_the_one_field_that_may_be_absent_comes_first_in_its_row() -> None:
 
 
 def test_the_layers_are_those_of_the_recipe() -> None:
-    page = (ROOT / "docs" / "recipe.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "data" / "recipe.md").read_text(encoding="utf-8")
     assert (
         *("location", "asn", "isp", "organization", "connection_type", "user_type"),
     ) == fields.LAYERS

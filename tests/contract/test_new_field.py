@@ -42,7 +42,13 @@ ADDRESSES = ("1.1.1.1", "9.9.9.9", "5.5.5.5", "6.6.6.6", "2606:4700::1")
 ANYCAST = [True, False, None, None, True]
 #: The files that the generator writes.
 WRITTEN = {
-    *("README.md", "docs/index.md", "docs/contract.md", "docs/format.md", "docs/recipe.md"),
+    *(
+        "README.md",
+        "docs/index.md",
+        "docs/reference/contract.md",
+        "docs/reference/format.md",
+        "docs/data/recipe.md",
+    ),
     *("docs/envelope.schema.json", "benchmarks/peers/contenders.py"),
     *("geolookup/contract/types.py", "geolookup/kernel/python_answer.py"),
 }

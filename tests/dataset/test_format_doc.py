@@ -1,4 +1,4 @@
-"""docs/format.md is true: its tables name what a dataset has, its examples run and agree."""
+"""docs/reference/format.md: its tables name the parts of a dataset, its examples run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from geolookup.dataset.manifest import PREVIOUS
 from tests.conftest import ROOT, Build, build_at
 from tests.skips import needs
 
-TEXT = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "reference" / "format.md").read_text(encoding="utf-8")
 CSV = """\
 network,country_code,region_code,city_name,postal_code,latitude,longitude,time_zone,asn,isp
 1.1.1.0/24,AU,QLD,South Brisbane,4101,-27.4767,153.017,Australia/Brisbane,13335,Cloudflare

@@ -23,6 +23,8 @@ _BLOCK = re.compile(
     r"(?P<text>.*?)^(?P=indent)(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
+#: The end of a line whose paragraph goes on: no table, and no heading, list item or fence after it.
+_WRAP = re.compile(r"(?<=[^\n|])\n *(?!\s|\||#|```|[-*+] |\d+\. )")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Block:
     @property
     def position(self) -> str:
         return f"{self.page}:{self.line}"
+
+
+def unwrapped(text: str) -> str:
+    """Return the text of a page with each paragraph on one line."""
+    return _WRAP.sub(" ", text)
 
 
 def name_of(page: Path, root: Path = ROOT) -> str:
@@ -111,49 +118,49 @@ until [ -L postgresql ]; do sleep 0.1; done  # it answers
 export PGHOST="$(readlink postgresql)" PGUSER=reader PGDATABASE=postgres
 """
 PRESUMED = {
-    "docs/how-to/reports.md": Needs(
+    "docs/data/reports.md": Needs(
         modules=("jinja2", "PIL", "vl_convert"),
         script=_MYDATA + f"cp -r '{ROOT}/geolookup/world' older\n",
         variables={"GEOLOOKUP_DATASET": str(SMALL)},
     ),
-    "docs/how-to/databases.md": Needs(
+    "docs/data/databases.md": Needs(
         modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL
     ),
-    "docs/how-to/plain-files.md": Needs(modules=("duckdb", "polars"), script=_MYDATA),
-    "docs/how-to/data-warehouse.md": Needs(modules=("duckdb",)),
-    "docs/how-to/edges.md": Needs(modules=("cryptography",), programs=("curl",)),
-    "docs/how-to/from-geoip2.md": Needs(
+    "docs/data/plain-files.md": Needs(modules=("duckdb", "polars"), script=_MYDATA),
+    "docs/use/data-warehouse.md": Needs(modules=("duckdb",)),
+    "docs/operate/edges.md": Needs(modules=("cryptography",), programs=("curl",)),
+    "docs/use/from-geoip2.md": Needs(
         modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
     ),
-    "docs/how-to/from-geoip2fast.md": Needs(
+    "docs/use/from-geoip2fast.md": Needs(
         modules=("maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
     ),
-    "docs/how-to/from-hosted-api.md": Needs(modules=("granian", "requests"), programs=("curl",)),
-    "docs/how-to/from-ip2location.md": Needs(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
-    "docs/how-to/from-ipinfo.md": Needs(script=_VENDOR.format("ipinfo_lite.csv")),
-    "docs/how-to/prefixes.md": Needs(modules=("duckdb", "polars")),
-    "docs/how-to/mmdb-export.md": Needs(modules=("geoip2", "maxminddb")),
-    "docs/how-to/privacy.md": Needs(modules=("granian",), programs=("curl",)),
-    "docs/how-to/production.md": Needs(after="docs/how-to/own-dataset.md"),
-    "docs/signing.md": Needs(modules=("cryptography",), script=_TWO_DAYS),
-    "docs/how-to/django.md": Needs(modules=("django", "geoip2", "gunicorn"), programs=("curl",)),
-    "docs/how-to/fastapi.md": Needs(modules=("fastapi", "uvicorn"), programs=("curl",)),
-    "docs/how-to/flask.md": Needs(modules=("flask", "gunicorn"), programs=("curl",)),
-    "docs/how-to/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
-    "docs/how-to/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
-    "docs/how-to/logs.md": Needs(modules=("pyarrow",)),
-    "docs/http.md": Needs(modules=("granian",), programs=("curl",)),
-    "docs/operations.md": Needs(script=_TWO_DAYS),
-    "docs/mirror.md": Needs(script=_TWO_DAYS),
-    "docs/sources/mrt.md": Needs(modules=("ftlbgp",)),
-    "docs/tables/arrow.md": Needs(modules=("pyarrow",)),
-    "docs/tables/dask.md": Needs(modules=("dask.dataframe",)),
-    "docs/tables/duckdb.md": Needs(modules=("duckdb",)),
-    "docs/tables/pandas.md": Needs(modules=("pandas",)),
-    "docs/tables/polars.md": Needs(modules=("polars",)),
-    "docs/tables/spark.md": Needs(modules=("pyspark",), programs=("java",), variables=_SMALL_SPARK),
-    "docs/tutorial.md": Needs(modules=("granian",), programs=("curl", "nginx"), script=_VENV),
-    "docs/verify.md": Needs(script=f"ln -s '{ROOT}/geolookup' geolookup"),
+    "docs/use/from-hosted-api.md": Needs(modules=("granian", "requests"), programs=("curl",)),
+    "docs/use/from-ip2location.md": Needs(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
+    "docs/use/from-ipinfo.md": Needs(script=_VENDOR.format("ipinfo_lite.csv")),
+    "docs/use/prefixes.md": Needs(modules=("duckdb", "polars")),
+    "docs/data/mmdb-export.md": Needs(modules=("geoip2", "maxminddb")),
+    "docs/use/privacy.md": Needs(modules=("granian",), programs=("curl",)),
+    "docs/operate/production.md": Needs(after="docs/data/tutorial.md"),
+    "docs/operate/signing.md": Needs(modules=("cryptography",), script=_TWO_DAYS),
+    "docs/use/django.md": Needs(modules=("django", "geoip2", "gunicorn"), programs=("curl",)),
+    "docs/use/fastapi.md": Needs(modules=("fastapi", "uvicorn"), programs=("curl",)),
+    "docs/use/flask.md": Needs(modules=("flask", "gunicorn"), programs=("curl",)),
+    "docs/use/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
+    "docs/use/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
+    "docs/use/logs.md": Needs(modules=("pyarrow",)),
+    "docs/operate/http.md": Needs(modules=("granian",), programs=("curl",)),
+    "docs/operate/stores.md": Needs(script=_TWO_DAYS),
+    "docs/operate/mirrors.md": Needs(script=_TWO_DAYS),
+    "docs/data/sources/mrt.md": Needs(modules=("ftlbgp",)),
+    "docs/use/arrow.md": Needs(modules=("pyarrow",)),
+    "docs/use/dask.md": Needs(modules=("dask.dataframe",)),
+    "docs/use/duckdb.md": Needs(modules=("duckdb",)),
+    "docs/use/pandas.md": Needs(modules=("pandas",)),
+    "docs/use/polars.md": Needs(modules=("polars",)),
+    "docs/use/spark.md": Needs(modules=("pyspark",), programs=("java",), variables=_SMALL_SPARK),
+    "docs/use/tutorial.md": Needs(modules=("granian",), programs=("curl", "nginx"), script=_VENV),
+    "docs/data/verify.md": Needs(script=f"ln -s '{ROOT}/geolookup' geolookup"),
 }
 
 #: Kinds of blocks that show and do not run.
@@ -176,16 +183,16 @@ _OF_FIREWALLS = ("nft -c -f tv.nft", "geolookup prefixes country=TV --format nft
 NOT_RUN = (
     ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),
     ("README.md", "python3 -m venv .venv-test && ", "it runs these tests; .ci/run runs it"),
-    ("docs/download.md", "$ geolookup download", "its addresses are examples"),
-    *(("docs/format.md", start, _IN_FORMAT) for start in _OF_FORMAT),
-    *(("docs/how-to/firewalls.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
+    ("docs/data/download.md", "$ geolookup download", "its addresses are examples"),
+    *(("docs/reference/format.md", start, _IN_FORMAT) for start in _OF_FORMAT),
+    *(("docs/use/firewalls.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
-    ("docs/mirror.md", "aws s3 sync", "its bucket is an example"),
-    ("docs/recipe.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
-    ("docs/recipe.md", "$ geolookup build GeoLite2-City.mmdb", "its files belong to vendors"),
-    ("docs/updating.md", "$ geolookup update\n", "it downloads from the network"),
-    ("docs/updating.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
-    ("docs/tutorial.md", "mkdir ~/geo", "it installs, as the first command of the README does"),
-    ("docs/updating.md", "17 3 * * *", "tests/updates/test_doc.py runs it in another folder"),
-    ("docs/updating.md", "# python3 -m venv", "it changes the system, as root"),
+    ("docs/operate/mirrors.md", "aws s3 sync", "its bucket is an example"),
+    ("docs/data/recipe.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
+    ("docs/data/recipe.md", "$ geolookup build GeoLite2-City.mmdb", "its files belong to vendors"),
+    ("docs/data/updating.md", "$ geolookup update\n", "it downloads from the network"),
+    ("docs/data/updating.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
+    ("docs/use/tutorial.md", "mkdir ~/geo", "it installs, as the first command of the README does"),
+    ("docs/data/updating.md", "17 3 * * *", "tests/updates/test_doc.py runs it in another folder"),
+    ("docs/data/updating.md", "# python3 -m venv", "it changes the system, as root"),
 )

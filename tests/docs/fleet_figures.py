@@ -1,4 +1,4 @@
-"""The tables of docs/fleet.md, computed. ``python -m tests.docs.fleet_figures`` prints them."""
+"""The tables of the page about fleets: ``python -m tests.docs.fleet_figures`` prints them."""
 
 from __future__ import annotations
 

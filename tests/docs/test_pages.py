@@ -138,7 +138,7 @@ def test_what_is_read_of_a_page(tmp_path: Path) -> None:
 
 
 def test_the_tables_of_the_fleet_are_the_computed_ones() -> None:
-    page = (ROOT / "docs" / "fleet.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "operate" / "fleet.md").read_text(encoding="utf-8")
     for table in fleet_figures.TABLES:
         assert f"\n{fleet_figures.markdown(table())}\n\n" in page, table.__name__
     assert len(re.findall(r"^\|[ -|]*---", page, re.MULTILINE)) == len(fleet_figures.TABLES)

@@ -359,7 +359,7 @@ def test_many_row_groups_and_batches(sample: Engine, tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_format() -> None:
-    page = (ROOT / "docs" / "tables" / "files.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "use" / "files.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     names = {name for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[1])}
     suffixes = {match for line in rows for match in re.findall(r"`(\.\w+)`", line.split("|")[2])}

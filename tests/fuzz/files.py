@@ -147,7 +147,7 @@ def _recipes() -> Iterator[bytes]:
     bundled = (ROOT / "builder/geolookup_builder/recipes").glob("*.toml")
     for path in (ROOT / "sample_data/recipe.toml", *bundled):
         yield path.read_bytes()
-    for page in ("docs/how-to/own-dataset.md", "docs/recipe.md"):
+    for page in ("docs/data/tutorial.md", "docs/data/recipe.md"):
         yield from re.findall(rb"```toml[^\n]*\n(.*?)```", (ROOT / page).read_bytes(), re.DOTALL)
     for text in (GOOD, *WRONG):
         yield text.encode()

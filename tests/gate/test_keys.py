@@ -97,7 +97,9 @@ def test_what_is_wrong_is_said_in_one_line(path: Path) -> None:
 
 
 def test_the_plans_file_of_the_page(path: Path) -> None:
-    (shown,) = (block for block in blocks(ROOT / "docs" / "gate.md") if block.kind == "toml")
+    (shown,) = (
+        block for block in blocks(ROOT / "docs" / "operate" / "api-keys.md") if block.kind == "toml"
+    )
     path.write_text(shown.text, encoding="utf-8")
     plans = read_plans(path)
     assert plans["startup"].quota == 1_000_000

@@ -256,7 +256,7 @@ def test_every_status_is_in_the_document_and_on_the_page() -> None:
     for method in ("get", "head"):
         said = {int(status) for status in document["paths"][PATH][method]["responses"]}
         assert said == {outcome.status for outcome in OUTCOMES} - beside
-    page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "operate" / "http.md").read_text(encoding="utf-8")
     said = {int(status) for status in re.findall(r"^\| (\d{3})", page, re.MULTILINE)}
     assert {one.status for one in OUTCOMES} <= said
     assert f"{HEAD_LIMIT >> 10} KiB" in page

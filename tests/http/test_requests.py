@@ -195,7 +195,7 @@ def test_line_feeds_alone_end_lines_and_a_fragment_is_dropped(server: Server, ke
 
 
 def test_half_closed_connections_end(server: Server, key: str) -> None:
-    """With or without an answer: the moment of the notice decides (``docs/http.md``)."""
+    """With or without an answer: the moment of the notice decides (``docs/operate/http.md``)."""
     for _ in range(20):
         with connection_to(server.port) as line:
             line.sendall(request(key))

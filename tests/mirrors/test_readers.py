@@ -25,7 +25,7 @@ from tests.servers import free_port, nginx, nginx_files, started
 from tests.store.numbered import shared
 
 _RUNS, _READERS, _PATIENCE = 50, 3, 120
-_PAGE = (ROOT / "docs" / "mirror.md").read_text(encoding="utf-8")
+_PAGE = (ROOT / "docs" / "operate" / "mirrors.md").read_text(encoding="utf-8")
 
 
 _NGINX = """
@@ -37,7 +37,7 @@ http {{ access_log off; {temporary} server {{ listen 127.0.0.1:{port}; {location
 
 @contextmanager
 def served(server: str, root: Path, folder: Path) -> Iterator[int]:
-    """Run the server of the standard library, or nginx with the locations of docs/mirror.md."""
+    """Run the server of the standard library, or nginx with the locations of the page."""
     port = free_port()
     root.mkdir()
     folder.mkdir()

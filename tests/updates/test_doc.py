@@ -1,4 +1,4 @@
-"""What docs/updating.md and its units say: systemd reads them, and each command line is run."""
+"""The page about updates and its units: systemd reads them, and each command line is run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.updates.conftest import is_tidy
 from tests.updates.publisher import Publisher
 
 DEPLOY = ROOT / "docs" / "deploy"
-TEXT = (ROOT / "docs" / "updating.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "data" / "updating.md").read_text(encoding="utf-8")
 
 
 def cronjob() -> dict[str, Any]:

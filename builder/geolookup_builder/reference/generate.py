@@ -3,8 +3,8 @@
 GeoNames supplies geography, CLDR names and currencies, ISO the codes, libphonenumber the
 calling codes, the IANA database the time zones. Where they are outdated, incomplete or
 contradictory, a line of ``overrides.csv`` decides; a line that equals the libraries is refused.
-Run ``python -m geolookup_builder.reference.generate`` with the extra ``reference``, which pins
-the versions of the libraries: to update one, change its pin and review what differs.
+Run ``python -m geolookup_builder.reference.generate`` with the extra ``reference``. It pins
+the versions of the libraries: to update one, change its pin and review the differences.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ NAMES = (
     *(f"{level}_{kind}" for level in LEVELS for kind in _KINDS),
     *("km_p50", "km_p90", "within_50_km", "within_100_km", "coordinates_null"),
 )
-SCORE_METRICS = Metrics(NAMES, PARTS, "docs/score.md", "country_agree < 95%")
+SCORE_METRICS = Metrics(NAMES, PARTS, "docs/data/score.md", "country_agree < 95%")
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def test_a_gate_does_not_pass_unmeasured(pair: tuple[Path, Path], feed: Path) ->
         ("country_agree < 95", "write a percentage"),
         ("country_agrees < 95%", "did you mean 'country_agree'"),
         ("all.country_agree < 95%", "no metric 'all.country_agree'"),
-        ("qqqq < 1", "docs/score.md"),
+        ("qqqq < 1", "docs/data/score.md"),
         ("km_p50 > 1%", "kilometres"),
         ("country_agree", "write one like"),
     ):

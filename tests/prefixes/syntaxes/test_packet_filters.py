@@ -176,7 +176,7 @@ def test_a_set_in_use_is_replaced_and_rules_beside_the_chain_stay(tmp_path: Path
 
 
 def test_the_commands_of_the_page_load_lists(tmp_path: Path) -> None:
-    page = blocks(ROOT / "docs/how-to/firewalls.md")
+    page = blocks(ROOT / "docs/use/firewalls.md")
     files = {
         **{block.name: block.text for block in page if block.name},
         "tv.nft": whole_text("nft", OLD),

@@ -233,7 +233,7 @@ _OWN = Product(
     is_own=True,
 )
 
-#: In order of precedence; the table of docs/sources/mmdb.md lists them too.
+#: In order of precedence; the table of docs/data/sources/mmdb.md lists them too.
 PRODUCTS = (
     _OWN,
     *_REFUSED,

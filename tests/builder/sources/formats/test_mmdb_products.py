@@ -441,7 +441,7 @@ def test_files_of_maxmind_are_read_by_these_keys_or_refused(shared_data: Path) -
 
 
 def test_the_page_lists_every_product() -> None:
-    page = (ROOT / "docs" / "sources" / "mmdb.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "data" / "sources" / "mmdb.md").read_text(encoding="utf-8")
     table = [line for line in page.splitlines() if line.startswith("|")]
     for product in mmdb_products.PRODUCTS:
         assert any(product.name in line.split("|")[1] for line in table), product.name
