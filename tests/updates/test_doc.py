@@ -1,4 +1,4 @@
-"""The page about updates and its units: systemd reads them, and each command line is run."""
+"""docs/data/updating.md and its units: systemd reads them, and each command line is run."""
 
 from __future__ import annotations
 
