@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _ASSETS = Path(__file__).with_name("assets")
-_STYLE = "page.css"
+_STYLE, _SCRIPT = "page.css", "save.js"
 STANDARD_OUTPUT = Path("-")
 
 
@@ -38,7 +38,7 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
             lead=lead,
             sections=sections,
             styles=_assets([_STYLE], *(section.styles for section in sections)),
-            scripts=_assets(*(section.scripts for section in sections)),
+            scripts=_assets([_SCRIPT], *(section.scripts for section in sections)),
             data=list(_data(sections)),
         )
     )

@@ -201,11 +201,13 @@ class _Page(HTMLParser):
     def __init__(self, html: str) -> None:
         super().__init__()
         self.elements, self.attributes, self.links = set[str](), set[str](), set[str]()
+        self.scripts = 0
         self.ids, self.texts = list[str](), list[str]()
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.add(tag)
+        self.scripts += tag == "script"
         self.attributes.update(name for name, _ in attrs)
         self.ids += [value or "" for name, value in attrs if name == "id"]
         self.links.update(value or "" for name, value in attrs if name == "href")
@@ -258,7 +260,8 @@ def test_the_section_of_contributing(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path: Path) -> None:
     rows, recipe = DATASETS[name]
     result = _parsed(build_at(tmp_path, {"a.csv": rows}, recipe)[0])
-    assert result.elements <= ELEMENTS
+    assert result.elements <= {*ELEMENTS, "script"}
+    assert result.scripts == 1  # the page's own
     assert not {name for name in result.attributes if name.startswith("on")}
     assert all(item.startswith(("#", "https://")) for item in result.links)
     assert len(result.ids) == len(set(result.ids))
