@@ -160,7 +160,7 @@ PRESUMED = {
     "docs/use/polars.md": Needs(modules=("polars",)),
     "docs/use/spark.md": Needs(modules=("pyspark",), programs=("java",), variables=_SMALL_SPARK),
     "docs/use/tutorial.md": Needs(modules=("granian",), programs=("curl", "nginx"), script=_VENV),
-    "docs/data/verify.md": Needs(script=f"ln -s '{ROOT}/geolookup' geolookup"),
+    "docs/data/verify.md": Needs(script=_MYDATA),
 }
 
 #: Kinds of blocks that show and do not run.
