@@ -36,8 +36,8 @@ DOORS: dict[str, dict[str, list[str]]] = {
     },
     "operate": {
         GUIDE: [
-            *("http", "api-keys", "production", "stores"),
-            *("edges", "mirrors", "signing", "fleet"),
+            *("production", "http", "api-keys", "stores"),
+            *("mirrors", "fleet", "signing"),
         ],
         EXPLANATION: ["/SECURITY"],
     },
