@@ -278,7 +278,6 @@ TEXTS_OF: dict[str, Callable[[str], str]] = {
     "docs/data/recipe.md": _recipe,
     "docs/envelope.schema.json": _schema,
     "README.md": _counts,
-    "docs/index.md": _counts,
     "benchmarks/peers/contenders.py": _counts,
 }
 

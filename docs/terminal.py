@@ -1,8 +1,7 @@
 """The picture of a terminal session, ``terminal.svg``; ``docs.pictures`` makes it.
 
 The commands run in a pseudo-terminal, on the bundled dataset. The picture shows their output as
-the terminal does. A browser that animates types the commands one after the other, once, within
-five seconds; with reduced motion it shows the whole session.
+the terminal does.
 """
 
 from __future__ import annotations
@@ -24,18 +23,15 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 PICTURE = Path(__file__).with_name("terminal.svg")
-COLUMNS = 76
+COLUMNS = 60
 FILES = {"visits.csv": "id,ip\n1,8.8.8.8\n2,10.0.0.1\n3,2606:4700:4700::1111\n"}
 SESSION = (
     "geolookup 8.8.8.8",
-    "geolookup 1.1.1.1 2620:fe::fe -f country,asn",
-    "geolookup enrich visits.csv -o located.csv -f asn",
+    "geolookup enrich visits.csv -o located.csv -f country,asn",
     "cat located.csv",
-    "geolookup explain 8.8.8.8 | head -8",
+    "geolookup prefixes country=LI --family 4 | head -3",
 )
 _CELL, _LINE, _MARGIN = 8.4, 20, 18
-#: Seconds that typing a command takes, and until the next one begins.
-_TYPING, _NEXT = 0.5, 0.9
 
 
 class Run(NamedTuple):
@@ -126,21 +122,14 @@ def _width(character: str) -> int:
 def svg(steps: Sequence[Step]) -> str:
     """Draw the session. Its texts are selectable, and its description is the session itself."""
     body, row = [], 0
-    for number, (command, lines) in enumerate(steps):
-        start = number * _NEXT
-        drawn = [_text(0, row, "prompt", "$"), _text(2, row, "command", command)]
-        body.append(f'<g style="animation-delay:{start:.1f}s">{drawn[0]}')
-        body.append(f'<g class="typed" style="animation-delay:{start:.1f}s">{drawn[1]}</g></g>')
-        body.append(f'<g style="animation-delay:{start + _TYPING:.1f}s">')
+    for command, lines in steps:
+        body += [_text(0, row, "prompt", "$"), _text(2, row, "command", command)]
         for at, runs in enumerate(lines, row + 1):
             body += [_text(run.column, at, run.style, run.text) for run in runs]
-        body.append("</g>")
         row += len(lines) + 1
     width, height = round(COLUMNS * _CELL) + 2 * _MARGIN, row * _LINE + 44 + _MARGIN
-    said = "\n".join(shown(steps))
-    return _FRAME.format(
-        width=width, height=height, description=escape(said), body="\n".join(body), typing=_TYPING
-    )
+    description = escape("\n".join(shown(steps)))
+    return _FRAME.format(width=width, height=height, description=description, body="\n".join(body))
 
 
 def _text(column: int, row: int, style: str, text: str) -> str:
@@ -172,12 +161,6 @@ fill: #e6edf3; }}
 .green {{ fill: #7ee787; }}
 .yellow {{ fill: #f2cc60; }}
 .cyan {{ fill: #79c0ff; }}
-@media (prefers-reduced-motion: no-preference) {{
-  g {{ animation: appear 0.01s linear both; }}
-  .typed {{ animation: type {typing}s steps(30) both; }}
-}}
-@keyframes appear {{ from {{ opacity: 0; }} to {{ opacity: 1; }} }}
-@keyframes type {{ from {{ clip-path: inset(0 100% 0 0); }} to {{ clip-path: inset(0 -5% 0 0); }} }}
 </style>
 <rect width="100%" height="100%" rx="10" fill="#0d1117" stroke="#6e7681"/>
 <circle cx="22" cy="20" r="6" fill="#ff5f57"/>

@@ -17,7 +17,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
     "use": {
         TUTORIAL: ["tutorial"],
         GUIDE: [
-            *("python", "answers", "shell", "completion"),
+            *("python", "shell"),
             *("flask", "fastapi", "django", "proxies", "logging"),
             *("pandas", "polars", "duckdb", "arrow", "spark", "dask", "data-warehouse"),
             *("files", "logs", "text", "prefixes", "firewalls"),

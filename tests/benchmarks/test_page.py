@@ -153,18 +153,23 @@ def test_the_table_of_the_readme() -> None:
     assert (round(min(ratios)), round(max(ratios))) == (3, 20)  # "3 to 20 times as fast"
 
 
-def test_the_share_of_the_address_space_that_the_readme_states() -> None:
-    """Of the bundled dataset, from its files: 28 MB, countries of 99 %, AS of 89 %."""
+def test_the_coverage_that_the_readme_and_the_home_page_state() -> None:
+    """Of the bundled dataset, from its files; the table has the rows of its own page."""
     folder = ROOT / "geolookup" / "world"
     size = sum(path.stat().st_size for path in folder.iterdir())
     assert f"of the whole address space, {size / 1e6:.0f} MB." in README
+    stated = dict(re.findall(r"^\| ([^|]+) \| (\d+\.\d\d%) \|$", README, re.MULTILINE))
+    figures = (ROOT / "sample_data" / "README.md").read_text(encoding="utf-8")
+    known = figures.partition("| known |")[2].partition("\n\n")[0]
+    assert stated == dict(re.findall(r"^\| ([^|-]+) \| ([\d.]+%) \|", known, re.MULTILINE))
     shares = _shares(folder)
-    words = (
-        f"It knows the country and the currency of {int(100 * shares['country_code'])} % of the "
-        f"public IPv4 addresses, the AS of {int(100 * shares['asn'])} %"
-    )
-    assert words in README
-    assert int(100 * shares["currency_code"]) == int(100 * shares["country_code"])
+    assert stated["country"] == f"{shares['country_code']:.2%}"
+    assert stated["AS"] == f"{shares['asn']:.2%}"
+    assert "The currency follows from the country." in README
+    assert stated["country"] == f"{shares['currency_code']:.2%}"
+    home = unwrapped((ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
+    assert f"**{int(100 * shares['country_code'])} %** of the public IPv4 addresses" in home
+    assert f"{float(stated['city'][:-1]):.1f} % have a city" in home
 
 
 def _shares(folder: Path) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Completion in real shells: what docs/use/completion.md says to write, on a pseudo-terminal."""
+"""Completion in real shells, as docs/use/shell.md sets it up, on a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 from geolookup.cli.options import complete_paths
 from tests.conftest import ROOT
 
-PAGE = (ROOT / "docs" / "use" / "completion.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "use" / "shell.md").read_text(encoding="utf-8")
 _PATIENCE = 60.0
 #: In the place of the program: prints its arguments. Completion asks the program by ``env``.
 _ARGUMENTS = "geolookup() { printf 'given:%s;\\n' \"$*\"; }\n"

@@ -44,7 +44,6 @@ ANYCAST = [True, False, None, None, True]
 WRITTEN = {
     *(
         "README.md",
-        "docs/index.md",
         "docs/reference/contract.md",
         "docs/reference/format.md",
         "docs/data/recipe.md",
