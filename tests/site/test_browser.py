@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -49,11 +50,18 @@ def test_a_wide_screen_shows_the_navigation(site: Path, reader: Reader) -> None:
     assert reader.problems == []
 
 
-def test_search_works_without_a_server(site: Path, reader: Reader) -> None:
+@pytest.mark.parametrize(
+    ("words", "title", "page"),
+    [("retry_after", "Exceptions", "reference/errors"), ("GeoIP", "Use", "use/index")],
+)
+def test_search_works_without_a_server(
+    site: Path, reader: Reader, words: str, title: str, page: str
+) -> None:
     reader.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
     reader.page.goto((site / "index.html").as_uri())
-    reader.page.fill(".sidebar-search", "retry_after")
+    reader.page.fill(".sidebar-search", words)
     reader.page.press(".sidebar-search", "Enter")
-    reader.page.locator("#search-results a", has_text="Exceptions").first.click()
-    reader.page.wait_for_url("**/reference/errors.html*")
+    results = reader.page.locator("#search-results")
+    results.get_by_role("link", name=re.compile(rf"^{title}\b")).first.click()
+    reader.page.wait_for_url(f"**/{page}.html*")
     assert reader.problems == []
