@@ -31,14 +31,28 @@ STANDING_OUT = 4
 #: Values beyond ``CATEGORIES``; nothing known; special-purpose space.
 OTHER, UNKNOWN, SPECIAL = "#a0a0a0", "#e0e0e0", "#606060"
 
-#: The ends of ``SEQUENTIAL``, a dark blue and a light yellow, in Oklab.
-_DARK, _LIGHT = (0.28, -0.01, -0.09), (0.92, -0.01, 0.14)
+#: ``SEQUENTIAL`` in Oklab, at equal distances: indigo, blue, azure, green, yellow. Found by a
+#: search for seven classes that differ most in the four kinds of vision above.
+_KNOTS = (
+    (0.31, 0.056, -0.125),
+    (0.4675, -0.003, -0.19),
+    (0.625, -0.066, -0.113),
+    (0.7825, -0.131, 0.034),
+    (0.94, -0.056, 0.154),
+)
 
 
 def _sequential(steps: int) -> tuple[str, ...]:
-    shares = [step / (steps - 1) for step in range(steps)]
+    return tuple(_hex(*_between(step / (steps - 1))) for step in range(steps))
+
+
+def _between(share: float) -> tuple[float, ...]:
+    """Return the colour at a share of the way from the first knot to the last."""
+    # 0.3 of the way is 1.2 of four distances: between the knots 1 and 2, at 0.2.
+    position = share * (len(_KNOTS) - 1)
+    at = min(int(position), len(_KNOTS) - 2)
     return tuple(
-        _hex(*(a + (b - a) * t for a, b in zip(_DARK, _LIGHT, strict=True))) for t in shares
+        a + (b - a) * (position - at) for a, b in zip(_KNOTS[at], _KNOTS[at + 1], strict=True)
     )
 
 
@@ -60,8 +74,8 @@ def _encode(linear: float) -> int:
     return round(255 * part)
 
 
-#: 256 steps of equal lightness differences, dark to light. Only lightness orders them, in every
-#: kind of vision. Blue to yellow, as in cividis (Nuñez, Anderton, Renslow 2018).
+#: 256 steps of equal lightness differences, dark to light. Lightness orders them in every kind of
+#: vision, as in viridis (Smith, van der Walt 2015).
 SEQUENTIAL = _sequential(256)
 
 

@@ -14,6 +14,7 @@ from geolookup.errors import count_text, line_text
 #: Longer names are shortened: a dataset may hold names of any length.
 _LONGEST = 120
 _SCALES = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+_TICKS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -30,6 +31,14 @@ def short(number: float) -> str:
             # From 0.995 on: 995,000 is "0.995 million", 994,000 remains a count.
             return f"{float(f'{number / size:.3g}'):,g} {word}"
     return count(number)
+
+
+def tick(number: float) -> str:
+    """Return the label of a scale in few characters: 200, 10k, 3M, 1B, 100T."""
+    for size, letter in _TICKS:
+        if number >= size:
+            return f"{number / size:,g}{letter}"
+    return f"{number:g}"
 
 
 def size(number: int) -> str:

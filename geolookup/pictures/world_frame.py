@@ -8,19 +8,19 @@ from html import escape
 
 import numpy as np
 
-from geolookup.dataset.intervals import F64, I64
+from geolookup.dataset.intervals import F64
 from geolookup.pictures import outlines, wording
-from geolookup.pictures.colours import SEQUENTIAL
 from geolookup.pictures.globe import HEIGHT, WIDTH, project
+from geolookup.pictures.log_classes import class_bounds, class_colours, class_of
 from geolookup.pictures.picture_files import drawing
 
-#: From dark to light, without the ends: these are hard to see on a page of their lightness.
-COLOURS = SEQUENTIAL[32:240:4]
 _LAND, _BORDER, _EDGE = "#e9e9e6", "#ffffff", "#8a8f94"
 #: In px: the map, and the margins around it.
 _ACROSS, _MARGIN, _TOP, _BOTTOM = 1200, 24, 64, 88
 SCALE = _ACROSS / (2 * WIDTH)  # px for each unit of the plane
 _DOWN = 2 * HEIGHT * SCALE
+#: The width of a class of the legend, in px.
+_CLASS = 72
 
 
 def frame(title: str, content: str, legend: str) -> str:
@@ -41,13 +41,11 @@ def pixels(latitudes: F64, longitudes: F64) -> tuple[F64, F64]:
     return (x + WIDTH) * SCALE, (HEIGHT - y) * SCALE
 
 
-def colour_steps(sums: F64) -> I64:
-    """Return the position in ``COLOURS`` of each sum, by its logarithm; the largest is darkest."""
-    logarithms = np.log(sums)
-    extent = np.ptp(logarithms)
-    # 0 for the least, 1 for the largest; COLOURS begins with the darkest.
-    shares = (logarithms - logarithms.min()) / extent if extent else np.ones(len(sums))
-    return np.round((1 - shares) * (len(COLOURS) - 1)).astype(np.int64)
+def colours_of(sums: F64) -> list[str]:
+    """Return the colour of each sum by its class; the largest class is darkest."""
+    bounds = class_bounds(sums)
+    colours = class_colours(len(bounds))[::-1]
+    return [colours[at] for at in class_of(sums, bounds).tolist()]
 
 
 @cache
@@ -87,27 +85,15 @@ def _points(x: F64, y: F64) -> str:
 
 
 def legend(sums: F64, unit: str) -> str:
-    """Return the scale of sums with its labels, and the source of the outlines."""
-    stops = "".join(
-        f'<stop offset="{at / (len(COLOURS) - 1):.3f}" stop-color="{colour}"/>'
-        for at, colour in enumerate(reversed(COLOURS))
-    )
-    labels = "".join(
-        f'<text x="{400 * share:.1f}" y="44" text-anchor="middle">{escape(text)}</text>'
-        for share, text in _labels(sums)
+    """Return the classes of sums, each with its lower bound, and the source of the outlines."""
+    bounds = class_bounds(sums)
+    colours = class_colours(len(bounds))[::-1]
+    classes = "".join(
+        f'<rect x="{_CLASS * at}" y="8" width="{_CLASS}" height="16" fill="{colour}"/>'
+        f'<text x="{_CLASS * at}" y="44">{escape(wording.tick(bound))}</text>'
+        for at, (colour, bound) in enumerate(zip(colours, bounds.tolist(), strict=True))
     )
     return (
-        f'<linearGradient id="scale">{stops}</linearGradient><text>{escape(unit)}</text>'
-        f'<rect y="8" width="400" height="16" fill="url(#scale)"/>{labels}'
+        f"<text>{escape(unit)}, from</text>{classes}"
         f'<text x="{_ACROSS}" text-anchor="end" font-size="11">{escape(outlines.CREDIT)}</text>'
     )
-
-
-def _labels(sums: F64) -> Iterator[tuple[float, str]]:
-    """Yield the shares and texts of powers of ten, five at most."""
-    low, high = np.log10(sums.min()), np.log10(sums.max())
-    powers = np.arange(np.ceil(low), np.floor(high) + 1)
-    # Every power, or every second, third and so on: rounded up, so five labels at most.
-    for power in powers[:: max(1, -(-len(powers) // 5))].tolist():
-        share = (power - low) / (high - low) if high > low else 1.0
-        yield share, wording.short(10.0**power)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import F64, I64
 from geolookup.pictures import wording
 from geolookup.pictures.picture_files import Picture
 from geolookup.pictures.world import CountryLayer, DefaultCoordinates, Layer, World, sums_by
 from geolookup.pictures.world_frame import (
-    COLOURS,
     SCALE,
-    colour_steps,
+    colours_of,
     frame,
     land,
     legend,
@@ -43,7 +43,7 @@ def _svg(world: World, layer: Layer, defaults: Sequence[DefaultCoordinates]) -> 
     side = _side(world.grid.km)
     columns, rows, sums = _squares(world, layer, side)
     km = wording.count(side / SCALE * _RADIUS_KM)
-    squares = _draw(columns, rows, colour_steps(sums), side)
+    squares = _draw(columns, rows, np.array(colours_of(sums)), side)
     unit = f"{layer.density.unit} per {km} km by {km} km"
     content = f"{land()}{lines()}{squares}{_rings(defaults)}"
     return frame(layer.density.title, content, legend(sums, unit))
@@ -67,18 +67,18 @@ def _squares(world: World, layer: Layer, side: float) -> tuple[I64, I64, F64]:
     return squares[:, 0], squares[:, 1], sums
 
 
-def _draw(columns: I64, rows: I64, steps: I64, side: float) -> str:
+def _draw(columns: I64, rows: I64, colours: NDArray[np.str_], side: float) -> str:
     """Return a path for each colour."""
     paths = []
-    for step in np.unique(steps):
-        selection = steps == step
+    for colour in np.unique(colours):
+        selection = colours == colour
         squares = "".join(
             f"M{column * side:.1f} {row * side:.1f}h{side:.1f}v{side:.1f}h-{side:.1f}z"
             for column, row in zip(
                 columns[selection].tolist(), rows[selection].tolist(), strict=True
             )
         )
-        paths.append(f'<path fill="{COLOURS[step]}" d="{squares}"/>')
+        paths.append(f'<path fill="{colour}" d="{squares}"/>')
     return "".join(paths)
 
 
@@ -101,12 +101,11 @@ def country_pictures(anchor: str, layer: CountryLayer) -> Iterator[Picture]:
 
 def _areas(layer: CountryLayer) -> str:
     """Return a path for each country, of all its rings: so holes stay empty."""
-    steps = colour_steps(layer.weights).tolist()
     paths = {country.code: "" for country in layer.countries}
     for code, ring in rings():
         if code in paths:
             paths[code] += ring
     return "".join(
-        f'<path fill="{COLOURS[step]}" d="{path}"/>'
-        for step, path in zip(steps, paths.values(), strict=True)
+        f'<path fill="{colour}" d="{path}"/>'
+        for colour, path in zip(colours_of(layer.weights), paths.values(), strict=True)
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from geolookup.pictures import outlines, wording
+from geolookup.pictures.log_classes import MOST, class_colours
 from geolookup.pictures.page_data import pack_floats, pack_integers
 from geolookup.pictures.picture_files import Picture
 from geolookup.pictures.world import (
@@ -16,7 +17,6 @@ from geolookup.pictures.world import (
     Layer,
     World,
 )
-from geolookup.pictures.world_frame import COLOURS
 from geolookup.pictures.world_picture import country_pictures, pictures
 from geolookup.reports.section import Section, Table
 
@@ -39,7 +39,7 @@ _SCRIPTS = (
     "world/viewer.js",
     "world/start.js",
 )
-_HEAD = ("", "on the map", "without a place")
+_HEAD = ("", "on the map", "share", "without a place")
 #: What ``dataset.located.find_default_coordinates`` looks for.
 _DEFAULTS_NOTE = (
     "Default coordinates seem to stand for a country or a provider, not for a place: addresses "
@@ -131,7 +131,7 @@ def _pack(
         "columns": pack_integers(world.grid.columns),
         "cells": pack_integers(world.cells),
         "densities": [_pack_layer(layer) for layer in layers],
-        "colours": COLOURS,
+        "colours": [class_colours(classes) for classes in range(1, MOST + 1)],
         "defaults": [_mark(default) for default in defaults],
     }
 
@@ -194,8 +194,10 @@ def _notes(world: World, layers: Sequence[Layer | CountryLayer]) -> Iterator[str
 
 
 def _row(layer: Layer | CountryLayer, *, hides: bool) -> tuple[str, ...]:
-    amounts = [layer.shown, layer.nowhere, *([layer.hidden] if hides else [])]
-    return (layer.density.title, *(wording.count(amount) for amount in amounts))
+    of = layer.shown + layer.nowhere + layer.hidden
+    others = [layer.nowhere, *([layer.hidden] if hides else [])]
+    shown = (wording.short(layer.shown), wording.percent(layer.shown / (of or 1.0)))
+    return (layer.density.title, *shown, *map(wording.short, others))
 
 
 def _default_row(default: DefaultCoordinates) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from geolookup.pictures.colours import (
     UNKNOWN,
     spread,
 )
+from geolookup.pictures.log_classes import MOST, class_colours
 
 Floats = NDArray[np.float64]
 #: Complete deficiencies, as matrices for linear sRGB. Source: Machado, Oliveira, Fernandes, A
@@ -131,6 +134,19 @@ def test_every_reader_orders_the_scale_by_lightness(vision: str) -> None:
     steps = np.diff(lightness)
     assert steps.min() > 0.5 * steps.mean()
     assert lightness[-1] - lightness[0] > 65
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+def test_readers_tell_neighbouring_classes_apart(vision: str) -> None:
+    """Also the ends of the scale from the land of the map, of either scheme."""
+    colours = (*_LANDS[1:], *class_colours(MOST), *_LANDS[:1])
+    seen = _lab(np.clip(_linear(colours) @ np.array(VISIONS[vision]).T, 0, 1))
+    pairs = pairwise(seen)
+    assert min(_ciede2000(one, other) for one, other in pairs) >= 9
+
+
+#: The land of a map of the world on a light and on a dark page.
+_LANDS = ("#e9e9e6", "#2b3035")
 
 
 def test_a_scale_of_few_steps_spans_the_whole() -> None:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from geolookup.pictures import outlines, world
 from geolookup.pictures.globe import HEIGHT, WIDTH, Grid, project
+from geolookup.pictures.log_classes import class_colours
 from geolookup.pictures.wording import cover, mark_shown
 from geolookup.pictures.world import SIDES, Country, CountryDensity, CountryLayer, Density, World
-from geolookup.pictures.world_frame import COLOURS, rings
+from geolookup.pictures.world_frame import rings
 from geolookup.pictures.world_picture import country_pictures
 
 #: WGS 84: the semi-major axis in km, and the first eccentricity squared.
@@ -228,7 +229,7 @@ def test_a_country_has_the_name_of_its_largest_row() -> None:
 def test_the_picture_fills_countries_by_their_weight() -> None:
     (picture,) = country_pictures("world", _layer([("DE", "", 1), ("ZA", "", 9)]))
     assert picture.name == "world-some"
-    for code, colour in (("DE", COLOURS[-1]), ("ZA", COLOURS[0])):
+    for code, colour in (("DE", class_colours(3)[-1]), ("ZA", class_colours(3)[0])):
         path = "".join(ring for of, ring in rings() if of == code)
         assert f'<path fill="{colour}" d="{path}"/>' in picture.svg
     assert list(country_pictures("world", _layer([("ZZ", "", 9)]))) == []

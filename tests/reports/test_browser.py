@@ -228,8 +228,9 @@ def test_a_page_that_is_zoomed_draws_maps_of_the_same_size_anew(drawn: Map) -> N
 
 
 def test_high_contrast_keeps_the_colours_that_a_legend_explains(drawn: Map) -> None:
-    legend = drawn.root.locator(".address-map-swatch, .world-colours").first
-    background = "each => getComputedStyle(each).background"
+    legend = drawn.root.locator(".address-map-swatch, .world-scale span").first
+    background = """each => getComputedStyle(
+      each, each.closest(".world-scale") ? "::before" : null).background"""
     before = legend.evaluate(background)
     drawn.page.emulate_media(forced_colors="active")
     assert legend.evaluate(background) == before

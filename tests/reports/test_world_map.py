@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from geolookup.pictures.globe import HEIGHT, WIDTH, project
+from geolookup.pictures.log_classes import class_bounds, class_colours
 from geolookup.pictures.world import Country, CountryDensity, DefaultCoordinates, Density, World
-from geolookup.pictures.world_frame import COLOURS
+from geolookup.reports import world_map
 from geolookup.reports.page import page
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import _notes, world_section
@@ -54,7 +56,7 @@ def test_what_is_hidden_and_nothing_and_two_maps() -> None:
     section = world_section("world", "World", [_density(places)], least=5)
     data: Any = section.data["world-map"]
     assert unpack_floats(data["densities"][0]["weights"]).tolist() == [6]
-    assert section.values["shown"].rows == [("Requests", "6", "0", "9")]
+    assert section.values["shown"].rows == [("Requests", "6", "40.00 %", "0", "9")]
     assert len([*_notes(World([_density(places)]), [])]) == 1  # none of countries
     for weight in (0.0, 4.0):
         section = world_section("world", "World", [_density([(*_BERLIN, weight)])], least=5)
@@ -106,7 +108,7 @@ def test_a_place_is_drawn_and_told_where_it_is(
     reader.page.evaluate(f"Object.defineProperty(window, 'devicePixelRatio', {{value: {ratio}}})")
     reader.page.evaluate(f"{_MAP}.resize()")
     steps(reader)
-    colours = section.data["world-map"]["colours"]  # type: ignore[index]
+    colours = section.data["world-map"]["colours"][-1]  # type: ignore[index]
     most, least = (colours[0], colours[-1]) if scheme == "light" else (colours[-1], colours[0])
     for where, colour in ((_BERLIN, most), (_SUVA, least)):
         assert pixel(reader, *canvas_point(reader, *where)) == [*bytes.fromhex(colour[1:]), 255]
@@ -246,7 +248,7 @@ def test_countries_come_first_where_most_has_no_coordinates() -> None:
 
 def test_the_table_tells_what_has_no_area_and_what_is_hidden() -> None:
     section = _section(least=5)
-    assert section.values["shown"].rows[0] == ("Requests by country", "1,010", "3", "5")
+    assert section.values["shown"].rows[0] == ("Requests by country", "1,010", "99.21 %", "3", "5")
     assert "Australia" not in str(section.data)
     assert "Réunion" not in str(section.data)
     assert [picture.name for picture in section.pictures] == [
@@ -261,15 +263,15 @@ def test_a_country_is_filled_and_named(opened: Callable[[Section], Reader], sche
     reader = opened(_section())
     reader.page.emulate_media(color_scheme=scheme)
     steps(reader)
-    scale = COLOURS[::-1] if scheme == "light" else COLOURS
-    middle = scale[round((len(scale) - 1) / 3)]
-    for where, colour in zip(_PLACES, (scale[-1], middle, scale[0]), strict=False):
+    # 1 to 1,000 by 1, 3, 10 and so on: 10 is the third of seven classes.
+    scale = class_colours(7)[:: -1 if scheme == "light" else 1]
+    for where, colour in zip(_PLACES, (scale[-1], scale[2], scale[0]), strict=False):
         assert pixel(reader, *canvas_point(reader, *where)) == [*bytes.fromhex(colour[1:]), 255]
     said = [hover(reader, *canvas_point(reader, *where)) for where in _PLACES]
     assert said[0] == "Germany: 1,000 requests, 98.91 %"
     assert said[1] == "Brazil </script><b>: 10 requests, 0.99 %"
     assert said[3].endswith(": no requests")
-    assert reader.page.locator(".world-unit").inner_text() == "requests per country"
+    assert reader.page.locator(".world-unit").inner_text() == "requests per country, from"
     reader.page.focus("canvas")
     reader.page.keyboard.press("ArrowRight")
     assert reader.page.locator("output").inner_text().endswith(": no requests")
@@ -297,3 +299,22 @@ def test_a_capital_is_told_by_its_country(opened: Callable[[Section], Reader]) -
         assert hover(reader, x, y).startswith("Germany")
         reader.page.evaluate(f"{_MAP}.zoom(8, {x}, {y})")
         steps(reader)
+
+
+@pytest.mark.long
+def test_the_classes_of_the_page_are_those_of_the_pictures(
+    opened: Callable[[Section], Reader],
+) -> None:
+    reader = opened(_section())
+    script = (Path(world_map.__file__).parent / "assets/world/scale.js").read_text("utf-8")
+    for least, most in _EXTENTS:
+        actual = reader.page.evaluate(
+            f"([a, b]) => {{ {script}\n return classBounds(a, b, 7); }}", [least, most]
+        )
+        assert actual == pytest.approx(class_bounds(np.array([least, most])).tolist()), (
+            least,
+            most,
+        )
+
+
+_EXTENTS = ((1, 1), (1, 9), (3, 40), (30, 7e5), (99, 1e9), (0.004, 0.9), (0.5, 2e15), (7, 8))

@@ -2,17 +2,10 @@
 
 const wholeCount = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const smallCount = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
-const COUNT_WORDS = [[1e15, "quadrillion"], [1e12, "trillion"], [1e9, "billion"], [1e6, "million"]];
 
 // Returns a number with thousands separators; three digits of one below 10.
 function countText(number) {
   return number < 10 ? smallCount.format(number) : wholeCount.format(number);
-}
-
-// Returns a number in three digits, with the word for its size, as pictures/wording.py does.
-function shortCount(number) {
-  const [size, word] = COUNT_WORDS.find(([least]) => number >= 0.995 * least) ?? [1];
-  return word ? `${smallCount.format(number / size)} ${word}` : countText(number);
 }
 
 function kilometres(km) {

@@ -1,52 +1,61 @@
-// Colours by the logarithm of a weight, and their legend.
+// Classes of weights on a logarithmic scale, their colours, and their legend, as
+// pictures/log_classes.py makes them.
 
-// `colours` go from dark to light; the largest weight has the colour that stands out most from the page.
+const CLASS_DIGITS = [[1, 2, 5], [1, 3], [1]];
+const TICKS = [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "k"]];
+
+// Returns the bounds of classes from `least` to `most`, the finest that make at most `classes`;
+// of more powers of ten the largest are kept.
+function classBounds(least, most, classes) {
+  // A power lower: log10 of a number just below a power may be rounded up to it.
+  const [first, last] = [Math.floor(Math.log10(least)) - 1, Math.floor(Math.log10(most))];
+  let used;
+  for (const digits of CLASS_DIGITS) {
+    const bounds = [];
+    for (let power = first; power <= last; power += 1) {
+      bounds.push(...digits.map((digit) => Number(`${digit}e${power}`)));
+    }
+    used = bounds.filter((bound) => bound <= most);
+    used = used.slice(Math.max(0, used.filter((bound) => bound <= least).length - 1));
+    if (used.length <= classes) return used;
+  }
+  return [used[0], ...used.slice(1 - classes)];
+}
+
+// Returns the label of a bound in few characters: 200, 10k, 3M, 1B, 100T.
+function tickText(number) {
+  const [size, letter] = TICKS.find(([least]) => number >= least) ?? [1, ""];
+  return `${smallCount.format(number / size)}${letter}`;
+}
+
+// `colours` are lists from dark to light, by the number of classes from 1 on; the largest weights
+// have the colour that stands out most from the page.
 class WorldScale {
   constructor(colours, dark, weights) {
-    this.colours = dark ? colours : [...colours].reverse();
     let [least, most] = [Infinity, 0];
     for (const weight of weights) {
       if (!weight) continue;
       least = Math.min(least, weight);
       most = Math.max(most, weight);
     }
-    Object.assign(this, { least, most });
+    this.bounds = most ? classBounds(least, most, colours.length) : [];
+    const shown = colours[this.bounds.length - 1] ?? [];
+    this.colours = dark ? shown : [...shown].reverse();
   }
 
-  // Returns 0 for the least weight and 1 for the largest.
-  share(weight) {
-    const range = Math.log(this.most / this.least);
-    return range ? Math.log(weight / this.least) / range : 1;
-  }
-
-  // Returns the position of a weight's colour.
+  // Returns the position of a weight's class.
   step(weight) {
-    return Math.round(this.share(weight) * (this.colours.length - 1));
+    return Math.max(0, this.bounds.findLastIndex((bound) => bound <= weight));
   }
 
-  // Draws the legend; its labels are the powers of ten, and the ends if these are few.
-  show(legend, write) {
-    const [bar, labels] = legend.children;
-    bar.style.background = `linear-gradient(to right, ${this.colours.join(",")})`;
-    legend.hidden = !this.most;
-    const shown = this.most ? this.labelled() : [];
-    labels.replaceChildren(...shown.map((weight) => this.label(weight, write(weight))));
-  }
-
-  label(weight, text) {
-    const label = document.createElement("span");
-    label.textContent = text;
-    // Left of its place by its own share: no label juts out at an end.
-    label.style.left = `${100 * this.share(weight)}%`;
-    label.style.transform = `translateX(${-100 * this.share(weight)}%)`;
-    return label;
-  }
-
-  labelled() {
-    const [low, high] = [Math.ceil(Math.log10(this.least)), Math.floor(Math.log10(this.most))];
-    const step = Math.max(1, Math.ceil((high - low) / 4));
-    const powers = [];
-    for (let power = low; power <= high; power += step) powers.push(10 ** power);
-    return powers.length > 1 ? powers : [...new Set([this.least, this.most])];
+  // Draws the legend: the classes with their lower bounds.
+  show(legend) {
+    legend.hidden = !this.bounds.length;
+    legend.replaceChildren(...this.bounds.map((bound, at) => {
+      const part = document.createElement("span");
+      part.textContent = tickText(bound);
+      part.style.setProperty("--class", this.colours[at]);
+      return part;
+    }));
   }
 }

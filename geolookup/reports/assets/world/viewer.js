@@ -148,8 +148,8 @@ class WorldMap {
   paint() {
     this.stale = false;
     const scale = new WorldScale(this.data.colours, this.dark, this.areas.weights);
-    scale.show(this.root.querySelector(".world-scale"), shortCount);
-    this.root.querySelector(".world-unit").textContent = this.layer.unitText(this.areas);
+    scale.show(this.root.querySelector(".world-scale"));
+    this.root.querySelector(".world-unit").textContent = `${this.layer.unitText(this.areas)}, from`;
     this.picture.paint(this.window, this.areas, scale, this.dark);
     // A finger pans an enlarged map, and scrolls the page otherwise.
     this.canvas.style.touchAction = this.window.zoomed > 1 ? "none" : "pan-y";
