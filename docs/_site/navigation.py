@@ -35,11 +35,9 @@ DOORS: dict[str, dict[str, list[str]]] = {
         EXPLANATION: ["bundled-dataset"],
     },
     "operate": {
-        GUIDE: [
-            *("production", "http", "api-keys", "stores"),
-            *("mirrors", "fleet", "signing"),
-        ],
-        EXPLANATION: ["/SECURITY"],
+        GUIDE: ["production", "api-keys", "stores", "mirrors", "signing"],
+        REFERENCE: ["http"],
+        EXPLANATION: ["fleet", "/SECURITY"],
     },
     "reference": {
         REFERENCE: [

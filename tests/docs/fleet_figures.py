@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 FLEETS = (300, 3_000, 30_000)
-#: Bytes; ``UNCHANGED`` and ``INDEX`` are answers to polls.
-PACK, DELTA, UNCHANGED, INDEX = 34_600_000, 330_000, 500, 5_000
+#: Bytes of archives and of the index.
+PACK, DELTA, INDEX = 34_600_000, 330_000, 5_000
 #: Seconds between polls and seconds that a cache keeps the index; places where a CDN caches.
 EVERY, MAX_AGE, PLACES = 300, 30, 50
 DAY, YEAR = 86_400, 365.25 * 86_400
@@ -20,7 +20,6 @@ def values() -> Iterable[Row]:
     yield ("value", "assumption")
     yield ("pack of a city set of 3.7 million intervals", size(PACK))
     yield ("delta of 1 % changed rows", size(DELTA))
-    yield ("answer to a poll without a change, its headers included", size(UNCHANGED))
     yield ("index after a change", size(INDEX))
     yield ("time between two polls (`--every 5m`)", f"{EVERY} s")
     yield ("time for which a cache keeps the index", f"{MAX_AGE} s")
@@ -28,10 +27,9 @@ def values() -> Iterable[Row]:
 
 
 def origin() -> Iterable[Row]:
-    """What an origin sends without a CDN, for a generation and for the polls of a day."""
+    """What an origin sends without a CDN."""
     yield ("traffic", *(f"{edges:,} edges" for edges in FLEETS))
     yield ("polls per second", *_measurement(lambda edges: f"{edges / EVERY:,.0f}"))
-    yield ("polls of a day", *_measurement(lambda edges: size(edges * DAY / EVERY * UNCHANGED)))
     yield ("deltas of a generation", *_measurement(lambda edges: size(edges * (DELTA + INDEX))))
     yield ("packs of a generation", *_measurement(lambda edges: size(edges * (PACK + INDEX))))
     yield (
@@ -54,8 +52,6 @@ def budget() -> Iterable[Row]:
     yield ("event", "minutes", "share of the edges", "share of the budget of a year")
     for event, minutes, share in (
         ("the mirror, or a follower, is down for a day", 0, 1.0),
-        ("a generation is installed", 0, 1.0),
-        ("the only worker of each edge dies and starts again", 5 / 60, 1.0),
         ("a bad generation, noticed after 10 minutes, left within two polls", 20, 1.0),
         ("the same, at one edge of a hundred first", 20, 0.01),
         ("one edge of 300 is down for a day", 1440, 1 / 300),
@@ -63,7 +59,7 @@ def budget() -> Iterable[Row]:
         cost = minutes * 60 * share / BUDGET
         yield (
             event,
-            f"{minutes:,.2g}" if minutes < 1 else f"{minutes:,}",
+            f"{minutes:,}",
             percent(share, 2),
             percent(cost, 1),
         )
