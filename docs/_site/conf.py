@@ -31,7 +31,6 @@ extensions = [
     "sphinx_copybutton",
     "repository",
     "navigation",
-    "accessible",
 ]
 exclude_patterns = ["_site"]
 #: The address of the project on a code host.
