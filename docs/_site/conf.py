@@ -31,6 +31,7 @@ extensions = [
     "sphinx_copybutton",
     "repository",
     "navigation",
+    "synonyms",
 ]
 exclude_patterns = ["_site"]
 #: The address of the project on a code host.
@@ -60,13 +61,14 @@ toc_object_entries_show_parents = "hide"
 html_theme = "furo"
 html_title = "geolookup"
 html_static_path = ["static"]
+templates_path = ["templates"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_use_index = html_domain_indices = False
 html_copy_source = html_show_sourcelink = html_show_copyright = False
 _BRAND = "color-brand-primary", "color-brand-content", "color-brand-visited"
 html_theme_options = {
-    "top_of_page_buttons": [],
+    "top_of_page_buttons": ["view"],  # the template of this button shows the door
     "light_css_variables": dict.fromkeys(_BRAND, "#0a5c8f"),
     "dark_css_variables": dict.fromkeys(_BRAND, "#6cbcf5"),
 }

@@ -45,11 +45,57 @@ def test_a_check_finds_what_is_wrong(site: Path, reader: Reader) -> None:
 def test_a_wide_screen_shows_the_navigation(site: Path, reader: Reader) -> None:
     reader.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
     reader.open((site / "reference" / "errors.html").as_uri())
-    tree = reader.page.locator(".sidebar-tree")
-    for door in ("Use", "Data", "Operate", "Reference"):
-        assert tree.get_by_role("link", name=door, exact=True).is_visible()
+    top = reader.page.locator(".sidebar-tree > ul > li > a")
+    assert top.all_text_contents() == ["Home", "Use", "Data", "Operate", "Reference"]
+    shown = reader.page.locator(".sidebar-tree li li > a:visible").all_text_contents()
+    assert {"Engine", "Exceptions"} <= set(shown)
+    assert "Flask" not in shown
     reader.check()
     assert reader.problems == []
+
+
+@pytest.mark.parametrize(
+    ("page", "label"),
+    [
+        ("use/tutorial", "Use Tutorial"),
+        ("use/flask", "Use How-to guide"),
+        ("data/sources/auto", "Data Reference"),
+        ("SECURITY", "Operate Explanation"),
+        ("reference/commands/lookup", "Reference"),
+        ("use/index", ""),
+    ],
+)
+def test_a_page_shows_its_door_and_its_kind(
+    site: Path, reader: Reader, page: str, label: str
+) -> None:
+    reader.open((site / f"{page}.html").as_uri())
+    shown = reader.page.locator("nav.door").all_inner_texts()
+    assert " ".join(" ".join(shown).split()) == label
+    # The search quotes the article.
+    assert reader.page.locator("article nav.door").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "page"),
+    [
+        ("timezone", "reference/contract"),
+        ("time zone", "reference/contract"),
+        ("as number", "reference/contract"),
+        ("ASN", "reference/contract"),
+        ("GeoIP", "use/from-geoip2"),
+        ("CIDR", "use/prefixes"),
+        ("who is", "use/shell"),
+        ("whois", "use/shell"),
+        ("reload", "operate/stores"),
+        ("rate limit", "operate/api-keys"),
+    ],
+)
+def test_search_finds_the_page_by_a_word_of_readers(
+    site: Path, reader: Reader, query: str, page: str
+) -> None:
+    reader.page.goto(f"{(site / 'search.html').as_uri()}?q={query}")
+    first = reader.page.locator("#search-results li a").first
+    assert first.get_attribute("href") == f"{page}.html"
 
 
 @pytest.mark.parametrize(

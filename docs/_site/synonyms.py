@@ -1,0 +1,45 @@
+"""Words that readers search for, and the page that answers them.
+
+Sphinx writes them into the search index, where they rank above words of the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sphinx import addnodes
+from sphinx.errors import ConfigError
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+
+#: By page: what readers call its subject.
+SYNONYMS = {
+    "operate/api-keys": ["rate limit", "rate limiting", "quota", "throttling"],
+    "operate/stores": ["reload", "hot reload"],
+    "reference/contract": ["timezone", "time zone", "asn", "as number", "autonomous system"],
+    "use/from-geoip2": ["geoip", "geoip2", "geolite2", "maxmind"],
+    "use/prefixes": ["cidr", "cidr list", "ip ranges", "netblocks"],
+    "use/privacy": ["gdpr", "personal data"],
+    "use/proxies": ["x-forwarded-for", "client ip", "real ip"],
+    "use/shell": ["whois", "who is"],
+}
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add the entries of each page when it is read."""
+    app.connect("doctree-read", _add)
+    app.connect("env-updated", _check)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _add(app: Sphinx, doctree: Any) -> None:
+    words = SYNONYMS.get(app.env.docname, [])
+    doctree.append(addnodes.index(entries=[("single", word, "", "main", None) for word in words]))
+
+
+def _check(_app: Sphinx, env: BuildEnvironment) -> list[str]:
+    for page in SYNONYMS.keys() - env.found_docs:
+        raise ConfigError(f"docs/_site/synonyms.py: there is no page {page}")
+    return []
