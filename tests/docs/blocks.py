@@ -80,15 +80,12 @@ def sessions(shown: str) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Needs:
-    """What the examples of a page need: modules, programs, a script that runs first, variables of
-    the environment, and the page whose examples come before.
-    """
+    """Needs of the examples of a page: modules, programs, a script that runs first, variables."""
 
     modules: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     script: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
-    after: str = ""
 
 
 #: A session with one thread and little data: it starts in a part of the time.

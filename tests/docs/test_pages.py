@@ -47,14 +47,11 @@ def runs(block: Block) -> bool:
 
 
 def _parameters() -> list[object]:
-    """The README runs in the fast tier, the other pages with ``--all``. A page that others come
-    after runs with them.
-    """
-    before = {presumed.after for presumed in PRESUMED.values()}
+    """The README runs in the fast tier, the other pages with ``--all``."""
     return [
         pytest.param(page, marks=() if page == "README.md" else pytest.mark.long)
         for page, item in BLOCKS.items()
-        if any(runs(block) for block in item) and page not in before
+        if any(runs(block) for block in item)
     ]
 
 
@@ -74,9 +71,8 @@ def test_the_examples_of_a_page(page: str, tmp_path: Path, request: pytest.Fixtu
     for needed in presumed.programs:
         if shutil.which(needed) is None:
             pytest.skip(f"no {needed} here")
-    actual = [*BLOCKS.get(presumed.after, []), *BLOCKS[page]]
     folder = None if page == "README.md" else request.getfixturevalue("commands_in")
-    read(filter(runs, actual), presumed, tmp_path, folder)
+    read(filter(runs, BLOCKS[page]), presumed, tmp_path, folder)
 
 
 def test_every_block_runs_under_its_name_or_has_a_reason() -> None:
