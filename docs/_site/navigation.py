@@ -22,7 +22,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
             *("python", "shell"),
             *("flask", "fastapi", "django", "proxies", "logging"),
             *("pandas", "polars", "duckdb", "arrow", "spark", "dask", "data-warehouse"),
-            *("files", "logs", "text", "prefixes", "firewalls"),
+            *("files", "logs", "traffic-map", "text", "prefixes", "firewalls"),
             "from-*",
         ],
         EXPLANATION: ["privacy"],

@@ -148,6 +148,7 @@ PRESUMED = {
     "docs/operate/stores.md": Needs(script=_TWO_DAYS),
     "docs/data/sources/mrt.md": Needs(modules=("ftlbgp",)),
     "docs/use/arrow.md": Needs(modules=("pyarrow",)),
+    "docs/use/traffic-map.md": Needs(modules=("jinja2", "vl_convert")),
     "docs/use/dask.md": Needs(modules=("dask.dataframe",)),
     "docs/use/duckdb.md": Needs(modules=("duckdb",)),
     "docs/use/pandas.md": Needs(modules=("pandas",)),
