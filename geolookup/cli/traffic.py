@@ -69,7 +69,7 @@ def summarize(
 @table_options.top
 @options.limit(
     "--min-count",
-    "Hide places, hours and groups with fewer rows; the page states their sum.",
+    "Hide places, times and groups with fewer rows; the page states their sum.",
     least=1,
     usual=5,
 )
@@ -92,17 +92,18 @@ def map(  # noqa: A001 - the name of the command
     png: Path | None,
     force: bool,
 ) -> None:
-    """Write a page on the places, hours and networks of the addresses of INPUT.
+    """Write a page on the places, times, networks and status codes of the requests of INPUT.
 
     INPUT is a file, log or folder that `geolookup enrich` reads, or - for standard
     input, by default with one address per line. The page is one file: it opens from
-    disk and needs no network. It holds sums only: no address, no time, and no place
-    more precise than 1 km. Needs the extra `report`.
+    disk and needs no network. It holds sums only: no address, no time more precise
+    than a minute, and no place more precise than 1 km. Needs the extra `report`.
 
     Example: geolookup map access.log --output map.html
     """
-    from geolookup.files.summarize import LocalHours, Summary, count_files
+    from geolookup.files.summarize import Summary, count_files
     from geolookup.files.table_files import AddressColumn, TimeColumn, check_other, table_files
+    from geolookup.files.traffic import Traffic
     from geolookup.reports.page import STANDARD_OUTPUT, check_outputs, write_page
     from geolookup.reports.traffic_page import lead, sections, title
 
@@ -113,13 +114,15 @@ def map(  # noqa: A001 - the name of the command
     check_outputs(output, png, force=force)
     column = AddressColumn(ip_column, delimiter, header, clean)
     with geolookup.open(dataset) as engine:
-        summary = Summary(engine, LocalHours(engine.snapshot()))
+        traffic = Traffic(engine.snapshot())
+        summary = Summary(engine, traffic)
         count_files(summary, files, column, TimeColumn(time_column, time_zone))
-        shown_sections = list(sections(summary, engine.metadata, top, min_count))
+        shown_sections = list(sections(summary, traffic, engine.metadata, top, min_count))
+        head = lead(summary, traffic, min_count)
         for line in summary.malformed:
             click.echo(line, err=True)
         note_age(engine)
-    written = write_page(output, png, title(source), lead(min_count), shown_sections, force=force)
+    written = write_page(output, png, title(source), head, shown_sections, force=force)
     print_sizes(written, err=output == STANDARD_OUTPUT)
 
 

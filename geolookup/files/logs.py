@@ -37,6 +37,8 @@ _FIELDS = ("ip", "ident", "user", "time", "request", "status", "size", "referer"
 _REST_COLUMN, _MALFORMED_COLUMN = "rest", "malformed"
 _TYPES = {"time": pa.timestamp("s", "UTC"), "status": pa.int16(), "size": pa.int64()}
 _ADDRESS, _TIME, _DASH = 0, 3, ord("-")
+#: The fields that ``ReadOptions.log_fields`` may add.
+TIME, STATUS = LOG_FIELDS = (_FIELDS[_TIME], "status")
 #: Lines from which the format is detected.
 _SAMPLE = 100
 #: The columns of lines that are not split, and the text after the address in such a line.
@@ -129,8 +131,8 @@ def _columns_to_read(names: list[str], options: ReadOptions) -> list[str]:
     check_columns(options, names)
     if options.others != "dropped":
         return names
-    times = [_FIELDS[_TIME]] if options.times else []
-    return [*options.keys, *(name for name in times if name in names)]
+    more = [name for name in options.log_fields if name in names]
+    return list(dict.fromkeys([*options.keys, *more]))
 
 
 def _parse(lines: Lines, combined: bool) -> _ParsedLines:

@@ -52,7 +52,7 @@ class ReadOptions:
     delimiter: str | None = None  # None: the format's own
     infer_types: bool = False
     header: bool = True  # of CSV: whether the first row names the columns
-    times: bool = False  # of logs: whether their times are a column after the keys
+    log_fields: tuple[str, ...] = ()  # of logs: further columns after the keys
     key_options: Mapping[str, str] = field(default_factory=dict)  # the option that names a key
 
 

@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, NETWORK
-from geolookup.contract.gregorian import DAY
 from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.dataset.files import outside
 from geolookup.engine import Engine
 from geolookup.files.enrich import Step
+from geolookup.files.logs import LOG_FIELDS
 from geolookup.files.table_files import (
     TIME_COLUMN,
     AddressColumn,
@@ -32,11 +32,11 @@ from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.progress import RowProgress
 from geolookup.tables.locate import chunks, clean_column, column_of, locate_chunk
 from geolookup.tables.row_tables import row_tables, table_of
-from geolookup.tables.take import Taker, is_known, of_rows
-from geolookup.tables.times import Clock, Instants, Int64
+from geolookup.tables.take import is_known, of_rows
+from geolookup.tables.times import Instants, Int64
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.files.traffic import Traffic
 
 F64 = NDArray[np.float64]
 #: The tables to which intervals refer, in the order of ``take_rows``.
@@ -47,9 +47,6 @@ KINDS = {
     "cities": ("location.city_name", "location.region_name", "location.country_code"),
     "networks": ("network.asn", "network.asn_organization"),
 }
-_DAYS, _HOURS = 7, 24
-#: Day 0, 1970-01-01, was a Thursday; Monday is 0.
-_THURSDAY = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +60,12 @@ class Count:
 class Summary:
     """Counts of the addresses of any number of files, located by one engine.
 
-    With ``hours`` the addresses are also counted by local hour.
+    ``traffic`` counts them by time, status and kind of network too.
     """
 
-    def __init__(self, engine: Engine, hours: LocalHours | None = None) -> None:
+    def __init__(self, engine: Engine, traffic: Traffic | None = None) -> None:
         self._state = engine.snapshot()
-        self.hours = hours
+        self.traffic = traffic
         counts = engine.metadata.counts
         intervals = counts["ipv4_intervals"] + counts["ipv6_intervals"]
         self._addresses_by_interval = np.zeros(intervals, np.int64)
@@ -103,20 +100,29 @@ class Summary:
         """Public addresses, also those about which nothing is known."""
         return self.addresses - self.invalid - self.private
 
-    def add(self, column: Any, *, clean: bool = False, instants: Instants | None = None) -> None:
+    def add(
+        self,
+        column: Any,
+        *,
+        clean: bool = False,
+        instants: Instants | None = None,
+        statuses: pa.Array | None = None,
+    ) -> None:
         """Count a column of addresses; with ``clean``, ``contract.cleaning`` cleans them.
 
-        ``instants`` are the instants of the rows; None: the rows have none.
+        ``instants`` and ``statuses`` are the instants and status codes of the rows; None: the
+        rows have none.
         """
         begin = 0
         for chunk in chunks(column_of(column)):
-            intervals = locate_chunk(self._state, chunk)
+            addresses, intervals = chunk, locate_chunk(self._state, chunk)
             if clean:
-                _, intervals = clean_column(self._state, chunk, intervals)
+                addresses, intervals = clean_column(self._state, chunk, intervals)
             self._add(intervals.ids, intervals.families)
-            if self.hours is not None:
-                own = None if instants is None else instants.slice(begin, len(chunk))
-                self.hours.add(intervals.ids, own)
+            if self.traffic is not None:
+                times = None if instants is None else instants.slice(begin, len(chunk))
+                codes = None if statuses is None else statuses.slice(begin, len(chunk))
+                self.traffic.add(addresses, intervals.ids, times, codes)
             begin += len(chunk)
 
     def _add(self, intervals: NDArray[np.int32], families: NDArray[np.uint8]) -> None:
@@ -201,62 +207,16 @@ def count_file(
 ) -> None:
     """Add the addresses of a file; raises TableFileError for a file that cannot be read.
 
-    ``times`` is the column of the rows' instants; None: they are not read.
+    ``times`` is the column of the rows' instants; None: they and status codes are not read.
     """
     columns = {times.name: TIME_COLUMN} if times is not None and times.name else {}
-    of_log = times is not None and not columns
-    with open_addresses(file, column, columns, times=of_log) as table:
+    log_fields = () if times is None else LOG_FIELDS
+    with open_addresses(file, column, columns, log_fields) as table:
         before = summary.addresses
         for batch in table.rows.batches:
             begin = summary.addresses - before
             instants = None if times is None else table.instants(batch, times, begin)
-            summary.add(batch.column(0), clean=column.clean, instants=instants)
+            statuses = table.statuses(batch)
+            summary.add(batch.column(0), clean=column.clean, instants=instants, statuses=statuses)
             step(table.fraction(summary.addresses - before))
         summary.malformed += table.malformed_notes()
-
-
-class LocalHours:
-    """Counts of public addresses by local weekday and hour.
-
-    ``counts`` has shape (7, 24): Monday first, hours from midnight.
-    """
-
-    def __init__(self, state: State) -> None:
-        clock = Clock(row_tables(state.dataset).zones, 0)  # each row has its own instant
-        self._taker = Taker(state, of_rows(("time.utc_offset_seconds",)), clock)
-        self.counts = np.zeros((_DAYS, _HOURS), np.int64)
-        #: public addresses without a time in their row, or without a known time zone
-        self.without_time = 0
-        self.without_zone = 0
-
-    def add(self, intervals: NDArray[np.int32], instants: Instants | None) -> None:
-        """Count n rows by their interval ids, those from 0 on; None: no row has an instant."""
-        public = intervals >= 0
-        if instants is None:
-            self.without_time += int(public.sum())
-            return
-        timed = public & instants.is_valid
-        self.without_time += int((public & ~timed).sum())
-        seconds = instants.seconds[timed]
-        offsets, has_offset = self._offsets(intervals[timed], seconds)
-        self.without_zone += int((~has_offset).sum())
-        self.counts += _counts(seconds[has_offset] + offsets[has_offset])
-
-    def _offsets(
-        self, intervals: NDArray[np.int32], seconds: Int64
-    ) -> tuple[Int64, NDArray[np.bool_]]:
-        """Return the seconds east of UTC at n intervals and instants, and whether each is known."""
-        all_valid = np.ones(len(seconds), bool)
-        (offsets,) = self._taker.take(intervals, Instants(seconds, all_valid))
-        has_offset = offsets.is_valid().to_numpy(zero_copy_only=False)
-        return offsets.fill_null(0).to_numpy().astype(np.int64), has_offset
-
-
-def _counts(local: Int64) -> Int64:
-    """Return the counts of local times, in seconds since 1970-01-01 without an offset."""
-    # Day 0 is 3, Thursday; // and % round down, so days before 1970 are right too.
-    weekday = (local // DAY + _THURSDAY) % _DAYS
-    hour = local // 3600 % _HOURS
-    # One number for weekday and hour, 0 to 167.
-    counted = np.bincount(weekday * _HOURS + hour, minlength=_DAYS * _HOURS)
-    return counted.reshape(_DAYS, _HOURS)

@@ -17,7 +17,7 @@ from geolookup.files.arrow_files import ArrowIpc, Parquet
 from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
 from geolookup.files.delimited import DelimitedText
 from geolookup.files.lines import JsonLines, PlainList
-from geolookup.files.logs import Log, LogLines
+from geolookup.files.logs import STATUS, TIME, Log, LogLines
 from geolookup.files.row_streams import ReadOptions, Rows, Sink, WriteOptions
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.filesystem.unpacking import COMPRESSED, compression
@@ -159,6 +159,7 @@ class OpenTable:
 
     rows: Rows
     stream: InputStream
+    log_fields: tuple[str, ...] = ()
 
     def instants(self, batch: pa.RecordBatch, times: TimeColumn, begin: int) -> Instants | None:
         """Return the instants of the rows of a batch; None if the file has none.
@@ -166,8 +167,8 @@ class OpenTable:
         ``begin`` is the number of the first row. Raises TableFileError for an instant that
         cannot be read.
         """
-        name = times.name or next(iter(batch.schema.names[1:]), None)
-        if name is None:
+        name = times.name or TIME
+        if times.name is None and not self._has_log_field(batch, TIME):
             return None
         try:
             seconds = unix_seconds(batch.column(name), times.zone, begin)
@@ -175,6 +176,13 @@ class OpenTable:
         except (TypeError, ValueError) as error:
             remedy = remedy_of(error)
             raise self.rows.numbers.error(self.stream.name, error, remedy) from error
+
+    def statuses(self, batch: pa.RecordBatch) -> pa.Array | None:
+        """Return the status codes of the rows of a batch of a log; None of other files."""
+        return batch.column(STATUS) if self._has_log_field(batch, STATUS) else None
+
+    def _has_log_field(self, batch: pa.RecordBatch, name: str) -> bool:
+        return name in self.log_fields and name in batch.schema.names
 
     def fraction(self, done: int) -> float | None:
         """Return the part that was read, 0 to 1, after ``done`` rows; None if unknown."""
@@ -190,7 +198,10 @@ class OpenTable:
 def open_table(file: TableFile, options: ReadOptions) -> Iterator[OpenTable]:
     """Open a file for reading; raises TableFileError for a file that cannot be read."""
     with open_input(file.path, file.kind.compression) as stream:
-        yield OpenTable(file.kind.format.reader.read(stream, options), stream)
+        reader = file.kind.format.reader
+        rows = reader.read(stream, options)
+        log_fields = options.log_fields if isinstance(reader, Log) else ()
+        yield OpenTable(rows, stream, log_fields)
 
 
 @contextmanager
@@ -198,12 +209,11 @@ def open_addresses(
     file: TableFile,
     column: AddressColumn,
     more: Mapping[str, str] | None = None,
-    *,
-    times: bool = False,
+    log_fields: tuple[str, ...] = (),
 ) -> Iterator[OpenTable]:
     """Open a file to read its column of addresses, and ``more`` columns after it.
 
-    ``more`` has the option that names each of them. With ``times`` the times of a log come last.
+    ``more`` has the option that names each of them. The ``log_fields`` of a log come last.
     Raises TableFileError for a missing column, and if the type of the first holds no addresses.
     """
     name, key_options = input_name(file.path), {column.name: IP_COLUMN, **(more or {})}
@@ -213,7 +223,7 @@ def open_addresses(
         "dropped",
         column.delimiter,
         header=column.header,
-        times=times,
+        log_fields=log_fields,
         key_options=key_options,
     )
     with open_table(file, options) as table:

@@ -11,9 +11,16 @@ import numpy as np
 from geolookup.dataset.intervals import I64, Bools
 from geolookup.files.summarize import KINDS, Count, Summary
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, bars
+from geolookup.pictures.charts import bars
 from geolookup.pictures.wording import cover
-from geolookup.reports.section import Section, Table, charts_section
+from geolookup.reports.section import Section, Table
+from geolookup.reports.traffic_views import (
+    View,
+    is_drawn,
+    known_title,
+    share_text,
+    views_section,
+)
 
 _NOTE = "By requests, the largest first."
 _HEAD = ("", "groups", "in the chart", "in further groups", "hidden", "unknown")
@@ -75,14 +82,27 @@ def _cover_by_country(
 def groups_section(summary: Summary, top: int, least: int) -> Section:
     """Return bars of the largest groups of each kind, and a table of all others."""
     kinds = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
-    charts = [_chart(groups) for groups in kinds]
-    return charts_section("whose", "Networks, cities, countries", _NOTE, charts, [_table(kinds)])
+    views, said = [], [_NOTE]
+    for groups in kinds:
+        known = summary.public - groups.unknown
+        if is_drawn(known, summary.addresses):
+            views.append(_view(groups, known, summary.addresses))
+        elif summary.public:
+            share = share_text(known, summary.addresses)
+            said.append(f"Known {groups.kind}: only {share} of the requests, no chart.")
+    if not summary.public:
+        said = ["No request has a public address."]
+    return views_section("whose", "Networks, cities, countries", " ".join(said), views,
+                         [_table(kinds)])  # fmt: skip
 
 
-def _chart(groups: Groups) -> Chart:
-    values = [(_LABELS[groups.kind](*group.members), group.addresses) for group in groups.top]
-    title = f"Top {groups.kind} by requests"
-    return bars(f"top-{groups.kind}", title, "requests", values, head=groups.kind)
+def _view(groups: Groups, known: int, requests: int) -> View:
+    rows = [(label(groups.kind, group), [group.addresses]) for group in groups.top]
+    title = known_title(f"Top {groups.kind} by requests", known, requests)
+    name = f"top-{groups.kind}"
+    values = [(text, counts[0]) for text, counts in rows]
+    picture = bars(name, title, "requests", values, head=groups.kind)
+    return View(name, "bars", title, (groups.kind, "requests"), rows, picture)
 
 
 def _table(kinds: Sequence[Groups]) -> Table:
@@ -95,6 +115,11 @@ def _table(kinds: Sequence[Groups]) -> Table:
         for groups in kinds
     ]
     return Table("Requests that the charts show, and others", _HEAD, rows)
+
+
+def label(kind: str, group: Count) -> str:
+    """Return the name of a group of a kind, as shown."""
+    return wording.name(_LABELS[kind](*group.members))
 
 
 def _country(code: str, name: str | None) -> str:

@@ -11,22 +11,21 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
-from geolookup.dataset.intervals import Bools
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import name_text
+from geolookup.errors import count_text, name_text
 from geolookup.files.byte_streams import STANDARD
 from geolookup.files.row_streams import holds_address
-from geolookup.files.summarize import LocalHours, Summary
+from geolookup.files.summarize import Summary
+from geolookup.files.traffic import Traffic
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, heatmap
-from geolookup.pictures.wording import mark_shown
 from geolookup.pictures.world import Country, CountryDensity, Density
 from geolookup.reports.dataset.sources import credits_section
 from geolookup.reports.dataset.summary import Figure
-from geolookup.reports.section import Section, charts_section
+from geolookup.reports.section import Section
+from geolookup.reports.traffic_cube import cube_of
 from geolookup.reports.traffic_groups import groups_section
+from geolookup.reports.traffic_kinds import hosting_section, status_section
+from geolookup.reports.traffic_times import hours_section, time_section, utc_text
 from geolookup.reports.world_map import world_section
 
 #: Labels of totals that are not their names.
@@ -51,28 +50,36 @@ def _states_address(name: str) -> bool:
     return bool(_HYPHENATED.search(name)) or any(map(holds_address, forms))
 
 
-def lead(least: int) -> str:
-    """Return the paragraph under the title."""
-    said = "Where requests come from, at which local hours, and from which networks."
+def lead(summary: Summary, traffic: Traffic, least: int) -> str:
+    """Return the paragraph under the title: amounts, period, hidden groups."""
+    said = f"{count_text(summary.addresses, 'request')} from "
+    said += f"{count_text(traffic.distinct.count, 'distinct address', 'distinct addresses')}"
+    said += f"{_period(traffic, least)}."
     if least > 1:
         said += (
-            f" Places, hours and groups with fewer than {wording.count(least)} requests are hidden."
+            f" Places, times and groups with fewer than {wording.count(least)} requests are hidden."
         )
         said += " Where these have fewer together, the next larger one is hidden too."
         said += " The page states only the sums of hidden counts."
-    return f"{said} The page holds no address and no time of a request."
+    return f"{said} The page holds no address, and no time more precise than a minute."
 
 
-def sections(summary: Summary, metadata: Metadata, top: int, least: int) -> Iterator[Section]:
+def sections(
+    summary: Summary, traffic: Traffic, metadata: Metadata, top: int, least: int
+) -> Iterator[Section]:
     """Yield the sections; ``top`` groups of each kind, none of fewer than ``least`` requests."""
-    yield _figures(summary)
+    cube = cube_of(summary, traffic, least)
+    yield _figures(summary, traffic)
+    yield time_section(summary, traffic, least)
     density = Density("requests", "Requests", "requests", *summary.places())
     # No cell has fewer requests than 1: nothing is hidden.
     least_shown = least if least > 1 else 0
     yield world_section("where", "World map", [density], (), least_shown, _by_country(summary))
-    if summary.hours is not None:
-        yield hours_section(summary.hours, least)
+    yield hours_section(traffic.hours, summary.addresses, least)
     yield groups_section(summary, top, least)
+    yield hosting_section(summary, traffic, least)
+    if (section := status_section(summary, traffic, cube, top, least)) is not None:
+        yield section
     yield credits_section(metadata)
 
 
@@ -84,9 +91,13 @@ def _by_country(summary: Summary) -> CountryDensity:
     return CountryDensity("requests-countries", "Requests by country", "requests", rows)
 
 
-def _figures(summary: Summary) -> Section:
-    """Return the figures that ``geolookup summarize`` prints."""
+def _figures(summary: Summary, traffic: Traffic) -> Section:
+    """Return the distinct addresses, and what ``geolookup summarize`` prints."""
+    distinct = traffic.distinct.count
     figures = [
+        Figure("Distinct addresses", wording.count(distinct), "public"),
+    ]
+    figures += [
         Figure(
             _NAMES.get(name, name.capitalize()),
             wording.count(number),
@@ -97,50 +108,10 @@ def _figures(summary: Summary) -> Section:
     return Section("summary", "Summary", "summary.html", {"figures": figures, "named": {}})
 
 
-_DAYS = "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"
-_HOURS = [f"{hour:02d}" for hour in range(24)]
-_NO_TIMES = (
-    "No request has a time. The lines of a log have one; of another file, --at names the column."
-)
-_NO_ADDRESSES = "No request has a public address."
-_NO_ZONES = "No request with a time has an address whose time zone is known."
-
-
-def hours_section(hours: LocalHours, least: int) -> Section:
-    """Return a heat map of the hours of a week; hidden ones have no colour.
-
-    Hours of fewer than ``least`` requests are hidden, and another as ``wording.cover`` says.
-    """
-    is_shown = mark_shown(hours.counts.ravel(), least).reshape(hours.counts.shape)
-    charts = [_chart(hours, is_shown)] if is_shown.any() else []
-    return charts_section("when", "Local hours", " ".join(_sentences(hours, is_shown)), charts)
-
-
-def _chart(hours: LocalHours, is_shown: Bools) -> Chart:
-    cells = np.where(is_shown, hours.counts, -1).tolist()
-    # -1 for hidden: numpy's integers have no null.
-    values = [[None if n < 0 else n for n in day] for day in cells]
-    return heatmap("hours", "Requests by local hour", "requests", _DAYS, _HOURS, values)
-
-
-def _sentences(hours: LocalHours, is_shown: Bools) -> Iterator[str]:
-    counts = hours.counts
-    if not counts.any():
-        yield _nothing(hours)
-        return
-    total = wording.count(int(counts.sum()))
-    yield f"{total} requests by the local time at the location of their address."
-    others = {
-        "In hidden hours": int(counts[~is_shown].sum()),
-        "Without a time": hours.without_time,
-        "With a time, but without a known time zone": hours.without_zone,
-    }
-    for name, number in others.items():
-        if number:
-            yield f"{name}: {wording.count(number)}."
-
-
-def _nothing(hours: LocalHours) -> str:
-    if hours.without_zone:
-        return _NO_ZONES
-    return _NO_TIMES if hours.without_time else _NO_ADDRESSES
+def _period(traffic: Traffic, least: int) -> str:
+    """Return the first and the last minute; nothing if fewer than ``least`` have a time."""
+    times = traffic.times
+    timed = int(times.joint.rows()[2].sum())
+    if times.first is None or times.last is None or timed < least:
+        return ""
+    return f", from {utc_text(times.first)} to {utc_text(times.last)} UTC"

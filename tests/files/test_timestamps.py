@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup import Engine
 from geolookup.errors import TableFileError
-from geolookup.files.summarize import LocalHours, Summary, count_file
+from geolookup.files.summarize import Summary, count_file
 from geolookup.files.table_files import AddressColumn, TableFile, TimeColumn, kind_of
 from geolookup.files.timestamps import InstantError, unix_seconds
+from geolookup.files.traffic import LocalHours, Traffic
 from geolookup.tables.locate import CHUNK
 from geolookup.tables.row_notes import RowNote
 from geolookup.tables.times import Instants, instants_of
@@ -155,13 +156,13 @@ def zoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def _counted(engine: Engine, rows: _Rows) -> LocalHours:
-    hours = LocalHours(engine._open_state())
+    traffic = Traffic(engine._open_state())
     instants = [item for _, item in rows]
     stated = np.array([instant is not None for instant in instants], bool)
     seconds = np.array([instant or 0 for instant in instants], np.int64)
     addresses = pa.array([item for item, _ in rows], pa.string())
-    Summary(engine, hours).add(addresses, instants=Instants(seconds, stated))
-    return hours
+    Summary(engine, traffic).add(addresses, instants=Instants(seconds, stated))
+    return traffic.hours
 
 
 def _local(row: tuple[str, int | None]) -> tuple[int, int] | str | None:
@@ -186,7 +187,7 @@ def test_hours_are_those_of_zoneinfo(zoned: Engine, rows: _Rows) -> None:
         wanted.pop("zone", 0),
     )
     wanted.pop(None, None)
-    actual = {(day, hour): int(hours.counts[day, hour]) for day, hour in np.argwhere(hours.counts)}
+    actual = {divmod(int(at), 24): int(hours.counts[at]) for at in np.flatnonzero(hours.counts)}
     assert actual == wanted
 
 
@@ -200,11 +201,11 @@ def test_rows_of_many_chunks_keep_their_instants(zoned: Engine) -> None:
 
 
 def _hours_of(engine: Engine, path: Path, times: TimeColumn) -> LocalHours:
-    hours = LocalHours(engine._open_state())
-    summary = Summary(engine, hours)
+    traffic = Traffic(engine._open_state())
+    summary = Summary(engine, traffic)
     file = TableFile(str(path), kind_of(str(path), None, ""))
     count_file(summary, file, AddressColumn(), lambda _fraction: None, times)
-    return hours
+    return traffic.hours
 
 
 def test_the_times_of_files(zoned: Engine, tmp_path: Path) -> None:
@@ -222,7 +223,7 @@ def test_the_times_of_files(zoned: Engine, tmp_path: Path) -> None:
     ):
         (tmp_path / name).write_text(text, encoding="utf-8")
         hours = _hours_of(zoned, tmp_path / name, times)
-        assert {tuple(index) for index in np.argwhere(hours.counts)} == at, name
+        assert {divmod(int(index), 24) for index in np.flatnonzero(hours.counts)} == at, name
         assert (hours.counts.sum(), hours.without_time, hours.without_zone) == counts, name
 
 

@@ -20,10 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.files.summarize import KINDS, Count, LocalHours, Summary
+from geolookup.files.summarize import KINDS, Count, Summary
+from geolookup.files.traffic import LocalHours
 from geolookup.reports import traffic_groups
 from geolookup.reports.traffic_groups import groups_of
-from geolookup.reports.traffic_page import hours_section, title
+from geolookup.reports.traffic_page import title
+from geolookup.reports.traffic_times import hours_section
 from tests.cli.program import pipe, run
 from tests.conftest import build_at
 from tests.pictures.unpacking import inflated, unpack_floats, unpack_integers
@@ -38,6 +40,7 @@ LOCATED = [
     *("2001:4860:4860::8888", "2606:4700:4700::1111", "::ffff:93.175.7.61"),
 ]
 OTHERS = ["10.17.93.201", "fd12:3456:789a::4d5e", "300.17.93.201", "203.0.114.77"]
+_DRAWN = {"hours.png", "requests-time.png", "status-countries.png"}
 _INSTANT = 1_695_914_436
 _LINE = '{} - jdoe [28/Sep/2023:17:20:36 +0200] "GET /secret/{} HTTP/1.1" 200 1 "-" "Agent/1"\n'
 
@@ -58,7 +61,7 @@ def _written(folder: Path, name: str, text: str) -> str:
 
 def _rows(page: str, caption: str) -> list[list[str]]:
     """Return the rows of the table with a caption, its head first, as texts."""
-    table = re.search(rf"<caption>{caption}</caption>(.*?)</table>", page, re.DOTALL)
+    table = re.search(rf"<caption>{caption}[^<]*</caption>(.*?)</table>", page, re.DOTALL)
     assert table, caption
     rows = re.findall(r"<tr>(.*?)</tr>", table[1], re.DOTALL)
     return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
@@ -134,18 +137,18 @@ def test_places_are_those_of_single_lookups(sample: geolookup.Engine) -> None:
 
 def test_hours_of_few_requests_are_hidden(sample: geolookup.Engine) -> None:
     hours = LocalHours(sample._open_state())
-    hours.counts[0, 13], hours.counts[6, 23], hours.counts[3, 0] = 6, 4, 1_000
-    hours.counts[1, 1], hours.counts[2, 2] = 5, 6
-    section = hours_section(hours, 5)
-    (chart,) = section.values["charts"]
+    for day, hour, count in ((0, 13, 6), (6, 23, 4), (3, 0, 1_000), (1, 1, 5), (2, 2, 6)):
+        hours.counts[day * 24 + hour] = count
+    section = hours_section(hours, 1_021, 5)
+    (view,) = section.values["views"]
     assert "In hidden hours: 9." in section.values["note"]  # 4 would tell of a small group
     shown = [
-        (row[0], hour, cell)
-        for row in chart.rows
-        for hour, cell in enumerate(row[1:])
-        if cell != "hidden"
+        (day, hour, count)
+        for day, counts in view.rows
+        for hour, count in enumerate(counts)
+        if count is not None
     ]
-    assert shown == [("Monday", 13, "6"), ("Wednesday", 2, "6"), ("Thursday", 0, "1,000")]
+    assert shown == [("Monday", 13, 6), ("Wednesday", 2, 6), ("Thursday", 0, 1_000)]
 
 
 def test_no_city_is_found_by_subtraction_from_its_country(tmp_path: Path) -> None:
@@ -225,12 +228,20 @@ def test_a_reader_finds_nobody(tmp_path: Path) -> None:
     for secret in secrets:
         wanted = secret.encode() if isinstance(secret, str) else secret
         assert not [content for content in contents if wanted in content], secret
-    shown = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
-    assert not [text for text in ("2023", "28/Sep", "17:20", "15:20") if text in shown]
+    # The period is in minutes of UTC.
+    period = "from 2023-09-28 15:20 to 2023-09-28 15:20 UTC"
+    assert f"<p>102 requests from 14 distinct addresses, {period}. The page holds" in page
+    assert not [text for text in ("28/Sep", "17:20", "15:20:36") if text in page]
     assert "<h1>Map of access.log</h1>" in page
     figures = re.findall(r'<dt>(.*?)</dt><dd class="value">(.*?)</dd>', page)
     assert figures == [
-        *(("Requests", "102"), ("Located", "78"), ("Unknown", "6"), ("Invalid", "6")),
+        *(
+            ("Distinct addresses", "14"),
+            ("Requests", "102"),
+            ("Located", "78"),
+            ("Unknown", "6"),
+            ("Invalid", "6"),
+        ),
         *(("Private", "12"), ("IPv4", "66"), ("IPv6", "18")),
     ]
 
@@ -291,14 +302,15 @@ def test_nothing_to_show_is_a_page_too(tmp_path: Path) -> None:
     for text, said in (
         ("", nobody), ("10.0.0.1\n192.168.0.1\n", nobody), ("nonsense\n", nobody),
         ("203.0.114.77\n", no_time),
-        (_LINE.format("203.0.114.77", 1) * 9, "whose time zone is known"),
+        (_LINE.format("203.0.114.77", 1) * 9, "the hours are in UTC"),
     ):  # fmt: skip
         name = "a.log" if "GET" in text else "a.txt"
         args = ("--png", str(tmp_path / "png"), "--force")
         page = _page(tmp_path, _written(tmp_path, name, text), *args)
-        assert page.count("Nothing to show.") == 3
         assert said in page
-        assert not list((tmp_path / "png").iterdir())
+        assert "by requests: known" not in page
+        pictures = {item.name for item in (tmp_path / "png").iterdir()}
+        assert pictures == (_DRAWN if "GET" in text else set())
 
 
 @MADE
