@@ -205,9 +205,7 @@ def _recipe(old: str) -> str:
         if [name for name in re.findall(r"`(\w+)`", words) if name in names] != list(names):
             words = " ".join(f"`{name}`" + _words_of(BY_SOURCE_COLUMN[name]) for name in names)
         rows.append(_row(layer, words))
-    return _table_after(
-        old, "can be compiled again:", "| layer | fields |\n|---|---|\n" + "".join(rows)
-    )
+    return _table_after(old, "\n## Fields\n", "| layer | fields |\n|---|---|\n" + "".join(rows))
 
 
 def _words_of(field: Field) -> str:

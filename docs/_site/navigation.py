@@ -52,7 +52,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
 _TREES = {
     "index": ["Home <self>", *(f"{door}/index" for door in DOORS)],
     **{f"{door}/index": [*chain(*kinds.values())] for door, kinds in DOORS.items()},
-    "data/sources/index": ["auto", "*"],
+    "data/sources/index": ["*"],
     "reference/commands/index": ["*"],
 }
 

@@ -146,7 +146,6 @@ PRESUMED = {
     "docs/use/logs.md": Needs(modules=("pyarrow",)),
     "docs/operate/http.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/stores.md": Needs(script=_TWO_DAYS),
-    "docs/data/sources/mrt.md": Needs(modules=("ftlbgp",)),
     "docs/use/arrow.md": Needs(modules=("pyarrow",)),
     "docs/use/traffic-map.md": Needs(modules=("jinja2", "vl_convert")),
     "docs/use/dask.md": Needs(modules=("dask.dataframe",)),
@@ -196,6 +195,7 @@ NOT_RUN = (
         "python3 -m venv ~/geo",
         "it installs, as the first command of the README does",
     ),
+    ("docs/data/tutorial.md", "mkdir ~/acme", "it installs, as the first command of the README"),
     ("docs/data/updating.md", "17 3 * * *", "tests/updates/test_doc.py runs it in another folder"),
     ("docs/data/updating.md", "# python3 -m venv", "it changes the system, as root"),
 )
