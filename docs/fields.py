@@ -152,7 +152,7 @@ def _contract(old: str) -> str:
         _row(f"`{info.path}`", f"`{info.short_name}`", *info[2:5], _example(info.example))
         for info in display.fields()
     ]
-    return _table_after(old, "as `geolookup fields` prints them", header + "".join(rows))
+    return _table_after(old, "return this table:", header + "".join(rows))
 
 
 def _example(value: object) -> str:
