@@ -126,8 +126,12 @@ def report(
         geolookup.score(dataset_path, truth=truth, truth_format=truth_format) if truth else None
     )
     lead = "The known fields of the dataset, its sources and its places."
+    if changed is not None:
+        lead = "The changes first, then the newer dataset: its fields, sources and places."
     shown_sections = list(sections(dataset_path, changed, scored))
-    written = write_page(output, png, title(dataset_path), lead, shown_sections, force=force)
+    written = write_page(
+        output, png, title(dataset_path, changed), lead, shown_sections, force=force
+    )
     print_sizes(written, err=output == STANDARD_OUTPUT)
     if changed is not None:
         _exit_by_gates(changed.judged)

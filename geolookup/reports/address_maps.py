@@ -26,12 +26,15 @@ _SCRIPTS = (
 _LIMITS = {4: 4_550_000, 6: 870_000}
 
 
-def address_map_section(views: Sequence[View]) -> Section | None:
-    """Return the map of views of one family; None if they know no address."""
+def address_map_section(views: Sequence[View], spare: int = 0) -> Section | None:
+    """Return the map of views of one family; None if they know no address.
+
+    ``spare`` is how many characters less than usual it may take.
+    """
     whole = address_map(views)
     if not whole.space.blocks:
         return None
-    fitting, data = pack_within(whole, _LIMITS[whole.space.family])
+    fitting, data = pack_within(whole, _LIMITS[whole.space.family] - spare)
     name = f"ipv{fitting.space.family}"
     values = {
         "name": name,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison import ComparedDataset, Part
+from geolookup.comparison import Part
 from geolookup.comparison.changes import (
     CLASSES_KM,
+    KINDS,
+    UNCHANGED,
     by_distance,
     country_flows,
 )
@@ -24,7 +26,8 @@ from geolookup.reports.difference import (
     coverage_table,
     field_tables,
     gate_table,
-    kilometres_table,
+    kilometres_tables,
+    kind_sums,
     kind_table,
     metric_table,
     moved_tables,
@@ -41,36 +44,79 @@ _DRAWN, _LISTED = 15, 100
 def change_section(difference: Difference) -> Section:
     """Return the changes by kind, level, country, distance, source, network and field."""
     judged = difference.judged
-    gates = [gate_table(judged)] if judged.gates else []
-    first = [kind_table(difference), coverage_table(judged), *moved_tables(judged)]
-    charts = [] if difference.is_none else list(_charts(difference))
+    tables = [kind_table(difference), coverage_table(judged), *moved_tables(judged)]
+    tables += [*kilometres_tables(judged), *mover_tables(judged), *source_tables(judged)]
     return charts_section(
         "changes",
         "What has changed",
-        _lead(difference),
-        charts,
-        [*mover_tables(judged), *source_tables(judged)],
-        first=[*gates, *first, kilometres_table(judged)],
+        _note(difference),
+        list(_charts(difference)),
+        tables,
+        first=[gate_table(judged)] if judged.gates else [],
         details=[*field_tables(judged), metric_table(judged)],
     )
 
 
-def _lead(difference: Difference) -> str:
-    old, new = (_side_text(side) for side in (difference.judged.old, difference.judged.new))
+def from_to(difference: Difference) -> str:
+    """Return the title of a page: both datasets by name, and by date or generation."""
+    sides = difference.overlaid.old, difference.overlaid.new
+    metadata = [side.manifest.metadata() for side in sides]
+    dates = [max((source.date or "" for source in one.sources), default="") for one in metadata]
+    # Equal dates tell nothing: the generations differ.
+    if not all(dates) or dates[0] == dates[1]:
+        dates = [f"generation {one.generation[:12]}" for one in metadata]
+    old, new = (
+        f"{wording.name(one.name)}, {date}" for one, date in zip(metadata, dates, strict=True)
+    )
+    return f"From {old} to {new}"
+
+
+def _note(difference: Difference) -> str:
+    """Return how much has another answer, and what no address lost."""
     if difference.is_none:
-        return f"Nothing has changed from {old} to {new}: every address has the same answer."
-    return f"Changes from {old} to {new}, over all public addresses."
+        return "Nothing has changed: every address has the same answer."
+    return " ".join([*_changed_shares(difference), *_nothing_lost(difference)])
 
 
-def _side_text(side: ComparedDataset) -> str:
-    return f"{wording.name(side.name)}, generation {side.generation[:12]}"
+def _changed_shares(difference: Difference) -> Iterator[str]:
+    for name, sums in kind_sums(difference).items():
+        changed, of = sum(sums.values()) - sums[KINDS[UNCHANGED]], sum(sums.values())
+        if of:
+            unit = difference.judged.parts[name].unit
+            yield (
+                f"{wording.percent(changed / of)} of the known {wording.family(name)} {unit} "
+                "have another answer."
+            )
+
+
+def _nothing_lost(difference: Difference) -> Iterator[str]:
+    parts = difference.judged.parts.values()
+    if not any(part.coverage.lost.count for part in parts):
+        yield "No address lost its answer."
+    for word, path in (("city", "location.city_name"), ("AS", "network.asn")):
+        if not any(part.fields[path].null_gained for part in parts):
+            yield f"No address lost its {word}."
 
 
 def _charts(difference: Difference) -> Iterator[Chart]:
+    for name, sums in kind_sums(difference).items():
+        changed = {kind: weight for kind, weight in sums.items() if kind != KINDS[UNCHANGED]}
+        part, of = difference.judged.parts[name], sum(sums.values())
+        if any(changed.values()):
+            yield _kinds(name, part.unit, {k: w / of for k, w in changed.items() if w})
     for name, part in difference.judged.parts.items():
-        if part.coverage.old or part.coverage.new:
+        if part.moved["country"].count:
             yield _flows(name, part, difference)
+        if part.kilometres.max > CLASSES_KM[0]:
             yield _distances(name, part, difference)
+
+
+def _kinds(name: str, unit: str, shares: Mapping[str, float]) -> Chart:
+    total = wording.percent(sum(shares.values()))
+    title = f"{total} of the known {wording.family(name)} {unit} changed"
+    head = f"share of known {unit}"
+    values = list(shares.items())
+    return bars(f"{name}-kinds", title, head, values, form=wording.percent, head="kind")
 
 
 def _flows(name: str, part: Part, difference: Difference) -> Chart:
@@ -101,9 +147,9 @@ def _short(km: float) -> str:
 
 
 def moved_section(difference: Difference) -> Section | None:
-    """Return the map of what moved in country, region or city; None if nothing did."""
+    """Return the map of what moved in country, region or city; None if no place is known."""
     densities = list(moved_densities(difference))
-    if not densities:
+    if not any(np.isfinite(density.latitudes).any() for density in densities):
         return None
     return world_section("moved", "Where locations moved", densities)
 

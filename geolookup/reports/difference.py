@@ -77,11 +77,19 @@ def _gate(verdict: Verdict) -> tuple[str, ...]:
     return verdict.gate, ", ".join(metrics), "fails" if verdict.failed else "passes"
 
 
-def kind_table(difference: Difference) -> Table:
-    """Return the addresses by the kind of their change; the kinds of a family are all it knows."""
-    parts, changes = difference.judged.parts, difference.overlaid.changes
+def kind_sums(difference: Difference) -> dict[str, dict[str, float]]:
+    """Return by part the weight of each kind; the kinds of a family are all it knows."""
+    changes = difference.overlaid.changes
     # "ipv4" -> 4
-    sums = [by_kind(difference.kinds[int(name[-1])], changes[name]) for name in parts]
+    return {
+        name: by_kind(difference.kinds[int(name[-1])], changes[name])
+        for name in difference.judged.parts
+    }
+
+
+def kind_table(difference: Difference) -> Table:
+    """Return the addresses by the kind of their change, without kinds that none has."""
+    sums = [*kind_sums(difference).values()]
     rows = [
         (
             kind,
@@ -92,13 +100,16 @@ def kind_table(difference: Difference) -> Table:
             ),
         )
         for kind in sums[0]
+        if any(by_kind_[kind] for by_kind_ in sums)
     ]
     return Table("By kind of change", ("Kind", *_family_heads(difference.judged)), rows)
 
 
 def moved_tables(result: Comparison) -> Iterator[Table]:
-    """Yield by family and level how much moved, of what both datasets state."""
+    """Yield by family and level how much moved, of what both datasets state; none if nothing."""
     for name, part in result.parts.items():
+        if not any(share_.count for share_ in part.moved.values()):
+            continue
         rows = [
             (
                 level,
@@ -145,8 +156,8 @@ def _share(share: Share) -> tuple[str, str]:
     return wording.count(share.count), wording.percent(share.share)
 
 
-def kilometres_table(result: Comparison) -> Table:
-    """Return the quantiles of the distance between both locations."""
+def kilometres_tables(result: Comparison) -> Iterator[Table]:
+    """Yield the quantiles of the distance between both locations, if any has one."""
     rows = [
         (
             f"{wording.family(name)} {part.unit}",
@@ -154,9 +165,11 @@ def kilometres_table(result: Comparison) -> Table:
             *(wording.kilometres(getattr(part.kilometres, quantile)) for quantile in QUANTILES),
         )
         for name, part in result.parts.items()
+        if part.kilometres.max
     ]
-    head = ("Kilometres between both locations", "with coordinates in both", *QUANTILES)
-    return Table("Distance", head, rows)
+    if rows:
+        head = ("Kilometres between both locations", "with coordinates in both", *QUANTILES)
+        yield Table("Distance", head, rows)
 
 
 def mover_tables(result: Comparison) -> Iterator[Table]:

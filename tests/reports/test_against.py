@@ -3,7 +3,11 @@ scores."""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+import zlib
+from base64 import b64decode
 from dataclasses import asdict
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,10 +19,13 @@ import pytest
 import geolookup
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Addresses
-from geolookup.reports.changes import change_section, moved_densities, moved_section
+from geolookup.reports import changed_ranges as ranges_module
+from geolookup.reports.changed_ranges import changed_ranges, ranges_section
+from geolookup.reports.changes import change_section, from_to, moved_densities, moved_section
 from geolookup.reports.dataset import _address_maps
 from geolookup.reports.dataset.facts import read_facts
 from geolookup.reports.difference import Difference, change_view, difference
+from geolookup.reports.section import Section
 from geolookup.reports.truth import truth_section
 from tests.cli.program import run
 from tests.comparison import oracle
@@ -44,13 +51,14 @@ _QUANTILES = "with coordinates in both | p50 | p90 | p99 | max"
 _AGREES = "of | country agrees | region agrees | city agrees | km p50 | within 100 km"
 #: Captions and heads, as ``heads_of`` returns them.
 _HEADS_OF_CHANGES = {
+    ("75.00 % of the known * changed", "kind | share of known addresses"),
+    ("50.00 % of the known * changed", "kind | share of known /64 networks"),
     ("By kind of change", f"Kind | {_FAMILIES}"),
     ("Coverage", f"Dataset | {_FAMILIES}"),
     ("Moved, in *", "Level | moved | stated in both | share"),
     ("* that changed country", "From | To | addresses | of all that changed country"),
     ("* that changed country", "From | To | /64 networks | of all that changed country"),
     ("Distance", f"Kilometres between both locations | {_QUANTILES}"),
-    ("Distance between both locations of *", "up to km | addresses"),
     ("Distance between both locations of *", "up to km | /64 networks"),
     ("Networks with the most * whose location moved",
      "Network | moved | of all that moved | of the network"),
@@ -129,15 +137,79 @@ def test_the_map_of_what_changed_comes_first(changed: Difference) -> None:
         assert data["views"][0]["title"] == change_view(changed, family).title
 
 
+def test_the_file_has_the_ranges_that_lookups_tell_apart(changed: Difference) -> None:
+    section = ranges_section(changed)
+    assert section is not None
+    rows = list(csv.DictReader(io.StringIO(_unpacked(section))))
+    with geolookup.open(OLD) as old, geolookup.open(NEW) as new:
+        for row in rows:
+            for end in (row["first"], row["last"]):
+                seen = oracle.seen(old, new, end)
+                assert seen is not None
+                assert oracle.kind(seen) == row["change"]
+                for side, answer in (("before", seen.old), ("after", seen.new)):
+                    expected = [answer[path] for path in _IN_FILE.values()]
+                    assert [row[f"{name}_{side}"] or None for name in _IN_FILE] == [
+                        None if value is None else str(value) for value in expected
+                    ]
+        # All that changed is in the file, and nothing else.
+        listed = {
+            int(a): int(b) for a, b in (map(ip_address, (r["first"], r["last"])) for r in rows)
+        }
+        for first, count in _MAPPED[4]:
+            for at in range(count):
+                address = int(ip_address(first)) + at
+                seen = oracle.seen(old, new, str(ip_address(address)))
+                differs = seen is not None and oracle.kind(seen) not in (None, "unchanged")
+                assert any(a <= address <= b for a, b in listed.items()) == differs, address
+    assert section.values["notes"] == [
+        f"IPv{f}: all {sum((':' in r['first']) == (f == 6) for r in rows)} ranges." for f in (4, 6)
+    ]
+
+
+_IN_FILE = {"country": "location.country_code", "region": "location.region_name",
+            "city": "location.city_name", "asn": "network.asn"}  # fmt: skip
+
+
+def _unpacked(section: Section) -> str:
+    return zlib.decompress(b64decode(str(section.data["changed-ranges"])), -15).decode()
+
+
+def test_the_largest_ranges_stay(changed: Difference, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranges_module, "MOST", 2)
+    section = ranges_section(changed)
+    assert section is not None
+    sizes = {family: np.sort(changed_ranges(changed, family).weights)[::-1] for family in (4, 6)}
+    assert len(sizes[4]) > 2
+    share = f"{sizes[4][:2].sum() / sizes[4].sum():.2%}".replace("%", " %")
+    assert section.values["notes"][0] == (
+        f"IPv4: the 2 largest of {len(sizes[4])} ranges, {share} of the addresses that changed."
+    )
+    monkeypatch.setattr(ranges_module, "LIMIT", 200)  # fewer than two fit
+    limited = ranges_section(changed)
+    assert limited is not None
+    assert len(_unpacked(limited).splitlines()) < len(_unpacked(section).splitlines())
+
+
+def test_the_title_and_the_sentence_say_what_changed(changed: Difference) -> None:
+    assert re.fullmatch(r"From .+, generation \w{12} to .+, generation \w{12}", from_to(changed))
+    note = change_section(changed).values["note"]
+    assert re.match(r"[\d.]+ % of the known IPv4 addresses have another answer\. ", note)
+    assert "lost" not in note  # some lost their answer, with its city and AS
+    other = change_section(difference(NEW, OLD)).values["note"]
+    assert "No address lost its city." not in other
+
+
 def test_a_dataset_against_itself_has_not_changed() -> None:
     changed = difference(SMALL, SMALL)
     section = change_section(changed)
-    assert section.values["note"].startswith("Nothing has changed from")
+    assert section.values["note"].startswith("Nothing has changed:")
     assert section.values["charts"] == []
     tables = of_sections([section])
-    assert {row[1] for row in tables["By kind of change"][:-1]} == {"0"}
-    assert {row[1] for row in tables["Moved, in IPv4 addresses"]} == {"0"}
+    assert [row[0] for row in tables["By kind of change"]] == ["unchanged"]
+    assert not [caption for caption in tables if caption.startswith(("Moved", "Distance"))]
     assert moved_section(changed) is None
+    assert ranges_section(changed) is None
 
 
 def test_many_flows_and_networks_are_cut(tmp_path: Path) -> None:

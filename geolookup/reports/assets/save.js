@@ -48,3 +48,9 @@ for (const each of document.querySelectorAll(".saved")) {
   const make = () => csvText(tableRows(each.querySelectorAll("table")));
   each.append(saveButton("Save as CSV", each.dataset.title, "csv", "text/csv", make));
 }
+
+for (const each of document.querySelectorAll("[data-file]")) {
+  const packed = () => JSON.parse(document.getElementById(each.dataset.file).textContent);
+  const make = async () => new TextDecoder().decode(await inflated(packed()));
+  each.append(saveButton("Save as CSV", each.dataset.title, "csv", "text/csv", make));
+}

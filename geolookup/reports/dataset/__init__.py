@@ -14,7 +14,8 @@ from geolookup.comparison.scoring import Score
 from geolookup.dataset.files import Dataset
 from geolookup.pictures import wording
 from geolookup.reports.address_maps import address_map_section
-from geolookup.reports.changes import change_section, moved_section
+from geolookup.reports.changed_ranges import ranges_section
+from geolookup.reports.changes import change_section, from_to, moved_section
 from geolookup.reports.dataset.countries import countries_section
 from geolookup.reports.dataset.coverage import coverage_section
 from geolookup.reports.dataset.facts import Facts, read_facts
@@ -39,9 +40,14 @@ SECTIONS: Sequence[Callable[[Facts], Section]] = (
     files_section,
 )
 
+#: The characters that a page of changes takes from the map of IPv4, to stay below 6 MB.
+_SPARE = 500_000
 
-def title(path: str | PathLike[str]) -> str:
-    """Return the title of the report: it names the dataset, not where it lies."""
+
+def title(path: str | PathLike[str], changed: Difference | None = None) -> str:
+    """Return the title of the report: it names datasets, not where they lie."""
+    if changed is not None:
+        return from_to(changed)
     with geolookup.open(path) as engine:
         return f"Report of {wording.name(engine.metadata.name)}"
 
@@ -56,10 +62,10 @@ def sections(
     with geolookup.open(path) as engine:
         dataset = Dataset(engine.path)
     facts = read_facts(dataset)
-    yield summary_section(facts)
     if changed is not None:
         yield change_section(changed)
-        yield from filter(None, [moved_section(changed)])
+        yield from filter(None, [moved_section(changed), ranges_section(changed)])
+    yield summary_section(facts)
     if scored is not None:
         yield truth_section(scored)
     yield from _address_maps(facts, changed)
@@ -72,5 +78,7 @@ def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]
     for family in FAMILIES:
         views = [] if changed is None else [change_view(changed, family)]
         views += dataset_views(facts.dataset, facts.tables, family)
-        if (section := address_map_section(views)) is not None:
+        # The file of changed ranges and the map of what moved need room beside the larger map.
+        spare = _SPARE if changed is not None and family == 4 else 0
+        if (section := address_map_section(views, spare)) is not None:
             yield section
