@@ -21,7 +21,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
         GUIDE: [
             *("python", "shell"),
             *("flask", "fastapi", "django", "proxies", "logging"),
-            *("pandas", "polars", "duckdb", "arrow", "spark", "dask", "data-warehouse"),
+            *("tables", "pandas", "polars", "duckdb", "spark", "data-warehouse"),
             *("files", "logs", "traffic-map", "text", "prefixes", "firewalls"),
             "from-*",
         ],

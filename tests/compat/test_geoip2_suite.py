@@ -1,7 +1,7 @@
 """geoip2's own tests of its reader, on datasets compiled from their own databases.
 
 ``$GEOLOOKUP_GEOIP2_SDIST`` names the source distribution of geoip2 that has them; ``.ci/run``
-downloads it. ``docs/use/from-geoip2.md`` lists the tests that fail, with the reason of each.
+downloads it. ``docs/use/from-geoip2.md`` lists the differences.
 """
 
 from __future__ import annotations
@@ -39,6 +39,19 @@ DATABASES = {
     "GeoIP2-ISP-Test": "isp",
     "GeoIP2-Connection-Type-Test": "connection_type",
     "GeoLite2-ASN-Test": "asn",
+}
+_NO_FIELD = "a dataset has no fields for it, so its database is not compiled"
+_READS = "as expected up to accuracy_radius, is_anycast, confidence and mobile_country_code"
+_TEXT = "the error is as expected, but its text does not contain the address"
+#: The tests that fail, and why.
+FAILURES = {
+    **dict.fromkeys(("test_anonymous_ip", "test_anonymous_ip_all_set"), _NO_FIELD),
+    **dict.fromkeys(("test_anonymous_plus", "test_domain"), _NO_FIELD),
+    **dict.fromkeys(("test_city", "test_country", "test_enterprise", "test_isp"), _READS),
+    **dict.fromkeys(("test_invalid_address", "test_unknown_address"), _TEXT),
+    "test_language_list": "it reads a name in Russian",
+    "test_wrong_database": "country fits a dataset of cities",
+    "test_modes": "it expects a call of maxminddb.open_database",
 }
 
 
@@ -93,14 +106,8 @@ def test_the_tests_of_geoip2(
     result = unittest.TestResult()
     suite.run(result)
     failed = {test.id().rpartition(".")[2] for test, _ in [*result.failures, *result.errors]}
-    assert result.testsRun > 15
-    assert failed == words_below("The tests of geoip2")
-    said = re.search(r"(\d+) of the (\d+) tests\s+pass", PAGE)
-    assert said
-    assert [int(group) for group in said.groups()] == [
-        result.testsRun - len(failed),
-        result.testsRun,
-    ]
+    assert failed == {*FAILURES}
+    assert result.testsRun == 17
 
 
 @pytest.mark.parametrize(("name", "method"), [*DATABASES.items()])

@@ -133,7 +133,7 @@ PRESUMED = {
     "docs/use/from-hosted-api.md": Needs(modules=("granian", "requests"), programs=("curl",)),
     "docs/use/from-ip2location.md": Needs(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
     "docs/use/from-ipinfo.md": Needs(script=_VENDOR.format("ipinfo_lite.csv")),
-    "docs/use/prefixes.md": Needs(modules=("duckdb", "polars")),
+    "docs/use/prefixes.md": Needs(modules=("pyarrow",)),
     "docs/data/mmdb-export.md": Needs(modules=("geoip2", "maxminddb")),
     "docs/use/privacy.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/production.md": Needs(modules=("granian",), programs=("curl", "nginx")),
@@ -146,13 +146,14 @@ PRESUMED = {
     "docs/use/logs.md": Needs(modules=("pyarrow",)),
     "docs/operate/http.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/stores.md": Needs(script=_TWO_DAYS),
-    "docs/use/arrow.md": Needs(modules=("pyarrow",)),
     "docs/use/traffic-map.md": Needs(modules=("jinja2", "vl_convert")),
-    "docs/use/dask.md": Needs(modules=("dask.dataframe",)),
     "docs/use/duckdb.md": Needs(modules=("duckdb",)),
     "docs/use/pandas.md": Needs(modules=("pandas",)),
     "docs/use/polars.md": Needs(modules=("polars",)),
-    "docs/use/spark.md": Needs(modules=("pyspark",), programs=("java",), variables=_SMALL_SPARK),
+    "docs/use/spark.md": Needs(
+        modules=("dask.dataframe", "pyspark"), programs=("java",), variables=_SMALL_SPARK
+    ),
+    "docs/use/tables.md": Needs(modules=("pyarrow",)),
     "docs/use/tutorial.md": Needs(modules=("pandas",)),
     "docs/data/verify.md": Needs(script=_MYDATA),
 }
@@ -171,7 +172,7 @@ _IN_NAMESPACE = "tests/prefixes/syntaxes/test_packet_filters.py runs it in a net
 _IN_FORMAT = "tests/dataset/test_format_doc.py runs it"
 _OF_FORMAT = ("import duckdb", "WITH numbered AS (", "WITH sized AS (", "from ipaddress",
               "import polars", "import json")  # fmt: skip
-_OF_FIREWALLS = ("nft -c -f tv.nft", "geolookup prefixes country=TV --format nft",
+_OF_FIREWALLS = ("nft -c -f tv.nft", "nft -f rules.nft",
                  "ipset restore", "iptables-restore", "nft -f changes.nft")  # fmt: skip
 #: Page, how the block begins, and the reason.
 NOT_RUN = (
