@@ -226,7 +226,7 @@ def _row(*cells: str) -> str:
 def _counts(old: str) -> str:
     """Return a page with the numbers of values: "37 values per address: 21 of the location, …"."""
     counts = {group: len(members(FIELDS, group)) for group in GROUPS}
-    every = r"\b\d+(?= values per address)|(?<=our envelope has )\d+|(?<=whole envelope \()\d+"
+    every = r"\b\d+(?= values per address)|(?<=our\senvelope has )\d+|(?<=whole envelope \()\d+"
     new = re.sub(every, str(sum(counts.values())), old)
     for group, count in counts.items():
         new = re.sub(rf"\b\d+ of the ((?:local )?{group})\b", rf"{count} of the \1", new)
