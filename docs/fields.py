@@ -2,7 +2,7 @@
 
 ``python -m docs.fields`` writes them, ``python -m docs.fields --check`` fails if one differs (CI
 and a test run it). These are the types of answers and paths, the members of views, the tables of
-fields in pages, the counts of values, and new members of the JSON Schema: its old ones are
+fields in pages, the count of values, and new members of the JSON Schema: its old ones are
 frozen. Words that no entry has stay in the pages.
 """
 
@@ -223,14 +223,10 @@ def _row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |\n".replace("|  |", "| |")
 
 
-def _counts(old: str) -> str:
-    """Return a page with the numbers of values: "37 values per address: 21 of the location, …"."""
-    counts = {group: len(members(FIELDS, group)) for group in GROUPS}
-    every = r"\b\d+(?= values per address)|(?<=our\senvelope has )\d+|(?<=whole envelope \()\d+"
-    new = re.sub(every, str(sum(counts.values())), old)
-    for group, count in counts.items():
-        new = re.sub(rf"\b\d+ of the ((?:local )?{group})\b", rf"{count} of the \1", new)
-    return new
+def _count(old: str) -> str:
+    """Return a text with the number of values: "whole envelope (37 values)"."""
+    count = sum(len(members(FIELDS, group)) for group in GROUPS)
+    return re.sub(r"(?<=whole envelope \()\d+", str(count), old)
 
 
 # --- the JSON Schema
@@ -275,8 +271,7 @@ TEXTS_OF: dict[str, Callable[[str], str]] = {
     "docs/reference/format.md": _format,
     "docs/data/recipe.md": _recipe,
     "docs/envelope.schema.json": _schema,
-    "README.md": _counts,
-    "benchmarks/peers/contenders.py": _counts,
+    "benchmarks/peers/contenders.py": _count,
 }
 
 if __name__ == "__main__":

@@ -43,7 +43,6 @@ ANYCAST = [True, False, None, None, True]
 #: The files that the generator writes.
 WRITTEN = {
     *(
-        "README.md",
         "docs/reference/contract.md",
         "docs/reference/format.md",
         "docs/data/recipe.md",
