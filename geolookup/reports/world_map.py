@@ -40,17 +40,10 @@ _SCRIPTS = (
     "world/start.js",
 )
 _HEAD = ("", "on the map", "share", "without a place")
-#: What ``dataset.located.find_default_coordinates`` looks for.
-_DEFAULTS_NOTE = (
-    "Default coordinates seem to stand for a country or a provider, not for a place: addresses "
-    "without a city have them, or at least a quarter of the addresses of a country with at least "
-    "ten places. The table has those with the most IPv4 addresses."
-)
 _COUNTRIES_NOTE = (
     "By country, the whole area of a country has its colour. What has no known country, or one "
     "without an area of its own on this map, is without a place."
 )
-_DEFAULTS_HEAD = ("Country", "reason", "latitude, longitude", "addresses", "of the country")
 
 
 def world_section(
@@ -173,13 +166,7 @@ def _values(
             [_row(layer, hides=hides) for layer in layers],
         ),
         "notes": (*_notes(world, layers), f"{outlines.CREDIT}. Projection: Equal Earth."),
-        "defaults": Table(
-            "Default coordinates",
-            _DEFAULTS_HEAD,
-            [_default_row(default) for default in defaults],
-            words=(1,),
-        ),
-        "defaults_note": _DEFAULTS_NOTE,
+        "defaults": bool(defaults),
     }
 
 
@@ -198,9 +185,3 @@ def _row(layer: Layer | CountryLayer, *, hides: bool) -> tuple[str, ...]:
     others = [layer.nowhere, *([layer.hidden] if hides else [])]
     shown = (wording.short(layer.shown), wording.percent(layer.shown / (of or 1.0)))
     return (layer.density.title, *shown, *map(wording.short, others))
-
-
-def _default_row(default: DefaultCoordinates) -> tuple[str, ...]:
-    point = f"{default.latitude:.2f}, {default.longitude:.2f}"
-    share = wording.percent(default.share)
-    return (wording.name(default.name), default.reason, point, wording.count(default.weight), share)

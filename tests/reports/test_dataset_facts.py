@@ -17,6 +17,11 @@ from geolookup.contract.fields import LOCATION
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.public_ranges import Ranges
 from geolookup.pictures.world import DefaultCoordinates
+from geolookup.reports.dataset.coordinates import (
+    coordinates_section,
+    judge_rows,
+    verdict_sums,
+)
 from geolookup.reports.dataset.countries import Countries, _chart, countries_section, per_country
 from geolookup.reports.dataset.coverage import coverage_section
 from geolookup.reports.dataset.facts import _space, read_facts
@@ -189,3 +194,38 @@ def test_coordinates_are_no_finer_than_a_cell(build: Build) -> None:
     one, other = _default_coordinates(build, rows)
     assert (one.latitude, one.longitude) == (other.latitude, other.longitude)
     assert one.latitude == pytest.approx(37.7511, abs=0.01)
+
+
+def test_coordinates_are_compared_with_the_country(build: Build) -> None:
+    rows = [
+        "20.0.0.0/24,DE,Berlin,52.5,13.4",
+        "20.0.1.0/24,FR,Paris,52.5,13.4",  # in Germany
+        "20.0.2.0/25,FR,Strasbourg,48.58,7.75",
+        "20.0.2.128/25,US,Ocean,30,-40",
+        "20.1.0.0/24,,Nowhere,10,10",  # no country is stated
+        "20.2.0.0/23,US,Boston,,",
+        "2a00::/32,DE,Berlin,52.5,13.4",
+    ]
+    facts = read_facts(Dataset(build({"rows.csv": _HEAD + "\n".join(rows) + "\n"})[0]))
+    judged = judge_rows(facts)
+    assert verdict_sums(facts, judged, 4).tolist() == [384, 256, 128, 256]
+    assert verdict_sums(facts, judged, 6).tolist() == [2**32, 0, 0, 0]
+    section = coordinates_section(facts)
+    assert (
+        "66.67 % of the known IPv4 addresses have coordinates; 33.33 % of these"
+        in (section.values["note"])
+    )
+    tables = of_sections([section])
+    assert tables["Addresses whose coordinates lie in another country"] == [
+        ["FR", "DE", "256", "100.00 %"]
+    ]
+
+
+def test_few_coordinates_have_a_sentence_and_no_chart(build: Build) -> None:
+    rows = ["20.0.0.0/16,DE,,,", "20.1.0.0/24,DE,Berlin,52.5,13.4", "21.0.0.0/24,DE,,52.5,13.4"]
+    facts = read_facts(Dataset(build({"rows.csv": _HEAD + "\n".join(rows) + "\n"})[0]))
+    section = coordinates_section(facts)
+    assert section.values["charts"] == []
+    assert section.values["note"].startswith("0.78 % of the known IPv4 addresses have coordinates;")
+    (caption,) = of_sections([section])
+    assert caption == "Default coordinates: 50.00 % of the IPv4 addresses with coordinates"

@@ -16,6 +16,7 @@ from geolookup.pictures import wording
 from geolookup.reports.address_maps import address_map_section
 from geolookup.reports.changed_ranges import ranges_section
 from geolookup.reports.changes import change_section, from_to, moved_section
+from geolookup.reports.dataset.coordinates import coordinates_section
 from geolookup.reports.dataset.countries import countries_section
 from geolookup.reports.dataset.coverage import coverage_section
 from geolookup.reports.dataset.facts import Facts, read_facts
@@ -31,6 +32,7 @@ from geolookup.reports.truth import truth_section
 #: The sections after the summary, the changes and the address maps, in their order.
 SECTIONS: Sequence[Callable[[Facts], Section]] = (
     located_section,
+    coordinates_section,
     coverage_section,
     countries_section,
     networks_section,
