@@ -52,8 +52,10 @@ myst_heading_anchors = 4
 smartquotes = False
 
 # Not installed with the extra of the documentation.
-autodoc_mock_imports = ["django", "geoip2", "maxminddb", "structlog"]
+autodoc_mock_imports = ["django", "duckdb", "geoip2", "maxminddb", "pyspark", "structlog"]
 autodoc_member_order = "bysource"
+# Names of types that would fill a page if they were written out.
+autodoc_type_aliases = {name: name for name in ("ColumnNames", "OnInvalid")}
 python_use_unqualified_type_names = True
 add_module_names = False
 toc_object_entries_show_parents = "hide"
