@@ -202,6 +202,9 @@ def _engine() -> Engine:
 def answer(ip: object, *, at: Any = None, clean: bool = False) -> Answer:
     """Return the answer for an address from the default dataset as an object.
 
+    >>> geolookup.answer("8.8.8.8").location.country_name
+    'United States'
+
     ``answer.location.city_name``, ``answer.network.asn``, ``answer.time.current_time`` (an
     aware datetime), ``answer.prefix``, ``answer.to_dict()``: the envelope. Members are read on
     access, and an unknown value is None. All members are of one generation and of the instant
@@ -292,6 +295,9 @@ def get(
 ) -> Any:
     """Return the value of a field from the default dataset, or a tuple of the values of several.
 
+    >>> geolookup.get("8.8.8.8", "country", "asn")
+    ('US', 15169)
+
     A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
     name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
     or one list. A value is ``default`` if it is unknown, or if the address is malformed or
@@ -303,6 +309,11 @@ def get(
 
 def lookup(ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
     """Return the envelope for an address from the default dataset; the caller may change it.
+
+    >>> geolookup.lookup("8.8.8.8")["data"]["location"]["country_code"]
+    'US'
+    >>> geolookup.lookup("10.0.0.1")["error_code"]
+    10002
 
     No address makes this raise: ``error_code`` is 10001 for a malformed one, for a private one
     10002, and ``data`` is None. An unknown ``asn`` is left out of ``data["network"]``: read it

@@ -6,6 +6,7 @@ import inspect
 import itertools
 import os
 import pydoc
+import re
 import shutil
 import sys
 from collections.abc import Mapping
@@ -228,12 +229,13 @@ def test_the_kernels_are_documented_alike() -> None:
 
 
 def test_the_default_engine_takes_what_an_engine_takes() -> None:
-    """And says the same, but for a text that names it."""
+    """And says the same, but for its example and a text that names it."""
     for name in ("answer", "get", "lookup", "lookup_json"):
         call, method = getattr(geolookup, name), getattr(geolookup.Engine, name)
         alike(call, method)
         text, of_method = inspect.getdoc(call) or "", inspect.getdoc(method) or ""
-        assert text.replace(" from the default dataset", "") == of_method
+        without_example = re.sub(r"(?s)>>> .*?\n\n", "", text, count=1)
+        assert without_example.replace(" from the default dataset", "") == of_method
 
 
 def test_the_public_names_and_a_misspelt_one() -> None:

@@ -163,6 +163,10 @@ def open(  # noqa: A001 - the public name
 ) -> Engine:
     """Open a dataset directory or a store.
 
+    >>> with geolookup.open() as engine:
+    ...     engine.get("8.8.8.8", "country")
+    'US'
+
     None: ``$GEOLOOKUP_DATASET``, else the user's store if it has a generation, else the
     bundled dataset. The user's store is ``$GEOLOOKUP_STORE``, else ``geolookup/store`` in
     the data folder of the platform; ``geolookup update`` publishes there. The text "bundled"

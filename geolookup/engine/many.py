@@ -106,6 +106,10 @@ class ManyAnswers(FieldValues):
     ) -> Any:
         """Return ``data`` with columns of answers for the addresses in one of its columns.
 
+        >>> visits = pa.table({"ip": ["8.8.8.8"]})
+        >>> geolookup.open("bundled").enrich(visits, "country").to_pylist()
+        [{'ip': '8.8.8.8', 'location_country_code': 'US'}]
+
         ``data`` is a pyarrow Table, RecordBatch or RecordBatchReader, a pandas frame, or a Polars
         DataFrame or LazyFrame. The result has the same type. A reader is read as its result is
         read. Any other object with Arrow's PyCapsule interface (DuckDB relations, nanoarrow)

@@ -118,6 +118,9 @@ class NetworkAnswers(ManyAnswers):
     ) -> Iterator[Any]:
         """Yield the fewest prefixes whose answers meet conditions, in address order, IPv4 first.
 
+        >>> list(geolookup.open("bundled").prefixes("asn=13335", within="1.1.1.0/24"))
+        [IPv4Network('1.1.1.0/24')]
+
         They are networks of ``ipaddress``. Each address in them meets all conditions, and no other
         known public address does. Special-purpose space, space that carries IPv4 addresses and
         networks about which nothing is known are left out. Without conditions all known networks

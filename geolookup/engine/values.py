@@ -258,6 +258,9 @@ class FieldValues(Kernel):
     ) -> list[Any]:
         """Return for each address the value of a field, or a tuple of the values of several fields.
 
+        >>> geolookup.open("bundled").get_many(["8.8.8.8", "9.9.9.9", "10.0.0.1"], "asn")
+        [15169, 19281, None]
+
         ``get`` describes fields, ``default`` and values. With one field the result is a list of
         values, with several fields or a list of them a list of tuples. ``lookup_many`` describes
         ``ips`` and ``at``. The compiled kernel keeps the values that it has read, for later calls:
