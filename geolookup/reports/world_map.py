@@ -40,6 +40,7 @@ _SCRIPTS = (
     "world/start.js",
 )
 _HEAD = ("", "on the map", "share", "without a place")
+_TRILLION = 1e12
 _COUNTRIES_NOTE = (
     "By country, the whole area of a country has its colour. What has no known country, or one "
     "without an area of its own on this map, is without a place."
@@ -183,5 +184,11 @@ def _notes(world: World, layers: Sequence[Layer | CountryLayer]) -> Iterator[str
 def _row(layer: Layer | CountryLayer, *, hides: bool) -> tuple[str, ...]:
     of = layer.shown + layer.nowhere + layer.hidden
     others = [layer.nowhere, *([layer.hidden] if hides else [])]
-    shown = (wording.short(layer.shown), wording.percent(layer.shown / (of or 1.0)))
-    return (layer.density.title, *shown, *map(wording.short, others))
+    share = wording.percent(layer.shown / (of or 1.0))
+    amounts = (_amount(amount, of) for amount in others)
+    return (layer.density.title, _amount(layer.shown, of), share, *amounts)
+
+
+def _amount(number: float, of: float) -> str:
+    """Return a number that people say: a share if all is a trillion or more."""
+    return wording.short(number) if of < _TRILLION else wording.percent(number / of)

@@ -50,7 +50,7 @@ def test_a_place_lies_in_the_country_of_its_outline(latitude: float, longitude: 
 
 
 @pytest.mark.parametrize(
-    ("place", "code", "expected"),
+    ("point", "code", "expected"),
     [
         ((52.52, 13.4), "DE", (True, "DE")),
         ((52.52, 13.4), "FR", (False, "DE")),
@@ -61,8 +61,8 @@ def test_a_place_lies_in_the_country_of_its_outline(latitude: float, longitude: 
     ],
 )
 def test_borders_are_tolerated(
-    place: tuple[float, float], code: str, expected: tuple[bool, str]
+    point: tuple[float, float], code: str, expected: tuple[bool, str]
 ) -> None:
-    agrees, actual = _judge(*place, code)
+    agrees, actual = _judge(*point, code)
     assert agrees == expected[0]
     assert actual == expected[1] or code == "RU"

@@ -9,12 +9,14 @@ from typing import NamedTuple
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY
-from geolookup.dataset.intervals import UNITS
 from geolookup.dataset.metadata import Age
 from geolookup.pictures import wording
 from geolookup.pictures.charts import bars
 from geolookup.reports.dataset.facts import Facts
 from geolookup.reports.section import Section, charts_section
+
+#: The /64 networks of 2000::/3 (IANA, Internet Protocol Version 6 Address Space).
+_GLOBAL_UNICAST = 2.0**61
 
 
 class Figure(NamedTuple):
@@ -35,11 +37,7 @@ def summary_section(facts: Facts) -> Section:
 def _figures(facts: Facts) -> Iterator[Figure]:
     counts = facts.metadata.counts
     for family, space in facts.space.items():
-        of = facts.coverage["ipv4"].of
-        share = f"{wording.percent(space.space / of)} of public space" if family == 4 else ""
-        intervals = f"{wording.count(counts[f'ipv{family}_intervals'])} intervals"
-        note = "; ".join(filter(None, (share, intervals)))
-        yield Figure(f"IPv{family} {UNITS[family]} known", wording.short(space.space), note)
+        yield _known(family, space.space, counts[f"ipv{family}_intervals"], facts)
     yield Figure("Locations", wording.count(counts["locations"]), "distinct")
     yield Figure("Networks", wording.count(counts["networks"]), "distinct")
     # Not the rows of the table: a country may have several, and a row no country.
@@ -48,6 +46,17 @@ def _figures(facts: Facts) -> Iterator[Figure]:
     size = facts.metadata.bytes
     yield Figure("Size", wording.size(size), f"{wording.count(size)} bytes")
     yield _age(facts.metadata.age)
+
+
+def _known(family: int, space: float, intervals: int, facts: Facts) -> Figure:
+    note = f"{wording.count(intervals)} intervals"
+    if family == 4:
+        share = wording.percent(space / facts.coverage["ipv4"].of)
+        return Figure(
+            "IPv4 addresses known", wording.short(space), f"{share} of public space; {note}"
+        )
+    share = wording.percent(space / _GLOBAL_UNICAST)
+    return Figure("IPv6 space known", share, f"of 2000::/3, all that is assigned so far; {note}")
 
 
 def _age(age: Age) -> Figure:
