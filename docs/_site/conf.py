@@ -27,9 +27,9 @@ release = geolookup.__version__
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
-    "sphinx_click",
     "sphinx_copybutton",
     "repository",
+    "commands",
     "navigation",
     "synonyms",
 ]

@@ -10,6 +10,8 @@ from fnmatch import fnmatch
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from geolookup.cli.registry import COMMANDS
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
@@ -53,7 +55,7 @@ _TREES = {
     "index": ["Home <self>", *(f"{door}/index" for door in DOORS)],
     **{f"{door}/index": [*chain(*kinds.values())] for door, kinds in DOORS.items()},
     "data/sources/index": ["*"],
-    "reference/commands/index": ["*"],
+    "reference/commands/index": [f"{name} <{name}>" for name in COMMANDS],
 }
 
 

@@ -53,6 +53,21 @@ def test_every_command_has_its_section_in_the_help_and_on_the_page() -> None:
     assert modules - PARTS == set(COMMANDS.values())
 
 
+def test_the_page_of_every_command_begins_with_its_summary_and_links_its_guide() -> None:
+    folder = ROOT / "docs" / "reference" / "commands"
+    assert {path.stem for path in folder.glob("*.md")} == {"index", *COMMANDS}
+    for name in COMMANDS:
+        text = " ".join((folder / f"{name}.md").read_text("utf-8").split())
+        start = f"# geolookup {name} {load(name).short_help} Guide: ["
+        assert text.startswith(start), name
+        for link in re.findall(r"\]\(([^)]+)\)", text):
+            path, _, anchor = link.partition("#")
+            guide = (folder / path).resolve().read_text("utf-8")
+            headings = re.findall(r"^#+ (.+)$", guide, re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", title.lower()) for title in headings}
+            assert not anchor or anchor in {title.replace(" ", "-") for title in anchors}, link
+
+
 def test_the_help_of_every_command_begins_with_an_example() -> None:
     for name, command in tree():
         assert f"{command.example} ".startswith(f"geolookup {name.split()[0]} "), name

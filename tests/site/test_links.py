@@ -7,10 +7,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import click
 import pytest
 
 import geolookup
-from geolookup.cli.registry import COMMANDS
+from tests.cli.command_tree import tree
 from tests.conftest import ROOT
 from tests.skips import needs
 from tests.test_packaging import HOME, KINDS
@@ -85,7 +86,12 @@ def test_the_reference_has_every_public_name(pages: dict[Path, _Page]) -> None:
     assert not missing
 
 
-def test_the_reference_has_a_page_for_every_command(site: Path, pages: dict[Path, _Page]) -> None:
-    for name in COMMANDS:
-        page = site / "reference" / "commands" / f"{name}.html"
-        assert f"geolookup-{name}" in pages[page].anchors, name
+def test_the_reference_has_every_command_and_option(site: Path, pages: dict[Path, _Page]) -> None:
+    for name, command in tree():
+        page = site / "reference" / "commands" / f"{name.split()[0]}.html"
+        assert {f"geolookup-{name}", name.split()[-1]} & pages[page].anchors, name
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                long = max(option.opts, key=len).removeprefix("-")
+                anchor = f"cmdoption-geolookup-{name.replace(' ', '-')}-{long.removeprefix('-')}"
+                assert anchor in pages[page].anchors, anchor
