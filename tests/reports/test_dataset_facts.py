@@ -27,7 +27,7 @@ from geolookup.reports.dataset.coverage import coverage_section
 from geolookup.reports.dataset.facts import _space, read_facts
 from geolookup.reports.dataset.located import find_default_coordinates
 from geolookup.reports.dataset.network_sections import networks_section, prefix_lengths_section
-from geolookup.reports.dataset.sources import sources_section
+from geolookup.reports.dataset.sources import age_shares, sources_section
 from geolookup.reports.dataset.summary import summary_section
 from geolookup.reports.dataset.views import dataset_views
 from tests.conftest import Build, build_at
@@ -105,7 +105,7 @@ def test_a_source_without_a_date_is_in_the_table_of_ages(build: Build) -> None:
     ):
         files = {"a.csv": "network,country_code\n9.0.0.0/8,US\n"}
         facts = read_facts(Dataset(build(files, _TWO_SOURCES.format(date))[0]))
-        *_, ages = sources_section(facts).values["charts"]
+        *_, ages, _ = sources_section(facts).values["charts"]
         assert [(name, age == "no date stated") for name, age in ages.rows] == shown
         *_, view = dataset_views(facts.dataset, facts.tables, 4, dt.date(2020, 1, 2))
         label = "up to 30 days" if date else "no date stated"
@@ -229,3 +229,33 @@ def test_few_coordinates_have_a_sentence_and_no_chart(build: Build) -> None:
     assert section.values["note"].startswith("0.78 % of the known IPv4 addresses have coordinates;")
     (caption,) = of_sections([section])
     assert caption == "Default coordinates: 50.00 % of the IPv4 addresses with coordinates"
+
+
+def test_locations_by_the_age_of_their_source(build: Build) -> None:
+    """9.0.0.0/9 has a source of 2020, three times as much has one of today."""
+    rows = "network,country_code\n9.0.0.0/9,US\n"
+    others = "network,country_code\n20.0.0.0/8,DE\n24.0.0.0/9,DE\n2a00::/32,DE\n"
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    recipe = _TWO_SOURCES.format('date = "2020-01-01"').replace(
+        'path = "a.csv"\nname = "second"', f'path = "b.csv"\nname = "second"\ndate = "{today}"'
+    )
+    facts = read_facts(Dataset(build({"a.csv": rows, "b.csv": others}, recipe)[0]))
+    assert age_shares(facts, "ipv4") == [0.75, 0, 0, 0, 0.25, 0]
+    assert age_shares(facts, "ipv6") == [1, 0, 0, 0, 0, 0]
+    section = sources_section(facts)
+    stated = "older than 180 days decide the locations of 25.00 % of IPv4 and 0.00 % of IPv6:"
+    assert stated in section.values["note"]
+    assert of_sections([section])["Located addresses by the age of their source"] == [
+        ["IPv4", "75.00 %", "0.00 %", "0.00 %", "0.00 %", "25.00 %", "0.00 %"],
+        ["IPv6", "100.00 %", "0.00 %", "0.00 %", "0.00 %", "0.00 %", "0.00 %"],
+    ]
+
+
+def test_titles_state_the_share_that_is_known(build: Build) -> None:
+    rows = "network,continent_code,country_code,asn\n20.0.0.0/24,NA,US,\n20.0.1.0/24,NA,,\n"
+    rows += "20.0.2.0/23,NA,US,1\n"
+    facts = read_facts(Dataset(build({"rows.csv": rows})[0]))
+    (countries, _), *_ = countries_section(facts).values["pairs"]
+    (networks, _), *_ = networks_section(facts).values["pairs"]
+    assert countries.title == "Countries by IPv4 addresses, 75.00 % have a country"
+    assert networks.title == "AS by IPv4 addresses, 50.00 % have an AS"

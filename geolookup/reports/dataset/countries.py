@@ -12,7 +12,7 @@ from geolookup.dataset.intervals import F64, I64, UNITS
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars
 from geolookup.reports.dataset.facts import Facts, KnownSpace
-from geolookup.reports.dataset.row_names import countries, with_region_and_city
+from geolookup.reports.dataset.row_names import NO_COUNTRY, countries, with_region_and_city
 from geolookup.reports.section import Section, Table, pairs_section
 
 #: So many countries have a bar.
@@ -70,7 +70,11 @@ def _chart(family: int, names: Sequence[str], sums: Countries) -> Chart:
     of = sums.space.sum()
     largest = _order(sums.space)[:_SHOWN]
     values = [(names[row], sums.space[row] / of) for row in largest]
-    title = f"Countries by IPv{family} {UNITS[family]}"
+    known = sum(
+        sums.space[row] for row in _order(sums.space) if not names[row].endswith(NO_COUNTRY)
+    )
+    stated = f", {wording.percent(known / of)} have a country" if of else ""
+    title = f"Countries by IPv{family} {UNITS[family]}{stated}"
     head = f"share of known {UNITS[family]}"
     return bars(f"countries-ipv{family}", title, head, values, form=wording.percent, head="country")
 

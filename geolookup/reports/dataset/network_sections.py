@@ -60,6 +60,8 @@ def _chart(space: KnownSpace, systems: Systems) -> Chart:
     ]
     values = list(zip(labels, shares.tolist(), strict=True))[:_SHOWN]
     title = f"AS by IPv{family} {UNITS[family]}"
+    if space.space:
+        title += f", {wording.percent(float(shares.sum()))} have an AS"
     head = f"share of known {UNITS[family]}"
     return bars(f"networks-ipv{family}", title, head, values, form=wording.percent, head="AS")
 

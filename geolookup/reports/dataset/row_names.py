@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import COUNTRY, LOCATION
 from geolookup.dataset.intervals import F64, I64, Bools
 
+NO_COUNTRY = "no country"
 #: The finest value that a location has, from the finest on; the rest is unknown.
-LEVELS = ("city", "region", "country", "no country")
+LEVELS = ("city", "region", "country", NO_COUNTRY)
 
 
 def countries(table: pa.Table) -> tuple[list[str], I64]:
@@ -34,7 +35,7 @@ def countries(table: pa.Table) -> tuple[list[str], I64]:
 def _country_name(name: str | None, code: str | None, continent: str | None) -> str:
     if code:
         return f"{name or 'unnamed'} ({code})"
-    return f"{continent}, no country" if continent else "no country"
+    return f"{continent}, {NO_COUNTRY}" if continent else NO_COUNTRY
 
 
 def with_region_and_city(locations: pa.Table) -> tuple[Bools, Bools]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from geolookup.contract.fields import LOCATION
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
 from geolookup.dataset.manifest import OLD_AFTER
 from geolookup.dataset.metadata import Metadata, Source, data_age
@@ -12,6 +15,7 @@ from geolookup.errors import line_text
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, stacked_bars
 from geolookup.reports.dataset.facts import Facts
+from geolookup.reports.dataset.views import AGE_CLASSES, age_class
 from geolookup.reports.section import Link, Section, Table, charts_section, link
 
 _NOTE = (
@@ -25,7 +29,9 @@ def sources_section(facts: Facts) -> Section:
     sources = _by_name(facts.metadata.sources)
     charts = [_provenance(facts, sources, family) for family in ("ipv4", "ipv6")]
     charts.append(_ages(sources))
-    return charts_section("sources", "Sources", _NOTE, charts, [_decides(sources)])
+    note = " ".join([_NOTE, *_update_sentences(facts)])
+    charts.append(_age_shares(facts))
+    return charts_section("sources", "Sources", note, charts, [_decides(sources)])
 
 
 def _by_name(sources: Sequence[Source]) -> dict[str, Source]:
@@ -51,6 +57,42 @@ def _ages(sources: Mapping[str, Source]) -> Chart:
     title = f"Age of sources in days; the line marks {OLD_AFTER} days"
     chart = bars("source-ages", title, "days", values, head="source", limit=OLD_AFTER)
     return replace(chart, rows=[*chart.rows, *undated])
+
+
+def age_shares(facts: Facts, family: str) -> list[float]:
+    """Return the shares of the located addresses of a family by the age of their source.
+
+    They are by ``AGE_CLASSES``, and 0 if no address is located.
+    """
+    sums = np.zeros(len(AGE_CLASSES))
+    for source in facts.metadata.sources:
+        days = data_age([(source.name, source.date)]).days
+        sums[age_class(days)] += source.coverage.get(LOCATION, {}).get(family, 0)
+    total = float(sums.sum()) or 1.0
+    return [float(amount) / total for amount in sums]
+
+
+def _age_shares(facts: Facts) -> Chart:
+    families = [f"ipv{family}" for family in facts.space]
+    shares = [age_shares(facts, family) for family in families]
+    title = "Located addresses by the age of their source"
+    labels = [wording.family(family) for family in families]
+    return stacked_bars("location-ages", title, labels, AGE_CLASSES, shares)
+
+
+def _update_sentences(facts: Facts) -> Iterator[str]:
+    """Yield how much of the locations an update of old sources can change."""
+    # The classes up to OLD_AFTER days are recent; of the last, without a date, nothing is known.
+    recent = age_class(OLD_AFTER) + 1
+    shares = {
+        f"IPv{family}": sum(age_shares(facts, f"ipv{family}")[recent:-1]) for family in (4, 6)
+    }
+    listed = " and ".join(f"{wording.percent(share)} of {name}" for name, share in shares.items())
+    if any(shares.values()):
+        yield (
+            f"Sources older than {OLD_AFTER} days decide the locations of {listed}: an update of "
+            "these sources can change no more than that."
+        )
 
 
 def _decides(sources: Mapping[str, Source]) -> Table:

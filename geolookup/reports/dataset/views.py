@@ -32,6 +32,12 @@ from geolookup.reports.dataset.row_names import (
 Tables = Mapping[str, pa.Table]  # by the names of ``contract.fields``
 #: The most days of each class of age.
 _AGES = (30, 90, 180, 365)
+#: The classes of age; the last is for sources without a date.
+AGE_CLASSES = (
+    *(f"up to {most} days" for most in _AGES),
+    f"more than {_AGES[-1]} days",
+    "no date stated",
+)
 #: So many AS have their names, those with the most addresses: names take much of a page.
 _NAMED = 3000
 
@@ -139,15 +145,15 @@ def _source(space: Partition, numbers: NDArray[np.uint8], names: Sequence[str]) 
 
 
 def _age(space: Partition, numbers: NDArray[np.uint8], days: Sequence[int | None]) -> View:
-    # Key 0: no source. Then the classes from the youngest; the last is that without a date.
-    undated = len(_AGES) + 2
-    # 45 days are class 2, "up to 90 days".
-    classes = [undated if age is None else 1 + int(np.searchsorted(_AGES, age)) for age in days]
-    values = space.classes(np.array([0, *classes])[numbers])
-    limits = [f"up to {most} days" for most in _AGES]
-    labels = [*limits, f"more than {_AGES[-1]} days", "no date stated"]
+    # Key 0: no source. Then the classes from the youngest.
+    values = space.classes(np.array([0, *(age_class(age) + 1 for age in days)])[numbers])
     note = "The age of the source that decided the location, on the day of the report."
-    return view_of("age", "Age", note, space.starts, values, labels)
+    return view_of("age", "Age", note, space.starts, values, AGE_CLASSES)
+
+
+def age_class(days: int | None) -> int:
+    """Return the position of an age in ``AGE_CLASSES``: 45 days are class 1, "up to 90 days"."""
+    return len(AGE_CLASSES) - 1 if days is None else int(np.searchsorted(_AGES, days))
 
 
 def _days(date: str | None, today: dt.date | None) -> int | None:
