@@ -1,0 +1,32 @@
+"""The sources of pages: lines of prose fit a screen."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+_WIDTH = 100
+_EXAMPLE = re.compile(r"^( *)(```+|~~~+).*?^\1\2", re.MULTILINE | re.DOTALL)
+#: A line that cannot be broken: a row of a table, a heading, a link, code, one long word.
+_WHOLE = re.compile(r" *(?:\||#|!?\[[^\]]*\]\([^)]*\)$|`[^`]*`.?$|(?:[-*] |\d+\. )?\S+$)")
+
+
+def _pages() -> list[Path]:
+    named = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md")
+    return [ROOT / name for name in (*named, "sample_data/README.md")] + sorted(
+        (ROOT / "docs").rglob("*.md")
+    )
+
+
+def test_lines_of_prose_are_at_most_100_characters_long() -> None:
+    long = []
+    for path in _pages():
+        text = _EXAMPLE.sub(lambda match: "\n" * match[0].count("\n"), path.read_text("utf-8"))
+        long += [
+            f"{path.relative_to(ROOT)}:{number}"
+            for number, line in enumerate(text.splitlines(), 1)
+            if len(line) > _WIDTH and not _WHOLE.match(line)
+        ]
+    assert long == []
