@@ -9,19 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from geolookup.dataset.intervals import I64, Bools
 from geolookup.files.joint_counts import JointCounts
-from geolookup.files.summarize import Summary
+from geolookup.files.summarize import Count, Summary
 from geolookup.files.traffic import DAYS, HOSTING, HOURS, STATUSES, Traffic
+from geolookup.pictures.page_data import pack_integers
 from geolookup.reports.traffic_groups import groups_of, label
 from geolookup.reports.traffic_protection import protect
 from geolookup.reports.traffic_times import MOST_COLUMNS, shown_counts
 
 #: How many countries and networks are offered; of these the number that shows the most requests.
 _OFFERS = (40, 20, 10, 5, 2, 1)
+#: The largest cities that the page has for the filter.
+_CITIES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,13 @@ class Cube:
     classes: I64  # (n, 2)
     totals: I64  # (n,)
     tables: Mapping[str, I64]
+    cities: Sequence[Count]
+
+    def choices(self, axis: int) -> list[tuple[int, str]]:
+        """Return the position and label of the countries (axis 0) or networks that have a class."""
+        offers = self.networks if axis else self.countries
+        numbers = np.unique(self.classes[:, axis]).tolist()
+        return [(number, offers[number].label) for number in numbers if number >= 0]
 
     def of_country(self, table: str, country: int) -> list[int | None]:
         """Return the sums of the shown cells of a country; None if all are hidden."""
@@ -115,7 +126,23 @@ def _cube(
     # The last network is the rest; the rest of the countries has no class.
     network[network == len(networks)] = -1
     classes = np.stack([country, network], axis=1)
-    return Cube(countries, networks, classes, every.ravel()[at], tables)
+    cities = groups_of(summary, "cities", _CITIES, least).top
+    return Cube(countries, networks, classes, every.ravel()[at], tables, cities)
+
+
+def pack(cube: Cube) -> dict[str, Any]:
+    """Return a cube for ``assets/traffic/cube.js``."""
+    return {
+        "countries": [(offer.key, offer.label) for offer in cube.countries],
+        "networks": [(offer.key, offer.label) for offer in cube.networks],
+        "classes": pack_integers(cube.classes.ravel()),
+        "totals": pack_integers(cube.totals),
+        "tables": {name: pack_integers(table.ravel()) for name, table in cube.tables.items()},
+        # City, region, country code: the members of a city.
+        "cities": [
+            (city.members[2], label("cities", city), city.addresses) for city in cube.cities
+        ],
+    }
 
 
 def _offers(summary: Summary, kind: str, most: int, least: int) -> list[Offer]:

@@ -22,12 +22,21 @@ from geolookup.pictures.world import Country, CountryDensity, Density
 from geolookup.reports.dataset.sources import credits_section
 from geolookup.reports.dataset.summary import Figure
 from geolookup.reports.section import Section
-from geolookup.reports.traffic_cube import cube_of
+from geolookup.reports.traffic_cube import Cube, cube_of, pack
 from geolookup.reports.traffic_groups import groups_section
 from geolookup.reports.traffic_kinds import hosting_section, status_section
 from geolookup.reports.traffic_times import hours_section, time_section, utc_text
 from geolookup.reports.world_map import world_section
 
+#: In the order in which they need each other.
+_SCRIPTS = (
+    "page_data.js",
+    "shares.js",
+    "traffic/views.js",
+    "traffic/cube.js",
+    "traffic/filter.js",
+    "traffic/save.js",
+)
 #: Labels of totals that are not their names.
 _NAMES = {"addresses": "Requests", "ipv4": "IPv4", "ipv6": "IPv6"}
 #: An IPv4 address in the name of a file, such as 192-0-2-1; no date and time.
@@ -69,7 +78,7 @@ def sections(
 ) -> Iterator[Section]:
     """Yield the sections; ``top`` groups of each kind, none of fewer than ``least`` requests."""
     cube = cube_of(summary, traffic, least)
-    yield _figures(summary, traffic)
+    yield _summary(summary, traffic, cube)
     yield time_section(summary, traffic, least)
     density = Density("requests", "Requests", "requests", *summary.places())
     # No cell has fewer requests than 1: nothing is hidden.
@@ -91,8 +100,8 @@ def _by_country(summary: Summary) -> CountryDensity:
     return CountryDensity("requests-countries", "Requests by country", "requests", rows)
 
 
-def _figures(summary: Summary, traffic: Traffic) -> Section:
-    """Return the distinct addresses, and what ``geolookup summarize`` prints."""
+def _summary(summary: Summary, traffic: Traffic, cube: Cube) -> Section:
+    """Return the distinct addresses, the figures of ``geolookup summarize`` and the filter."""
     distinct = traffic.distinct.count
     figures = [
         Figure("Distinct addresses", wording.count(distinct), "public"),
@@ -105,7 +114,15 @@ def _figures(summary: Summary, traffic: Traffic) -> Section:
         )
         for name, number in summary.totals().items()
     ]
-    return Section("summary", "Summary", "summary.html", {"figures": figures, "named": {}})
+    return Section(
+        "summary",
+        "Summary",
+        "traffic_summary.html",
+        {"figures": figures, "named": {}, "filter": cube if len(cube.totals) else None},
+        {"traffic-cube": pack(cube)},
+        scripts=_SCRIPTS,
+        styles=("traffic.css",),
+    )
 
 
 def _period(traffic: Traffic, least: int) -> str:

@@ -6,12 +6,20 @@ class CountryLayer {
   // `shapes` are paths in the plane of the map, by the codes of countries.
   constructor({ name, unit, countries }, shapes) {
     Object.assign(this, { name, unit });
-    this.countries = countries.map(([code, title, weight]) => (
-      { title, weight, shape: shapes.get(code) }
+    this.every = countries.map(([code, title, weight]) => (
+      { code, title, weight, shape: shapes.get(code) }
     ));
+    this.narrow(null);
+    this.probe = document.createElement("canvas").getContext("2d");
+  }
+
+  // Shows the countries of some weights, by code; null: all countries.
+  narrow(weights) {
+    this.countries = weights
+      ? this.every.map((each) => ({ ...each, weight: weights.get(each.code) })).filter(({ weight }) => weight)
+      : this.every;
     this.weights = this.countries.map(({ weight }) => weight);
     this.total = this.weights.reduce((sum, weight) => sum + weight, 0);
-    this.probe = document.createElement("canvas").getContext("2d");
   }
 
   areasAt() {

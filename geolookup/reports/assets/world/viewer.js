@@ -58,6 +58,18 @@ class WorldMap {
     if (this.cursor) this.point(this.cursor);
   }
 
+  // Shows the countries of some weights, by code; null: the choices of all layers again.
+  narrow(weights) {
+    const number = this.layers.findIndex((layer) => layer instanceof CountryLayer);
+    this.layers[number].narrow(weights);
+    const choices = [...this.root.querySelectorAll("[name$=-density]")];
+    choices.forEach((choice, at) => {
+      choice.disabled = weights !== null && at !== number;
+      if (weights !== null) choice.checked = at === number;
+    });
+    this.choose(weights === null ? this.layers.indexOf(this.layer) : number);
+  }
+
   resize() {
     const box = this.canvas.getBoundingClientRect();
     this.picture.resize(box.width, box.height);
