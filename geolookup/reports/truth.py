@@ -30,8 +30,8 @@ def truth_section(score: Score) -> Section:
         "Agreement with ground truth",
         _NOTE,
         [_chart(name, part) for name, part in parts.items()],
-        [*worst_tables(parts), file_table(score.truth)],
-        first=[agreement_table(parts), distance_table(parts)],
+        [*distance_tables(parts), *worst_tables(parts), file_table(score.truth)],
+        first=[agreement_table(parts)],
         details=list(group_tables(parts)),
     )
 
@@ -58,11 +58,12 @@ def part_title(name: str, part: ScoredPart) -> str:
 
 
 def agreement_table(parts: Parts) -> Table:
-    """Return by part and level how much agrees, is wrong, or is not known by the dataset."""
+    """Return by part and level that the truth states how much agrees, is wrong, is not known."""
     rows = [
         (f"{level}, {part_title(name, part)}", *_agreement(getattr(part.score, level)))
         for name, part in parts.items()
         for level in LEVELS
+        if getattr(part.score, level).agree.of
     ]
     head = (
         "Level",
@@ -84,12 +85,17 @@ def _agreement(agreement: Agreement) -> Iterator[str]:
         yield wording.percent(share.share) if share.of else _NOTHING
 
 
-def distance_table(parts: Parts) -> Table:
-    """Return by part how far the dataset's coordinates are from the truth's."""
-    rows = [(part_title(name, part), *_distance(part.score)) for name, part in parts.items()]
+def distance_tables(parts: Parts) -> Iterator[Table]:
+    """Yield how far coordinates are from the truth's, by part; nothing if the truth has none."""
+    rows = [
+        (part_title(name, part), *_distance(part.score))
+        for name, part in parts.items()
+        if part.score.kilometres.of or part.score.kilometres.null.of
+    ]
     near = ("within 50 km", "within 100 km", "no coordinates in the dataset")
     head = ("Kilometres", "with coordinates in both", *QUANTILES, *near)
-    return Table("Distance from the truth", head, rows)
+    if rows:
+        yield Table("Distance from the truth", head, rows)
 
 
 def _distance(score: Accuracy) -> Iterator[str]:
