@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import runpy
@@ -45,6 +46,19 @@ def test_each_threat_has_its_protection_and_its_limit() -> None:
     assert THREATS[0] == ["asset", "attacker", "protection", "not covered"]
     assert len(THREATS) > 15
     assert [row for row in THREATS if len(row) != 4 or not all(row)] == []
+
+
+def test_the_tests_of_each_threat_exist() -> None:
+    tests = tomllib.loads(_text("tests/threats.toml"))
+    assert len(tests) > 100
+    assert all(tests.values())
+    named = {tuple(name.split("::")) for names in tests.values() for name in names}
+    for path in {path for path, _ in named}:
+        functions = {
+            node.name for node in ast.parse(_text(path)).body if isinstance(node, ast.FunctionDef)
+        }
+        assert {name for of, name in named if of == path} <= functions, path
+    assert all(name.startswith("test_") for _, name in named)
 
 
 def test_the_limits_are_the_codes() -> None:
