@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-#: By page: what readers call its subject.
+#: By page, or section of a page: what readers call its subject.
 SYNONYMS = {
     "operate/api-keys": ["rate limit", "rate limiting", "quota", "throttling"],
     "operate/stores": ["reload", "hot reload"],
-    "reference/contract": ["timezone", "time zone", "asn", "as number", "autonomous system"],
+    "reference/contract#fields": ["asn", "as number", "autonomous system"],
+    "reference/contract#local-time": ["timezone", "time zone"],
     "use/from-geoip2": ["geoip", "geoip2", "geolite2", "maxmind"],
     "use/prefixes": ["cidr", "cidr list", "ip ranges", "netblocks"],
     "use/privacy": ["gdpr", "personal data"],
@@ -35,11 +36,16 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def _add(app: Sphinx, doctree: Any) -> None:
-    words = SYNONYMS.get(app.env.docname, [])
-    doctree.append(addnodes.index(entries=[("single", word, "", "main", None) for word in words]))
+    for place, words in SYNONYMS.items():
+        page, _, anchor = place.partition("#")
+        if page == app.env.docname:
+            if anchor and anchor not in doctree.ids:
+                raise ConfigError(f"docs/_site/synonyms.py: there is no section {place}")
+            entries = [("single", word, anchor, "main", None) for word in words]
+            doctree.append(addnodes.index(entries=entries))
 
 
 def _check(_app: Sphinx, env: BuildEnvironment) -> list[str]:
-    for page in SYNONYMS.keys() - env.found_docs:
+    for page in {place.partition("#")[0] for place in SYNONYMS} - env.found_docs:
         raise ConfigError(f"docs/_site/synonyms.py: there is no page {page}")
     return []
