@@ -145,6 +145,18 @@ def test_no_choice_shows_a_small_group(
     assert choices
 
 
+def test_a_choice_hides_charts_of_few_requests(page: Callable[[int], Path], reader: Reader) -> None:
+    _open(reader, page(20))
+    messages = []
+    for _, views in _choices(reader):
+        message = reader.page.locator(".traffic-filter output").inner_text()
+        assert ("Too few for a chart: Requests by minute" in message) == (
+            "requests-time" not in views
+        )
+        messages.append(message)
+    assert any("Too few for a chart" in message for message in messages)
+
+
 def test_the_map_shows_the_countries_of_a_choice(
     page: Callable[[int], Path], reader: Reader, requests: list[_Request]
 ) -> None:

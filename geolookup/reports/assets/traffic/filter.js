@@ -1,5 +1,8 @@
 // The filter of the traffic page: a country or a network narrows the views and the map.
 
+// Below this share of the requests a chart is hidden, as in geolookup/reports/traffic_views.py.
+const LEAST_SHARE = 0.2;
+
 class TrafficFilter {
   constructor(form, cube) {
     Object.assign(this, { form, cube });
@@ -33,9 +36,10 @@ class TrafficFilter {
     const hidden = [];
     for (const [id, view] of this.views) {
       const rows = this.rows(id, view, choice, classes);
-      view.figure.hidden = !rows.some(([, counts]) => counts.some((count) => count));
+      const share = this.share(id, rows, total);
+      view.figure.hidden = share < LEAST_SHARE;
       if (view.figure.hidden) hidden.push(view.title);
-      else view.show(rows, name, this.share(id, rows, total));
+      else view.show(rows, name, percentText(share));
     }
     this.form.querySelector("output").textContent = this.message(name, total, hidden);
     this.narrowMaps(new Map(this.cube.groups(0, classes).map(([, key, own]) => [key, this.cube.sum(own)])));
@@ -43,14 +47,14 @@ class TrafficFilter {
 
   message(name, total, hidden) {
     const said = `${viewCount.format(total)} requests of ${name}, without small groups.`;
-    return hidden.length ? `${said} Hidden: ${hidden.join("; ")}.` : said;
+    return hidden.length ? `${said} Too few for a chart: ${hidden.join("; ")}.` : said;
   }
 
   // Returns the part of the requests in rows; the first row of the view of status codes is the sum.
   share(id, rows, total) {
     const counted = id === "status-countries" ? rows.slice(0, 1) : rows;
     const sum = counted.flatMap(([, counts]) => counts).reduce((all, count) => all + count, 0);
-    return percentText(Math.min(1, sum / total));
+    return Math.min(1, sum / total);
   }
 
   // Returns the rows of a view; none if it cannot be narrowed.
