@@ -193,7 +193,7 @@ def _words(file: str, name: str, stand: dict[str, str]) -> str:
         return f"of the layer `{BY_SOURCE_COLUMN[name].layer}`"
     for field in FIELDS:
         if field.column == name and layout.TABLES[field.table] == file:
-            return display.meaning(field) + f" ({field.unit})" * bool(field.unit)
+            return field.meaning + f" ({field.unit})" * bool(field.unit)
     return stand.get(name, "likewise" if name in LAYERS else "")
 
 

@@ -87,6 +87,6 @@ def _show_door(
     _app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: object
 ) -> None:
     """Give the template of a page its door."""
-    if place := kind_of(page):
-        door, kind = place
+    if position := kind_of(page):
+        door, kind = position
         context["door"] = {"page": f"{door}/index", "title": door.capitalize(), "kind": kind}

@@ -36,16 +36,16 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def _add(app: Sphinx, doctree: Any) -> None:
-    for place, words in SYNONYMS.items():
-        page, _, anchor = place.partition("#")
+    for target, words in SYNONYMS.items():
+        page, _, anchor = target.partition("#")
         if page == app.env.docname:
             if anchor and anchor not in doctree.ids:
-                raise ConfigError(f"docs/_site/synonyms.py: there is no section {place}")
+                raise ConfigError(f"docs/_site/synonyms.py: there is no section {target}")
             entries = [("single", word, anchor, "main", None) for word in words]
             doctree.append(addnodes.index(entries=entries))
 
 
 def _check(_app: Sphinx, env: BuildEnvironment) -> list[str]:
-    for page in {place.partition("#")[0] for place in SYNONYMS} - env.found_docs:
+    for page in {target.partition("#")[0] for target in SYNONYMS} - env.found_docs:
         raise ConfigError(f"docs/_site/synonyms.py: there is no page {page}")
     return []
