@@ -59,7 +59,7 @@ def test_a_wide_screen_shows_the_navigation(site: Path, reader: Reader) -> None:
     [
         ("use/tutorial", "Use Tutorial"),
         ("use/flask", "Use How-to guide"),
-        ("data/sources/auto", "Data Reference"),
+        ("data/sources/maxmind", "Data Reference"),
         ("SECURITY", "Operate Explanation"),
         ("reference/commands/lookup", "Reference"),
         ("use/index", ""),
