@@ -40,7 +40,7 @@ SPEED = re.compile(
 #: Rates of plans, and units of stamps: no figures about speed.
 OTHER = re.compile(r"\d requests a second, [\d,]+ for|\(25 a second|requests a second\. ")
 #: Amounts that commands are given, and versions: on the page beside the measurements.
-INPUTS = {"2026-11-22", "2026-11-23", "3.11.7", "100", "200", "3,700,000", "2.5", "1.2", "1"}
+INPUTS = {"2026-11-22", "2026-11-23", "3.11.7", "100", "200", "2.5", "1.2", "1"}
 #: Units of words in units of printed figures.
 SCALES = {"microseconds": 1e3, "µs": 1e3, "million": 1e6, "kB": 1e3}
 
@@ -77,7 +77,7 @@ def test_words_state_what_was_printed() -> None:
             assert any(_is_rounded(number, value) for value in values), (words, number)
         for entry in values:
             assert any(_is_rounded(number, entry) for number in numbers), (words, entry)
-    assert len(CLAIMS) > 10
+    assert len(CLAIMS) > 5
 
 
 def test_figures_about_speed_are_in_the_table() -> None:
@@ -87,8 +87,6 @@ def test_figures_about_speed_are_in_the_table() -> None:
             text = text.replace(words, "") if claimed == page else text
         assert SPEED.findall(OTHER.sub("", text)) == [], page
     prose = unwrapped(BLOCK.sub("", MEASURED))
-    for claimed, words in CLAIMS:
-        prose = prose.replace(words, "") if claimed == "docs/reference/benchmarks.md" else prose
     assert {number.rstrip(",.") for number in _numbers(prose)} == INPUTS
 
 
