@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from geolookup.cli.update import update as command
 from tests.cli.program import run
 from tests.conftest import ROOT
 from tests.updates.conftest import is_tidy
@@ -89,10 +88,3 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
     )
     ours = [line for line in done.stderr.splitlines() if "geolookup" in line]
     assert (done.returncode, ours) == (0, [])
-
-
-def test_the_options_are_those_of_the_page() -> None:
-    stated = set(re.findall(r"^\| `(--[a-z-]+)", TEXT, re.MULTILINE))
-    assert stated == {
-        parameter.opts[0] for parameter in command.params if parameter.opts[0].startswith("--")
-    }
