@@ -26,7 +26,7 @@ from geolookup.reports.difference import Difference
 from geolookup.reports.section import Section
 
 #: The most ranges of a family in the file, and the most characters that the page has for it.
-MOST, LIMIT = 10_000, 300_000
+MOST, LIMIT = 10_000, 200_000
 _FIELDS = {
     "country": CODE,
     "region": "location.region_name",
@@ -85,9 +85,9 @@ def ranges_section(difference: Difference) -> Section | None:
     """Return the file of the ranges that changed; None if none did."""
     every = [changed_ranges(difference, family) for family in (4, 6)]
     most = MOST
-    # Halved until it fits: names may have any length.
+    # Fewer until they fit: names may have any length.
     while len(packed := deflate(_csv(difference, every, most).encode())) > LIMIT:
-        most //= 2
+        most -= most // 4 or 1
     if not any(len(ranges.begin) for ranges in every):
         return None
     values = {"notes": list(_notes(every, most)), "data": "changed-ranges"}

@@ -42,8 +42,8 @@ SECTIONS: Sequence[Callable[[Facts], Section]] = (
     files_section,
 )
 
-#: The characters that a page of changes takes from the map of IPv4, to stay below 6 MB.
-_SPARE = 500_000
+#: The characters that a page of changes takes from the map of a family, to stay below 6 MB.
+_SPARE = {4: 500_000, 6: 430_000}
 
 
 def title(path: str | PathLike[str], changed: Difference | None = None) -> str:
@@ -80,7 +80,7 @@ def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]
     for family in FAMILIES:
         views = [] if changed is None else [change_view(changed, family)]
         views += dataset_views(facts.dataset, facts.tables, family)
-        # The file of changed ranges and the map of what moved need room beside the larger map.
-        spare = _SPARE if changed is not None and family == 4 else 0
+        # The file of changed ranges and the map of what moved need room.
+        spare = 0 if changed is None else _SPARE[family]
         if (section := address_map_section(views, spare)) is not None:
             yield section
