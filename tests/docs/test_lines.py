@@ -1,4 +1,4 @@
-"""The sources of pages: lines of prose fit a screen."""
+"""The sources of pages: lines of prose fit a screen, and a reader can read all of them."""
 
 from __future__ import annotations
 
@@ -30,3 +30,8 @@ def test_lines_of_prose_are_at_most_100_characters_long() -> None:
             if len(line) > _WIDTH and not _WHOLE.match(line)
         ]
     assert long == []
+
+
+def test_the_pages_have_at_most_45_000_words() -> None:
+    pages = sorted((ROOT / "docs").rglob("*.md"))
+    assert sum(len(path.read_text("utf-8").split()) for path in pages) <= 45_000
