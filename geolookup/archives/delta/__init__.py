@@ -19,7 +19,7 @@ file is inserted, none is deleted: positions [], [1]. The kept rows have grown b
 Way 2 writes that as the position 1 and the value 1, then 5 for the inserted row: 15 = 10 + 5.
 
 The patch mode of zstd aligns no rows: its patches have four to eight times as many bytes
-(``docs/reference/benchmarks.md``).
+(``benchmarks/published/delta-zstd.txt``).
 
 A patch is not trusted. The manifests describe the columns and so bound its arrays before memory is
 allocated. The caller checks the digest of the result.
