@@ -16,15 +16,25 @@ if TYPE_CHECKING:
 
 #: By page, or section of a page: what readers call its subject.
 SYNONYMS = {
-    "operate/api-keys": ["rate limit", "rate limiting", "quota", "throttling"],
-    "operate/stores": ["reload", "hot reload"],
+    "operate/api-keys": ["create key", "rate limit", "rate limiting", "quota", "throttling"],
+    "operate/stores": ["reload", "hot reload", "rollback", "roll back"],
     "reference/contract#fields": ["asn", "as number", "autonomous system"],
     "reference/contract#local-time": ["timezone", "time zone"],
-    "use/from-geoip2": ["geoip", "geoip2", "geolite2", "maxmind"],
+    "use/from-geoip2": [
+        "migrate from geoip2",
+        "port geoip2",
+        "geoip",
+        "geoip2",
+        "geolite2",
+        "maxmind",
+    ],
+    "use/index#move-from-another-geoip-library": ["migrate", "migration"],
+    "use/logs": ["access log", "nginx log", "apache log"],
     "use/prefixes": ["cidr", "cidr list", "ip ranges", "netblocks"],
     "use/privacy": ["gdpr", "personal data"],
     "use/proxies": ["x-forwarded-for", "client ip", "real ip"],
     "use/shell": ["whois", "who is"],
+    "use/tutorial": ["quickstart", "getting started", "install"],
 }
 
 

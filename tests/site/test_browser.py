@@ -88,6 +88,14 @@ def test_a_page_shows_its_door_and_its_kind(
         ("whois", "use/shell.html"),
         ("reload", "operate/stores.html"),
         ("rate limit", "operate/api-keys.html"),
+        ("create key", "operate/api-keys.html"),
+        ("rollback", "operate/stores.html"),
+        ("roll back", "operate/stores.html"),
+        ("migrate", "use/index.html#move-from-another-geoip-library"),
+        ("migrate from geoip2", "use/from-geoip2.html"),
+        ("access log", "use/logs.html"),
+        ("install", "use/tutorial.html"),
+        ("quickstart", "use/tutorial.html"),
     ],
 )
 def test_search_finds_the_page_by_a_word_of_readers(
