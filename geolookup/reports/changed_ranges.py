@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
@@ -25,6 +26,8 @@ from geolookup.pictures.page_data import deflate
 from geolookup.reports.difference import Difference
 from geolookup.reports.section import Section
 
+#: How formulas begin; a hyphen or a negative number is none.
+_FORMULA = re.compile(r"(?!-[\d.,]*( %)?\Z)[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 #: The most ranges of a family in the file, and the most characters that the page has for it.
 MOST, LIMIT = 10_000, 200_000
 _FIELDS = {
@@ -152,6 +155,4 @@ def _take(pair: Pair, codes: NDArray[np.int32]) -> list[str]:
 
 def _safe(text: str) -> str:
     """Return a cell that no spreadsheet runs as a formula, as ``assets/save.js`` does."""
-    begins = text[:1] in {"=", "+", "@", "\t", "\r"}
-    hyphen = text[:1] == "-" and not text[1:2].isdigit()
-    return f"'{text}" if text and (begins or hyphen) else text
+    return f"'{text}" if _FORMULA.match(text) else text

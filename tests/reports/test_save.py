@@ -10,12 +10,23 @@ from pathlib import Path
 
 from geolookup.comparison.changes import KINDS, UNCHANGED
 from geolookup.pictures.charts import bars
+from geolookup.reports.changed_ranges import _safe
 from geolookup.reports.page import page
 from geolookup.reports.section import Table, charts_section
 from tests.browser import OF_PAGES, Reader
 
 pytestmark = OF_PAGES
-_HOSTILE = ["=HYPERLINK(1)", "+1", "@a", "-x", '"quoted", with a comma', "-", "a\nb"]
+_FORMULAS = [
+    "=HYPERLINK(1)",
+    "+1",
+    "@a",
+    "-x",
+    "-2+3+cmd|' /C calc'!A0",
+    "\n=1",
+    "\uff1d1+1",
+    "\uff0d1",
+]
+_TEXTS = ['"quoted", with a comma', "-", "a\nb", "-1.5", "-12.50 %", "a=1"]
 
 
 def _saved(reader: Reader, folder: Path, at: int) -> tuple[str, list[list[str]]]:
@@ -50,10 +61,13 @@ def test_a_cell_is_no_formula_of_a_spreadsheet(reader: Reader, tmp_path: Path) -
     script = path.read_text("utf-8").partition('<script type="module">')[2]
     reader.open(path.as_uri())
     text = script.partition("</script>")[0]
-    made = reader.page.evaluate(f"() => {{ {text}\nreturn csvText([{json.dumps(_HOSTILE)}]); }}")
+    cells = json.dumps(_FORMULAS + _TEXTS)
+    made = reader.page.evaluate(f"() => {{ {text}\nreturn csvText([{cells}]); }}")
     assert list(csv.reader(io.StringIO(made, newline=""))) == [
-        ["'=HYPERLINK(1)", "'+1", "'@a", "'-x", '"quoted", with a comma', "-", "a\nb"]
+        [*(f"'{text}" for text in _FORMULAS), *_TEXTS]
     ]
+    assert [_safe(text) for text in _FORMULAS] == [f"'{text}" for text in _FORMULAS]
+    assert [_safe(text) for text in _TEXTS] == _TEXTS
 
 
 def test_the_ranges_that_changed_are_saved(reader: Reader, page: Callable[[str], Path]) -> None:

@@ -5,8 +5,9 @@ const CSV_ROWS = "thead tr, tbody tr";
 // Returns a cell; numbers lose their thousands separators.
 function csvCell(text) {
   const plain = /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(",", "") : text;
-  // A spreadsheet would run "=HYPERLINK(...)" as a formula; an apostrophe makes it text.
-  const safe = /^([=+@\t\r]|-\D)/.test(plain) ? `'${plain}` : plain;
+  // A spreadsheet would run "=HYPERLINK(...)" or "-1+cmd|..." as a formula, in some languages also
+  // with full-width signs; an apostrophe makes it text. A hyphen or a negative number stays.
+  const safe = /^(?!-[\d.,]*( %)?$)[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(plain) ? `'${plain}` : plain;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
