@@ -35,8 +35,8 @@ class Pairs:
         self._state = state
         tables = row_tables(state.dataset)
         code, asn = of_rows(("country_code", "asn"))
-        self._country_of, self.countries = _numbered(tables.by_row(code))
-        self._network_of, self.networks = _numbered(tables.by_row(asn))
+        self._country_of, self.countries = numbered(tables.by_row(code))
+        self._network_of, self.networks = numbered(tables.by_row(asn))
         self._network_of[self._network_of >= _NETWORKS] = 0
 
     def of(self, intervals: NDArray[np.int32]) -> Int64:
@@ -51,7 +51,7 @@ class Pairs:
         return countries, networks
 
 
-def _numbered(column: pa.Array) -> tuple[Int64, list[object]]:
+def numbered(column: pa.Array) -> tuple[Int64, list[object]]:
     """Return a number for each row, 0 for null, and the values from number 1 on."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     numbers: Int64 = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1

@@ -11,6 +11,7 @@ import numpy as np
 
 from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.pictures import outlines
+from geolookup.pictures.cell_groups import CellParts, mark_cells
 from geolookup.pictures.globe import Grid
 from geolookup.pictures.wording import mark_shown
 
@@ -25,7 +26,8 @@ class Density:
     """A density on a map of the world: weights at each of n places.
 
     ``latitudes`` and ``longitudes`` are degrees, shape (n,), NaN if they are not known;
-    ``weights`` are not negative. A place may occur again.
+    ``weights`` are not negative. A place may occur again. ``groups`` are numbers from 0 on, if the
+    page states the sums of groups of places too.
     """
 
     name: str  # of files and elements: "ipv4"
@@ -34,6 +36,7 @@ class Density:
     latitudes: F64
     longitudes: F64
     weights: F64
+    groups: I64 | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +69,19 @@ class Layer:
 class World:
     """Densities, summed by the cells of one grid: ``cells`` ascend and have a weight in some.
 
-    Cells of less than ``least`` are hidden, and others as ``wording.cover`` says.
+    Cells of less than ``least`` are hidden, and others as ``mark_cells`` says.
     """
 
     def __init__(self, densities: Sequence[Density], least: float = 0) -> None:
         self.least = least
-        self.grid, sums = _bin([_PlaceWeights(density) for density in densities])
-        visible = [of_density.of_least(least) for of_density in sums]
+        places = [_PlaceWeights(density) for density in densities]
+        self.grid, sums = _bin(places)
+        visible = sums
+        if least:
+            visible = [
+                every.of_least(least, of_density.parts(self.grid))
+                for every, of_density in zip(sums, places, strict=True)
+            ]
         self.cells = _together(visible)
         self.layers = [
             _layer(density, self.cells, every, selection)
@@ -91,8 +100,8 @@ class _Sums(NamedTuple):
     cells: I64
     weights: F64
 
-    def of_least(self, least: float) -> _Sums:
-        selection = mark_shown(self.weights, least)
+    def of_least(self, least: float, parts: CellParts) -> _Sums:
+        selection = mark_cells(self.weights, least, parts)
         return _Sums(self.cells[selection], self.weights[selection])
 
 
@@ -104,6 +113,18 @@ class _PlaceWeights:
         self.latitudes = density.latitudes[selection]
         self.longitudes = density.longitudes[selection]
         self.weights = density.weights[selection]
+        groups = np.zeros(len(selection), np.int64) if density.groups is None else density.groups
+        self.groups = groups[selection]
+        nowhere = _nowhere(density)
+        count = int(groups.max(initial=0)) + 1
+        self.beside = sums_by(groups[nowhere], density.weights[nowhere], count)
+
+    def parts(self, grid: Grid) -> CellParts:
+        """Return the parts of the cells by group; cells as in ``sums``."""
+        _, of_cell = np.unique(grid.cells(self.latitudes, self.longitudes), return_inverse=True)
+        keys, of_key = np.unique(of_cell * len(self.beside) + self.groups, return_inverse=True)
+        cells, groups = np.divmod(keys, len(self.beside))
+        return CellParts(cells, groups, sums_by(of_key, self.weights, len(keys)), self.beside)
 
     def sums(self, grid: Grid) -> _Sums:
         cells, of_cell = np.unique(grid.cells(self.latitudes, self.longitudes), return_inverse=True)

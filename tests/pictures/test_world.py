@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geolookup.pictures import outlines, world
+from geolookup.pictures.cell_groups import CellParts, mark_cells
 from geolookup.pictures.globe import HEIGHT, WIDTH, Grid, project
 from geolookup.pictures.log_classes import class_colours
 from geolookup.pictures.wording import cover, mark_shown
@@ -183,6 +184,28 @@ def test_what_is_of_no_count_hides_too() -> None:
     counts = np.array([9, 2])
     assert cover(counts >= 5, counts, 5, beside=3).tolist() == [True, False]
     assert cover(counts >= 5, counts, 5, beside=2).tolist() == [False, False]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([0, 0, 1, 2, 3, 5, 9]), min_size=3, max_size=3), min_size=1),
+    st.lists(st.integers(0, 4), min_size=3, max_size=3),
+    st.integers(1, 7),
+)
+def test_no_group_has_few_in_hidden_cells(
+    table: list[list[int]], beside: list[int], least: int
+) -> None:
+    counts = np.array(table, float)
+    counts = counts[counts.sum(axis=1) > 0]
+    cells, groups = np.nonzero(counts)
+    parts = CellParts(cells, groups, counts[cells, groups], np.array(beside, float))
+    weights = counts.sum(axis=1)
+    mask = mark_cells(weights, least, parts)
+    assert not (mask & ~mark_shown(weights, least)).any()
+    for group in range(3):
+        hidden = counts[~mask, group].sum()
+        if hidden and counts[mask, group].any():
+            assert hidden + beside[group] >= least
+    assert weights[~mask].sum() in (0, weights.sum()) or weights[~mask].sum() >= least
 
 
 _AREAS = set(outlines.read().countries.tolist())

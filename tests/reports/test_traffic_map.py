@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.files.summarize import KINDS, Count, Summary
 from geolookup.files.traffic import LocalHours
+from geolookup.pictures.world import Density, World
 from geolookup.reports import traffic_groups
 from geolookup.reports.traffic_groups import groups_of
 from geolookup.reports.traffic_page import title
@@ -123,7 +124,8 @@ def test_places_are_those_of_single_lookups(sample: geolookup.Engine) -> None:
     summary = Summary(sample)
     summary.add(pa.array([*LOCATED * 3, *OTHERS]))
     result: Counter[Any] = Counter()
-    for cells in zip(*summary.places(), strict=True):
+    *places, countries = summary.places()
+    for cells in zip(*places, strict=True):
         latitude, longitude, weight = (float(item) for item in cells)
         result[None if np.isnan(latitude) else (latitude, longitude)] += int(weight)
     wanted: Counter[Any] = Counter()
@@ -133,6 +135,7 @@ def test_places_are_those_of_single_lookups(sample: geolookup.Engine) -> None:
             at = data["location"]["latitude"], data["location"]["longitude"]
             wanted[None if at[0] is None else at] += 1
     assert +result == wanted
+    assert len(countries) == len(places[0])
 
 
 def test_hours_of_few_requests_are_hidden(sample: geolookup.Engine) -> None:
@@ -166,6 +169,23 @@ def test_no_city_is_found_by_subtraction_from_its_country(tmp_path: Path) -> Non
     assert (result.hidden, result.unknown) == (95, 3)
     assert [entry.addresses for entry in groups_of(summary, "countries", 10, 5).top] == [92, 15, 7]
     assert groups_of(summary, "cities", 10, 1).hidden == 0
+
+
+def test_no_cell_is_found_by_subtraction_from_its_country(tmp_path: Path) -> None:
+    rows = [("8.8.8.0/24", "FR", 48.9, 2.3), ("8.8.9.0/24", "FR", 45.8, 4.8),
+            ("9.0.0.0/24", "DE", 52.5, 13.4), ("9.0.1.0/24", "DE", 50.1, 8.7),
+            ("9.0.2.0/24", "US", 38.9, -77.0)]  # fmt: skip
+    text = "".join(f"{','.join(map(str, row))}\n" for row in rows)
+    head = "network,country_code,latitude,longitude\n"
+    dataset, _ = build_at(tmp_path, {"a.csv": head + text})
+    counts = {"8.8.8.8": 18, "8.8.9.9": 2, "9.0.0.1": 3, "9.0.1.1": 3, "9.0.2.1": 30}
+    with geolookup.open(dataset) as engine:
+        summary = Summary(engine)
+        summary.add(pa.array([item for item, n in counts.items() for _ in range(n)]))
+    # France has 20: 18 in a cell would tell of 2 in another.
+    density = Density("requests", "Requests", "requests", *summary.places())
+    assert World([density], 5).layers[0].weights.tolist() == [30]
+    assert sorted(World([density], 1).layers[0].weights.tolist()) == [2, 3, 3, 18, 30]
 
 
 def _secrets(addresses: list[str]) -> Iterator[str | bytes]:
