@@ -26,7 +26,7 @@ from geolookup.pictures.page_data import deflate
 from geolookup.reports.difference import Difference
 from geolookup.reports.section import Section
 
-#: How formulas begin; a hyphen or a negative number is none.
+#: How formulas begin. A hyphen or a negative number stays.
 _FORMULA = re.compile(r"(?!-[\d.,]*( %)?\Z)[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 #: The most ranges of a family in the file, and the most characters that the page has for it.
 MOST, LIMIT = 10_000, 200_000
