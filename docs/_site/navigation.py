@@ -48,7 +48,8 @@ DOORS: dict[str, dict[str, list[str]]] = {
             *("python", "engine", "answer", "types", "errors", "integrations"),
             *("commands/index", "contract", "format", "benchmarks", "licences", "changelog"),
         ],
-        EXPLANATION: ["architecture", "contributing"],
+        EXPLANATION: ["architecture"],
+        GUIDE: ["contributing"],
     },
 }
 _TREES = {
