@@ -17,6 +17,7 @@ from geolookup.reports.section import Section, Table
 Kind = Literal["bars", "columns", "heat", "parts"]
 #: Below this share of the requests a chart gives way to a sentence.
 LEAST_SHARE = 0.2
+_KNOWN = ": known for "
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,11 @@ class View:
         """The largest count, at least 1: its mark has the full length."""
         return max((count or 0 for _, counts in self.rows for count in counts), default=0) or 1
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether a count is shown; a chart of hidden counts has no mark."""
+        return any(count for _, counts in self.rows for count in counts)
+
     def length(self, count: int | None) -> str:
         """Return the length of a mark in percent."""
         return f"{100 * (count or 0) / self.most:.4g}"
@@ -51,7 +57,7 @@ class View:
 
 def known_title(subject: str, known: int, requests: int) -> str:
     """Return the title of a chart, with the share of the requests that it is drawn from."""
-    return f"{subject}: known for {share_text(known, requests)} of the requests"
+    return f"{subject}{_KNOWN}{share_text(known, requests)} of the requests"
 
 
 def is_drawn(known: int, requests: int) -> bool:
@@ -76,7 +82,10 @@ def views_section(
     views: Sequence[View] = (),
     tables: Sequence[Table] = (),
 ) -> Section:
-    """Return a section that shows views, and tables after them."""
+    """Return a section that shows views, and tables after them; a sentence if a view is hidden."""
+    hidden = [view.title.partition(_KNOWN)[0] for view in views if not view.is_shown]
+    note = " ".join((note, *(f"{title}: all counts are hidden." for title in hidden))).strip()
+    views = [view for view in views if view.is_shown]
     pictures = [view.picture for view in views if view.picture is not None]
     return Section(
         anchor,

@@ -137,6 +137,30 @@ def test_a_chart_of_few_requests_gives_way_to_a_sentence(sample: Engine) -> None
     assert _views(groups) == []
 
 
+def test_a_chart_of_hidden_counts_gives_way_to_a_sentence(sample: Engine) -> None:
+    # One request in each week of ten years.
+    rows: list[_Row] = [("93.180.39.77", at * 7 * 86_400, 200) for at in range(520)]
+    summary, traffic = _counted(sample, rows)
+    section = time_section(summary, traffic, 5)
+    assert _views(section) == []
+    assert section.values["note"] == (
+        "In hidden parts: 520. Requests by week from Monday, UTC: all counts are hidden."
+    )
+    rows = [("93.180.39.77", 0, 200), ("8.8.8.8", 60, 404)]
+    summary, traffic = _counted(sample, rows)
+    sections = [
+        hours_section(traffic.hours, 2, 5),
+        groups_section(summary, 10, 5),
+        hosting_section(summary, traffic, 5),
+        status_section(summary, traffic, cube_of(summary, traffic, 5), 10, 5),
+    ]
+    for each in sections:
+        assert each is not None
+        assert _views(each) == []
+        assert ": all counts are hidden." in each.values["note"]
+        assert [*each.pictures] == []
+
+
 def test_shares_are_whole_unless_small() -> None:
     shares = [share_text(part, 1000) for part in (0, 5, 99, 314, 999, 1000)]
     assert shares == ["0 %", "0.5 %", "9.9 %", "31 %", "> 99 %", "100 %"]
