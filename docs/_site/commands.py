@@ -69,9 +69,10 @@ def _command(command: Command | Group, context: click.Context) -> Iterator[str]:
 
 def _parts(group: Group, context: click.Context) -> Iterator[str]:
     """List the commands of a group, and describe each under a heading of its own."""
-    rows = [f"| [{name}](#{name}) | {part.short_help} |" for name, part in group.commands.items()]
+    parts = {name: part for name, part in group.commands.items() if not part.hidden}
+    rows = [f"| [{name}](#{name}) | {part.short_help} |" for name, part in parts.items()]
     yield "\n".join(["| command | does |", "|---|---|", *rows, ""])
-    for name, part in group.commands.items():
+    for name, part in parts.items():
         inner = click.Context(part, info_name=name, parent=context)
         yield f"## {name}\n"
         yield from _command(cast("Command | Group", part), inner)
@@ -85,7 +86,7 @@ def _option(option: click.Option) -> str:
     parts += [f"Default: {_marked(_default(option))}."] if _default(option) else []
     if isinstance(option.type, click.Choice):
         parts.append("One of " + ", ".join(f"`{choice}`" for choice in option.type.choices) + ".")
-    names = ", ".join(sorted(option.opts, key=len))
+    names = ", ".join(sorted([*option.opts, *option.secondary_opts], key=len))
     return f"```{{option}} {names}{value}\n{' '.join(parts)}\n```\n"
 
 

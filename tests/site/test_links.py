@@ -92,6 +92,6 @@ def test_the_reference_has_every_command_and_option(site: Path, pages: dict[Path
         assert {f"geolookup-{name}", name.split()[-1]} & pages[page].anchors, name
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
-                long = max(option.opts, key=len).removeprefix("-")
-                anchor = f"cmdoption-geolookup-{name.replace(' ', '-')}-{long.removeprefix('-')}"
-                assert anchor in pages[page].anchors, anchor
+                for text in (*option.opts, *option.secondary_opts):
+                    anchor = f"cmdoption-geolookup-{name.replace(' ', '-')}-{text.strip('-')}"
+                    assert anchor in pages[page].anchors, anchor
