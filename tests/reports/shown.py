@@ -14,6 +14,7 @@ import pytest
 import geolookup
 from geolookup.comparison.changes import CLASSES_KM, KINDS
 from geolookup.contract import special
+from geolookup.errors import count_text
 from geolookup.reports.dataset.row_names import LEVELS
 from geolookup.reports.section import Section, Table
 from tests.browser import Reader
@@ -176,7 +177,9 @@ def check_dataset(tables: Tables, dataset: Path) -> None:
         _check_countries(tables[f"IPv{family} per country"], seen, whole)
         _check_systems(tables, seen, whole)
         lengths = Counter(f"/{network.prefixlen}" for network in seen.networks)
-        shown = tables[f"IPv{family}: {len(seen.networks):,} prefixes by length"]
+        shown = tables[
+            f"IPv{family}: {count_text(len(seen.networks), 'prefix', 'prefixes')} by length"
+        ]
         assert {name: int(text) for name, text in shown if text != "0"} == lengths
         depths = {row[0]: row[1:] for row in tables["Finest known level of the location"]}
         expected = (seen.depths[level] / seen.of for level in LEVELS)

@@ -55,6 +55,12 @@ def test_a_long_table_shows_its_first_rows() -> None:
         assert bool(more) == (" more row" in opened)
 
 
+def test_an_empty_table_is_a_sentence() -> None:
+    text = _page(_charts(Table("IPv6 per country", ("Country", "share"), [])))
+    assert "<p>IPv6 per country: nothing to show.</p>" in text
+    assert "<table" not in text
+
+
 def test_links_lead_to_the_web_alone() -> None:
     assert link("https://a.b/\x00") == Link("https://a.b/\\x00", "https://a.b/\\x00")
     assert link("javascript:alert(1)") == "javascript:alert(1)"

@@ -10,6 +10,7 @@ import numpy as np
 
 from geolookup.contract.fields import NETWORK
 from geolookup.dataset.intervals import F64, I64, UNITS
+from geolookup.errors import count_text
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, histogram
 from geolookup.reports.dataset.facts import Facts, KnownSpace, prefix_counts
@@ -107,5 +108,5 @@ def _length_chart(space: KnownSpace) -> Chart:
     lengths = range(used[0], used[-1] + 1) if len(used) else range(0)
     values = [(f"/{length}", int(space.lengths[length])) for length in lengths]
     family, total = space.family, int(space.lengths.sum())
-    title = f"IPv{family}: {total:,} prefixes by length"
+    title = f"IPv{family}: {count_text(total, 'prefix', 'prefixes')} by length"
     return histogram(f"prefix-lengths-ipv{family}", title, "prefix length", "prefixes", values)

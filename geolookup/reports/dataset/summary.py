@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY
 from geolookup.dataset.metadata import Age
+from geolookup.errors import count_text
 from geolookup.pictures import wording
 from geolookup.pictures.charts import bars
 from geolookup.reports.dataset.facts import Facts
@@ -49,7 +50,7 @@ def _figures(facts: Facts) -> Iterator[Figure]:
 
 
 def _known(family: int, space: float, intervals: int, facts: Facts) -> Figure:
-    note = f"{wording.count(intervals)} intervals"
+    note = count_text(intervals, "interval")
     if family == 4:
         share = wording.percent(space / facts.coverage["ipv4"].of)
         return Figure(
