@@ -154,11 +154,11 @@ def test_a_chart_of_hidden_counts_gives_way_to_a_sentence(sample: Engine) -> Non
         hosting_section(summary, traffic, 5),
         status_section(summary, traffic, cube_of(summary, traffic, 5), 10, 5),
     ]
-    for each in sections:
-        assert each is not None
-        assert _views(each) == []
-        assert ": all counts are hidden." in each.values["note"]
-        assert [*each.pictures] == []
+    for hidden in sections:
+        assert hidden is not None
+        assert _views(hidden) == []
+        assert ": all counts are hidden." in hidden.values["note"]
+        assert [*hidden.pictures] == []
 
 
 def test_shares_are_whole_unless_small() -> None:
