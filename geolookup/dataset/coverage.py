@@ -96,5 +96,15 @@ def _count_known(
             counts[key] = count_addresses(starts, selection)
         with_value[path] = counts[key]
     anything = (rows[fields.LOCATION] > 0) | (rows[fields.NETWORK] > 0)
-    public = sum(last - first + 1 for first, last in special.ranges_of(4, special.PUBLIC))
-    return KnownAddresses(public if family == 4 else count_addresses(starts, anything), with_value)
+    of = int(public_space(4)) if family == 4 else count_addresses(starts, anything)
+    return KnownAddresses(of, with_value)
+
+
+def public_space(family: int) -> float:
+    """Return the public IPv4 addresses, or the /64 networks of 2000::/3.
+
+    IANA assigns public IPv6 only from 2000::/3 (Internet Protocol Version 6 Address Space).
+    """
+    if family == 6:
+        return 2.0**61
+    return float(sum(last - first + 1 for first, last in special.ranges_of(4, special.PUBLIC)))

@@ -8,7 +8,7 @@ of its values too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,7 @@ class Chart:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     dark: Mapping[str, Any] | None = None  # for a dark page, if its scale differs
+    saved_only: Collection[int] = ()  # columns that only the saved CSV has, from 0
 
     def page_svg(self) -> str:
         """Return the chart for a page: transparent, with the text colour of the page."""

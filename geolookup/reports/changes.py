@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, histogram
 from geolookup.pictures.world import Density
 from geolookup.reports.difference import (
+    LEVELS,
     Difference,
     coverage_table,
     field_tables,
@@ -34,7 +35,7 @@ from geolookup.reports.difference import (
     mover_tables,
     source_tables,
 )
-from geolookup.reports.section import Section, charts_section
+from geolookup.reports.section import Section, charts_section, counts_to_hide
 from geolookup.reports.world_map import world_section
 
 #: The flows between countries that are drawn, and those that the table lists.
@@ -53,7 +54,7 @@ def change_section(difference: Difference) -> Section:
         list(_charts(difference)),
         tables,
         first=[gate_table(judged)] if judged.gates else [],
-        details=[*field_tables(judged), metric_table(judged)],
+        details=[*field_tables(difference), metric_table(judged)],
     )
 
 
@@ -75,7 +76,8 @@ def _note(difference: Difference) -> str:
     """Return how much has another answer, and what no address lost."""
     if difference.is_none:
         return "Nothing has changed: every address has the same answer."
-    return " ".join([*_changed_shares(difference), *_nothing_lost(difference)])
+    unmoved = _unmoved(difference.judged.parts.values())
+    return " ".join([*_changed_shares(difference), *_nothing_lost(difference), *unmoved])
 
 
 def _changed_shares(difference: Difference) -> Iterator[str]:
@@ -96,6 +98,13 @@ def _nothing_lost(difference: Difference) -> Iterator[str]:
     for word, path in (("city", "location.city_name"), ("AS", "network.asn")):
         if not any(part.fields[path].null_gained for part in parts):
             yield f"No address lost its {word}."
+
+
+def _unmoved(parts: Collection[Part]) -> Iterator[str]:
+    """Yield a sentence on the levels at which nothing moved."""
+    levels = [level for level in LEVELS if not any(part.moved[level].count for part in parts)]
+    if levels:
+        yield f"No location moved to another {' or '.join(levels)}."
 
 
 def _charts(difference: Difference) -> Iterator[Chart]:
@@ -121,25 +130,33 @@ def _kinds(name: str, unit: str, shares: Mapping[str, float]) -> Chart:
 
 def _flows(name: str, part: Part, difference: Difference) -> Chart:
     flows = country_flows(difference.overlaid.values, difference.overlaid.changes[name])
-    chart_rows = [(f"{flow.old} → {flow.new}", flow.weight) for flow in flows[:_DRAWN]]
-    title = f"{wording.family(name)} {part.unit} that changed country"
-    chart = bars(f"{name}-flows", title, part.unit, chart_rows, head="From and to")
     of = part.moved["country"].count
+    drawn = [(f"{flow.old} → {flow.new}", flow.weight / of) for flow in flows[:_DRAWN]]
+    title = f"{wording.family(name)} {part.unit} that changed country"
+    share_head = "share of all that changed country"
+    chart = bars(f"{name}-flows", title, share_head, drawn, form=wording.percent)
     rows = [
         (flow.old, flow.new, wording.count(flow.weight), wording.percent(flow.weight / of))
         for flow in flows[:_LISTED]
     ]
-    return replace(chart, head=("From", "To", part.unit, "of all that changed country"), rows=rows)
+    head = ("From", "To", part.unit, share_head)
+    return replace(chart, head=head, rows=rows, saved_only=counts_to_hide(int(name[-1]), 2))
 
 
 def _distances(name: str, part: Part, difference: Difference) -> Chart:
     sums = by_distance(difference.overlaid.changes[name])
     # The first class, up to 0.001 km, did not move: its label is 0. The last has no upper end.
     labels = ["0", *map(_short, CLASSES_KM[1:]), "more"]
+    shares = [weight / sum(sums) for weight in sums]
     title = f"Distance between both locations of {wording.family(name)} {part.unit}"
-    return histogram(
-        f"{name}-distances", title, "up to km", part.unit, list(zip(labels, sums, strict=True))
-    )
+    values = list(zip(labels, shares, strict=True))
+    chart = histogram(f"{name}-distances", title, "up to km", "share", values)
+    rows = [
+        (label, wording.count(weight), wording.percent(share))
+        for (label, share), weight in zip(values, sums, strict=True)
+    ]
+    head = ("up to km", part.unit, "share")
+    return replace(chart, head=head, rows=rows, saved_only=counts_to_hide(int(name[-1]), 1))
 
 
 def _short(km: float) -> str:

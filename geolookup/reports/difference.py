@@ -5,7 +5,7 @@ Families are side by side where they have the same measures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 
@@ -17,12 +17,13 @@ from geolookup.comparison.changes import KINDS, UNCHANGED, Mover, by_kind, kinds
 from geolookup.comparison.gates import DIFF_METRICS, Verdict, metric_text
 from geolookup.comparison.measures import Share, SourceChange, share
 from geolookup.comparison.overlay import FAMILIES
+from geolookup.dataset.coverage import public_space
 from geolookup.pictures import colours, wording
 from geolookup.pictures.address_map import changes
 from geolookup.pictures.address_space import FIRST, SPECIAL, UNKNOWN, View
-from geolookup.reports.section import Table
+from geolookup.reports.section import Table, counts_to_hide, without_zeros
 
-_LEVELS = ("country", "region", "city")
+LEVELS = ("country", "region", "city")
 QUANTILES = ("p50", "p90", "p99", "max")
 _NOTE = (
     "What has changed since the older dataset. Each address has the first kind of the list that "
@@ -100,16 +101,13 @@ def kind_table(difference: Difference) -> Table:
             ),
         )
         for kind in sums[0]
-        if any(by_kind_[kind] for by_kind_ in sums)
     ]
-    return Table("By kind of change", ("Kind", *_family_heads(difference.judged)), rows)
+    return _by_family("By kind of change", "Kind", difference.judged, rows)
 
 
 def moved_tables(result: Comparison) -> Iterator[Table]:
     """Yield by family and level how much moved, of what both datasets state; none if nothing."""
     for name, part in result.parts.items():
-        if not any(share_.count for share_ in part.moved.values()):
-            continue
         rows = [
             (
                 level,
@@ -118,38 +116,46 @@ def moved_tables(result: Comparison) -> Iterator[Table]:
                 wording.percent(share_.share),
             )
             for level, share_ in part.moved.items()
+            if share_.count
         ]
-        head = ("Level", "moved", "stated in both", "share")
-        yield Table(f"Moved, in {wording.family(name)} {part.unit}", head, rows)
+        head = ("Level", "moved", "stated in both", "share of these")
+        if rows:
+            caption = f"Moved, in {wording.family(name)} {part.unit}"
+            yield Table(caption, head, rows, saved_only=counts_to_hide(int(name[-1]), 1, 2))
 
 
 def coverage_table(result: Comparison) -> Table:
     """Return how much is known in each dataset, and how much of it is lost or gained."""
-    coverages = [part.coverage for part in result.parts.values()]
-    rows = (
-        (
-            "known in the older dataset",
-            *(text for coverage in coverages for text in (wording.count(coverage.old), "")),
-        ),
-        (
-            "known in this dataset",
-            *(text for coverage in coverages for text in (wording.count(coverage.new), "")),
-        ),
-        (
-            "lost, of the older dataset",
-            *(text for coverage in coverages for text in _share(coverage.lost)),
-        ),
-        (
-            "gained, of this dataset",
-            *(text for coverage in coverages for text in _share(coverage.gained)),
-        ),
-    )
-    return Table("Coverage", ("Dataset", *_family_heads(result)), rows)
+    coverages = {name: part.coverage for name, part in result.parts.items()}
+    known = {name: public_space(int(name[-1])) for name in coverages}
+    shares = {
+        "known in the older dataset, of public space": [
+            share(coverage.old, known[name]) for name, coverage in coverages.items()
+        ],
+        "known in this dataset, of public space": [
+            share(coverage.new, known[name]) for name, coverage in coverages.items()
+        ],
+        "lost, of the older dataset": [coverage.lost for coverage in coverages.values()],
+        "gained, of this dataset": [coverage.gained for coverage in coverages.values()],
+    }
+    rows = [
+        (label, *(text for share_ in by_family for text in _share(share_)))
+        for label, by_family in shares.items()
+    ]
+    return _by_family("Coverage", "Dataset", result, rows)
 
 
-def _family_heads(result: Comparison) -> Iterator[str]:
-    for name, part in result.parts.items():
-        yield from (f"{wording.family(name)} {part.unit}", "share")
+def _by_family(
+    caption: str, first: str, result: Comparison, rows: Sequence[Sequence[str]]
+) -> Table:
+    """Return a table with a count and a share of each family, without zeros."""
+    heads = [
+        head
+        for name, part in result.parts.items()
+        for head in (f"{wording.family(name)} {part.unit}", f"share of {wording.family(name)}")
+    ]
+    # Column 3 has the counts of IPv6.
+    return without_zeros(Table(caption, (first, *heads), rows, saved_only=counts_to_hide(6, 3)))
 
 
 def _share(share: Share) -> tuple[str, str]:
@@ -169,7 +175,7 @@ def kilometres_tables(result: Comparison) -> Iterator[Table]:
     ]
     if rows:
         head = ("Kilometres between both locations", "with coordinates in both", *QUANTILES)
-        yield Table("Distance", head, rows)
+        yield without_zeros(Table("Distance", head, rows, saved_only=(1,)))
 
 
 def mover_tables(result: Comparison) -> Iterator[Table]:
@@ -180,7 +186,8 @@ def mover_tables(result: Comparison) -> Iterator[Table]:
             caption = (
                 f"Networks with the most {wording.family(name)} {part.unit} whose location moved"
             )
-            yield Table(caption, head, [_mover(mover) for mover in part.movers])
+            rows = [_mover(mover) for mover in part.movers]
+            yield Table(caption, head, rows, saved_only=counts_to_hide(int(name[-1]), 1))
 
 
 def _mover(mover: Mover) -> tuple[str, ...]:
@@ -202,32 +209,41 @@ def source_tables(result: Comparison) -> Iterator[Table]:
             ("this dataset", "gained", part.new_sources),
         ):
             rows = [_source(source, last) for source in sources]
-            if rows:
-                caption = f"{wording.family(name)} locations by their source in {role}"
-                yield Table(caption, (*head, last), rows)
+            caption = f"{wording.family(name)} locations by their source in {role}"
+            table = without_zeros(Table(caption, (*head, last), rows))
+            if table.rows:
+                yield table
 
 
 def _source(source: SourceChange, last: str) -> tuple[str, ...]:
     return (
         wording.name(source.source),
-        *(wording.percent(source.moved[level].share) for level in _LEVELS),
+        *(wording.percent(source.moved[level].share) for level in LEVELS),
         wording.kilometres(source.kilometres.p50),
         wording.kilometres(source.kilometres.p99),
         wording.percent(getattr(source.location, last).share),
     )
 
 
-def field_tables(result: Comparison) -> Iterator[Table]:
-    """Yield the fields that changed, by family."""
-    head = ("Field", "became unknown", "became known", "other value")
-    for name, part in result.parts.items():
-        counts = {
-            path: (field.null_gained, field.null_lost, field.changed)
+def field_tables(difference: Difference) -> Iterator[Table]:
+    """Yield the fields that changed, by family; shares are of what either dataset knows."""
+    kinds = ("became unknown", "became known", "other value")
+    of_family = kind_sums(difference)
+    for name, part in difference.judged.parts.items():
+        of = sum(of_family[name].values())
+        head = ("Field", *(head for kind in kinds for head in (f"{part.unit}: {kind}", kind)))
+        rows = [
+            (path, *(
+                text
+                for count in (field.null_gained, field.null_lost, field.changed)
+                for text in _share(share(count, of))
+            ))
             for path, field in part.fields.items()
-        }
-        rows = [(path, *map(wording.count, count)) for path, count in counts.items() if any(count)]
-        if rows:
-            yield Table(f"Fields of {wording.family(name)} {part.unit}", head, rows)
+        ]  # fmt: skip
+        caption = f"Fields of {wording.family(name)} {part.unit}"
+        table = without_zeros(Table(caption, head, rows, saved_only=(1, 3, 5)))
+        if table.rows:
+            yield table
 
 
 def metric_table(result: Comparison) -> Table:

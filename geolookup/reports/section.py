@@ -50,12 +50,38 @@ class Table:
     """Rows of texts under a caption; the first cell of a row names it.
 
     ``words`` are the numbers of the columns whose cells are words, from 0; the others are numbers.
+    The columns ``saved_only`` are hidden on the page: the saved CSV has them.
     """
 
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str | Link]]
     words: Collection[int] = ()
+    saved_only: Collection[int] = ()
+
+
+def counts_to_hide(family: int, *columns: int) -> Sequence[int]:
+    """Return the columns with counts of a family if they are of IPv6: only shares are readable."""
+    return columns if family == 6 else ()
+
+
+#: A cell of nothing: no count, no share, no distance.
+_ZEROS = {"", "0", "0.0", "0.00 %"}
+
+
+def without_zeros(table: Table) -> Table:
+    """Return a table without the rows and the columns whose numbers are all zero."""
+    numeric = {*range(1, len(table.head))} - {*table.words}
+    rows = [row for row in table.rows if any(row[at] not in _ZEROS for at in numeric)]
+    zeros = {at for at in numeric if all(row[at] in _ZEROS for row in rows)}
+    columns = [at for at in range(len(table.head)) if at not in zeros]
+    return Table(
+        table.caption,
+        [table.head[at] for at in columns],
+        [[row[at] for at in columns] for row in rows],
+        [number for number, at in enumerate(columns) if at in table.words],
+        [number for number, at in enumerate(columns) if at in table.saved_only],
+    )
 
 
 def charts_section(

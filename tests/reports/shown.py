@@ -130,7 +130,7 @@ class NetworkSums:
         """The addresses that shares are of: public ones of IPv4, known ones of IPv6 (none: 1)."""
         if self.family == 6:
             return sum(network.num_addresses for network in self.networks) or 1
-        return sum(b - a + 1 for a, b, kind in special.partition(4) if kind == special.PUBLIC)
+        return _public_ipv4()
 
     def _add_place(self, network: Any, location: dict[str, Any], known: set[str]) -> None:
         space, region = size(network), location["region_code"] or location["region_name"]
@@ -227,7 +227,6 @@ Sampled = Mapping[str, tuple[list[oracle.SeenAnswers], float]]
 def check_changes(tables: Tables, sampled: Sampled) -> None:
     """Check what the tables of ``--against`` state."""
     kinds = {row[0]: numbers(row[1:]) for row in tables["By kind of change"]}
-    coverage = [numbers(row[1:]) for row in tables["Coverage"]]
     metrics = {row[0]: row[1:] for row in tables["Metrics that gates may name"]}
     for at, (part, (seen, unit)) in enumerate(sampled.items()):
         counts = Counter(oracle.kind(entry) or "unknown" for entry in seen)
@@ -236,7 +235,6 @@ def check_changes(tables: Tables, sampled: Sampled) -> None:
             expected = (counts[kind] * unit, counts[kind] / counts.total())
             shown = kinds.get(kind, [0.0] * 4)  # none has the kind
             assert shown[2 * at : 2 * at + 2] == close(expected), kind
-        _check_coverage([row[2 * at : 2 * at + 2] for row in coverage], seen, unit)
         _check_moves(tables, UNITS[part], seen, unit)
         _check_fields(tables, UNITS[part], seen, unit)
         _check_sources(tables, part.replace("ip", "IP"), seen)
@@ -244,24 +242,43 @@ def check_changes(tables: Tables, sampled: Sampled) -> None:
         for name, value in oracle.metrics(seen).items():
             metric = number(metrics[name][at].removesuffix(" km"))
             assert metric == pytest.approx(value, rel=1e-5, abs=1e-6), name
+    _check_coverage(tables, sampled)
 
 
-def _check_coverage(
-    rows: list[list[float]], seen: Sequence[oracle.SeenAnswers], unit: float
-) -> None:
-    known = [oracle.coverage(entry) for entry in seen]
-    old, new = (sum(side) * unit for side in zip(*known, strict=True))
-    lost, gained = known.count((True, False)) * unit, known.count((False, True)) * unit
-    assert [row[0] for row in rows] == close((old, new, lost, gained))
-    assert [row[1] for row in rows[2:]] == close((lost / old, gained / new))
+def _without_zeros(rows: Mapping[str, Sequence[float]]) -> dict[str, list[Any]]:
+    """Return the rows that a table shows: not those of zeros, nor columns of zeros."""
+    kept = [at for at, column in enumerate(zip(*rows.values(), strict=True)) if any(column)]
+    return {name: close(row[at] for at in kept) for name, row in rows.items() if any(row)}
+
+
+def _check_coverage(tables: Tables, sampled: Sampled) -> None:
+    expected: defaultdict[str, list[float]] = defaultdict(list)
+    for part, (seen, unit) in sampled.items():
+        known = [oracle.coverage(entry) for entry in seen]
+        old, new = (sum(side) * unit for side in zip(*known, strict=True))
+        lost, gained = known.count((True, False)) * unit, known.count((False, True)) * unit
+        public = 2**61 if part == "ipv6" else _public_ipv4()
+        expected["known in the older dataset, of public space"] += [old, old / public]
+        expected["known in this dataset, of public space"] += [new, new / public]
+        expected["lost, of the older dataset"] += [lost, lost / old]
+        expected["gained, of this dataset"] += [gained, gained / new]
+    shown = {name: numbers(cells) for name, *cells in tables["Coverage"]}
+    assert shown == _without_zeros(expected)
+
+
+def _public_ipv4() -> int:
+    return sum(b - a + 1 for a, b, kind in special.partition(4) if kind == special.PUBLIC)
 
 
 def _check_moves(tables: Tables, title: str, seen: list[oracle.SeenAnswers], unit: float) -> None:
     moves = oracle.moves(seen)
     assert any(moved for moved, _ in moves.values()) == (f"Moved, in {title}" in tables)
-    for level, *cells in tables.get(f"Moved, in {title}", ()):
-        moved, of = moves[level]
-        assert numbers(cells) == close((moved * unit, of * unit, moved / of if of else 0)), level
+    shown_moves = {level: numbers(row) for level, *row in tables.get(f"Moved, in {title}", ())}
+    assert shown_moves == {
+        level: close((moved * unit, of * unit, moved / of))
+        for level, (moved, of) in moves.items()
+        if moved
+    }
     flows = oracle.country_flows(seen)
     flow_rows = tables.get(f"{title} that changed country", [])
     shown = {(old, new): cells for old, new, *cells in flow_rows}
@@ -271,28 +288,28 @@ def _check_moves(tables: Tables, title: str, seen: list[oracle.SeenAnswers], uni
     classes = [count * unit for count in oracle.by_distance(seen, CLASSES_KM)]
     distances = tables.get(f"Distance between both locations of {title}")
     assert (distances is not None) == any(classes[1:])
-    assert distances is None or numbers([row[1] for row in distances]) == close(classes)
+    if distances is not None:
+        assert numbers([row[1] for row in distances]) == close(classes)
+        assert numbers([row[2] for row in distances]) == close(w / sum(classes) for w in classes)
     metrics, located = oracle.metrics(seen), sum(classes)
     quantiles = [metrics[f"km_{name}"] for name in ("p50", "p90", "p99", "max")]
-    far = [row[1:] for row in tables["Distance"] if row[0] == title]
-    assert [numbers(row) for row in far] == (
-        [close((located, *quantiles))] if quantiles[-1] else []
-    )
+    far = {row[0]: numbers(row[1:]) for row in tables["Distance"] if row[0] == title}
+    assert far == _without_zeros({title: (located, *quantiles) if quantiles[-1] else (0,)})
 
 
 def _check_fields(
     tables: Tables, title: str, seen: Sequence[oracle.SeenAnswers], unit: float
 ) -> None:
     shown = {path: numbers(cells) for path, *cells in tables.get(f"Fields of {title}", ())}
-    expected = {}
+    expected, of = {}, sum(oracle.kind(entry) is not None for entry in seen)
     for path in seen[0].old:
         pairs = [(entry.old[path], entry.new[path]) for entry in seen]
         gained = sum(new is None is not old for old, new in pairs)
         lost = sum(old is None is not new for old, new in pairs)
         changed = sum(None not in (old, new) and old != new for old, new in pairs)
-        if gained or lost or changed:
-            expected[path] = close(item * unit for item in (gained, lost, changed))
-    assert shown == expected
+        counts = (gained, lost, changed)
+        expected[path] = [value for count in counts for value in (count * unit, count / of)]
+    assert shown == _without_zeros(expected)
 
 
 def _check_sources(tables: Tables, family: str, seen: Sequence[oracle.SeenAnswers]) -> None:
@@ -303,16 +320,17 @@ def _check_sources(tables: Tables, family: str, seen: Sequence[oracle.SeenAnswer
         ("this dataset", lambda known_row: known_row.new_source, (False, True)),
     )
     for role, source, changed in sides:
-        rows = tables[f"{family} locations by their source in {role}"]
-        assert {row[0] for row in rows} == {*filter(None, map(source, seen))}
-        for name, *cells in rows:
+        rows = tables.get(f"{family} locations by their source in {role}", ())
+        shown, expected = {name: numbers(cells) for name, *cells in rows}, {}
+        for name in {*filter(None, map(source, seen))}:
             selection = [entry for entry in seen if source(entry) == name]
             metrics = oracle.metrics(selection)
             known = [oracle.coverage(item, places) for item in selection]
             of = sum(old if changed[0] else new for old, new in known)
             names = ("country_moved", "region_moved", "city_moved", "km_p50", "km_p99")
             share = known.count(changed) / of
-            assert numbers(cells) == close((*(metrics[item] for item in names), share)), role
+            expected[name] = [*(metrics[item] for item in names), share]
+        assert shown == _without_zeros(expected), role
 
 
 def _check_movers(tables: Tables, title: str, seen: list[oracle.SeenAnswers], unit: float) -> None:

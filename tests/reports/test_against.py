@@ -25,7 +25,7 @@ from geolookup.reports.changes import change_section, from_to, moved_densities, 
 from geolookup.reports.dataset import _address_maps
 from geolookup.reports.dataset.facts import read_facts
 from geolookup.reports.difference import Difference, change_view, difference
-from geolookup.reports.section import Section
+from geolookup.reports.section import Section, Table, without_zeros
 from geolookup.reports.truth import truth_section
 from tests.cli.program import run
 from tests.comparison import oracle
@@ -45,8 +45,7 @@ _MAPPED = {
     4: [("8.8.7.250", 270), ("9.9.9.0", 257), ("10.255.255.250", 12), ("11.0.0.0", 257)],
     6: [("2a00::", 3), ("2a00:0:7fff:ffff:ffff:ffff:ffff:fffe", 4), ("fd00::", 2)],
 }
-_FAMILIES = "IPv4 addresses | share | IPv6 /64 networks | share"
-_MOVED = "Source | country moved | region moved | city moved | km p50 | km p99"
+_FAMILIES = "IPv4 addresses | share of IPv4 | IPv6 /64 networks | share of IPv6"
 _QUANTILES = "with coordinates in both | p50 | p90 | p99 | max"
 _AGREES = "of | country agrees | region agrees | city agrees | km p50 | within 100 km"
 #: Captions and heads, as ``heads_of`` returns them.
@@ -55,16 +54,23 @@ _HEADS_OF_CHANGES = {
     ("50.00 % of the known * changed", "kind | share of known /64 networks"),
     ("By kind of change", f"Kind | {_FAMILIES}"),
     ("Coverage", f"Dataset | {_FAMILIES}"),
-    ("Moved, in *", "Level | moved | stated in both | share"),
-    ("* that changed country", "From | To | addresses | of all that changed country"),
-    ("* that changed country", "From | To | /64 networks | of all that changed country"),
-    ("Distance", f"Kilometres between both locations | {_QUANTILES}"),
-    ("Distance between both locations of *", "up to km | /64 networks"),
+    ("Moved, in *", "Level | moved | stated in both | share of these"),
+    ("* that changed country", "From | To | addresses | share of all that changed country"),
+    ("* that changed country", "From | To | /64 networks | share of all that changed country"),
+    ("Distance", "Kilometres between both locations | with coordinates in both | p90 | p99 | max"),
+    ("Distance between both locations of *", "up to km | /64 networks | share"),
     ("Networks with the most * whose location moved",
      "Network | moved | of all that moved | of the network"),
-    ("Fields of *", "Field | became unknown | became known | other value"),
-    ("* locations by their source in the older dataset", f"{_MOVED} | lost"),
-    ("* locations by their source in this dataset", f"{_MOVED} | gained"),
+    ("Fields of *",
+     " | ".join(("Field", "addresses: became unknown", "became unknown", "addresses: became known",
+                 "became known", "addresses: other value", "other value"))),
+    ("Fields of *",
+     " | ".join(("Field", "/64 networks: became unknown", "became unknown",
+                 "/64 networks: other value", "other value"))),
+    ("* locations by their source in the older dataset", "Source | country moved | lost"),
+    ("* locations by their source in this dataset", "Source | country moved | gained"),
+    *((f"* locations by their source in {role} dataset",
+       "Source | country moved | city moved | km p99") for role in ("the older", "this")),
     ("Metrics that gates may name", "Metric | IPv4 | IPv6"),
 }  # fmt: skip
 _HEADS_OF_TRUTH = {
@@ -195,9 +201,37 @@ def test_the_title_and_the_sentence_say_what_changed(changed: Difference) -> Non
     assert re.fullmatch(r"From .+, generation \w{12} to .+, generation \w{12}", from_to(changed))
     note = change_section(changed).values["note"]
     assert re.match(r"[\d.]+ % of the known IPv4 addresses have another answer\. ", note)
+    assert note.endswith("No location moved to another region.")
     assert "lost" not in note  # some lost their answer, with its city and AS
     other = change_section(difference(NEW, OLD)).values["note"]
     assert "No address lost its city." not in other
+
+
+def test_counts_of_ipv6_are_only_in_the_saved_file(changed: Difference) -> None:
+    """Nobody reads 1,692,246,541,140,745: a page has shares, but for the metrics of gates."""
+    shown = [*change_section(changed).values["tables"], *change_section(changed).values["charts"]]
+    heads = [
+        head for table in shown for at, head in enumerate(table.head) if at not in table.saved_only
+    ]
+    assert [head for head in heads if head.endswith("/64 networks")] == [
+        "share of known /64 networks"
+    ]
+    assert "IPv4 addresses" in heads
+    for table in shown:
+        of_ipv6 = "IPv6" in (getattr(table, "caption", "") or table.title)
+        for row in table.rows if of_ipv6 else ():
+            texts = [text for at, text in enumerate(row) if at not in table.saved_only]
+            assert not any("," in text for text in texts), table
+
+
+def test_rows_and_columns_of_zeros_go() -> None:
+    head = ("Source", "kind", "country", "region", "km")
+    rows = [("a", "x", "1.00 %", "0.00 %", "0.0"), ("b", "y", "0.00 %", "0.00 %", "0.0")]
+    rows.append(("c", "x", "0.00 %", "0.00 %", "2.5"))
+    table = without_zeros(Table("T", head, rows, words=(1,), saved_only=(3, 4)))
+    assert table.head == ["Source", "kind", "country", "km"]
+    assert table.rows == [["a", "x", "1.00 %", "0.0"], ["c", "x", "0.00 %", "2.5"]]
+    assert (table.words, table.saved_only) == ([1], [3])
 
 
 def test_a_dataset_against_itself_has_not_changed() -> None:

@@ -41,7 +41,8 @@ def _saved(reader: Reader, folder: Path, at: int) -> tuple[str, list[list[str]]]
 
 def test_a_table_is_saved_whole(reader: Reader, tmp_path: Path) -> None:
     rows = [(f"Row {at}", f"{1000 * at:,}", "12.50 %", "1,234.5") for at in range(30)]
-    table = Table("Rows, by number", ("Name", "count", "share", "km"), rows)
+    # The page hides the count, and the file has it.
+    table = Table("Rows, by number", ("Name", "count", "share", "km"), rows, saved_only=(1,))
     chart = bars("chart", "A chart", "rows", [("a", 1234567.0)], head="name")
     path = tmp_path / "page.html"
     path.write_text(page("T", "L", [charts_section("s", "S", "N", [chart], [table])]), "utf-8")
@@ -51,6 +52,7 @@ def test_a_table_is_saved_whole(reader: Reader, tmp_path: Path) -> None:
     name, saved = _saved(reader, tmp_path, 1)
     assert name == "rows-by-number.csv"
     assert saved[0] == ["Name", "count", "share", "km"]
+    assert not reader.page.get_by_text("29,000").is_visible()
     assert saved[1:] == [[f"Row {at}", f"{1000 * at}", "12.50 %", "1234.5"] for at in range(30)]
     assert reader.problems == []
 

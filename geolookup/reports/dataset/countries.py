@@ -13,7 +13,7 @@ from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars
 from geolookup.reports.dataset.facts import Facts, KnownSpace
 from geolookup.reports.dataset.row_names import NO_COUNTRY, countries, with_region_and_city
-from geolookup.reports.section import Section, Table, pairs_section
+from geolookup.reports.section import Section, Table, counts_to_hide, pairs_section
 
 #: So many countries have a bar.
 _SHOWN = 20
@@ -82,7 +82,8 @@ def _chart(family: int, names: Sequence[str], sums: Countries) -> Chart:
 def _table(family: int, names: Sequence[str], sums: Countries) -> Table:
     head = ("Country", UNITS[family], "share", "intervals", "region", "city")
     rows = list(_rows(names, sums))
-    return Table(f"IPv{family} per country", head, rows)
+    hidden = counts_to_hide(family, 1)
+    return Table(f"IPv{family} per country", head, rows, saved_only=hidden)
 
 
 def _rows(names: Sequence[str], sums: Countries) -> Iterator[tuple[str, ...]]:

@@ -15,7 +15,7 @@ from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, histogram
 from geolookup.reports.dataset.facts import Facts, KnownSpace, prefix_counts
 from geolookup.reports.dataset.row_names import system_names, systems
-from geolookup.reports.section import Section, Table, charts_section, pairs_section
+from geolookup.reports.section import Section, Table, charts_section, counts_to_hide, pairs_section
 
 #: So many AS have a row, and so many of these a bar.
 _LISTED, _SHOWN = 50, 20
@@ -70,8 +70,9 @@ def _chart(space: KnownSpace, systems: Systems) -> Chart:
 def _table(space: KnownSpace, systems: Systems) -> Table:
     unit = UNITS[space.family]
     rows = list(islice(_rows(systems, space.space), _LISTED))
+    hidden = counts_to_hide(space.family, 2)
     caption = f"IPv{space.family}: {len(rows):,} of {len(systems.numbers):,} AS, by {unit}"
-    return Table(caption, ("AS", "organization", unit, "share", "prefixes"), rows, (1,))
+    return Table(caption, ("AS", "organization", unit, "share", "prefixes"), rows, (1,), hidden)
 
 
 def _rows(systems: Systems, of: float) -> Iterator[tuple[str, ...]]:

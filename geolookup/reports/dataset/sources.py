@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, stacked_bars
 from geolookup.reports.dataset.facts import Facts
 from geolookup.reports.dataset.views import AGE_CLASSES, age_class
-from geolookup.reports.section import Link, Section, Table, charts_section, link
+from geolookup.reports.section import Link, Section, Table, charts_section, counts_to_hide, link
 
 _NOTE = (
     "Sources are numbered in order of precedence: in each layer, the first source that knows an "
@@ -31,7 +32,7 @@ def sources_section(facts: Facts) -> Section:
     charts.append(_ages(sources))
     note = " ".join([_NOTE, *_update_sentences(facts)])
     charts.append(_age_shares(facts))
-    return charts_section("sources", "Sources", note, charts, [_decides(sources)])
+    return charts_section("sources", "Sources", note, charts, [_decides(facts, sources)])
 
 
 def _by_name(sources: Sequence[Source]) -> dict[str, Source]:
@@ -95,19 +96,22 @@ def _update_sentences(facts: Facts) -> Iterator[str]:
         )
 
 
-def _decides(sources: Mapping[str, Source]) -> Table:
-    head = ("Source", "layer", *(f"IPv{family} {unit}" for family, unit in UNITS.items()))
+def _decides(facts: Facts, sources: Mapping[str, Source]) -> Table:
+    heads = ((f"IPv{family} {unit}", f"share of IPv{family}") for family, unit in UNITS.items())
+    head = ("Source", "layer", *chain.from_iterable(heads))
     rows = [
-        (wording.name(name), _words(layer), *_counts(count))
+        (wording.name(name), _words(layer), *_counts(facts, count))
         for name, source in sources.items()
         for layer, count in source.coverage.items()
     ]
-    return Table("What each source decides", head, rows, (1,))
+    return Table("What each source decides", head, rows, (1,), counts_to_hide(6, 4))
 
 
-def _counts(addresses: Mapping[str, int]) -> Iterator[str]:
+def _counts(facts: Facts, addresses: Mapping[str, int]) -> Iterator[str]:
     for family, unit in UNIT_ADDRESSES.items():
-        yield wording.count(addresses.get(f"ipv{family}", 0) / unit)
+        count = addresses.get(f"ipv{family}", 0)
+        yield wording.count(count / unit)
+        yield wording.percent(count / (facts.coverage[f"ipv{family}"].of or 1))
 
 
 def _words(layer: str) -> str:

@@ -9,15 +9,13 @@ from typing import NamedTuple
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY
+from geolookup.dataset.coverage import public_space
 from geolookup.dataset.metadata import Age
 from geolookup.errors import count_text
 from geolookup.pictures import wording
 from geolookup.pictures.charts import bars
 from geolookup.reports.dataset.facts import Facts
 from geolookup.reports.section import Section, charts_section
-
-#: The /64 networks of 2000::/3 (IANA, Internet Protocol Version 6 Address Space).
-_GLOBAL_UNICAST = 2.0**61
 
 
 class Figure(NamedTuple):
@@ -38,7 +36,7 @@ def summary_section(facts: Facts) -> Section:
 def _figures(facts: Facts) -> Iterator[Figure]:
     counts = facts.metadata.counts
     for family, space in facts.space.items():
-        yield _known(family, space.space, counts[f"ipv{family}_intervals"], facts)
+        yield _known(family, space.space, counts[f"ipv{family}_intervals"])
     yield Figure("Locations", wording.count(counts["locations"]), "distinct")
     yield Figure("Networks", wording.count(counts["networks"]), "distinct")
     # Not the rows of the table: a country may have several, and a row no country.
@@ -49,14 +47,13 @@ def _figures(facts: Facts) -> Iterator[Figure]:
     yield _age(facts.metadata.age)
 
 
-def _known(family: int, space: float, intervals: int, facts: Facts) -> Figure:
+def _known(family: int, space: float, intervals: int) -> Figure:
     note = count_text(intervals, "interval")
+    share = wording.percent(space / public_space(family))
     if family == 4:
-        share = wording.percent(space / facts.coverage["ipv4"].of)
         return Figure(
             "IPv4 addresses known", wording.short(space), f"{share} of public space; {note}"
         )
-    share = wording.percent(space / _GLOBAL_UNICAST)
     return Figure("IPv6 space known", share, f"of 2000::/3, all that is assigned so far; {note}")
 
 
