@@ -17,7 +17,7 @@ from geolookup.dataset.intervals import I64, Bools
 from geolookup.files.joint_counts import JointCounts
 from geolookup.files.summarize import Count, Summary
 from geolookup.files.traffic import DAYS, HOSTING, HOURS, STATUSES, Traffic
-from geolookup.pictures.page_data import pack_integers
+from geolookup.pictures.page_data import pack_floats, pack_integers
 from geolookup.reports.traffic_groups import groups_of, label
 from geolookup.reports.traffic_protection import protect
 from geolookup.reports.traffic_times import MOST_COLUMNS, shown_counts
@@ -136,8 +136,12 @@ def pack(cube: Cube) -> dict[str, Any]:
         "countries": [(offer.key, offer.label) for offer in cube.countries],
         "networks": [(offer.key, offer.label) for offer in cube.networks],
         "classes": pack_integers(cube.classes.ravel()),
-        "totals": pack_integers(cube.totals),
-        "tables": {name: pack_integers(table.ravel()) for name, table in cube.tables.items()},
+        # Floats: a packed integer is less than 2^30.
+        "totals": pack_floats(cube.totals.astype(np.float64)),
+        "tables": {
+            name: pack_floats(table.ravel().astype(np.float64))
+            for name, table in cube.tables.items()
+        },
         # City, region, country code: the members of a city.
         "cities": [
             (city.members[2], label("cities", city), city.addresses) for city in cube.cities

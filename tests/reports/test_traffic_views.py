@@ -16,13 +16,14 @@ from geolookup import Engine
 from geolookup.files.distinct import DistinctAddresses
 from geolookup.files.summarize import Summary
 from geolookup.files.traffic import Traffic
-from geolookup.reports.traffic_cube import Cube, cube_of
+from geolookup.reports.traffic_cube import Cube, cube_of, pack
 from geolookup.reports.traffic_groups import groups_section
 from geolookup.reports.traffic_kinds import hosting_section, status_section
 from geolookup.reports.traffic_protection import protect
 from geolookup.reports.traffic_times import hours_section, time_section
 from geolookup.reports.traffic_views import View, share_text
 from geolookup.tables.times import Instants
+from tests.pictures.unpacking import unpack_floats
 from tests.tiers import scaled
 
 _ADDRESSES = [
@@ -264,6 +265,14 @@ def _check_sum(hidden: Any, is_shown: Any, rows: list[int], columns: list[int], 
         assert hidden[plus].sum() == 0 or hidden[plus].sum() >= least
     if not plus.any():
         assert hidden[minus].sum() == 0 or hidden[minus].sum() >= least
+
+
+def test_a_class_of_more_than_a_billion_requests_is_packed() -> None:
+    counts = np.array([3 << 30, -1, 7], np.int64)
+    cube = Cube([], [], np.zeros((1, 2), np.int64), counts[:1], {"statuses": counts[None]}, [])
+    packed = pack(cube)
+    assert unpack_floats(packed["totals"]).tolist() == [3 << 30]
+    assert unpack_floats(packed["tables"]["statuses"]).tolist() == counts.tolist()
 
 
 def test_hosting_and_status_codes_by_country(sample: Engine) -> None:

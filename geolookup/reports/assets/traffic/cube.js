@@ -3,9 +3,10 @@
 
 async function trafficCube(data) {
   const names = Object.keys(data.tables);
-  const [classes, totals, ...tables] = await Promise.all(
-    [data.classes, data.totals, ...names.map((name) => data.tables[name])].map(unpackIntegers),
-  );
+  const [classes, totals, ...tables] = await Promise.all([
+    unpackIntegers(data.classes),
+    ...[data.totals, ...names.map((name) => data.tables[name])].map(unpackFloats),
+  ]);
   const packed = Object.fromEntries(names.map((name, at) => [name, tables[at]]));
   return new TrafficCube(data, classes, totals, packed);
 }
