@@ -46,7 +46,9 @@ def change_section(difference: Difference) -> Section:
     """Return the changes by kind, level, country, distance, source, network and field."""
     judged = difference.judged
     tables = [kind_table(difference), coverage_table(judged), *moved_tables(judged)]
-    tables += [*kilometres_tables(judged), *mover_tables(judged), *source_tables(judged)]
+    tables += [*kilometres_tables(judged), *mover_tables(judged)]
+    if not difference.is_none:
+        tables += source_tables(judged)
     return charts_section(
         "changes",
         "What has changed",

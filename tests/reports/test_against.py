@@ -242,6 +242,7 @@ def test_a_dataset_against_itself_has_not_changed() -> None:
     tables = of_sections([section])
     assert [row[0] for row in tables["By kind of change"]] == ["unchanged"]
     assert not [caption for caption in tables if caption.startswith(("Moved", "Distance"))]
+    assert not [caption for caption in tables if "by their source" in caption]
     assert moved_section(changed) is None
     assert ranges_section(changed) is None
 
