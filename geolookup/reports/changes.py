@@ -135,13 +135,12 @@ def _flows(name: str, part: Part, difference: Difference) -> Chart:
     of = part.moved["country"].count
     drawn = [(f"{flow.old} → {flow.new}", flow.weight / of) for flow in flows[:_DRAWN]]
     title = f"{wording.family(name)} {part.unit} that changed country"
-    share_head = "share of all that changed country"
-    chart = bars(f"{name}-flows", title, share_head, drawn, form=wording.percent)
+    chart = bars(f"{name}-flows", title, "share", drawn, form=wording.percent)
     rows = [
         (flow.old, flow.new, wording.count(flow.weight), wording.percent(flow.weight / of))
         for flow in flows[:_LISTED]
     ]
-    head = ("From", "To", part.unit, share_head)
+    head = ("From", "To", part.unit, "share")
     return replace(chart, head=head, rows=rows, saved_only=counts_to_hide(int(name[-1]), 2))
 
 

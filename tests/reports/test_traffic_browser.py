@@ -211,3 +211,13 @@ def test_a_narrowed_page_fits_a_phone_and_a_screen_reader(
     reader.page.select_option("#filter-choice", label=requests[0].country)
     reader.check_width()
     reader.check()
+
+
+def test_the_figures_fill_their_rows(page: Callable[[int], Path], reader: Reader) -> None:
+    """Eight figures are one row of a wide page, and four rows of a phone: none stands alone."""
+    reader.open(page(1).as_uri())
+    for width, rows in ((1600, 1), (400, 4)):
+        reader.page.set_viewport_size({"width": width, "height": 900})
+        boxes = [box.bounding_box() for box in reader.page.locator("#summary .figures > div").all()]
+        assert len({box["y"] for box in boxes if box}) == rows
+        assert len(boxes) == 8
