@@ -63,6 +63,7 @@ def printed(command: str, folder: str) -> str:
     changes = {
         "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
         "TERM": "xterm-256color",
+        "COLUMNS": str(COLUMNS),  # a value of the caller would win over the size
         "LC_ALL": "C.UTF-8",
         "GEOLOOKUP_DATASET": "",
         "GEOLOOKUP_STORE": folder,
