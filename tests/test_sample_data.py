@@ -28,6 +28,7 @@ from hypothesis import given
 
 from sample_data import figures, make, ranges, seats
 from sample_data.ranges import ends
+from tests.docs.blocks import unwrapped
 from tests.skips import needs
 from tests.tables.real_columns import value_of
 
