@@ -50,12 +50,12 @@ def _add(app: Sphinx, doctree: Any) -> None:
         page, _, anchor = target.partition("#")
         if page == app.env.docname:
             if anchor and anchor not in doctree.ids:
-                raise ConfigError(f"docs/_site/synonyms.py: there is no section {target}")
+                raise ConfigError(f"docs/_site/synonyms.py: unknown section {target}")
             entries = [("single", word, anchor, "main", None) for word in words]
             doctree.append(addnodes.index(entries=entries))
 
 
 def _check(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     for page in {target.partition("#")[0] for target in SYNONYMS} - env.found_docs:
-        raise ConfigError(f"docs/_site/synonyms.py: there is no page {page}")
+        raise ConfigError(f"docs/_site/synonyms.py: unknown page {page}")
     return []
