@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
+from geolookup.contract.fields import COUNTRY_ALIASES
 from geolookup.dataset.metadata import Source
 from geolookup.errors import count_text, line_text
 
 #: Treatment of the parts of ranges that no lookup reaches under their own address.
 _PARTS = {
-    "clipped": "in private space",
+    "clipped": "in special-purpose space",
     "folded": "IPv4-mapped, kept as IPv4",
     "excluded": "in 6to4 and NAT64, looked up by their IPv4 address",
 }
@@ -65,6 +66,7 @@ class SourceReport:
     rejected: Counter[str] = field(default_factory=Counter)
     nulled: Counter[str] = field(default_factory=Counter)  # by field
     unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
+    aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
     far: int = 0  # rows with coordinates far outside their country
     swapped: int = 0  # of these, rows that are inside if latitude and longitude are swapped
     rows_clipped: int = 0
@@ -105,9 +107,14 @@ class SourceReport:
             yield f"  unknown     {name} {_commonest(words)}"
         if self.far:
             yield f"  far         {self._far()}"
-        if self.note:
-            yield f"  note        {self.note}"
+        yield from (f"  note        {note}" for note in self._notes())
         yield from chain.from_iterable(keys.lines() for keys in self.keys)
+
+    def _notes(self) -> Iterator[str]:
+        if self.note:
+            yield self.note
+        for word, count in self.aliases.items():
+            yield f"{word!r} read as {COUNTRY_ALIASES[word]!r} in {count_text(count, 'row')}"
 
     def warnings(self, rejects: Path | None) -> Iterator[str]:
         """Yield the notes that a reader must not miss; ``rejects`` is the file of rejected rows."""

@@ -163,7 +163,16 @@ class RecipeCheck:
             yield f"{count_text(count, 'problem')}: build would fail"
         elif not missing:
             build = shlex.join(["build", self.recipe, "-o", "DIR", *self.limits.build_options()])
-            yield f"no problem; to build it: geolookup {build}"
+            yield f"{self._success()}; to build it: geolookup {build}"
         if missing:
             download = shlex.join(["download", self.recipe, *self.limits.download_options()])
             yield f"not in the cache: {missing:,}; to fetch: geolookup {download}"
+
+    def _success(self) -> str:
+        """Return that a build would succeed, with the rows and values that it would lose."""
+        reports = [table.rows for source in self.sources for table in source.tables]
+        rejected = sum(report.rejected.total() for report in reports)
+        nulled = sum(report.nulled.total() for report in reports)
+        losses = [f"{count_text(rejected, 'row')} rejected"] if rejected else []
+        losses += [f"{count_text(nulled, 'invalid value')} nulled"] if nulled else []
+        return f"a build would succeed, with {' and '.join(losses)}" if losses else "no problem"

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, STATED
@@ -34,6 +35,7 @@ from geolookup_builder.vocabulary import VOCABULARY
 FOLDED, *EXCLUDED = ranges_of(6, CARRIES_IPV4)
 #: Unknown words kept for each batch; limits memory if a column holds other data.
 _MAX_WORDS = 100
+_COUNTRY = "country_code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ class CleanBatch:
     tuples: dict[str, Distinct]
     nulled: dict[str, int]  # rows by field
     words: dict[str, Counter[str]]  # that the vocabulary lacks, by field
+    aliases: Counter[str]  # rows by country code
     nulled_cells: list[NulledCells]
     far: Far
 
@@ -122,6 +125,7 @@ class SourceRows:
     def clean_batch(self, batch: Batch) -> CleanBatch:
         """Clean and number the values of a batch; safe to call from several threads."""
         tuples, nulled, words, cells = {}, {}, {}, list[NulledCells]()
+        aliases = Counter[str]()
         is_accepted = batch.ranges.family != 0
         for layer, fields in STATED.items():
             names = [name for name in fields if name in batch.fields and name in self._kept]
@@ -131,9 +135,11 @@ class SourceRows:
                 nulled.update({name: int(np.count_nonzero(rows)) for name, rows in invalid.items()})
                 words.update(_unknown_words(batch, invalid))
                 cells += _nulled_cells(batch, invalid)
+                if _COUNTRY in names:
+                    aliases = _aliases(batch, is_accepted, self._reference)
         families = {family: batch.ranges.of_family(family) for family in (4, 6)}
         far = far_rows(tuples[LOCATION]) if LOCATION in tuples else Far()
-        return CleanBatch(len(batch), families, tuples, nulled, words, cells, far)
+        return CleanBatch(len(batch), families, tuples, nulled, words, aliases, cells, far)
 
     def add(self, batch: CleanBatch) -> None:
         """Add the rows of a batch that are not rejected."""
@@ -145,6 +151,7 @@ class SourceRows:
             rows.add(first, last, index + self._report.read, family_numbers)
         self._report.read += batch.size
         self._report.nulled.update(batch.nulled)
+        self._report.aliases.update(batch.aliases)
         self._report.far += len(batch.far.rows)
         self._report.swapped += batch.far.swapped
         for name, counts in batch.words.items():
@@ -267,6 +274,19 @@ def _unknown_words(batch: Batch, invalid: Mapping[str, Bools]) -> dict[str, Coun
             words = cells.dictionary.take(pa.array(common)).to_pylist()
             counters[name] = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
     return counters
+
+
+def _aliases(batch: Batch, is_accepted: Bools, reference: Reference) -> Counter[str]:
+    """Count the accepted rows whose country is a code that ISO 3166 does not assign."""
+    cells, words = batch.fields[_COUNTRY], [*reference.aliases]
+    # Distinct cells "GB", "uk ": numbers null, 0. Rows are counted by the number of their cell.
+    texts = pc.utf8_upper(pc.utf8_trim_whitespace(cells.dictionary))
+    numbers = pc.index_in(texts, pa.array(words, pa.string()))
+    if numbers.null_count == len(numbers):
+        return Counter()
+    of_rows = numbers.take(cells.indices.filter(pa.array(is_accepted))).drop_null()
+    counts = np.bincount(of_rows.to_numpy(), minlength=len(words))
+    return +Counter(dict(zip(words, counts.tolist(), strict=True)))
 
 
 def _nulled_cells(batch: Batch, invalid: Mapping[str, Bools]) -> Iterator[NulledCells]:

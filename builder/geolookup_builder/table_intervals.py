@@ -1,8 +1,8 @@
 """The intervals of one source table, and the counts of its rows and addresses.
 
 Each family is flattened (``flatten``). Then it loses the space that lookups never search: a lookup
-in private space always answers 10002, one in 6to4 or NAT64 space uses the IPv4 address that the
-address carries. ``gather`` has folded IPv4-mapped ranges into IPv4 before.
+in special-purpose space always answers 10002, one in 6to4 or NAT64 space uses the IPv4 address that
+the address carries. ``gather`` has folded IPv4-mapped ranges into IPv4 before.
 """
 
 from __future__ import annotations

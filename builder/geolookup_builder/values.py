@@ -59,8 +59,17 @@ class Reference:
         """The codes of countries by their own text, by their three letters and by their aliases."""
         codes = {code: code for code in self.countries}
         three = {entry.country_code_iso3: code for code, entry in self.countries.items()}
-        aliases = {word: code for word, code in COUNTRY_ALIASES.items() if code in codes}
-        return {**aliases, **{word: code for word, code in three.items() if word}, **codes}
+        return {**self.aliases, **{word: code for word, code in three.items() if word}, **codes}
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """The codes that are read as another: UK as GB, unless the table has a country UK."""
+        words = self.countries
+        return {
+            word: code
+            for word, code in COUNTRY_ALIASES.items()
+            if code in words and word not in words
+        }
 
 
 def load_reference(countries: Path | None = None) -> Reference:

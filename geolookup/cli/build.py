@@ -53,8 +53,8 @@ def build(
     Prints a report: one line for each source, then its counters that are not zero.
     Rejected rows have no valid range. Duplicate rows have the range of a later
     row. Covered rows lose all addresses to more specific rows. Clipped addresses
-    are private, folded ones IPv4-mapped, excluded ones 6to4 or NAT64. Nulled values
-    are invalid. Far rows have coordinates over 100 km outside their country. Coverage
+    are special-purpose, folded ones IPv4-mapped, excluded ones 6to4 or NAT64. Nulled
+    values are invalid. Far rows have coordinates over 100 km outside their country. Coverage
     counts addresses with a value. Exits with 2, leaving no dataset, if a source cannot
     be used or has no usable row.
 

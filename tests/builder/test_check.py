@@ -49,7 +49,7 @@ def test_files_format_fields_and_rows(tmp_path: Path) -> None:
         "  left out    city_name (fields of the recipe)",
         "  rows        4 rows read, 1 used",
         "  duplicate   2 rows with the range of a later row",
-        "  clipped     2 rows, 33,554,432 addresses in private space",
+        "  clipped     2 rows, 33,554,432 addresses in special-purpose space",
         f"no problem; to build it: geolookup build {path} -o DIR",
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "recipe.toml"]
@@ -70,7 +70,16 @@ def test_bad_rows_and_columns_that_are_not_read(tmp_path: Path) -> None:
 def test_the_limit_of_rejected_rows(tmp_path: Path) -> None:
     text = recipe(f'path = "a.csv"\n{MAPPING}')
     assert "1 of 3 rows of a.csv" in source_of(checked(tmp_path, {"a.csv": BAD}, text)).problem
-    assert not checked(tmp_path, {"a.csv": BAD}, text, max_rejects=1).has_problem
+    report = checked(tmp_path, {"a.csv": BAD}, text, max_rejects=1)
+    assert not report.has_problem
+    losses = "1 row rejected and 1 invalid value nulled"
+    assert [*report.lines()][-1].startswith(f"a build would succeed, with {losses}; to build it: ")
+    report = checked(
+        tmp_path,
+        {"a.csv": "network,country_code\n8.8.8.0/24,XX\n8.8.9.0/24,DE\n"},
+        recipe('path = "a.csv"'),
+    )
+    assert [*report.lines()][-1].startswith("a build would succeed, with 1 invalid value nulled; ")
 
 
 PROBLEMS: dict[str, tuple[dict[str, str], str]] = {
@@ -189,7 +198,7 @@ def test_the_next_command_has_the_options_of_the_check(tmp_path: Path) -> None:
     data = tmp_path / "my rows.csv"
     data.write_text(ROWS.replace("10.0.0.0/8", "8.8.9.0/33"), encoding="utf-8")
     good = run("check", str(data), "--max-rejects", "1", "--cache", str(tmp_path))
-    _, command = good.stdout.rstrip("\n").split("no problem; to build it: geolookup ")
+    _, command = good.stdout.rstrip("\n").split("; to build it: geolookup ")
     words = shlex.split(command.replace(" DIR", f" {shlex.quote(str(tmp_path / 'data'))}"))
     assert words[2:] == ["-o", words[3], "--max-rejects", "1", "--cache", str(tmp_path)]
     assert run(*words).returncode == 0

@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from geolookup_builder.build_report import BuildReport, SourceReport
+from geolookup_builder.reference.countries import COLUMNS
 from geolookup_builder.sources.reading import delimited
 from geolookup_builder.values import Reference, clean, value_type
 from geolookup_builder.vocabulary import VOCABULARY, translate
@@ -164,7 +165,7 @@ def test_counts_coverage_and_used_rows(build: Build) -> None:
         "a.csv: 6 rows read, 1 used",
         "  rejected    1 row without a valid range (1 not an address)",
         "  duplicate   1 row with the range of a later row",
-        "  clipped     2 rows, 16,777,218 addresses in private space",
+        "  clipped     2 rows, 16,777,218 addresses in special-purpose space",
         "  folded      1 row, 2 addresses IPv4-mapped, kept as IPv4",
         "  excluded    1 row, 2 addresses in 6to4 and NAT64, looked up by their IPv4 address",
         "  nulled      1 invalid value (1 asn)",
@@ -208,6 +209,7 @@ def test_bad_values_null_their_layer_alone(built: tuple[Path, BuildReport]) -> N
     (source,) = report.sources
     assert source.nulled == {field: len(bad) for field, _, bad in FIELDS}
     assert source.rejected == {}
+    assert source.aliases == {"UK": 1, "EL": 1}
     count = sum(len(good) + len(bad) for _, good, bad in FIELDS)
     rows = iter(known(dataset, *(f"8.8.{number}.8" for number in range(count))))
     for field, good, bad in FIELDS:
@@ -235,6 +237,32 @@ def test_the_next_source_shows_through_but_no_wider_row(build: Build) -> None:
     output, _ = build(files)
     (actual,) = known(output, "8.8.8.8")
     assert (actual["country_code"], actual.get("latitude"), actual["asn"]) == ("SE", None, 1)
+
+
+def test_codes_outside_iso_3166_are_counted(build: Build) -> None:
+    """In accepted rows, in all batches and cases; not if the table of countries has UK."""
+    rows = "1.0.0.0/24,UK,\n1.0.1.0/24, uk,\n1.0.2.0/24,GB,\nnowhere,UK,\n1.0.3.0/24,EL,x\n"
+    _, report = build({"a.csv": f"network,country_code,isp\n{rows}"}, max_rejects=1)
+    assert report.sources[0].aliases == {"UK": 2, "EL": 1}
+    notes = [line for line in report.lines() if "note" in line and " read as " in line]
+    assert notes == [
+        "  note        'UK' read as 'GB' in 2 rows",
+        "  note        'EL' read as 'GR' in 1 row",
+    ]
+    feed = "1.0.0.0/24,UK,UK-LND,London,\n1.0.1.0/24,GB,GB-LND,,\n"
+    text = '[dataset]\nname = "d"\n[[source]]\nformat = "geofeed"\npath = "feed.csv"\n'
+    dataset, report = build({"feed.csv": feed}, text)
+    assert report.sources[0].aliases == {"UK": 1}
+    assert [
+        (item["country_code"], item["region_code"]) for item in known(dataset, "1.0.0.1", "1.0.1.1")
+    ] == [("GB", "LND")] * 2
+    codes = f"{','.join(COLUMNS)}\nEU,UK,UKN,Ukania{',' * (len(COLUMNS) - 4)}\n"
+    countries = '[tables]\ncountries = "countries.csv"\n'
+    _, report = build(
+        {"a.csv": "network,country_code\n1.0.0.0/24,UK\n", "countries.csv": codes},
+        recipe("path = 'a.csv'") + countries,
+    )
+    assert (report.sources[0].aliases, report.counts["countries"]) == ({}, 1)
 
 
 def test_counts_and_unknown_words(build: Build) -> None:

@@ -59,10 +59,12 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     parts = {name: _unquote(part) for name, part in line_parts(rows, _PATTERN).items()}
-    country = _iso_codes(pc.utf8_upper(parts["country"]))
+    country = pc.utf8_upper(parts["country"])
     return from_networks(parts["network"]), {
         "country_code": without(country.dictionary_encode(), _NO_COUNTRY),
-        "region_code": _region_code(country, pc.utf8_upper(parts["region"])).dictionary_encode(),
+        "region_code": _region_code(
+            _iso_codes(country), pc.utf8_upper(parts["region"])
+        ).dictionary_encode(),
         "city_name": parts["city"].dictionary_encode(),
         "postal_code": parts["postal"].dictionary_encode(),
     }
