@@ -178,7 +178,7 @@ def _table_check(
 
     members = reading.positions.members()
     columns = spec.options.get("columns")
-    mapping = recipe_columns(spec.recipe, columns) if isinstance(columns, dict) else {}
+    mapping = recipe_columns(spec, columns) if isinstance(columns, dict) else {}
     unread = dict.fromkeys(
         name for member in reading.positions.runs for name in member.numbers.unread
     )

@@ -1,4 +1,7 @@
-"""The names of fields in a recipe: as in calls and options, or as columns of a source."""
+"""The names of fields in a recipe: as in calls and options, or as columns of a source.
+
+An own column is ``own.site_id``, as in calls, or ``site_id``, as the recipe declares it.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +9,38 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES, Field
+from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES, OWN, Field
 from geolookup.contract.paths import path_of_name, resolve_field, resolve_fields
+from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError
 
 _T = TypeVar("_T")
-_FIELDS = tuple(BY_SOURCE_COLUMN.values())
 _BY_PATH = {field.path: column for column, field in BY_SOURCE_COLUMN.items()}
-_GROUPS = {field.group for field in _FIELDS}
+_GROUPS = {field.group for field in BY_SOURCE_COLUMN.values()}
 
 
-def source_column(recipe: Path, option: str, name: object) -> str:
+def source_column(recipe: Path, option: str, name: object, schema: Schema) -> str:
     """Return the column of a source that one name of a recipe means: city is city_name.
 
     Raises BuildError for a group and for an unknown name; the message names the option.
     """
-    field = BY_SOURCE_COLUMN.get(name) if isinstance(name, str) else None
-    return _column(field or _resolve(recipe, option, name, resolve_field))
+    if column := column_named(name, schema):
+        return column
+    return _resolve(recipe, option, name, schema, resolve_field).source_column
 
 
-def source_columns(recipe: Path, option: str, name: object) -> list[str]:
+def source_columns(recipe: Path, option: str, name: object, schema: Schema) -> list[str]:
     """Return the columns that a name means; of a group, all that a source may have."""
-    if isinstance(name, str) and name in BY_SOURCE_COLUMN:
-        return [name]
-    fields = _resolve(recipe, option, name, lambda one, *more: resolve_fields([one], *more))
-    return [_column(field) for field in fields]
+    if column := column_named(name, schema):
+        return [column]
+    fields = _resolve(recipe, option, name, schema, lambda one, *more: resolve_fields([one], *more))
+    return [field.source_column for field in fields]
+
+
+def column_named(name: object, schema: Schema) -> str | None:
+    """Return the column of a source that has this name itself, or None."""
+    columns = (str(name), f"{OWN}.{name}")
+    return next((column for column in columns if column in schema.by_source_column), None)
 
 
 def near_column(name: str) -> str | None:
@@ -38,14 +48,11 @@ def near_column(name: str) -> str | None:
     return _BY_PATH.get(path_of_name(name) or "")
 
 
-def _column(field: Field) -> str:
-    return _BY_PATH[field.path]
-
-
 def _resolve(
     recipe: Path,
     option: str,
     name: object,
+    schema: Schema,
     resolve: Callable[[object, tuple[Field, ...], str], _T],
 ) -> _T:
     path = NAMES.get(name) if isinstance(name, str) else None
@@ -53,7 +60,7 @@ def _resolve(
         problem = f"{option}: {name} follows from other fields, no source states it"
         raise BuildError(recipe, problem, remedy="leave it out")
     try:
-        return resolve(name, _FIELDS, option)
+        return resolve(name, tuple(schema.by_source_column.values()), option)
     except ValueError as error:
         problem, _, remedy = str(error).partition("; ")
         raise BuildError(recipe, problem, remedy=remedy) from error

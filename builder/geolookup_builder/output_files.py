@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from geolookup.contract import fields
+from geolookup.contract.schema import column_members
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import counts, describe, known_fields
 from geolookup.dataset.manifest import FileDescription, Manifest
@@ -44,9 +44,10 @@ def manifest(
         name=recipe.name,
         sources=_sources(recipe, coverages, rows, dates),
         credits=_credits([*reference, *extra_credits]),
-        fields=known_fields(tables),
+        fields=known_fields(tables, recipe.schema),
         counts=counts(tables),
-        coverage=_total(coverages),
+        coverage=_total(coverages, recipe.schema.layers),
+        columns=map(column_members, recipe.schema.own),
     )
 
 
@@ -72,7 +73,7 @@ def _sources(
     ]
 
 
-def _total(coverages: Sequence[Coverage]) -> Coverage:
+def _total(coverages: Sequence[Coverage], layers: Sequence[str]) -> Coverage:
     """Return the number of addresses with a known value, by layer, from all sources together."""
     families = ("ipv4", "ipv6")
     return {
@@ -80,7 +81,7 @@ def _total(coverages: Sequence[Coverage]) -> Coverage:
             family: sum(source[layer][family] for source in coverages if layer in source)
             for family in families
         }
-        for layer in fields.LAYERS
+        for layer in layers
     }
 
 

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, NoReturn
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN
+from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset.metadata import iso_day
 from geolookup.errors import BuildError, DiffError, name_text, near_match
 from geolookup.filesystem import open_regular
@@ -25,6 +25,7 @@ from geolookup.store.pointer import KEEP
 from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import RowRules
 from geolookup_builder.field_names import source_columns
+from geolookup_builder.own_columns import read_columns
 
 #: The folder of the packaged recipes.
 PACKAGED = Path(__file__).resolve().parent / "recipes"
@@ -47,7 +48,7 @@ class SourceSpec:
 
     format: str
     path: str
-    fields: frozenset[str]  # others are dropped
+    fields: frozenset[str]  # columns of a source; others are dropped
     options: Mapping[str, Any]
     texts: Mapping[str, str]
     recipe: Path
@@ -56,6 +57,7 @@ class SourceSpec:
     sha256: str = ""  # of a source that is one file, if the recipe has it
     remote: Remote | None = None  # the address to download from
     expected: RowRules = field(default_factory=RowRules)  # of its rows
+    schema: Schema = CONTRACT  # of the recipe
 
     @property
     def name(self) -> str:
@@ -93,6 +95,7 @@ class Recipe:
     enrich: Enrich = field(default_factory=Enrich)
     explains_rows: bool = False
     update: Update = field(default_factory=Update)
+    schema: Schema = CONTRACT
 
 
 def of_data(path: Path, format_name: str) -> Recipe:
@@ -104,7 +107,7 @@ def of_data(path: Path, format_name: str) -> Recipe:
     source = SourceSpec(
         format=format_name,
         path=data.name,
-        fields=frozenset(BY_SOURCE_COLUMN),
+        fields=frozenset(CONTRACT.by_source_column),
         options={},
         texts={},
         recipe=data,
@@ -119,7 +122,7 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     Raises BuildError for a key that is missing, unknown or of the wrong type.
     """
     document = _Table(path, "", _parse(path))
-    document.only("dataset", "source", "tables", "enrich", "update")
+    document.only("dataset", "columns", "source", "tables", "enrich", "update")
     dataset = document.table("dataset", "name", "explain")
     items = document.values.get("source") or [{}]
     if not isinstance(items, list) or not all(isinstance(source, dict) for source in items):
@@ -129,11 +132,14 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     if len(items) > MAX_SOURCES:
         problem = f"{len(items)} sources, at most {MAX_SOURCES} are allowed"
         raise BuildError(path, problem, remedy="name files of one format with a glob")
-    sources = tuple(_source(_Table(path, "source", source), formats) for source in items)
+    schema = read_columns(path, document.values.get("columns", {}))
+    tables_of_sources = (_Table(path, "source", source) for source in items)
+    sources = tuple(_source(table, formats, schema) for table in tables_of_sources)
     tables = document.table("tables", "countries")
     countries = path.parent / tables.text("countries") if "countries" in tables else None
     enrich, update = _enrich(document), _update(document)
-    return Recipe(path, name, sources, countries, enrich, _explains_rows(dataset), update)
+    explains_rows = _explains_rows(dataset)
+    return Recipe(path, name, sources, countries, enrich, explains_rows, update, schema)
 
 
 def toml_text(value: str | Mapping[str, str]) -> str:
@@ -229,7 +235,7 @@ def _check_missing(dataset: _Table, sources: Sequence[Mapping[str, Any]]) -> Non
         raise BuildError(dataset.recipe, problem, remedy=f"write {', '.join(lines)}")
 
 
-def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
+def _source(table: _Table, formats: Mapping[str, frozenset[str]], schema: Schema) -> SourceSpec:
     name, recipe = table.text("format"), table.recipe
     if name not in formats:
         hint = near_match(name, formats, fallback='format = "auto" detects the format')
@@ -243,7 +249,7 @@ def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
     return SourceSpec(
         format=name,
         path=path,
-        fields=_fields(table),
+        fields=_fields(table, schema),
         options={key: value for key, value in table.values.items() if key in formats[name]},
         texts=_texts(table),
         recipe=recipe,
@@ -251,6 +257,7 @@ def _source(table: _Table, formats: Mapping[str, frozenset[str]]) -> SourceSpec:
         sha256=remote_address.sha256(recipe, texts),
         remote=remote,
         expected=expected_rows.read_expected(recipe, table.values),
+        schema=schema,
     )
 
 
@@ -281,11 +288,11 @@ def _base(recipe: Path, path: str) -> Path:
         raise BuildError(recipe.stem, problem, remedy="change to another folder") from error
 
 
-def _fields(table: _Table) -> frozenset[str]:
-    names = table.values.get("fields", list(BY_SOURCE_COLUMN))
+def _fields(table: _Table, schema: Schema) -> frozenset[str]:
+    names = table.values.get("fields", list(schema.by_source_column))
     if not isinstance(names, list):
         table.refuse("fields", "is not a list", 'write fields = ["country_code"]')
-    columns = (source_columns(table.recipe, "source.fields", name) for name in names)
+    columns = (source_columns(table.recipe, "source.fields", name, schema) for name in names)
     return frozenset(chain.from_iterable(columns))
 
 

@@ -87,7 +87,7 @@ def _is_complete(header: Header) -> bool:
         is_generation(header.base)
         and is_generation(header.target)
         and isinstance(files, dict)
-        and files.keys() <= {*fmt.FILES, *fmt.EXPLAINING}
+        and files.keys() <= {*fmt.FILES, fmt.OWN, *fmt.EXPLAINING}
         and all(map(is_generation, files.values()))  # a SHA-256 too
     )
 

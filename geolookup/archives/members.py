@@ -35,7 +35,7 @@ def sum_line(sha256: str) -> bytes:
 
 def described_files(manifest: Manifest, path: Path, remedy: str) -> dict[str, tuple[int, str]]:
     """Return size and digest of each file that a manifest describes."""
-    if manifest.file_names not in ({*fmt.FILES}, {*fmt.FILES, *fmt.EXPLAINING}):
+    if manifest.file_names != set(manifest.expected_files):
         raise DatasetError(path, "the files in the manifest are not the files of a dataset", remedy)
     files = {}
     for name in manifest.file_names:

@@ -8,11 +8,8 @@ the columns of a table.
 To add a field: write its entry, run ``python -m docs.fields``, build the kernel, compile the
 bundled dataset again. ``tests/contract/test_new_field.py`` does that.
 
-Columns that a user declares in a recipe can become entries too: text, integer, real, Boolean or
-list of texts, in a group and layers of their own, stated in the manifest of the dataset. All sizes
-follow from sequences of entries. Three things are missing: a sequence for each dataset instead of
-``FIELDS``; the rendered names (``_Names`` of the compiled kernel, the templates of ``envelope``) in
-the ``State`` of the dataset; and a check for cells with lists in the compiler's ``values``.
+The columns that a user declares in a recipe are fields too, in the group ``OWN``. They are known at
+run time only: ``schema.Schema`` has the fields of a dataset.
 """
 
 from __future__ import annotations
@@ -35,8 +32,8 @@ LIMITS = {
     "int64": (-(1 << 63), (1 << 63) - 1),
     "uint32": (0, (1 << 32) - 1),
 }
-#: The tables of a dataset that store fields.
-COUNTRY, LOCATION, ZONE, NETWORK = "country", "location", "zone", "network"
+#: The tables of a dataset that store fields; ``OWN`` is also the group of a dataset's own columns.
+COUNTRY, LOCATION, ZONE, NETWORK, OWN = "country", "location", "zone", "network", "own"
 
 
 class Field:
@@ -61,6 +58,7 @@ class Field:
         "optional",
         "other_names",
         "path",
+        "private",
         "short_name",
         "source_column",
         "table",
@@ -82,6 +80,7 @@ class Field:
         source_column: str | None = None,
         nullable: bool = True,
         optional: bool = False,
+        private: bool = False,
         check: str = "",
         words: tuple[str, ...] = (),
         least: float | None = None,
@@ -109,6 +108,7 @@ class Field:
             self.source_column = self.member
         self.nullable = nullable  # null if unknown
         self.optional = optional  # left out of the answer if unknown; only the first of a table
+        self.private = private  # known in special-purpose space too
         #: how the compiler reads a cell, if not by the type: a function of its ``values``
         self.check = check
         self.words = words  # the only values, if there are a few
@@ -264,6 +264,16 @@ ENTRIES = (
 #: A member of the envelope, not of data. Only tables have it as a column, and only on request.
 ERROR_CODE = Field("error_code", "int32", "code of the error")
 
+
+def by_layer(fields: Iterable[Field]) -> dict[str, tuple[str, ...]]:
+    """Return the source columns of each layer, for the fields that source rows may state."""
+    columns: dict[str, tuple[str, ...]] = {}
+    for field in fields:
+        if field.source_column:
+            columns[field.layer] = (*columns.get(field.layer, ()), field.source_column)
+    return columns
+
+
 #: The fields of data: its members that are not objects.
 FIELDS = tuple(entry for entry in ENTRIES if entry.type != OBJECT)
 #: The objects of data.
@@ -272,14 +282,9 @@ GROUPS = tuple(entry.path for entry in ENTRIES if entry.type == OBJECT)
 STORED = tuple(field for field in FIELDS if field.table)
 #: The columns that an enriched table can have.
 COLUMNS = (*FIELDS, ERROR_CODE)
-#: The fields of each layer that a source row may state; the others follow from them.
+#: The columns of each layer that a source row may state; other fields follow from them.
 #: In each layer one source decides all fields; ``docs/data/recipe.md`` lists the fields of each.
-STATED = {
-    layer: tuple(
-        field.source_column for field in FIELDS if field.layer == layer and field.source_column
-    )
-    for layer in dict.fromkeys(field.layer for field in FIELDS if field.source_column)
-}
+STATED = by_layer(FIELDS)
 LAYERS = tuple(STATED)
 #: The field by its column in sources.
 BY_SOURCE_COLUMN = {field.source_column: field for field in FIELDS if field.source_column}

@@ -1,12 +1,13 @@
 """The names of fields in calls and options: paths, members, short names and groups.
 
 ``location.city_name``, ``city_name`` and ``city`` name one field; ``location`` names a group: all
-its members. ``fields.NAMES`` lists the names. Names of other products are hints only.
+its members. ``fields.NAMES`` lists the names. An own column has one name, ``own.site_id``. Names of
+other products are hints only.
 """
 
 from __future__ import annotations
 
-from geolookup.contract.fields import ENTRIES, FIELDS, GROUPS, NAMES, Field
+from geolookup.contract.fields import ENTRIES, FIELDS, GROUPS, NAMES, OWN, Field
 from geolookup.errors import near_match, suggestion
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -55,7 +56,7 @@ def resolve_field(name: object, among: tuple[Field, ...], call: str) -> Field:
     """
     names = [_ONE_VALUE.get(name, name) if isinstance(name, str) else name]
     fields = resolve_fields(names, among, call)
-    if name in GROUPS and name not in _ONE_VALUE:
+    if name in (*GROUPS, OWN) and name not in _ONE_VALUE:
         members = ", ".join(field.short_name for field in fields)
         raise ValueError(f"{call}: {name} is a group; name one of its members: {members}")
     return fields[0]
@@ -72,6 +73,12 @@ def unknown_field(name: object, call: str, among: tuple[Field, ...] = FIELDS) ->
     # A malformed address too: no field begins with a digit or has a colon.
     if name.strip()[:1].isdigit() or ":" in name or is_address_or_network(name):
         return ValueError(f"{call}: an address is not a field; {_EXAMPLES}")
+    own = [field.path for field in among if field.group == OWN]
+    if name == OWN or name.startswith(f"{OWN}."):
+        remedy = near_match(name, own) if own else "declare it in [columns] of the recipe"
+        return ValueError(f"{call}: the dataset has no column {name!r}; {remedy}")
+    if f"{OWN}.{name}" in own:
+        return ValueError(f"{call}: no field {name!r}; {suggestion(f'{OWN}.{name}')}")
     if name in NAMES:
         return ValueError(f"{call}: {name} follows from the address or the time, and is not stored")
     if all(part.strip() in NAMES for part in name.split(",")):

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract import fields
+from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import BufferDescription, FileDescription, Manifest
@@ -114,13 +115,14 @@ def counts(tables: Mapping[str, Any]) -> dict[str, int]:
         "networks": tables[fmt.NETWORK].num_rows - 1,
         "countries": tables[fmt.COUNTRY].num_rows - 1,
         "zones": tables[fmt.ZONE].num_rows - 1,
+        **({"own": tables[fmt.OWN].num_rows - 1} if fmt.OWN in tables else {}),
     }
 
 
-def known_fields(tables: Mapping[str, Any]) -> list[str]:
-    """Return the contract paths that are known for some address."""
+def known_fields(tables: Mapping[str, Any], schema: Schema) -> list[str]:
+    """Return the paths that are known for some address."""
     paths = []
-    for field in fields.FIELDS:
+    for field in schema.fields:
         # The rest of the time follows from the zone, but the instant is known without one.
         table = tables[fmt.TABLES[field.table or fields.ZONE]]
         column = table[field.column or "zone"]

@@ -11,9 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.contract import fields, special
+from geolookup.contract.schema import Schema
 from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Bools, count_addresses
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
 
 
@@ -40,8 +42,10 @@ def known_addresses(path: str | os.PathLike[str]) -> dict[str, KnownAddresses]:
     """
     folder = Path(path)
     try:
-        batches = {name: _read(folder / name) for name in fmt.ANSWERING}
-        tables = list(_known_rows(batches))
+        schema = read_manifest(folder).schema
+        files = (*fmt.ANSWERING, *((fmt.OWN,) if schema.own else ()))
+        batches = {name: _read(folder / name, schema) for name in files}
+        tables = list(_known_rows(batches, schema))
         return {f"ipv{family}": _count_known(family, batches, tables) for family in (4, 6)}
     except MemoryError:  # Arrow's is an ArrowException too
         raise
@@ -49,11 +53,11 @@ def known_addresses(path: str | os.PathLike[str]) -> dict[str, KnownAddresses]:
         raise DatasetError(folder, "damaged", REBUILD) from error
 
 
-def _read(path: Path) -> pa.RecordBatch:
+def _read(path: Path, schema: Schema) -> pa.RecordBatch:
     """Read a table; ValueError if a column has another type, or nulls where none belong."""
     batch, _ = arrow_files.read(path)
     batch.validate(full=True)
-    for name, column in fmt.COLUMNS[path.name].items():
+    for name, column in fmt.columns(path.name, schema).items():
         values = batch.column(name)
         nulls = values.null_count + (
             values.dictionary.null_count if pa.types.is_dictionary(values.type) else 0
@@ -63,18 +67,18 @@ def _read(path: Path) -> pa.RecordBatch:
     return batch
 
 
-def _known_rows(batches: Mapping[str, pa.RecordBatch]) -> Iterator[tuple[str, str, Bools]]:
+def _known_rows(
+    batches: Mapping[str, pa.RecordBatch], schema: Schema
+) -> Iterator[tuple[str, str, Bools]]:
     """Yield each field, the table that intervals refer to, and its rows with a value."""
-    for field in fields.FIELDS:
-        if not field.table:
-            continue
+    for field in schema.stored:
         values = batches[fmt.TABLES[field.table]].column(field.column)
         has_value = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
         if field.table in fmt.LINKS:
             # By row of the country or zone table; here: by row of the location table.
             has_value = has_value[batches[fmt.LOCATION].column(field.table).to_numpy()]
-        network = field.table == fields.NETWORK
-        yield field.path, fields.NETWORK if network else fields.LOCATION, has_value
+        is_linked = field.table in fmt.LINKS
+        yield field.path, fields.LOCATION if is_linked else field.table, has_value
 
 
 def _count_known(
@@ -83,7 +87,9 @@ def _count_known(
     batch = batches[fmt.IPV4 if family == 4 else fmt.IPV6]
     starts = arrow_files.starts_of(batch)
     rows = {
-        table: arrow_files.numbers_of(batch, table) for table in (fields.LOCATION, fields.NETWORK)
+        table: arrow_files.numbers_of(batch, table)
+        for table in (fields.LOCATION, fields.NETWORK, fields.OWN)
+        if table in batch.schema.names
     }
     counts: dict[bytes, int] = {}  # most facts of a country are known together
     with_value = {}

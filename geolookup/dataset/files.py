@@ -15,10 +15,11 @@ from itertools import pairwise
 
 from geolookup.contract import fields
 from geolookup.contract.address import MAX
+from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.column_views import Bits, EncodedColumn, Nullable, Words
 from geolookup.dataset.manifest import read_manifest
-from geolookup.dataset.rows import KINDS, Texts
+from geolookup.dataset.rows import Texts, kinds
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import check_regular
 
@@ -51,6 +52,7 @@ class Dataset:
         self.path = os.fspath(path)
         self.manifest = read_manifest(self.path)
         self.generation = self.manifest.generation  # the service reads it for each request
+        self.schema = self.manifest.schema
         self.serial = 0  # of the signature, if trusted keys are asked for one
         self._files: dict[str, File] = {}
         jump = self._file(fmt.IPV4_JUMP)
@@ -72,6 +74,12 @@ class Dataset:
         self.locations = location.texts(fields.LOCATION)
         self.networks = self._file(fmt.NETWORK).texts(fields.NETWORK)
         self.countries = self._file(fmt.COUNTRY).texts(fields.COUNTRY)
+        #: rows of own columns, and their texts; None without own columns
+        self.ipv4_owns = self.ipv6_owns = self.owns = None
+        if self.schema.own:
+            self.ipv4_owns = ipv4.view(fields.OWN, "uint32")
+            self.ipv6_owns = ipv6.view(fields.OWN, "uint32")
+            self.owns = self._file(fmt.OWN).texts(fields.OWN, self.schema)
         self._zones = self._file(fmt.ZONE)
         self._starts: dict[int, Starts] = {}
         self._provenance: dict[int, Provenance] = {}
@@ -115,7 +123,7 @@ class Dataset:
             from geolookup.dataset.provenance import Provenance
 
             file = self.beside(fmt.PROVENANCE[family])
-            self._provenance[family] = Provenance(file, family)
+            self._provenance[family] = Provenance(file, family, self.schema)
         return self._provenance[family]
 
     def beside(self, name: str) -> File:
@@ -278,14 +286,14 @@ class File:
         offsets = self._buffer(description, 1)
         return offsets[: len(offsets) // 4 * 4].cast("i"), self._buffer(description, 2)
 
-    def texts(self, table: str) -> Texts:
+    def texts(self, table: str, schema: Schema = CONTRACT) -> Texts:
         """Return the JSON texts of the rows of a table, one of each field in a row."""
-        columns, known_columns = self._description.columns, fmt.COLUMNS[fmt.TABLES[table]]
+        columns, known_columns = self._description.columns, fmt.columns(fmt.TABLES[table], schema)
         if columns is not None and columns.keys() != known_columns.keys():
             names = ", ".join(sorted(columns.keys() ^ known_columns.keys()))
             raise DatasetError(self.path, f"built with other fields ({names})", REBUILD)
         sums = self.view(fmt.CHECKSUMS, "uint32")
-        return Texts(self.path, *self.strings("json"), sums, KINDS[table])
+        return Texts(self.path, *self.strings("json"), sums, kinds(table, schema))
 
     def _column(self, name: str, kind: str) -> BufferDescription:
         description = self._description.column(name)

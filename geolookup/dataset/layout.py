@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from geolookup.contract import fields
+from geolookup.contract.schema import CONTRACT, Schema
 
 FORMAT = "geolookup-dataset"
 FORMAT_VERSION = 2
@@ -21,16 +22,19 @@ LOCATION = "location.arrow"
 NETWORK = "network.arrow"
 COUNTRY = "country.arrow"
 ZONE = "zone.arrow"
+OWN = "own.arrow"
 #: The file of each table that holds fields.
 TABLES = {
     fields.COUNTRY: COUNTRY,
     fields.LOCATION: LOCATION,
     fields.ZONE: ZONE,
     fields.NETWORK: NETWORK,
+    fields.OWN: OWN,
 }
 #: Which source decided each layer, by family; no lookup reads these.
 PROVENANCE = {4: "ipv4_provenance.arrow", 6: "ipv6_provenance.arrow"}
 ANSWERING = (IPV4, IPV4_JUMP, IPV6, IPV6_SPARSE_INDEX, LOCATION, NETWORK, COUNTRY, ZONE)
+#: The files that every dataset has; ``files`` has all of one.
 FILES = (*ANSWERING, *PROVENANCE.values())
 #: The rows behind that, if the recipe asks for them; only ``explain`` reads these.
 EXPLAINED = {4: "ipv4_explained.arrow", 6: "ipv6_explained.arrow"}
@@ -80,20 +84,16 @@ def dictionary_type(values: str, indices: str) -> str:
     return f"dictionary<values={values}, indices={indices}, ordered=0>"
 
 
-def _fields(table: str) -> dict[str, Column]:
+def _fields(table: str, schema: Schema = CONTRACT) -> dict[str, Column]:
     """Return the columns of a table's fields; texts that repeat are dictionaries."""
-    distinct = table in (fields.LOCATION, fields.NETWORK)
+    distinct = table in (fields.LOCATION, fields.NETWORK, fields.OWN)
     return {
         field.column: Column(
             f"dictionary<{fields.TEXT}>" if distinct and field.type == fields.TEXT else field.type,
             nullable=field.nullable,
         )
-        for field in fields.in_table(table)
+        for field in schema.in_table(table)
     }
-
-
-#: The type of values of each field that source rows state.
-STATED = {name: field.type for name, field in fields.BY_SOURCE_COLUMN.items()}
 
 
 def _optional_column(kind: str) -> Column:
@@ -121,43 +121,62 @@ ENDS = ("first_high", "first_low", "last_high", "last_low")
 #: The column with the first interval of a source table, by family.
 EXPLAINED_STARTS = {4: "ipv4", 6: "ipv6"}
 
-#: The columns of each file in their order; ``docs/reference/format.md`` describes them.
-COLUMNS: Mapping[str, Mapping[str, Column]] = {
-    IPV4: {**_STARTS[4], **_ROWS},
-    IPV4_JUMP: {"interval": _NUMBER},
-    IPV6: {**_STARTS[6], **_ROWS},
-    IPV6_SPARSE_INDEX: {"start_high": Column("uint64")},
-    LOCATION: {
-        **{link: Column("uint16") for link in LINKS},
-        **_fields(fields.LOCATION),
-        **_JSON,
-    },
-    NETWORK: {**_fields(fields.NETWORK), **_JSON},
-    COUNTRY: {**_fields(fields.COUNTRY), **_JSON},
-    ZONE: _fields(fields.ZONE),
-    **{
-        PROVENANCE[family]: {
-            **_STARTS[family],
-            **{layer: Column("uint8", optional=True) for layer in fields.LAYERS},
-        }
-        for family in (4, 6)
-    },
-    **{EXPLAINED[family]: {**_STARTS[family], "row": _NUMBER} for family in (4, 6)},
-    EXPLAINED_TABLES: {
-        "row": _NUMBER,
-        **dict.fromkeys(EXPLAINED_STARTS.values(), _NUMBER),
-        **dict.fromkeys(fields.LAYERS, _NUMBER),
-    },
-    EXPLAINED_NUMBERS: {"value": _NUMBER},
-    EXPLAINED_RANGES: {
-        "row": _NUMBER,
-        "family": Column("uint8"),
-        **{name: Column("uint64") for name in ENDS},
-    },
-    EXPLAINED_LINES: {"row": _NUMBER, "file": _NUMBER, "line": Column("uint32", nullable=True)},
-    EXPLAINED_FILES: {"source": Column("uint8"), "file": Column("string", nullable=True)},
-    EXPLAINED_VALUES: {
-        **{name: _optional_column(kind) for name, kind in STATED.items()},
-        CHECKSUMS: _NUMBER,
-    },
-}
+
+def files(schema: Schema, *, explains_rows: bool = False) -> tuple[str, ...]:
+    """Return the names of the files of a dataset."""
+    own = (OWN,) if schema.own else ()
+    return (*FILES, *own, *(EXPLAINING if explains_rows else ()))
+
+
+def columns(name: str, schema: Schema) -> Mapping[str, Column]:
+    """Return the columns of a file of a dataset, in their order."""
+    return (COLUMNS if schema is CONTRACT else _columns(schema))[name]
+
+
+def _columns(schema: Schema) -> dict[str, Mapping[str, Column]]:
+    own = {fields.OWN: _NUMBER} if schema.own else {}
+    stated = {name: field.type for name, field in schema.by_source_column.items()}
+    return {
+        IPV4: {**_STARTS[4], **_ROWS, **own},
+        IPV4_JUMP: {"interval": _NUMBER},
+        IPV6: {**_STARTS[6], **_ROWS, **own},
+        IPV6_SPARSE_INDEX: {"start_high": Column("uint64")},
+        LOCATION: {
+            **{link: Column("uint16") for link in LINKS},
+            **_fields(fields.LOCATION),
+            **_JSON,
+        },
+        NETWORK: {**_fields(fields.NETWORK), **_JSON},
+        COUNTRY: {**_fields(fields.COUNTRY), **_JSON},
+        ZONE: _fields(fields.ZONE),
+        **({OWN: {**_fields(fields.OWN, schema), **_JSON}} if schema.own else {}),
+        **{
+            PROVENANCE[family]: {
+                **_STARTS[family],
+                **{layer: Column("uint8", optional=True) for layer in schema.layers},
+            }
+            for family in (4, 6)
+        },
+        **{EXPLAINED[family]: {**_STARTS[family], "row": _NUMBER} for family in (4, 6)},
+        EXPLAINED_TABLES: {
+            "row": _NUMBER,
+            **dict.fromkeys(EXPLAINED_STARTS.values(), _NUMBER),
+            **dict.fromkeys(schema.layers, _NUMBER),
+        },
+        EXPLAINED_NUMBERS: {"value": _NUMBER},
+        EXPLAINED_RANGES: {
+            "row": _NUMBER,
+            "family": Column("uint8"),
+            **{name: Column("uint64") for name in ENDS},
+        },
+        EXPLAINED_LINES: {"row": _NUMBER, "file": _NUMBER, "line": Column("uint32", nullable=True)},
+        EXPLAINED_FILES: {"source": Column("uint8"), "file": Column("string", nullable=True)},
+        EXPLAINED_VALUES: {
+            **{name: _optional_column(kind) for name, kind in stated.items()},
+            CHECKSUMS: _NUMBER,
+        },
+    }
+
+
+#: The columns of each file without own columns; ``docs/reference/format.md`` describes them.
+COLUMNS: Mapping[str, Mapping[str, Column]] = _columns(CONTRACT)

@@ -11,6 +11,7 @@ import json
 import os
 import time
 
+from geolookup.contract.schema import CONTRACT, Schema, own_schema
 from geolookup.dataset import layout as fmt
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import check_regular
@@ -33,6 +34,8 @@ MEMBERS = frozenset(
 )
 #: The generation whose row numbers the dataset keeps; absent if it was built without one.
 PREVIOUS = "previous"
+#: The own columns of the dataset; absent without any.
+COLUMNS = "columns"
 #: The generation id is of all members but these: another Arrow may lay files out differently,
 #: and the previous dataset decides the order of rows.
 _PHYSICAL = ("generation", "files", PREVIOUS)
@@ -158,6 +161,7 @@ class Manifest:
         fields: Iterable[str],
         counts: Mapping[str, int],
         coverage: Coverage,
+        columns: Iterable[Mapping[str, Any]] = (),
     ) -> Manifest:
         """Return the manifest before the files are written; ``with_generation`` adds them."""
         document = {
@@ -170,6 +174,8 @@ class Manifest:
             "counts": dict(counts),
             "coverage": coverage,
         }
+        if own := list(columns):
+            document[COLUMNS] = own
         return cls(fmt.MANIFEST, document)
 
     def with_files(self, names: Iterable[str]) -> Manifest:
@@ -194,6 +200,19 @@ class Manifest:
         return generation
 
     @property
+    def schema(self) -> Schema:
+        """The fields of the dataset; DatasetError if its own columns are malformed."""
+        if COLUMNS not in self._document:
+            return CONTRACT
+        try:
+            schema = own_schema(self._document[COLUMNS])
+        except (TypeError, ValueError, AttributeError, KeyError):
+            raise self._damage_error() from None
+        if schema is CONTRACT:  # without own columns there is no such member
+            raise self._damage_error()
+        return schema
+
+    @property
     def members(self) -> frozenset[str]:
         """The names of the members that it has."""
         return frozenset(self._document)
@@ -215,6 +234,11 @@ class Manifest:
     def file_names(self) -> frozenset[str]:
         """The names of the files that it describes."""
         return frozenset(self._document["files"])
+
+    @property
+    def expected_files(self) -> tuple[str, ...]:
+        """The names of the files that a dataset with such own columns and explanations has."""
+        return fmt.files(self.schema, explains_rows=self.explains_rows)
 
     @property
     def explains_rows(self) -> bool:

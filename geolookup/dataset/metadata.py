@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from geolookup.dataset.manifest import OLD_AFTER, PREVIOUS, is_generation
+from geolookup.contract.schema import column_members, own_schema
+from geolookup.dataset.manifest import COLUMNS, OLD_AFTER, PREVIOUS, is_generation
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ class Metadata:
     bytes: int  # of all files
     explain: str  # "sources", or "full" where source rows are kept: what ``explain`` tells
     previous: str | None = None  # the generation whose row numbers it keeps
+    #: own columns in declared order, as ``[columns]`` of the recipe has them, each with its name
+    columns: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def age(self) -> Age:
@@ -193,6 +196,7 @@ def read_metadata(
         bytes=sum(map(_count, sizes)),
         explain=explain,
         previous=_generation(document[PREVIOUS]) if PREVIOUS in document else None,
+        columns=tuple(map(column_members, own_schema(document.get(COLUMNS, ())).own)),
     )
 
 

@@ -26,6 +26,7 @@ from geolookup.errors import REBUILD, DatasetError
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
+    from geolookup.contract.schema import Schema
     from geolookup.dataset.networks import Intervals
 
 
@@ -89,13 +90,13 @@ def _add_rows(path: str, layers: dict[str, Any], rows: list[dict[str, Any]]) -> 
 class Provenance:
     """The intervals of one family, each with the number of the source that decided each layer."""
 
-    def __init__(self, file: File, family: int) -> None:
+    def __init__(self, file: File, family: int, schema: Schema) -> None:
         self._path, self._family = file.path, family
         self._starts = Starts(file, family)
         # A layer that no source decides has no column; zeros stand for it.
         none = memoryview(bytes(len(self._starts)))
         self._sources = {
-            layer: file.view(layer, "uint8") if layer in file else none for layer in fields.LAYERS
+            layer: file.view(layer, "uint8") if layer in file else none for layer in schema.layers
         }
         self._starts.check_lengths(*self._sources.values())
 

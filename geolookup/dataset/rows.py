@@ -18,7 +18,6 @@ from json.encoder import encode_basestring
 
 from geolookup.contract.fields import (
     BOOLEAN,
-    BY_SOURCE_COLUMN,
     COUNTRY,
     COUNTRY_MEMBERS,
     CURRENCY_MEMBERS,
@@ -32,6 +31,7 @@ from geolookup.contract.fields import (
     TEXTS,
     in_table,
 )
+from geolookup.contract.schema import CONTRACT
 from geolookup.errors import REBUILD, DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from geolookup.contract.envelope import Object
     from geolookup.contract.fields import Field
+    from geolookup.contract.schema import Schema
 
 SEPARATOR = "\n"
 #: The text of an unknown value, and of one that the answer then leaves out.
@@ -57,15 +58,16 @@ class Kind:
     """The valid texts of a member: ``unknown``, or the one serialisation of a value.
 
     ``form`` is the form of the value: a string, a list of strings, a number, a whole number, a
-    bool, or an object of fields by name. Numbers lie between ``least`` and ``most``.
+    bool, or an object. Numbers lie between ``least`` and ``most``; an object has ``members``.
     """
 
-    __slots__ = ("form", "least", "most", "unknown")
+    __slots__ = ("form", "least", "members", "most", "unknown")
 
     def __init__(
         self, form: str, unknown: str = UNKNOWN, least: float = 0, most: float = 0
     ) -> None:
         self.form, self.unknown, self.least, self.most = form, unknown, least, most
+        self.members: dict[str, Kind] = {}
 
     def has(self, text: str) -> bool:
         """Return whether a text is of this kind."""
@@ -188,12 +190,12 @@ def _is_list_of_strings(text: str, _kind: Kind) -> bool:
     return is_list and _json(values) == text
 
 
-def _is_object(text: str, _kind: Kind) -> bool:
+def _is_object(text: str, kind: Kind) -> bool:
     """Return whether a text is a JSON object of fields by name, none of them unknown."""
     values = _parse(text)
-    if not isinstance(values, dict) or not values.keys() <= _STATED.keys():
+    if not isinstance(values, dict) or not values.keys() <= kind.members.keys():
         return False
-    is_of_fields = all(_STATED[name].has_value(_json(value)) for name, value in values.items())
+    is_of_fields = all(kind.members[name].has_value(_json(item)) for name, item in values.items())
     return is_of_fields and bool(values) and _json(values) == text
 
 
@@ -242,12 +244,20 @@ _IS_VALUE: dict[str, Callable[[str, Kind], bool]] = {
 }
 #: The form of values by the type of a field; integers of all sizes are whole numbers.
 _FORMS = {TEXT: STRING, TEXTS: STRINGS, REAL: NUMBER, BOOLEAN: BOOL}
-#: By the column of a source.
-_STATED = {name: _kind(field) for name, field in BY_SOURCE_COLUMN.items()}
-#: The kinds of the texts of a table's rows, in their order.
+#: The kinds of the texts of a table's rows, in their order; ``kinds`` adds own columns.
 KINDS = {
     table: tuple(_kind(field) for field in in_table(table))
     for table in (LOCATION, NETWORK, COUNTRY)
 }
-#: The values of a source row in one layer.
-VALUES = (Kind(OBJECT, ABSENT),)
+
+
+def kinds(table: str, schema: Schema = CONTRACT) -> tuple[Kind, ...]:
+    """Return the kinds of the texts of a table's rows, in their order."""
+    return KINDS.get(table) or tuple(_kind(field) for field in schema.in_table(table))
+
+
+def value_kinds(schema: Schema) -> tuple[Kind, ...]:
+    """Return the kind of the values of a source row in one layer."""
+    kind = Kind(OBJECT, ABSENT)
+    kind.members = {name: _kind(field) for name, field in schema.by_source_column.items()}
+    return (kind,)

@@ -14,13 +14,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from geolookup.contract import fields
 from geolookup.contract.address import MAX, range_text
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import crc32c
 from geolookup.dataset.files import Dataset, Starts
 from geolookup.dataset.metadata import Source
-from geolookup.dataset.rows import VALUES, are_of_kinds
+from geolookup.dataset.rows import are_of_kinds, value_kinds
 from geolookup.errors import REBUILD, DatasetError
 
 
@@ -123,7 +122,8 @@ class _RowValues:
         tables = dataset.beside(fmt.EXPLAINED_TABLES)
         self._path = tables.path
         self._begins = tables.view("row", "uint32")
-        self._layers = {layer: tables.view(layer, "uint32") for layer in fields.LAYERS}
+        schema = dataset.schema
+        self._layers = {layer: tables.view(layer, "uint32") for layer in schema.layers}
         numbers = dataset.beside(fmt.EXPLAINED_NUMBERS)
         self._numbers_path = numbers.path
         self._numbers = numbers.view("value", "uint32")
@@ -131,7 +131,7 @@ class _RowValues:
 
     def of(self, table: int, row: int) -> dict[str, Any]:
         """Return the values of a row of a table, by layer."""
-        numbers = {layer: self._number(table, row, layer) for layer in fields.LAYERS}
+        numbers = {layer: self._number(table, row, layer) for layer in self._layers}
         return {layer: self._values.of(layer, at) for layer, at in numbers.items() if at}
 
     def _number(self, table: int, row: int, layer: str) -> int:
@@ -157,12 +157,17 @@ class _Values:
     """The distinct values of rows, in a column for each field."""
 
     def __init__(self, dataset: Dataset) -> None:
-        file = dataset.beside(fmt.EXPLAINED_VALUES)
+        file, schema = dataset.beside(fmt.EXPLAINED_VALUES), dataset.schema
         self._path = file.path
+        self._kinds = value_kinds(schema)
         self._sums = file.view(fmt.CHECKSUMS, "uint32")
         self._columns = {
-            layer: {name: file.nullable(name, fmt.STATED[name]) for name in names if name in file}
-            for layer, names in fields.STATED.items()
+            layer: {
+                name: file.nullable(name, schema.by_source_column[name].type)
+                for name in names
+                if name in file
+            }
+            for layer, names in schema.stated.items()
         }
 
     def of(self, layer: str, at: int) -> dict[str, Any]:
@@ -176,7 +181,7 @@ class _Values:
         known_values = {name: _plain(value) for name, value in values.items() if value is not None}
         # The text that was summed in the build: known fields, in the order of the columns.
         row = json.dumps(known_values, ensure_ascii=False, separators=(",", ":")).encode()
-        if crc32c(row) != self._sums[at] or not known_values or not are_of_kinds(row, VALUES):
+        if crc32c(row) != self._sums[at] or not known_values or not are_of_kinds(row, self._kinds):
             raise self._damage_error(at)
         return known_values
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract import fields
 from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import columns_of, content, map_file
 from geolookup.dataset.checksums import wrong_files
 from geolookup.dataset.intervals import count_addresses
 from geolookup.dataset.manifest import (
+    COLUMNS,
     MEMBERS,
     PREVIOUS,
     BufferDescription,
@@ -44,7 +44,7 @@ def manifest_of(folder: Path) -> Manifest:
         raise damage(path, "not a plain file")
     manifest = read_manifest(folder)
     # PREVIOUS may be missing: only a build with a previous dataset states it.
-    if wrongs := (manifest.members - {PREVIOUS}) ^ MEMBERS:
+    if wrongs := (manifest.members - {PREVIOUS, COLUMNS}) ^ MEMBERS:
         wrong = min(wrongs)
         raise damage(path, f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}")
     manifest.metadata()
@@ -61,7 +61,7 @@ def _is_plain(path: Path) -> bool:
 
 
 def _check_names(path: Path, manifest: Manifest) -> None:
-    expected = {*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ())}
+    expected = set(manifest.expected_files)
     for name in sorted(expected ^ manifest.file_names):
         missing = name in expected
         raise damage(path, f"{name} is not described" if missing else f"unknown file {name!r}")
@@ -145,13 +145,13 @@ def summaries(tables: Tables) -> Iterator[DatasetError]:
     metadata, path = tables.manifest.metadata(), tables.folder / fmt.MANIFEST
     if metadata.counts != arrow_files.counts(tables.batches):
         yield damage(path, "'counts' differs from the columns")
-    if list(metadata.fields) != arrow_files.known_fields(tables.batches):
+    if list(metadata.fields) != arrow_files.known_fields(tables.batches, tables.manifest.schema):
         yield damage(path, "'fields' differs from the columns")
     decided = _decided_addresses(tables, len(metadata.sources))
     for number, source in enumerate(metadata.sources, 1):
         if source.coverage != decided[number]:
             yield damage(path, f"'coverage' of source {number} differs from the provenance")
-    if metadata.coverage != _total(decided):
+    if metadata.coverage != _total(decided, tables.manifest.schema.layers):
         yield damage(path, "'coverage' differs from the provenance")
 
 
@@ -170,7 +170,7 @@ def _decided_addresses(tables: Tables, sources: int) -> list[Coverage]:
     for family, name in fmt.PROVENANCE.items():
         names = tables.batches[name].schema.names
         starts = tables.starts(name)
-        for layer in (layer for layer in fields.LAYERS if layer in names):
+        for layer in (layer for layer in tables.manifest.schema.layers if layer in names):
             numbers = tables.numbers(name, layer)
             for number in np.unique(numbers[numbers > 0]).tolist():
                 of_layer = decided[number].setdefault(layer, {"ipv4": 0, "ipv6": 0})
@@ -178,11 +178,11 @@ def _decided_addresses(tables: Tables, sources: int) -> list[Coverage]:
     return decided
 
 
-def _total(decided: list[Coverage]) -> dict[str, Any]:
+def _total(decided: list[Coverage], layers: Sequence[str]) -> dict[str, Any]:
     return {
         layer: {
             family: sum(source[layer][family] for source in decided if layer in source)
             for family in ("ipv4", "ipv6")
         }
-        for layer in fields.LAYERS
+        for layer in layers
     }

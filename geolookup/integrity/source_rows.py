@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
@@ -89,9 +88,9 @@ def _numbers(tables: Tables) -> Iterator[DatasetError]:
     states, next_begin = _states(tables), 1
     bad = np.zeros(len(numbers), bool)
     bad[0] = numbers[0] != 0
-    begins = {layer: _column(tables, layer) for layer in fields.LAYERS}
+    begins = {layer: _column(tables, layer) for layer in states}
     for at, size in enumerate(np.diff(rows, append=rows[-1]).tolist()):
-        for layer in fields.LAYERS:
+        for layer in states:
             begin = int(begins[layer][at])
             # Tables without this layer state 0; the others lie one after another, from row 1 on.
             if begin and (begin != next_begin or begin + size > len(numbers) or not size):
@@ -110,9 +109,9 @@ def _numbers(tables: Tables) -> Iterator[DatasetError]:
 
 def _states(tables: Tables) -> dict[str, Bools]:
     """Mark the values that state a field of each layer."""
-    batch = tables.batches[fmt.EXPLAINED_VALUES]
-    states = {layer: np.zeros(batch.num_rows, bool) for layer in fields.LAYERS}
-    for layer, names in fields.STATED.items():
+    batch, schema = tables.batches[fmt.EXPLAINED_VALUES], tables.manifest.schema
+    states = {layer: np.zeros(batch.num_rows, bool) for layer in schema.layers}
+    for layer, names in schema.stated.items():
         for name in (name for name in names if name in batch.schema.names):
             states[layer] |= batch.column(name).is_valid().to_numpy(zero_copy_only=False)
     return states
@@ -189,13 +188,14 @@ def values(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.bad(name, fmt.CHECKSUMS, bad, "not the values of one layer")
     if bad.any():
         return
-    yield from tables.beyond_limits(name, fields.BY_SOURCE_COLUMN)
+    stated = tables.manifest.schema.by_source_column
+    yield from tables.beyond_limits(name, stated)
     batch = tables.batches[name]
     if decoded_bytes(batch) > _MAX_BYTES:
         yield damage(tables.folder / name, "its texts take more than 2 GiB")
         return
     try:
-        sums = object_sums(batch, [name for name in fmt.STATED if name in batch.schema.names])
+        sums = object_sums(batch, [name for name in stated if name in batch.schema.names])
     except (pa.ArrowException, MemoryError) as error:
         problem = f"cannot be compared ({(str(error) or 'no memory').splitlines()[0]})"
         yield damage(tables.folder / name, problem)

@@ -17,6 +17,9 @@ from geolookup.integrity.tables import Tables, damage
 
 _NO_BYTES = pa.scalar(0, pa.int32())
 
+#: The tables that intervals have rows in.
+_ROWS = (fields.LOCATION, fields.NETWORK, fields.OWN)
+
 
 def structure(tables: Tables) -> Iterator[DatasetError]:
     """Yield the damages that a lookup could meet."""
@@ -38,9 +41,10 @@ def structure(tables: Tables) -> Iterator[DatasetError]:
 def _intervals(tables: Tables, name: str) -> Iterator[DatasetError]:
     """Yield the damages of the intervals of one family."""
     yield from _ascending(tables, name)
-    for column, target in (("location", fmt.LOCATION), ("network", fmt.NETWORK)):
-        yield from tables.outside(name, column, target)
-    yield from _distinct_neighbours(tables, name, ["location", "network"])
+    rows = [table for table in _ROWS if table in tables.batches[name].schema.names]
+    for table in rows:
+        yield from tables.outside(name, table, fmt.TABLES[table])
+    yield from _distinct_neighbours(tables, name, rows)
 
 
 def _ascending(tables: Tables, name: str) -> Iterator[DatasetError]:
@@ -96,8 +100,8 @@ def _sparse_index(tables: Tables) -> Iterator[DatasetError]:
 
 def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
     """Yield values in row 0, the unknown row, and zones without a name in other rows."""
-    for name in (fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
-        for column, kind in fmt.COLUMNS[name].items():
+    for name in (name for name in fmt.TABLES.values() if name in tables.batches):
+        for column, kind in fmt.columns(name, tables.manifest.schema).items():
             first = tables.batches[name].column(column)[0]
             # In row 0: null where nulls are allowed, else the row 0 of another table.
             if first.is_valid if kind.nullable else column in ("country", "zone") and first.as_py():
@@ -108,9 +112,11 @@ def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
 
 
 def _numbers(tables: Tables) -> Iterator[DatasetError]:
-    for table in (fields.LOCATION, fields.NETWORK, fields.COUNTRY):
-        columns = {field.column: field for field in fields.in_table(table)}
-        yield from tables.beyond_limits(fmt.TABLES[table], columns)
+    schema = tables.manifest.schema
+    for table, name in fmt.TABLES.items():
+        if name in tables.batches:
+            columns = {field.column: field for field in schema.in_table(table)}
+            yield from tables.beyond_limits(name, columns)
 
 
 def _zones(tables: Tables) -> Iterator[DatasetError]:
@@ -131,7 +137,7 @@ def known_zones(tables: Tables) -> Iterator[DatasetError]:
 def _texts(tables: Tables) -> Iterator[DatasetError]:
     """Yield empty texts that must be null."""
     for name, batch in tables.batches.items():
-        for column, kind in fmt.COLUMNS[name].items():
+        for column, kind in fmt.columns(name, tables.manifest.schema).items():
             if column not in batch.schema.names or batch.column(column).null_count == len(batch):
                 continue
             if kind.nullable and kind.type in ("string", "dictionary<string>"):
@@ -169,7 +175,8 @@ def _empty_items(tables: Tables, name: str, column: str, lists: pa.Array) -> Ite
 def _provenance(tables: Tables, name: str, sources: int) -> Iterator[DatasetError]:
     """Yield the damages of the deciding sources of one family."""
     yield from _ascending(tables, name)
-    layers = [layer for layer in fields.LAYERS if layer in tables.batches[name].schema.names]
+    schema = tables.manifest.schema
+    layers = [layer for layer in schema.layers if layer in tables.batches[name].schema.names]
     for layer in layers:
         numbers = tables.numbers(name, layer)
         yield from tables.bad(name, layer, numbers > sources, f"of {sources} sources")

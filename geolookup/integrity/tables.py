@@ -105,7 +105,7 @@ class Tables:
 def shapes(tables: Tables) -> Iterator[DatasetError]:
     """Yield wrong names, types, nulls, dictionaries and buffer lengths of columns."""
     for name, batch in tables.batches.items():
-        path, columns = tables.folder / name, fmt.COLUMNS[name]
+        path, columns = tables.folder / name, fmt.columns(name, tables.manifest.schema)
         stored = batch.schema.names
         if stored != [
             column for column in columns if column in stored or not columns[column].optional

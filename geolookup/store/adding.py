@@ -100,7 +100,7 @@ def from_folder(source: Path) -> IncomingDataset:
     """Return a dataset whose files are copied."""
     manifest = read_manifest(source)
     text, signature = manifest_text(source), read_signature(source)
-    names = (*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ()))
+    names = manifest.expected_files
     files = {name: manifest.file(name) for name in names}
     sizes = {name: file.bytes or 0 for name, file in files.items() if file is not None}
     texts = {fmt.MANIFEST: text, SIGNATURE: signature}

@@ -124,7 +124,7 @@ WRONG = {
     + "0" * 5000: "not TOML: Exceeds the limit (4300 digits) for integer string conversion: "
     "value has 5001 digits; use sys.set_int_max_str_digits() to increase the limit; correct the "
     "recipe",
-    '"a\\nb\\u2028" = 1': "unknown key a\\nb\\u2028; known are dataset, source, tables, enrich,",
+    '"a\\nb\\u2028" = 1': "unknown key a\\nb\\u2028; known are dataset, columns, source,",
 }
 
 

@@ -46,7 +46,9 @@ def _fields(spec: SourceSpec) -> dict[str, str]:
         remedy = 'write values = { user_type = "hosting" }'
         raise BuildError(spec.recipe, "source.values is missing or not a table", remedy=remedy)
     reference = load_reference()
-    columns = {source_column(spec.recipe, "source.values", name): name for name in fields}
+    columns = {
+        source_column(spec.recipe, "source.values", name, spec.schema): name for name in fields
+    }
     return {
         column: _value(spec, reference, column, fields[name]) for column, name in columns.items()
     }

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -99,7 +98,7 @@ def mapping(spec: SourceSpec, punctuation: Punctuation) -> dict[str, str] | None
         raise BuildError(spec.recipe, "source.columns is not a table of names", remedy=_EXAMPLE)
     for name, column in columns.items():
         _check(spec, name, column, punctuation)
-    columns = recipe_columns(spec.recipe, columns)
+    columns = recipe_columns(spec, columns)
     ranges = [name for name in RANGE_NAMES if name in columns]
     if tuple(ranges) not in _RANGES:
         remedy = "name one column as network, or two as first and last"
@@ -112,26 +111,28 @@ def mapping(spec: SourceSpec, punctuation: Punctuation) -> dict[str, str] | None
     return {field: str(column) for field, column in columns.items()}
 
 
-def recipe_columns(recipe: Path, columns: Mapping[str, Any]) -> dict[str, Any]:
+def recipe_columns(spec: SourceSpec, columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return the ``columns`` of a recipe by the columns of a source, or names of the range.
 
     Raises BuildError for a name of no field, and for two names of one.
     """
     by_field: dict[str, Any] = {}
     for name, column in columns.items():
-        field = name if name in RANGE_NAMES else _field_named(recipe, name)
+        field = name if name in RANGE_NAMES else _field_named(spec, name)
         if field in by_field:
-            raise BuildError(recipe, f"source.columns: {name} is there twice", remedy="drop one")
+            raise BuildError(
+                spec.recipe, f"source.columns: {name} is there twice", remedy="drop one"
+            )
         by_field[field] = column
     return by_field
 
 
-def _field_named(recipe: Path, name: str) -> str:
+def _field_named(spec: SourceSpec, name: str) -> str:
     try:
-        return source_column(recipe, "source.columns", name)
+        return source_column(spec.recipe, "source.columns", name, spec.schema)
     except BuildError as error:
         near = near_match(name, RANGE_NAMES, fallback="")
-        raise BuildError(recipe, error.problem, remedy=near or error.remedy or "") from error
+        raise BuildError(spec.recipe, error.problem, remedy=near or error.remedy or "") from error
 
 
 def _check(spec: SourceSpec, field: str, column: object, punctuation: Punctuation) -> None:

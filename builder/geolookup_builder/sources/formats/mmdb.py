@@ -74,7 +74,9 @@ def _mapping(spec: SourceSpec) -> Product | None:
         if not isinstance(path, str) or not path:
             problem = f"source.columns.{name} is not a path"
             raise BuildError(spec.recipe, problem, remedy='join keys with dots, "city.names.en"')
-    columns = {source_column(spec.recipe, "source.columns", name): name for name in fields}
+    columns = {
+        source_column(spec.recipe, "source.columns", name, spec.schema): name for name in fields
+    }
     paths = {column: (fields[name],) for column, name in columns.items()}
     return Product("keys that the recipe names", None, (), paths)
 
