@@ -9,11 +9,11 @@ from __future__ import annotations
 import datetime as dt
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path, PurePath
-from typing import Any, NoReturn
+from typing import Any
 
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset.metadata import iso_day
@@ -26,6 +26,7 @@ from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import RowRules
 from geolookup_builder.field_names import source_columns
 from geolookup_builder.own_columns import read_columns
+from geolookup_builder.recipe_table import Table
 
 #: The folder of the packaged recipes.
 PACKAGED = Path(__file__).resolve().parent / "recipes"
@@ -121,7 +122,7 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
 
     Raises BuildError for a key that is missing, unknown or of the wrong type.
     """
-    document = _Table(path, "", _parse(path))
+    document = Table(path, "", _parse(path))
     document.only("dataset", "columns", "source", "tables", "enrich", "update")
     dataset = document.table("dataset", "name", "explain")
     items = document.values.get("source") or [{}]
@@ -133,7 +134,7 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
         problem = f"{len(items)} sources, at most {MAX_SOURCES} are allowed"
         raise BuildError(path, problem, remedy="name files of one format with a glob")
     schema = read_columns(path, document.values.get("columns", {}))
-    tables_of_sources = (_Table(path, "source", source) for source in items)
+    tables_of_sources = (Table(path, "source", source) for source in items)
     sources = tuple(_source(table, formats, schema) for table in tables_of_sources)
     tables = document.table("tables", "countries")
     countries = path.parent / tables.text("countries") if "countries" in tables else None
@@ -160,63 +161,7 @@ def _parse(path: Path) -> dict[str, Any]:
         raise BuildError(path, f"not TOML: {error}", remedy="correct the recipe") from error
 
 
-class _Table:
-    """A table of a recipe, read key by key; a BuildError names the key and the remedy."""
-
-    def __init__(self, recipe: Path, name: str, values: Mapping[str, Any]) -> None:
-        self.recipe, self.values = recipe, values
-        self._prefix = f"{name}." if name else ""
-
-    def __contains__(self, key: str) -> bool:
-        return key in self.values
-
-    def only(self, *keys: str) -> None:
-        """Raise BuildError for a key that is not one of these."""
-        for key in self.values:
-            if key not in keys:
-                problem = f"unknown key {self._prefix}{key}"
-                raise BuildError(self.recipe, problem, remedy=near_match(key, keys))
-
-    def refuse(self, key: str, problem: str, remedy: str) -> NoReturn:
-        """Raise the BuildError of a key."""
-        raise BuildError(self.recipe, f"{self._prefix}{key} {problem}", remedy=remedy)
-
-    def lack(self, key: str) -> NoReturn:
-        """Raise the BuildError of a missing table."""
-        name = f"[{self._prefix}{key}]"
-        raise BuildError(self.recipe, f"no {name} table", remedy=f"add {name}")
-
-    def table(self, key: str, *keys: str) -> _Table:
-        """Return a table with no keys but these; an empty one if it is missing."""
-        values = self.values.get(key, {})
-        if not isinstance(values, dict):
-            self.lack(key)
-        table = _Table(self.recipe, f"{self._prefix}{key}", values)
-        table.only(*keys)
-        return table
-
-    def text(self, key: str) -> str:
-        """Return a text that is not empty."""
-        value = self.values.get(key)
-        if not isinstance(value, str) or not value:
-            self.refuse(
-                key, "is missing" if value is None else "is not a text", f'write {key} = "…"'
-            )
-        return value
-
-    def texts(self, keys: Iterable[str]) -> dict[str, str]:
-        """Return the texts that the table has."""
-        return {key: self.text(key) for key in keys if key in self}
-
-    def switch(self, key: str) -> bool:
-        """Return true or false; false if it is missing."""
-        value = self.values.get(key, False)
-        if not isinstance(value, bool):
-            self.refuse(key, "is neither true nor false", f"write {key} = true")
-        return value
-
-
-def _check_missing(dataset: _Table, sources: Sequence[Mapping[str, Any]]) -> None:
+def _check_missing(dataset: Table, sources: Sequence[Mapping[str, Any]]) -> None:
     """Raise one BuildError for the name of the dataset and the keys of sources that are missing.
 
     The keys of a source that has a format are checked with the options of the format.
@@ -235,7 +180,7 @@ def _check_missing(dataset: _Table, sources: Sequence[Mapping[str, Any]]) -> Non
         raise BuildError(dataset.recipe, problem, remedy=f"write {', '.join(lines)}")
 
 
-def _source(table: _Table, formats: Mapping[str, frozenset[str]], schema: Schema) -> SourceSpec:
+def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema) -> SourceSpec:
     name, recipe = table.text("format"), table.recipe
     if name not in formats:
         hint = near_match(name, formats, fallback='format = "auto" detects the format')
@@ -261,11 +206,11 @@ def _source(table: _Table, formats: Mapping[str, frozenset[str]], schema: Schema
     )
 
 
-def _texts(table: _Table) -> dict[str, str]:
+def _texts(table: Table) -> dict[str, str]:
     """Return the texts of a source; BuildError for a date that is not one."""
     # TOML reads 2026-01-31 without quotes as a date.
     dates = {key: v.isoformat() for key, v in table.values.items() if isinstance(v, dt.date)}
-    texts = _Table(table.recipe, "source", {**table.values, **dates}).texts(_TEXTS)
+    texts = Table(table.recipe, "source", {**table.values, **dates}).texts(_TEXTS)
     date = texts.get("date", LAST_MODIFIED)
     if date != LAST_MODIFIED and iso_day(date) is None:
         remedy = f'write date = "2026-11-20", "2026-11" or "{LAST_MODIFIED}"'
@@ -288,7 +233,7 @@ def _base(recipe: Path, path: str) -> Path:
         raise BuildError(recipe.stem, problem, remedy="change to another folder") from error
 
 
-def _fields(table: _Table, schema: Schema) -> frozenset[str]:
+def _fields(table: Table, schema: Schema) -> frozenset[str]:
     names = table.values.get("fields", list(schema.by_source_column))
     if not isinstance(names, list):
         table.refuse("fields", "is not a list", 'write fields = ["country_code"]')
@@ -296,7 +241,7 @@ def _fields(table: _Table, schema: Schema) -> frozenset[str]:
     return frozenset(chain.from_iterable(columns))
 
 
-def _explains_rows(dataset: _Table) -> bool:
+def _explains_rows(dataset: Table) -> bool:
     value = dataset.values.get("explain", _EXPLAINS[0])
     if value not in _EXPLAINS:
         problem = f"unknown value {value!r} of dataset.explain"
@@ -304,7 +249,7 @@ def _explains_rows(dataset: _Table) -> bool:
     return bool(value == "full")
 
 
-def _enrich(document: _Table) -> Enrich:
+def _enrich(document: Table) -> Enrich:
     table = document.table("enrich", "time_zone", "region_code", "weather")
     zone, region = table.switch("time_zone"), table.switch("region_code")
     if "weather" not in table:
@@ -314,7 +259,7 @@ def _enrich(document: _Table) -> Enrich:
     return Enrich(zone, region, stations, _kilometres(weather))
 
 
-def _kilometres(weather: _Table) -> float:
+def _kilometres(weather: Table) -> float:
     value = weather.values.get("max_km", _MAX_KM)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 < value <= _HALF_CIRCUMFERENCE:
@@ -323,7 +268,7 @@ def _kilometres(weather: _Table) -> float:
     return float(value)
 
 
-def _update(document: _Table) -> Update:
+def _update(document: Table) -> Update:
     table = document.table("update", "fail_if", "keep")
     keep = table.values.get("keep", KEEP)
     if not isinstance(keep, int) or isinstance(keep, bool) or keep < 1:
@@ -331,7 +276,7 @@ def _update(document: _Table) -> Update:
     return Update(_gates(table), keep)
 
 
-def _gates(table: _Table) -> tuple[str, ...]:
+def _gates(table: Table) -> tuple[str, ...]:
     gates = table.values.get("fail_if", [])
     if not isinstance(gates, list) or not all(isinstance(gate, str) for gate in gates):
         table.refuse("fail_if", "is not a list of texts", 'write fail_if = ["country_moved > 2%"]')

@@ -1,0 +1,65 @@
+"""A table of a recipe, read key by key: wrong keys and values are errors that name the key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from geolookup.errors import BuildError, near_match
+
+
+class Table:
+    """A table of a recipe, read key by key; a BuildError names the key and the remedy."""
+
+    def __init__(self, recipe: Path, name: str, values: Mapping[str, Any]) -> None:
+        self.recipe, self.values = recipe, values
+        self._prefix = f"{name}." if name else ""
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.values
+
+    def only(self, *keys: str) -> None:
+        """Raise BuildError for a key that is not one of these."""
+        for key in self.values:
+            if key not in keys:
+                problem = f"unknown key {self._prefix}{key}"
+                raise BuildError(self.recipe, problem, remedy=near_match(key, keys))
+
+    def refuse(self, key: str, problem: str, remedy: str) -> NoReturn:
+        """Raise the BuildError of a key."""
+        raise BuildError(self.recipe, f"{self._prefix}{key} {problem}", remedy=remedy)
+
+    def lack(self, key: str) -> NoReturn:
+        """Raise the BuildError of a missing table."""
+        name = f"[{self._prefix}{key}]"
+        raise BuildError(self.recipe, f"no {name} table", remedy=f"add {name}")
+
+    def table(self, key: str, *keys: str) -> Table:
+        """Return a table with no keys but these; an empty one if it is missing."""
+        values = self.values.get(key, {})
+        if not isinstance(values, dict):
+            self.lack(key)
+        table = Table(self.recipe, f"{self._prefix}{key}", values)
+        table.only(*keys)
+        return table
+
+    def text(self, key: str) -> str:
+        """Return a text that is not empty."""
+        value = self.values.get(key)
+        if not isinstance(value, str) or not value:
+            self.refuse(
+                key, "is missing" if value is None else "is not a text", f'write {key} = "…"'
+            )
+        return value
+
+    def texts(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the texts that the table has."""
+        return {key: self.text(key) for key in keys if key in self}
+
+    def switch(self, key: str) -> bool:
+        """Return true or false; false if it is missing."""
+        value = self.values.get(key, False)
+        if not isinstance(value, bool):
+            self.refuse(key, "is neither true nor false", f"write {key} = true")
+        return value
