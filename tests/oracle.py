@@ -18,6 +18,7 @@ from zoneinfo import available_timezones
 from geolookup_builder.reference.countries import load_continents, load_countries
 
 from geolookup.contract.special import IPV4_REGISTRY, IPV6_REGISTRY, UNREGISTERED
+from tests.prefixes.brute_force import meets
 
 Address = IPv4Address | IPv6Address
 
@@ -61,11 +62,21 @@ class SourceRow:
 
 
 @dataclass(frozen=True)
+class Restriction:
+    """What a source keeps: conditions as a mapping, families, and networks (None: any)."""
+
+    only: dict[str, Any]
+    families: tuple[int, ...] = (4, 6)
+    within: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Source:
-    """Rows in file order; ``fields`` None keeps every field."""
+    """Rows in file order; ``fields`` None keeps every field, ``restriction`` None all rows."""
 
     rows: list[SourceRow]
     fields: frozenset[str] | None = None
+    restriction: Restriction | None = None
 
 
 def carried(address: Address) -> Address:
@@ -105,6 +116,21 @@ def deciding(rows: list[SourceRow], address: Address) -> SourceRow | None:
     return best
 
 
+def row_of(source: Source, address: Address) -> SourceRow | None:
+    """The deciding row of a source; None where its restriction leaves the address out."""
+    kept = source.restriction
+    if kept is not None:
+        networks = [ip_network(text) for text in kept.within or ("0.0.0.0/0", "::/0")]
+        answer = expected([Source(source.rows, source.fields)], str(address))
+        if answer is None or address.version not in kept.families:
+            return None
+        if not any(address in net for net in networks if net.version == address.version):
+            return None
+        if not meets({**answer, "time": {"zone": answer["zone"]}}, kept.only):
+            return None
+    return deciding(source.rows, address)
+
+
 def known(row: SourceRow, layer: str, fields: frozenset[str] | None) -> dict[str, Any]:
     """What a row knows of a layer: nothing at all where one of its values is bad."""
     values = {}
@@ -142,7 +168,7 @@ def _good(member: Any, condition: bool) -> Any:
 
 def decided(sources: list[Source], address: Address) -> dict[str, int]:
     """The position, from 1, of the source that gives each layer; 0 where none knows it."""
-    rows = [(source, deciding(source.rows, address)) for source in sources]
+    rows = [(source, row_of(source, address)) for source in sources]
     return {
         layer: next(
             (
@@ -158,7 +184,7 @@ def decided(sources: list[Source], address: Address) -> dict[str, int]:
 
 def resolve(sources: list[Source], address: Address) -> dict[str, Any]:
     """The fields of every layer, each layer from the first source that knows it."""
-    rows = [(source, deciding(source.rows, address)) for source in sources]
+    rows = [(source, row_of(source, address)) for source in sources]
     fields: dict[str, Any] = dict.fromkeys(FIELDS)
     for layer in LAYERS:
         answers = [known(row, layer, source.fields) for source, row in rows if row]

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.oracle import Address, Source, SourceRow
+from tests.oracle import LAYERS, Address, Restriction, Source, SourceRow
 
 WINDOW = 40
 _WINDOWS_IPV4 = (
@@ -114,6 +116,60 @@ recipes = st.sampled_from(_PLACES).flatmap(
 )
 
 
+#: Conditions, by the layer that they are on.
+_CONDITIONS: dict[str, list[dict[str, Any]]] = {
+    "location": [
+        {"location.country_code": ["DE", "US"]},
+        {"location.country_name": "Germany"},
+        {"location.continent_code": "EU"},
+        {"location.country_is_eu": True},
+        {"location.latitude>=": 1},
+        {"location~": [1.5, 9.25, 500]},
+        {"currency.code": "EUR"},
+        {"time.zone": ["Europe/Berlin", "Etc/UTC"]},
+        {"not": {"location.country_code": "DE"}},
+        {"location.city_name^=": "A"},
+    ],
+    "asn": [{"network.asn": [1, 2]}, {"network.asn>": 1}],
+    "isp": [{"network.isp": "i"}, {"not": {"network.isp": "i"}}],
+    "user_type": [{"network.user_type": "hosting"}],
+}
+_NETWORKS = (
+    *("8.8.8.0/28", "8.8.8.8/29", "8.8.8.16/28", "0.0.0.0/0", "192.0.0.0/8", "8.8.8.5/32"),
+    *("2a00::/124", "2a00::/64", "::/0", "2001::/23", "::ffff:8.8.8.0/120"),
+)
+
+
+@st.composite
+def restrictions(draw: st.DrawFn, fields: frozenset[str] | None) -> Restriction:
+    """A restriction whose conditions are on layers that the source keeps."""
+    listed = [
+        condition
+        for layer, conditions in _CONDITIONS.items()
+        for condition in conditions
+        if fields is None or fields.intersection(LAYERS[layer])
+    ]
+    conditions = draw(st.lists(st.sampled_from(listed), max_size=2)) if listed else []
+    networks = st.lists(st.sampled_from(_NETWORKS), min_size=1, max_size=3).map(tuple)
+    return Restriction(
+        {key: value for condition in conditions for key, value in condition.items()},
+        draw(st.sampled_from(((4, 6), (4, 6), (4,), (6,)))),
+        draw(st.none() | networks),
+    )
+
+
+@st.composite
+def _restricted(draw: st.DrawFn, listed: list[Source]) -> list[Source]:
+    return [
+        replace(source, restriction=draw(st.none() | restrictions(source.fields)))
+        for source in listed
+    ]
+
+
+#: Recipes of which some sources are restricted.
+restricted_recipes = recipes.flatmap(_restricted)
+
+
 def as_csv(source: Source) -> str:
     """The generic CSV of a source; every other row states its ends as integers."""
     names = sorted({name for row in source.rows for name in row.cells})
@@ -139,7 +195,24 @@ def recipe(listed: list[Source]) -> str:
         text += f'[[source]]\nformat = "csv"\npath = "{number}.csv"\n'
         if source.fields is not None:
             text += f"fields = {sorted(source.fields)}\n"
+        if source.restriction is not None:
+            text += _keys(source.restriction)
     return text
+
+
+def _keys(kept: Restriction) -> str:
+    lines = [f"families = {list(kept.families)}"]
+    if kept.only:
+        lines.append(f"only = {_inline(kept.only)}")
+    if kept.within is not None:
+        lines.append(f"within = {list(kept.within)}")
+    return "\n".join(lines) + "\n"
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{json.dumps(k)} = {_inline(v)}' for k, v in value.items())} }}"
+    return json.dumps(value)
 
 
 def edges(listed: list[Source]) -> set[Address]:

@@ -12,11 +12,13 @@ from geolookup.contract.fields import COUNTRY_ALIASES
 from geolookup.dataset.metadata import Source
 from geolookup.errors import count_text, line_text
 
-#: Treatment of the parts of ranges that no lookup reaches under their own address.
+#: Treatment of the parts of ranges that no lookup reaches under their own address, and of the
+#: parts that the recipe leaves out.
 _PARTS = {
     "clipped": "in special-purpose space",
     "folded": "IPv4-mapped, kept as IPv4",
     "excluded": "in 6to4 and NAT64, looked up by their IPv4 address",
+    "left_out": "by only, families or within",
 }
 #: Kilometres outside a country beyond which coordinates are far.
 FAR_KM = 100
@@ -75,6 +77,8 @@ class SourceReport:
     addresses_clipped: int = 0
     addresses_folded: int = 0
     addresses_excluded: int = 0
+    rows_left_out: int = 0  # by only, families and within
+    addresses_left_out: int = 0
     note: str = ""
     keys: list[KeysRead] = field(default_factory=list)
 
@@ -96,10 +100,10 @@ class SourceReport:
             rows = count_text(self.covered, "row")
             yield f"  covered     {rows} whose addresses more specific rows decide"
         for name, meaning in _PARTS.items():
-            if count := getattr(self, f"rows_{name}"):
-                rows = count_text(count, "row")
-                addresses = count_text(getattr(self, f"addresses_{name}"), "address", "addresses")
-                yield f"  {name:<11} {rows}, {addresses} {meaning}"
+            if count := getattr(self, f"addresses_{name}"):
+                rows = count_text(getattr(self, f"rows_{name}"), "row")
+                addresses = count_text(count, "address", "addresses")
+                yield f"  {name.replace('_', ' '):<11} {rows}, {addresses} {meaning}"
         if total := self.nulled.total():
             values = count_text(total, "invalid value")
             yield f"  nulled      {values}{_reasons(self.nulled)}"
@@ -120,6 +124,11 @@ class SourceReport:
         """Yield the notes that a reader must not miss; ``rejects`` is the file of rejected rows."""
         if self.far:
             yield f"{self.name}: {self._far()}; {rejects_file(rejects)} lists them"
+
+    @property
+    def usable(self) -> int:
+        """The used rows, and those that the recipe leaves out."""
+        return self.used + self.rows_left_out
 
     def _far(self) -> str:
         rows = count_text(self.far, "row")

@@ -6,7 +6,7 @@ the cache does not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -22,12 +22,13 @@ from geolookup_builder import expected_rows, loading
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
 from geolookup_builder.downloads import NotInCacheError, with_cached_path
-from geolookup_builder.enrichment import finders
+from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.field_names import near_column
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.memory import release, system_memory
 from geolookup_builder.recipe import Recipe, SourceSpec
+from geolookup_builder.restricted import RestrictedSource
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats.generic_mapping import recipe_columns
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
@@ -74,24 +75,29 @@ def check_recipe(name: str | PathLike[str], limits: Limits, progress: Progress) 
     report.is_data = recipe.path.suffix != loading.SUFFIX
     mask = mask_of(spec.remote for spec in recipe.sources if spec.remote is not None)
     with system_memory(), silent_invalid_rows(), hide_keys(mask):
-        reference = _reference(recipe, report)
+        reference, of_recipe = _reference(recipe, report)
         for spec in recipe.sources:
             path = spec.remote.safe_uri if spec.remote else spec.path
             report.sources.append(SourceCheck(spec.name, path))
-            _SourceChecker(report.sources[-1], reference, limits, mask, progress).check(spec)
+            checker = _SourceChecker(
+                report.sources[-1], reference, of_recipe, limits, mask, progress
+            )
+            checker.check(spec)
             release()
     return report
 
 
-def _reference(recipe: Recipe, report: RecipeCheck) -> Reference:
-    """Return the table of countries; the packaged one if the recipe's has an error."""
+def _reference(recipe: Recipe, report: RecipeCheck) -> tuple[Reference, Sequence[Finder]]:
+    """Return the table of countries and the finders.
+
+    If the recipe's have an error, it is the packaged table, without finders.
+    """
     try:
         reference = load_reference(recipe.countries)
-        finders(recipe, reference)
+        return reference, finders(recipe, reference)
     except BuildError as error:
         report.problems.append(str(error))
-        return load_reference(None)
-    return reference
+        return load_reference(None), ()
 
 
 class _SourceChecker:
@@ -101,11 +107,13 @@ class _SourceChecker:
         self,
         report: SourceCheck,
         reference: Reference,
+        finders: Sequence[Finder],
         limits: Limits,
         mask: Mask,
         progress: Progress,
     ) -> None:
         self._report, self._reference, self._limits = report, reference, limits
+        self._finders = finders
         self._mask, self._progress = mask, progress
         self._layers = {layer: LayerValues(layer) for layer in STATED}
 
@@ -151,19 +159,28 @@ class _SourceChecker:
 
     def _read(self, spec: SourceSpec) -> None:
         labels: set[str] = set()
+        source = RestrictedSource(spec, self._layers, self._reference, self._finders)
         for table in FORMATS[spec.format].read(spec):
-            labels |= self._read_table(spec, table)
+            labels |= self._read_table(spec, table, source)
             expected_rows.check_releases(spec.expected, sorted(labels))
+        if spec.restriction:
+            source.finish(self._report.warnings)
         reports = [table.rows for table in self._report.tables]
         expected_rows.check_some(spec.expected, spec.recipe, str(spec.base / spec.path), reports)
 
-    def _read_table(self, spec: SourceSpec, table: SourceTable) -> set[str]:
+    def _read_table(
+        self, spec: SourceSpec, table: SourceTable, source: RestrictedSource
+    ) -> set[str]:
         """Read a table and note its counts; return the labels of its files."""
         report = SourceReport(table.name, note=table.note)
         rows = SourceRows(self._layers, self._reference, report, spec.fields)
         reading = read_table(table, rows, report, self._progress)
         with self._progress.stage(f"flattening {table.name}"):
-            flatten_table(rows, report, lambda _family, _intervals: None, keep_rows=False)
+            if spec.restriction:
+                intervals = flatten_table(rows, report, source.overlay, keep_rows=False)
+                source.add(report, intervals, lambda _kept: None)
+            else:
+                flatten_table(rows, report, lambda _family, _intervals: None, keep_rows=False)
         self._report.tables.append(_table_check(spec, report, reading, self._mask))
         with self._noted():
             reading.rejects.check_limit(report, self._limits.max_rejects, self._mask)

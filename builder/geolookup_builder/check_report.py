@@ -93,6 +93,7 @@ class SourceCheck:
     tables: list[TableCheck] = field(default_factory=list)
     is_missing: bool = False  # to be downloaded before a build can read it
     problem: str = ""
+    warnings: list[str] = field(default_factory=list)
     suggested: dict[str, Any] = field(default_factory=dict)  # options that the recipe lacks
 
     def lines(self) -> Iterator[str]:
@@ -108,6 +109,7 @@ class SourceCheck:
             if len(self.tables) > 1:
                 yield f"  table       {table.rows.name}"
             yield from table.lines()
+        yield from (f"  warning     {warning}" for warning in self.warnings)
         if self.problem:
             yield f"  {'missing' if self.is_missing else 'problem':<11} {self.problem}"
 

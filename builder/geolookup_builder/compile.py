@@ -31,6 +31,7 @@ from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.downloads import accept, refusing, with_local_paths
 from geolookup_builder.enrichment import Finder, finders
+from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
@@ -39,6 +40,7 @@ from geolookup_builder.memory import release, system_memory
 from geolookup_builder.previous_dataset import NO_PREVIOUS, open_previous
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
+from geolookup_builder.restricted import RestrictedSource
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
@@ -178,9 +180,18 @@ class _Build:
         for values in self._layers.values():
             values.begin_source()
         before, files = len(self._report.sources), dict[str, Member]()
+        restricted = (
+            RestrictedSource(spec, self._layers, self._reference, self._finders)
+            if spec.restriction
+            else None
+        )
         for table in auto.with_note(spec, FORMATS[spec.format].read(spec)):
-            files |= self._add_table(number, spec, table)
+            files |= self._add_table(number, spec, table, restricted)
             expected_rows.check_releases(spec.expected, sorted(files))
+        if restricted is not None:
+            with self._progress.stage(f"restricting {spec.name}"):
+                for family, layers in restricted.finish(self._report.warnings).items():
+                    self._partitions[family] = underlay(self._partitions[family], layers)
         self._check_rows(spec, self._report.sources[before:])
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = FORMATS[spec.format].stated_date
@@ -204,7 +215,9 @@ class _Build:
         if warning:
             self._report.warnings.append(f"{spec.name}: {warning}")
 
-    def _add_table(self, number: int, spec: SourceSpec, table: SourceTable) -> dict[str, Member]:
+    def _add_table(
+        self, number: int, spec: SourceSpec, table: SourceTable, restricted: RestrictedSource | None
+    ) -> dict[str, Member]:
         """Read and overlay a table; return its files by their labels."""
         report = SourceReport(table.name, note=table.note)
         self._report.sources.append(report)
@@ -214,11 +227,19 @@ class _Build:
         release()
         with self._progress.stage(f"flattening {table.name}"):
             keep = self._deciding_rows is not None
-            intervals = flatten_table(rows, report, self._overlay, keep_rows=keep)
+            overlay = restricted.overlay if restricted else self._overlay
+            intervals = flatten_table(rows, report, overlay, keep_rows=keep)
         release()
-        if self._deciding_rows is not None:
-            with self._progress.stage(f"finding the lines of {table.name}"):
-                self._deciding_rows.add(number, spec, rows, reading.positions, intervals)
+
+        def explain(of_table: dict[int, Intervals]) -> None:
+            if self._deciding_rows is not None:
+                with self._progress.stage(f"finding the lines of {table.name}"):
+                    self._deciding_rows.add(number, spec, rows, reading.positions, of_table)
+
+        if restricted is None:
+            explain(intervals)
+        else:
+            restricted.add(report, intervals, explain)
         return reading.positions.members()
 
     def _overlay(self, family: int, intervals: TableIntervals) -> None:

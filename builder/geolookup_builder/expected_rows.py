@@ -20,6 +20,7 @@ from geolookup.filesystem.unpacking import PACKED
 from geolookup_builder.build_report import SourceReport, rejects_file
 
 KEYS = ("empty", "min_rows", "max_drop", "releases")
+_MAY_BE_EMPTY = 'if it may be empty, write empty = "ok" in its recipe'
 _PERCENT = re.compile(r"(\d{1,2}(?:\.\d+)?|100)%", re.ASCII)
 #: A date in a path, with or without separators and a time; a month needs a separator before it.
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
@@ -95,11 +96,14 @@ def check_some(
     ``rejects`` is the file that lists the rejected rows.
     """
     for table in tables:
-        if not table.used and not expected.may_be_empty:
+        if not table.usable and not expected.may_be_empty:
             raise _empty(recipe, path, table, "no usable row", rejects)
     rows = sum(table.used for table in tables)
     if tables and not any(table.has_value for table in tables) and not expected.may_be_empty:
         raise _empty(recipe, path, tables[0], "no row with a value", rejects)
+    if tables and not rows and not expected.may_be_empty:
+        problem = f"no row of {path} meets only, families and within"
+        raise BuildError(recipe, problem, remedy=f"correct them; {_MAY_BE_EMPTY}")
     if rows < expected.min_rows:
         problem = f"{count_text(rows, 'usable row')} in {path}, min_rows is {expected.min_rows:,}"
         raise BuildError(recipe, problem, remedy="fetch the file again, or correct min_rows")
@@ -112,8 +116,9 @@ def _empty(
     remedy = "check the file and its format"
     if table.rejected.total() or table.nulled.total():
         remedy += f"; {rejects_file(rejects)} lists the bad rows"
-    remedy += '; if it may be empty, write empty = "ok" in its recipe'
-    return BuildError(recipe, f"{problem} in {path} ({counts})", remedy=remedy)
+    return BuildError(
+        recipe, f"{problem} in {path} ({counts})", remedy=f"{remedy}; {_MAY_BE_EMPTY}"
+    )
 
 
 class RowsBefore:

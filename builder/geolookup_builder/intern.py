@@ -102,11 +102,11 @@ def _locations(
     finders: Sequence[Finder],
     report: BuildReport,
 ) -> tuple[Codes, Locations]:
-    tuples, numbers = values.in_use(_numbers(partitions, "location"))
+    tuples, numbers = values.in_use(numbers_of(partitions, "location"))
     locations = complete(tuples, reference, finders, report)
     columns = [locations.country, locations.zone, *locations.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
-    # Without UNKNOWN: ``_numbers`` puts it first.
+    # Without UNKNOWN: ``numbers_of`` puts it first.
     return rows[numbers[1:]], locations.take(first)
 
 
@@ -115,7 +115,7 @@ def _networks(
 ) -> tuple[Codes, pa.Table]:
     tuples, codes = {}, []
     for layer in _NETWORK_LAYERS:
-        tuples[layer], numbers = layers[layer].in_use(_numbers(partitions, layer))
+        tuples[layer], numbers = layers[layer].in_use(numbers_of(partitions, layer))
         codes.append(numbers)
     rows, first = factorize(codes)
     columns = {}
@@ -125,7 +125,7 @@ def _networks(
     return rows[1:], pa.table(columns)
 
 
-def _numbers(partitions: Mapping[int, LayerPartition], layer: str) -> Codes:
+def numbers_of(partitions: Mapping[int, LayerPartition], layer: str) -> Codes:
     """Return UNKNOWN, the first row, then the number of each interval, IPv4 before IPv6."""
     parts = [partition.numbers[layer] for partition in partitions.values()]
     if not any(part.any() for part in parts):  # most layers of most recipes: takes no memory

@@ -14,7 +14,7 @@ the partition of the answers, because neighbours with the same sources are one i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from geolookup.contract.special import Range
 from geolookup.dataset.intervals import I64, Addresses, Bools, count_addresses, cut_at, overlay
 from geolookup_builder.factorize import Codes
-from geolookup_builder.flatten import Intervals, changes
+from geolookup_builder.flatten import Intervals, changes, coalesce
 from geolookup_builder.layer_values import UNKNOWN, LayerValues
 
 _NO_SOURCE = 0
@@ -94,6 +94,21 @@ def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
     return Intervals(_insert(intervals.starts, within[fresh] + 1, bounds[fresh]), owner)
 
 
+def without(intervals: Intervals, kept: Intervals) -> Intervals:
+    """Remove the owner of the space that no interval of ``kept`` owns."""
+    starts, (of_kept, at) = overlay([kept.starts, intervals.starts])
+    return coalesce(Intervals(starts, np.where(kept.owner[of_kept] < 0, -1, intervals.owner[at])))
+
+
+def restrict(partition: LayerPartition, kept: Intervals) -> LayerPartition:
+    """Make all layers unknown in the space that no interval of ``kept`` owns."""
+    starts, (of_kept, at) = overlay([kept.starts, partition.starts])
+    is_kept = kept.owner[of_kept] >= 0
+    # UNKNOWN is 0.
+    numbers = _map(lambda codes: codes[at] * is_kept, partition.numbers)
+    return _coalesce(LayerPartition(starts, numbers))
+
+
 def _insert(starts: Addresses, at: I64, values: Addresses) -> Addresses:
     low = np.insert(starts.low, at, values.low)
     if starts.high is None or values.high is None:
@@ -109,10 +124,15 @@ def _coalesce(partition: LayerPartition) -> LayerPartition:
 
 
 def _take(numbers: dict[str, Codes], rows: I64 | Bools) -> dict[str, Codes]:
-    """Return the numbers at ``rows``; layers that share an array share the result."""
+    """Return the numbers at ``rows``."""
+    return _map(lambda codes: codes[rows], numbers)
+
+
+def _map(change: Callable[[Codes], Codes], numbers: dict[str, Codes]) -> dict[str, Codes]:
+    """Return changed numbers; layers that share an array share the result."""
     distinct = {id(codes): codes for codes in numbers.values()}
-    selection = {key: codes[rows] for key, codes in distinct.items()}
-    return {layer: selection[id(codes)] for layer, codes in numbers.items()}
+    changed = {key: change(codes) for key, codes in distinct.items()}
+    return {layer: changed[id(codes)] for layer, codes in numbers.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,12 @@ from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
 from geolookup.store.pointer import KEEP
-from geolookup_builder import expected_rows
+from geolookup_builder import expected_rows, restriction
 from geolookup_builder.expected_rows import RowRules
 from geolookup_builder.field_names import source_columns
 from geolookup_builder.own_columns import read_columns
 from geolookup_builder.recipe_table import Table
+from geolookup_builder.restriction import Restriction
 
 #: The folder of the packaged recipes.
 PACKAGED = Path(__file__).resolve().parent / "recipes"
@@ -59,6 +60,7 @@ class SourceSpec:
     remote: Remote | None = None  # the address to download from
     expected: RowRules = field(default_factory=RowRules)  # of its rows
     schema: Schema = CONTRACT  # of the recipe
+    restriction: Restriction = field(default_factory=Restriction)  # the part that is kept
 
     @property
     def name(self) -> str:
@@ -186,15 +188,16 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         hint = near_match(name, formats, fallback='format = "auto" detects the format')
         raise BuildError(recipe, f"unknown format {name!r}", remedy=hint)
     keys = ("format", "path", "fields", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
-    table.only(*keys, *expected_rows.KEYS, *sorted(formats[name]))
+    table.only(*keys, *expected_rows.KEYS, *restriction.KEYS, *sorted(formats[name]))
     texts, insecure = table.texts(remote_address.TEXTS), table.switch(remote_address.SWITCH)
     location = remote_address.location(recipe, table.text("path"), texts, insecure=insecure)
     remote = location if isinstance(location, Remote) else None
     path = remote.uri if remote else str(location)
+    fields = _fields(table, schema)
     return SourceSpec(
         format=name,
         path=path,
-        fields=_fields(table, schema),
+        fields=fields,
         options={key: value for key, value in table.values.items() if key in formats[name]},
         texts=_texts(table),
         recipe=recipe,
@@ -203,6 +206,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         remote=remote,
         expected=expected_rows.read_expected(recipe, table.values),
         schema=schema,
+        restriction=restriction.read_restriction(recipe, table.values, fields, schema),
     )
 
 

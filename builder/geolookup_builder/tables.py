@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, in_table
+from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, Field, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
+from geolookup_builder.complete import Locations
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import Provenance
@@ -98,12 +100,19 @@ def _country(interned: InternedContent, reference: Reference) -> pa.Table:
         _country_record(code, continent, reference)
         for code, continent in interned.locations.countries
     ]
-    columns: dict[str, pa.Array] = {
-        field.column: pa.array([record[field.column] for record in records], type_of(field))
-        for field in in_table(COUNTRY)
-    }
+    columns = {field.column: _country_column(field, records) for field in in_table(COUNTRY)}
     texts = [plain_texts(record[name] for record in records) for name in columns]
     return pa.table({**columns, **json_columns(texts)})
+
+
+def country_column(field: Field, locations: Locations, reference: Reference) -> pa.Array:
+    """Return the values of a field of the country table, one for each of its rows."""
+    records = [_country_record(*codes, reference) for codes in locations.countries]
+    return _country_column(field, records)
+
+
+def _country_column(field: Field, records: Iterable[Mapping[str, object]]) -> pa.Array:
+    return pa.array([record[field.column] for record in records], type_of(field))
 
 
 def _country_record(

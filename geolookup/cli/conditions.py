@@ -37,10 +37,12 @@ def note_absent_values(dataset: Dataset, conditions: tuple[Condition, ...]) -> N
     Exits with status 2 for a value that no answer can have.
     """
     from geolookup.prefixes.possible_values import absent_values, check_values
+    from geolookup.tables.row_tables import row_tables
 
+    tables = row_tables(dataset)
     try:
-        check_values(dataset, conditions)
+        check_values(tables, conditions)
     except ValueError as error:
         fail(str(error))
-    for line in absent_values(dataset, conditions):
+    for line in absent_values(tables, conditions):
         click.echo(f"geolookup: {line}", err=True)

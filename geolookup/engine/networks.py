@@ -147,12 +147,13 @@ class NetworkAnswers(ManyAnswers):
         from geolookup.prefixes.lists import networks, networks_with_values
         from geolookup.prefixes.possible_values import check_values
         from geolookup.prefixes.select import Selection, question
+        from geolookup.tables.row_tables import row_tables
 
         query = question(
             "prefixes", where, by=by, within=within, family=family, aggregate=aggregate
         )
         dataset = self._open_state().dataset
-        check_values(dataset, query.conditions)
+        check_values(row_tables(dataset), query.conditions)
         selection = Selection(dataset, query)
         return networks(selection) if by is None else networks_with_values(selection)
 
@@ -174,10 +175,11 @@ class NetworkAnswers(ManyAnswers):
         from geolookup.prefixes.lists import table
         from geolookup.prefixes.possible_values import check_values
         from geolookup.prefixes.select import Selection, question
+        from geolookup.tables.row_tables import row_tables
 
         query = question(
             "prefix_table", where, by=by, within=within, family=family, aggregate=aggregate
         )
         dataset = self._open_state().dataset
-        check_values(dataset, query.conditions)
+        check_values(row_tables(dataset), query.conditions)
         return table(Selection(dataset, query))

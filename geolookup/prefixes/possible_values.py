@@ -8,16 +8,16 @@ is a notice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Protocol
+
+import pyarrow as pa
 
 from geolookup.contract.countries import ALPHA_3
 from geolookup.contract.fields import COUNTRY_ALIASES, STORED, TEXT, TEXTS, Field
-from geolookup.dataset.files import Dataset
 from geolookup.errors import count_text, near_match, near_word, suggestion
 from geolookup.prefixes.condition_values import fixed_values, value_for_message
 from geolookup.prefixes.conditions import Condition
 from geolookup.prefixes.predicates import Among, distinct
-from geolookup.tables.row_tables import RowTables, row_tables
 
 #: The values of a condition that are named: to find a city that is like one takes half a second.
 _NAMED = 5
@@ -42,12 +42,18 @@ _NAME, _CODE = (
 )
 
 
-def check_values(dataset: Dataset, conditions: Iterable[Condition]) -> None:
+class Columns(Protocol):
+    """The values of answers by field, such as ``RowTables``."""
+
+    def column(self, field: Field) -> pa.Array:
+        """Return the values of a stored field; they may repeat."""
+
+
+def check_values(tables: Columns, conditions: Iterable[Condition]) -> None:
     """Raise ValueError for a value that no answer can have, with the near match.
 
     Fields with fixed values are checked; a dataset may have more of them, from its own countries.
     """
-    tables = row_tables(dataset)
     for condition, field, absent in _absent(tables, conditions):
         fixed = fixed_values(field)
         for value in absent:
@@ -57,12 +63,11 @@ def check_values(dataset: Dataset, conditions: Iterable[Condition]) -> None:
                 raise ValueError(f"{condition.call}: {problem}; {_hint(tables, field, value)}")
 
 
-def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator[str]:
+def absent_values(tables: Columns, conditions: Iterable[Condition]) -> Iterator[str]:
     """Yield a line for each value of a condition that no row of the dataset has.
 
     Of a condition with many of them, one more line states how many others there are.
     """
-    tables = row_tables(dataset)
     for _, field, absent in _absent(tables, conditions):
         is_open = field.type in (TEXT, TEXTS) and not fixed_values(field)
         names = distinct(tables.column(field)).to_pylist() if absent and is_open else ()
@@ -77,7 +82,7 @@ def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator
 
 
 def _absent(
-    tables: RowTables, conditions: Iterable[Condition]
+    tables: Columns, conditions: Iterable[Condition]
 ) -> Iterator[tuple[Condition, Field, list[Any]]]:
     """Yield the values of each condition on equality that no row has."""
     for condition in conditions:
@@ -87,7 +92,7 @@ def _absent(
             yield condition, field, list(dict.fromkeys(absent))
 
 
-def _hint(tables: RowTables, field: Field, value: str) -> str:
+def _hint(tables: Columns, field: Field, value: str) -> str:
     """Return a suggestion: the fixed value that is meant or similar."""
     words = dict(fixed_values(field))
     if _KINDS.get(field.path) in (_ALPHA_2, _ALPHA_3):
@@ -99,7 +104,7 @@ def _hint(tables: RowTables, field: Field, value: str) -> str:
     return _FALLBACKS.get(field.path, _FALLBACK) if near is None else suggestion(words[near])
 
 
-def _country_words(tables: RowTables, *, is_alpha_3: bool) -> dict[str, str]:
+def _country_words(tables: Columns, *, is_alpha_3: bool) -> dict[str, str]:
     """Return the code of a country by its names and other codes, in lower case."""
     words = {alpha_3: alpha_2 for alpha_2, alpha_3 in ALPHA_3.items()} | COUNTRY_ALIASES
     columns = (tables.column(field).to_pylist() for field in (_NAME, _CODE))

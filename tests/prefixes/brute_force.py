@@ -14,7 +14,7 @@ def meeting(
     networks: Iterable[tuple[Network, dict[str, Any]]], where: Mapping[str, Any]
 ) -> list[Network]:
     """Return the networks whose records meet all conditions of a mapping."""
-    return [network for network, record in networks if _meets(record, where)]
+    return [network for network, record in networks if meets(record, where)]
 
 
 def collapsed(networks: Iterable[Network]) -> list[Network]:
@@ -53,10 +53,11 @@ def value(record: Mapping[str, Any], path: str) -> Any:
     return record[group].get(member)
 
 
-def _meets(record: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+def meets(record: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+    """Return whether a record meets all conditions of a mapping, keyed by paths."""
     for key, wanted in where.items():
         if key == "not":
-            if any(_meets(record, {item: unwanted}) for item, unwanted in wanted.items()):
+            if any(meets(record, {item: unwanted}) for item, unwanted in wanted.items()):
                 return False
         elif not _meets_one(record, key, wanted):
             return False

@@ -13,6 +13,7 @@ from geolookup.contract.countries import ALPHA_3
 from geolookup.prefixes.conditions import conditions_of
 from geolookup.prefixes.possible_values import absent_values
 from geolookup.prefixes.predicates import Among
+from geolookup.tables.row_tables import row_tables
 from tests.conftest import ROOT, Build
 
 SAME: list[tuple[Any, Any]] = [
@@ -119,13 +120,13 @@ def test_values_that_no_answer_has(sample: geolookup.Engine) -> None:
         ["country=US,AQ", "asn=15169,4294967295", "country_neighbors=aq", "country_is_eu=true"],
         "prefixes",
     )
-    assert list(absent_values(dataset, conditions)) == [
+    assert list(absent_values(row_tables(dataset), conditions)) == [
         "no answer of this dataset has the location.country_code 'AQ'",
         "no answer of this dataset has the network.asn 4294967295",
         "no answer of this dataset has the location.country_neighbors 'AQ'",
     ]
     cities = "city=8.8.8.8," + ",".join(map("Xq{}".format, range(1, 2000)))
-    *_, last = lines = list(absent_values(dataset, conditions_of(cities, "prefixes")))
+    *_, last = lines = list(absent_values(row_tables(dataset), conditions_of(cities, "prefixes")))
     assert last == "no answer of this dataset has 1,995 more values of location.city_name"
     known = len(set(sample.prefix_table(by="city")["location_city_name"].drop_null().to_pylist()))
     assert lines[0] == (
@@ -134,7 +135,7 @@ def test_values_that_no_answer_has(sample: geolookup.Engine) -> None:
     )
     assert len(lines) == 6
     close = conditions_of("country_name=Germny", "prefixes")
-    assert "did you mean 'Germany'?" in next(absent_values(dataset, close))
+    assert "did you mean 'Germany'?" in next(absent_values(row_tables(dataset), close))
 
 
 def test_codes_and_fixed_words_in_any_case(sample: geolookup.Engine) -> None:

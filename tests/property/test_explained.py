@@ -21,9 +21,9 @@ from tests.oracle import (
     SourceRow,
     carried,
     decided,
-    deciding,
     is_public,
     known,
+    row_of,
 )
 from tests.property.test_previous import opened
 from tests.range_strategies import addresses, as_csv, edges, recipes
@@ -133,7 +133,7 @@ def stated(listed: list[Source], places: list[list[int]], address: Address) -> l
     """The deciding row of each source that has one."""
     actual = []
     for number, source in enumerate(listed):
-        row = deciding(source.rows, address)
+        row = row_of(source, address)
         if row is not None:
             # Equal rows may be there twice: the later one decides.
             at = max(n for n, item in enumerate(source.rows) if item == row)

@@ -1,0 +1,110 @@
+"""The keys of a source that leave out a part of it: ``only``, ``families`` and ``within``."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from geolookup.contract.address import MAX
+from geolookup.contract.schema import Schema
+from geolookup.contract.special import Range
+from geolookup.errors import BuildError
+from geolookup.prefixes.conditions import Condition, conditions_of
+
+KEYS = ("only", "families", "within")
+_FAMILIES = (4, 6)
+_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class Restriction:
+    """What a source keeps: answers that meet all conditions, in a family and a network.
+
+    ``networks`` None: any network.
+    """
+
+    conditions: tuple[Condition, ...] = ()
+    families: tuple[int, ...] = _FAMILIES
+    networks: tuple[_Network, ...] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.conditions) or self.networks is not None or self.families != _FAMILIES
+
+    def outside(self, family: int) -> list[Range]:
+        """Return the ranges of a family that are left out, sorted and disjoint."""
+        ranges, begin = list[Range](), 0
+        for first, last in sorted(self._inside(family)):
+            if begin < first:
+                ranges.append((begin, first - 1))
+            begin = max(begin, last + 1)  # networks may overlap
+        return [*ranges, (begin, MAX[family])] if begin <= MAX[family] else ranges
+
+    def _inside(self, family: int) -> Iterable[Range]:
+        if family not in self.families:
+            return ()
+        if self.networks is None:
+            return [(0, MAX[family])]
+        return [(int(net[0]), int(net[-1])) for net in self.networks if net.version == family]
+
+
+def read_restriction(
+    recipe: Path, values: Mapping[str, Any], fields: frozenset[str], schema: Schema
+) -> Restriction:
+    """Return the restriction of a ``[[source]]``; ``fields`` are the fields that it keeps.
+
+    Raises BuildError for a malformed value, and for a condition on fields that are not kept.
+    """
+    restriction = Restriction(
+        _conditions(recipe, values.get("only", ())),
+        _families(recipe, values.get("families", _FAMILIES)),
+        _networks(recipe, values["within"]) if "within" in values else None,
+    )
+    for condition in restriction.conditions:
+        field = condition.fields[0]
+        if not fields.intersection(schema.stated[field.layer]):
+            problem = f"source.only names {field.path}, but source.fields drops it"
+            remedy = "add it to source.fields; dataset.fields drops it from the whole dataset"
+            raise BuildError(recipe, problem, remedy=remedy)
+    return restriction
+
+
+def _conditions(recipe: Path, value: Any) -> tuple[Condition, ...]:
+    if value in ("", [], {}):
+        _refuse(recipe, "source.only is empty", 'write only = "country=DE,AT", or drop it')
+    try:
+        return conditions_of(value, "source.only")
+    except (TypeError, ValueError) as error:
+        problem, _, remedy = str(error).partition("; ")
+        _refuse(recipe, problem, remedy or 'write only = "country=DE,AT", for example')
+
+
+def _families(recipe: Path, value: Any) -> tuple[int, ...]:
+    families = [value] if isinstance(value, int) else value
+    is_list = isinstance(families, list | tuple) and len(families) > 0
+    # True is 1, not a family; 4.0 is a float.
+    if not is_list or not all(type(family) is int and family in _FAMILIES for family in families):
+        _refuse(recipe, "source.families is not a list of 4 and 6", "write families = [4]")
+    return tuple(sorted(set(families)))
+
+
+def _networks(recipe: Path, value: Any) -> tuple[_Network, ...]:
+    texts = value if isinstance(value, list) else [value]
+    if not texts:
+        _refuse(recipe, "source.within is empty", 'write within = "8.0.0.0/8", or drop it')
+    return tuple(_network(recipe, text) for text in texts)
+
+
+def _network(recipe: Path, text: Any) -> _Network:
+    try:
+        # A number would be an address.
+        return ipaddress.ip_network(text if isinstance(text, str) else "")
+    except ValueError:
+        problem = f"source.within: {text!r} is not a network without host bits"
+        _refuse(recipe, problem, 'write within = "8.0.0.0/8", for example')
+
+
+def _refuse(recipe: Path, problem: str, remedy: str) -> NoReturn:
+    raise BuildError(recipe, problem, remedy=remedy) from None
