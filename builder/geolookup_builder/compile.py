@@ -33,7 +33,7 @@ from geolookup_builder.downloads import accept, refusing, with_local_paths
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
-from geolookup_builder.intern import intern
+from geolookup_builder.intern import InternedContent, intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.memory import release, system_memory
@@ -260,12 +260,24 @@ class _Build:
         if path is not None:
             write_rejects(path, self._rejects, _mask(self._plan))
 
+    def _check_fields(self, interned: InternedContent) -> None:
+        """Raise BuildError if no source states a field that the dataset keeps."""
+        may_be_empty = any(spec.expected.may_be_empty for spec in self._plan.sources)
+        if self._plan.fields is not None and not interned.is_known and not may_be_empty:
+            problem = "no answer has a value of dataset.fields"
+            remedy = "name fields of the sources; 'geolookup check' lists them"
+            raise BuildError(self._plan.path, problem, remedy=remedy)
+
     def finish(self, output: Path) -> tuple[BuildReport, VerifiedDataset]:
         """Intern the rows, write the dataset and rename it to ``output``."""
         self._write_rejects()
         with self._progress.stage("interning"):
             reference, finders = self._reference, self._finders
-            interned = intern(self._partitions, self._layers, reference, finders, self._report)
+            interned = intern(
+                *(self._partitions, self._layers, reference, finders, self._report),
+                self._plan.fields,
+            )
+            self._check_fields(interned)
             interned = row_numbers.as_in_previous(interned, self._previous)
             explanation = {}
             if self._deciding_rows is not None:

@@ -38,6 +38,20 @@ class Locations:
         columns = self.country[rows], self.zone[rows], self.tuples.take(rows)
         return Locations(*columns, self.countries, self.zones)
 
+    def keep(self, fields: frozenset[str]) -> Locations:
+        """Return the tuples with only these fields; the continent stays with the country."""
+        country, countries = self.country, self.countries
+        if "country_code" not in fields:
+            is_continent = "continent_code" in fields
+            continents = [code if is_continent else None for _, code in countries]
+            rows = [None, *sorted({code for code in continents if code})]
+            country = np.array([rows.index(code) for code in continents], np.int32)[country]
+            countries = [(None, code) for code in rows]
+        zone, zones = self.zone, self.zones
+        if "time_zone" not in fields:
+            zone, zones = np.zeros_like(zone), [None]
+        return Locations(country, zone, self.tuples.keep(fields), countries, zones)
+
 
 def complete(
     tuples: Tuples, reference: Reference, finders: Sequence[Finder], report: BuildReport

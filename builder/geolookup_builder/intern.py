@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.fields import PLACE_MEMBERS, STATED
+from geolookup.contract.fields import LOCATION, PLACE_MEMBERS, STATED
 from geolookup.dataset.intervals import I64, Addresses
 from geolookup.parallel import alongside
 from geolookup_builder.build_report import BuildReport
@@ -23,11 +23,11 @@ from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
 from geolookup_builder.layer_values import UNKNOWN, LayerValues
-from geolookup_builder.layers import LayerPartition, Provenance, provenance
+from geolookup_builder.layers import LayerPartition, Provenance, forget, provenance
 from geolookup_builder.values import Reference
 
 #: The layers whose values make up one row of the network table.
-_NETWORK_LAYERS = tuple(layer for layer in STATED if layer != "location")
+_NETWORK_LAYERS = tuple(layer for layer in STATED if layer != LOCATION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,12 @@ class InternedContent:
         """How many intervals the families have together."""
         return sum(len(family.starts) for family in self.families.values())
 
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is known about an address."""
+        families = self.families.values()
+        return any(family.location.any() or family.network.any() for family in families)
+
 
 def intern(
     partitions: Mapping[int, LayerPartition],
@@ -60,15 +66,27 @@ def intern(
     reference: Reference,
     finders: Sequence[Finder],
     report: BuildReport,
+    fields: frozenset[str] | None = None,
 ) -> InternedContent:
-    """Return the rows that ``partitions`` (by family) uses, and its intervals by row number."""
+    """Return the rows that ``partitions`` (by family) uses, and its intervals by row number.
+
+    With ``fields`` the rows have only these fields.
+    """
+    if fields is not None:
+        partitions = _without_networks(partitions, layers, fields)
     size = sum(len(partition.starts) for partition in partitions.values())
     with (
         alongside(partial(_networks, partitions, layers), size) as get_networks,
         alongside(partial(_provenance, partitions, layers), size) as get_sources,
     ):
-        location, locations = _locations(partitions, layers["location"], reference, finders, report)
+        location, locations = _locations(
+            partitions, layers[LOCATION], reference, finders, report, fields
+        )
         network, networks = get_networks()
+    sources = get_sources()
+    if fields is not None:
+        layers[LOCATION].keep(fields)
+        sources = _provenance(_without_locations(partitions, location), layers)
     families, begin = {}, 0
     # Both arrays hold the IPv4 intervals, then the IPv6 intervals.
     for family, partition in partitions.items():
@@ -85,7 +103,7 @@ def intern(
         for family, part in families.items()
     }
     return InternedContent(
-        families, locations.take(by_location), networks.take(by_network), get_sources()
+        families, locations.take(by_location), networks.take(by_network), sources
     )
 
 
@@ -95,15 +113,46 @@ def _provenance(
     return {family: provenance(partition, layers) for family, partition in partitions.items()}
 
 
+def _without_networks(
+    partitions: Mapping[int, LayerPartition],
+    layers: Mapping[str, LayerValues],
+    fields: frozenset[str],
+) -> Mapping[int, LayerPartition]:
+    """Drop the other fields of networks; a layer without a value becomes unknown."""
+    for layer in _NETWORK_LAYERS:
+        if fields.issuperset(STATED[layer]):
+            continue
+        is_known = layers[layer].keep(fields)
+        partitions = {
+            family: forget(partition, layer, is_known[partition.numbers[layer]])
+            for family, partition in partitions.items()
+        }
+    return partitions
+
+
+def _without_locations(
+    partitions: Mapping[int, LayerPartition], rows: Codes
+) -> Mapping[int, LayerPartition]:
+    """Make the location unknown in the intervals with row 0, IPv4 before IPv6."""
+    parts = np.split(rows != UNKNOWN, [len(partitions[4].starts)])
+    return {
+        family: forget(partition, LOCATION, is_known)
+        for (family, partition), is_known in zip(partitions.items(), parts, strict=True)
+    }
+
+
 def _locations(
     partitions: Mapping[int, LayerPartition],
     values: LayerValues,
     reference: Reference,
     finders: Sequence[Finder],
     report: BuildReport,
+    fields: frozenset[str] | None,
 ) -> tuple[Codes, Locations]:
-    tuples, numbers = values.in_use(numbers_of(partitions, "location"))
+    tuples, numbers = values.in_use(numbers_of(partitions, LOCATION))
     locations = complete(tuples, reference, finders, report)
+    if fields is not None:
+        locations = locations.keep(fields)
     columns = [locations.country, locations.zone, *locations.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
     # Without UNKNOWN: ``numbers_of`` puts it first.

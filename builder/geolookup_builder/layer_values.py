@@ -55,6 +55,20 @@ class Tuples:
         codes = without_nulls(encoded.indices, -1).to_numpy()
         return Tuples({**self.fields, name: Column(codes, encoded.dictionary)})
 
+    def keep(self, names: frozenset[str]) -> Tuples:
+        """Return the tuples with only these fields; the others are null."""
+        return Tuples(
+            {
+                name: column if name in names else _nulls(len(column.codes), name)
+                for name, column in self.fields.items()
+            }
+        )
+
+    def is_known(self) -> Bools:
+        """Mark the tuples with a value."""
+        marks: Bools = np.logical_or.reduce([codes >= 0 for codes in self.codes()])
+        return marks
+
     def codes(self, *names: str) -> list[Codes]:
         """Return the codes of the named fields, by default of all fields."""
         return [self.fields[name].codes for name in names or self.fields]
@@ -133,6 +147,15 @@ class LayerValues:
             for name, column in tuples.fields.items()
         }
         return tuples
+
+    def keep(self, names: frozenset[str]) -> Bools:
+        """Make the fields but these null in all tuples; mark the numbers that have a value."""
+        tuples = self.tuples().keep(names)
+        self.parts = {
+            name: [Column(column.codes[1:], column.values)]
+            for name, column in tuples.fields.items()
+        }
+        return tuples.is_known()
 
     def in_use(self, numbers: NDArray[np.integer]) -> tuple[Tuples, Codes]:
         """Return the distinct tuples in use, unknown first, and the tuple of each number."""

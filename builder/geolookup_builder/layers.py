@@ -109,6 +109,12 @@ def restrict(partition: LayerPartition, kept: Intervals) -> LayerPartition:
     return _coalesce(LayerPartition(starts, numbers))
 
 
+def forget(partition: LayerPartition, layer: str, is_known: Bools) -> LayerPartition:
+    """Make a layer unknown in the intervals that are not marked."""
+    numbers = {**partition.numbers, layer: partition.numbers[layer] * is_known}
+    return LayerPartition(partition.starts, numbers)
+
+
 def _insert(starts: Addresses, at: I64, values: Addresses) -> Addresses:
     low = np.insert(starts.low, at, values.low)
     if starts.high is None or values.high is None:

@@ -99,6 +99,7 @@ class Recipe:
     explains_rows: bool = False
     update: Update = field(default_factory=Update)
     schema: Schema = CONTRACT
+    fields: frozenset[str] | None = None  # of the dataset; None: all
 
 
 def of_data(path: Path, format_name: str) -> Recipe:
@@ -126,7 +127,7 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     """
     document = Table(path, "", _parse(path))
     document.only("dataset", "columns", "source", "tables", "enrich", "update")
-    dataset = document.table("dataset", "name", "explain")
+    dataset = document.table("dataset", "name", "explain", "fields")
     items = document.values.get("source") or [{}]
     if not isinstance(items, list) or not all(isinstance(source, dict) for source in items):
         raise BuildError(path, "source is not a list of tables", remedy="write [[source]]")
@@ -142,7 +143,8 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     countries = path.parent / tables.text("countries") if "countries" in tables else None
     enrich, update = _enrich(document), _update(document)
     explains_rows = _explains_rows(dataset)
-    return Recipe(path, name, sources, countries, enrich, explains_rows, update, schema)
+    fields = _dataset_fields(dataset, schema) if "fields" in dataset else None
+    return Recipe(path, name, sources, countries, enrich, explains_rows, update, schema, fields)
 
 
 def toml_text(value: str | Mapping[str, str]) -> str:
@@ -238,10 +240,23 @@ def _base(recipe: Path, path: str) -> Path:
 
 
 def _fields(table: Table, schema: Schema) -> frozenset[str]:
-    names = table.values.get("fields", list(schema.by_source_column))
+    if "fields" not in table:
+        return frozenset(schema.by_source_column)
+    return _columns(table, "source.fields", schema)
+
+
+def _dataset_fields(dataset: Table, schema: Schema) -> frozenset[str]:
+    fields = _columns(dataset, "dataset.fields", schema)
+    if not fields:
+        dataset.refuse("fields", "is empty", 'write fields = ["country_code"], or drop it')
+    return fields
+
+
+def _columns(table: Table, option: str, schema: Schema) -> frozenset[str]:
+    names = table.values["fields"]
     if not isinstance(names, list):
         table.refuse("fields", "is not a list", 'write fields = ["country_code"]')
-    columns = (source_columns(table.recipe, "source.fields", name, schema) for name in names)
+    columns = (source_columns(table.recipe, option, name, schema) for name in names)
     return frozenset(chain.from_iterable(columns))
 
 

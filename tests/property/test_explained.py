@@ -58,7 +58,7 @@ CASES = [
 def test_explain_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
     asked = {item for item in (*probes, *edges(listed)) if is_public(carried(item))}
     asked |= {carried(request) for request in asked}
-    with opened(listed, "full") as engine:
+    with opened(listed, 'explain = "full"') as engine:
         compare(
             engine,
             listed,

@@ -25,20 +25,21 @@ LINKS = {fmt.LOCATION: {"country": fmt.COUNTRY, "zone": fmt.ZONE}}
 INTERVALS = {"location": fmt.LOCATION, "network": fmt.NETWORK}
 
 
-def built(
-    folder: Path, listed: list[Source], previous: Path | None = None, explain: str = ""
-) -> Path:
-    """Compile the sources in a folder of their own; the name of the folder is in no byte."""
+def built(folder: Path, listed: list[Source], previous: Path | None = None, keys: str = "") -> Path:
+    """Compile the sources in a folder of their own; the name of the folder is in no byte.
+
+    ``keys`` are lines of ``[dataset]``.
+    """
     folder.mkdir()
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(item) for n, item in enumerate(listed)}
-    text = recipe(listed).replace("\n", f'\nexplain = "{explain}"\n', 1) if explain else None
-    return build_at(folder, files, text or recipe(listed), previous=previous)[0]
+    text = recipe(listed).replace("\n", f"\n{keys}\n", 1)
+    return build_at(folder, files, text, previous=previous)[0]
 
 
 @contextmanager
-def opened(listed: list[Source], explain: str = "") -> Iterator[geolookup.Engine]:
+def opened(listed: list[Source], keys: str = "") -> Iterator[geolookup.Engine]:
     with TemporaryDirectory() as folder:
-        dataset = built(Path(folder) / "sources", listed, explain=explain)
+        dataset = built(Path(folder) / "sources", listed, keys=keys)
         with geolookup.open(dataset) as engine:
             yield engine
 
@@ -93,23 +94,23 @@ def keeps_numbers(previous: Path, dataset: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("explain", ["", "full"])
+@pytest.mark.parametrize("keys", ["", "explain = 'full'"])
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(old=recipes, new=recipes)
 def test_a_previous_dataset_changes_only_numbers(
-    explain: str, old: list[Source], new: list[Source]
+    keys: str, old: list[Source], new: list[Source]
 ) -> None:
     """The same sources again give the previous dataset to the byte, with its manifest."""
     with TemporaryDirectory() as target:
         folder = Path(target)
-        previous = built(folder / "previous", old, explain=explain)
-        alone = built(folder / "alone", new, explain=explain)
-        dataset = built(folder / "next", new, previous, explain)
+        previous = built(folder / "previous", old, keys=keys)
+        alone = built(folder / "alone", new, keys=keys)
+        dataset = built(folder / "next", new, previous, keys)
         geolookup.verify(dataset, deep=True)
         says_the_same(alone, dataset)
         keeps_numbers(previous, dataset)
-        for file in fmt.EXPLAINING if explain else ():
+        for file in fmt.EXPLAINING if keys else ():
             assert read(alone / file)[0].to_pylist() == read(dataset / file)[0].to_pylist()
-        assert content(built(folder / "again", new, previous, explain)) == content(dataset)
-        assert content(built(folder / "same", old, previous, explain)) == content(previous)
-        assert content(built(folder / "after", new, dataset, explain)) == content(dataset)
+        assert content(built(folder / "again", new, previous, keys)) == content(dataset)
+        assert content(built(folder / "same", old, previous, keys)) == content(previous)
+        assert content(built(folder / "after", new, dataset, keys)) == content(dataset)

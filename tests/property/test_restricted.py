@@ -24,6 +24,6 @@ def test_answers_equal_the_oracle(listed: list[Source], probes: list[Address]) -
 def test_explanations_equal_the_oracle(listed: list[Source], probes: list[Address]) -> None:
     asked = {item for item in (*probes, *edges(listed)) if is_public(carried(item))}
     asked |= {carried(request) for request in asked}
-    with opened(listed, "full") as engine:
+    with opened(listed, 'explain = "full"') as engine:
         ordered = sorted(asked, key=lambda address: (address.version, int(address)))
         test_explained.compare(engine, listed, ordered)
