@@ -189,8 +189,12 @@ def compiling(recipe: Path, output: Path) -> None:
     assert_type((report.generation, report.bytes), tuple[str, int])
     geolookup.build(str(recipe), str(output), force=True, rejects="rejects.csv", max_rejects=3)
     geolookup.build(recipe, output, cache="cache", offline=True)
-    geolookup.build(recipe)  # type: ignore[call-arg]
-    geolookup.build(recipe, output, True)  # type: ignore[call-arg]
+    geolookup.build(sources=[recipe, {"path": "a.csv"}], output=output, columns={"a": "text"})
+    geolookup.build(sources=["a.csv"], output=output, name="mine", explain="full")
+    geolookup.build(recipe, output, name="mine")  # type: ignore[call-overload]
+    geolookup.build(sources=["a.csv"])  # type: ignore[call-overload]
+    geolookup.build(recipe)  # type: ignore[call-overload]
+    geolookup.build(recipe, output, True)  # type: ignore[call-overload]
 
 
 def publishing(dataset: Path, store: str, archive: str) -> None:

@@ -6,13 +6,14 @@ the cache does not change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from geolookup.contract.fields import STATED
 from geolookup.errors import BuildError
@@ -29,7 +30,8 @@ from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.memory import release, system_memory
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.restricted import RestrictedSource
-from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.source_list import Source, recipe_of_call
+from geolookup_builder.sources import FORMATS, READERS, auto
 from geolookup_builder.sources.formats.generic_mapping import recipe_columns
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
@@ -41,38 +43,61 @@ from geolookup_builder.values import Reference, load_reference
 _BAD_ROWS = 10  # listed of each table
 
 
+@overload
 def check(
     recipe: str | PathLike[str],
     *,
     max_rejects: int | None = None,
     cache: str | PathLike[str] | None = None,
+) -> RecipeCheck: ...
+@overload
+def check(
+    *,
+    sources: Sequence[Source],
+    columns: Mapping[str, Any] | None = None,
+    max_rejects: int | None = None,
+    cache: str | PathLike[str] | None = None,
+) -> RecipeCheck: ...
+def check(
+    recipe: str | PathLike[str] | None = None,
+    *,
+    sources: Sequence[Source] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    max_rejects: int | None = None,
+    cache: str | PathLike[str] | None = None,
 ) -> RecipeCheck:
     """Read the sources of a recipe as ``build`` does, without a dataset, and return the findings.
 
-    ``recipe``, ``max_rejects`` and ``cache`` are as for ``build``. Nothing is downloaded.
+    ``recipe``, ``sources``, ``columns``, ``max_rejects`` and ``cache`` are as for ``build``.
+    Nothing is downloaded.
 
     The report has ``sources`` (files, format, tables, bad rows, and the ``problem`` of each that
     would end a build), ``problems`` of the recipe itself, ``has_problem`` and ``lines()``, the text
     of the command. An invalid recipe is a problem in the report. Raises BuildError if the name is
-    neither a recipe nor data, ValueError for a negative ``max_rejects``.
+    neither a recipe nor data, ValueError for a negative ``max_rejects``; for sources the TypeError
+    and ValueError of ``build``.
     """
     if max_rejects is not None and max_rejects < 0:
         raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
     limits = Limits(max_rejects, None if cache is None else Path(cache))
-    return check_recipe(recipe, limits, Progress(silent=True))
+    report = RecipeCheck("" if recipe is None else str(recipe), limits)
+    return _check(report, partial(recipe_of_call, recipe, sources, columns), Progress(silent=True))
 
 
 def check_recipe(name: str | PathLike[str], limits: Limits, progress: Progress) -> RecipeCheck:
     """Read the sources of a recipe or of data (``loading``), and return the findings."""
-    report = RecipeCheck(str(name), limits)
+    return _check(RecipeCheck(str(name), limits), partial(loading.load, name), progress)
+
+
+def _check(report: RecipeCheck, load: Callable[[], Recipe], progress: Progress) -> RecipeCheck:
     try:
-        recipe = loading.load(name)
+        recipe = load()
     except BuildError as error:
-        if not Path(name).exists():
+        if not Path(report.recipe).exists():
             raise
         report.problems.append(str(error))
         return report
-    report.is_data = recipe.path.suffix != loading.SUFFIX
+    report.is_data = bool(report.recipe) and recipe.path.suffix != loading.SUFFIX
     mask = mask_of(spec.remote for spec in recipe.sources if spec.remote is not None)
     with system_memory(), silent_invalid_rows(), hide_keys(mask):
         reference, of_recipe = _reference(recipe, report)
@@ -80,7 +105,7 @@ def check_recipe(name: str | PathLike[str], limits: Limits, progress: Progress) 
             path = spec.remote.safe_uri if spec.remote else spec.path
             report.sources.append(SourceCheck(spec.name, path))
             checker = _SourceChecker(
-                report.sources[-1], reference, of_recipe, limits, mask, progress
+                report.sources[-1], reference, of_recipe, report.limits, mask, progress
             )
             checker.check(spec)
             release()
@@ -121,11 +146,7 @@ class _SourceChecker:
         """Read a source to its end, or to the error that would end a build."""
         with self._noted():
             local = with_cached_path(spec, self._limits.cache)
-            files = (file for file in paths(local.path, local.base, ("",)) if file.is_file())
-            self._report.files = {
-                label_in_recipe(str(file), local.path, local.base): file.stat().st_size
-                for file in files
-            }
+            self._report.files = _sizes(local)
             self._read_on(local, {})
 
     def _read_on(self, spec: SourceSpec, suggested: Mapping[str, Any]) -> None:
@@ -160,7 +181,7 @@ class _SourceChecker:
     def _read(self, spec: SourceSpec) -> None:
         labels: set[str] = set()
         source = RestrictedSource(spec, self._layers, self._reference, self._finders)
-        for table in FORMATS[spec.format].read(spec):
+        for table in READERS[spec.format].read(spec):
             labels |= self._read_table(spec, table, source)
             expected_rows.check_releases(spec.expected, sorted(labels))
         if spec.restriction:
@@ -185,6 +206,14 @@ class _SourceChecker:
         with self._noted():
             reading.rejects.check_limit(report, self._limits.max_rejects, self._mask)
         return set(reading.positions.members())
+
+
+def _sizes(spec: SourceSpec) -> dict[str, int]:
+    """Return the bytes of each file of a source; a table in memory has no files."""
+    if "table" in spec.options:
+        return {}
+    files = (file for file in paths(spec.path, spec.base, ("",)) if file.is_file())
+    return {label_in_recipe(str(file), spec.path, spec.base): file.stat().st_size for file in files}
 
 
 def _table_check(

@@ -129,7 +129,7 @@ class SourceCheck:
 class RecipeCheck:
     """A recipe: its sources, and the problems of the recipe itself."""
 
-    recipe: str
+    recipe: str  # its name; empty if a call names the sources
     limits: Limits = field(default_factory=Limits)
     sources: list[SourceCheck] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -164,11 +164,11 @@ class RecipeCheck:
         if count:
             yield f"{count_text(count, 'problem')}: build would fail"
         elif not missing:
-            build = shlex.join(["build", self.recipe, "-o", "DIR", *self.limits.build_options()])
-            yield f"{self._success()}; to build it: geolookup {build}"
+            options = ["-o", "DIR", *self.limits.build_options()]
+            yield f"{self._success()}{self._command('; to build it', 'build', *options)}"
         if missing:
-            download = shlex.join(["download", self.recipe, *self.limits.download_options()])
-            yield f"not in the cache: {missing:,}; to fetch: geolookup {download}"
+            fetch = self._command("; to fetch", "download", *self.limits.download_options())
+            yield f"not in the cache: {missing:,}{fetch}"
 
     def _success(self) -> str:
         """Return that a build would succeed, with the rows and values that it would lose."""
@@ -178,3 +178,8 @@ class RecipeCheck:
         losses = [f"{count_text(rejected, 'row')} rejected"] if rejected else []
         losses += [f"{count_text(nulled, 'invalid value')} nulled"] if nulled else []
         return f"a build would succeed, with {' and '.join(losses)}" if losses else "no problem"
+
+    def _command(self, purpose: str, name: str, *options: str) -> str:
+        """Return the command that comes next; empty if the sources have no recipe."""
+        command = shlex.join(["geolookup", name, self.recipe, *options])
+        return f"{purpose}: {command}" if self.recipe else ""

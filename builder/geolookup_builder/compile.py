@@ -8,10 +8,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from typing import Any, Literal, overload
 
 from geolookup.contract.fields import STATED
 from geolookup.dataset.arrow_files import generation
@@ -41,7 +43,8 @@ from geolookup_builder.previous_dataset import NO_PREVIOUS, open_previous
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
 from geolookup_builder.restricted import RestrictedSource
-from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.source_list import Source, recipe_of_call
+from geolookup_builder.sources import FORMATS, READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import Member
@@ -65,6 +68,7 @@ class Options:
     signing_keys: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
 
 
+@overload
 def build(
     recipe: str | PathLike[str],
     output: str | PathLike[str],
@@ -76,11 +80,55 @@ def build(
     offline: bool = False,
     previous: str | PathLike[str] | None = None,
     signing_keys: SigningKeys = (),
+) -> BuildReport: ...
+@overload
+def build(
+    *,
+    sources: Sequence[Source],
+    output: str | PathLike[str],
+    columns: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    explain: Literal["sources", "full"] | None = None,
+    force: bool = False,
+    rejects: str | PathLike[str] | None = None,
+    max_rejects: int | None = None,
+    cache: str | PathLike[str] | None = None,
+    offline: bool = False,
+    previous: str | PathLike[str] | None = None,
+    signing_keys: SigningKeys = (),
+) -> BuildReport: ...
+def build(
+    recipe: str | PathLike[str] | None = None,
+    output: str | PathLike[str] | None = None,
+    *,
+    sources: Sequence[Source] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    explain: Literal["sources", "full"] | None = None,
+    force: bool = False,
+    rejects: str | PathLike[str] | None = None,
+    max_rejects: int | None = None,
+    cache: str | PathLike[str] | None = None,
+    offline: bool = False,
+    previous: str | PathLike[str] | None = None,
+    signing_keys: SigningKeys = (),
 ) -> BuildReport:
-    """Compile the sources of a recipe into a new dataset folder, and return the report.
+    """Compile the sources of a recipe, or a list of sources, into a new dataset folder.
+
+    >>> sites = pa.table({"network": ["8.8.8.0/24"], "city_name": ["Zug"], "country_code": ["CH"]})
+    >>> report = geolookup.build(sources=[sites], output="sites")
+    >>> geolookup.open("sites").get("8.8.8.8", "city")
+    'Zug'
 
     ``recipe`` is a recipe file (``.toml``), the name of a packaged recipe, or a file or folder
     of data, whose format is then detected. A path that exists is not read as a name.
+
+    ``sources`` are in order of precedence. Each is a path, whose format is detected; a table of
+    Arrow, pandas or Polars, or of another library with Arrow's PyCapsule interface; or a dict with
+    the keys of a ``[[source]]``, and ``table`` for a table. A table has the columns of a generic
+    Parquet file. Reports and messages name it ``sources[0]`` and count its rows from 1.
+    ``columns`` is the table ``[columns]`` of a recipe; ``name`` (by default "dataset") and
+    ``explain`` are keys of its ``[dataset]``.
 
     With ``force`` an existing dataset is replaced. ``rejects`` is a CSV file to write the
     rejected rows and the rows with invalid values to. ``max_rejects`` is the number of rejected
@@ -95,9 +143,12 @@ def build(
     files) and ``seconds``. Raises BuildError for a bad recipe or source, DatasetError for a
     previous dataset that is damaged or of another format version, KeyFileError for a file that is
     not a private key or that others may read, OutputError for an output that exists or cannot be
-    written, ValueError for a negative ``max_rejects``. On an error the output does not
-    change. Builds in one process run one after the other.
+    written, TypeError for a source that is neither a path nor a table, ValueError for a recipe
+    beside sources, for no sources and for a negative ``max_rejects``. On an error the output does
+    not change. Builds in one process run one after the other.
     """
+    if output is None:
+        raise TypeError("no output; pass the folder to create")
     if max_rejects is not None and max_rejects < 0:
         raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
     options = Options(
@@ -109,7 +160,8 @@ def build(
         None if previous is None else Path(dataset_path(previous)),
         read_signing_keys(signing_keys),
     )
-    return compile_dataset(recipe, Path(output), options, Progress(silent=True))
+    plan = recipe_of_call(recipe, sources, columns, name=name, explain=explain)
+    return compile_recipe(plan, Path(output), options, Progress(silent=True))[0]
 
 
 def compile_dataset(
@@ -185,7 +237,7 @@ class _Build:
             if spec.restriction
             else None
         )
-        for table in auto.with_note(spec, FORMATS[spec.format].read(spec)):
+        for table in auto.with_note(spec, READERS[spec.format].read(spec)):
             files |= self._add_table(number, spec, table, restricted)
             expected_rows.check_releases(spec.expected, sorted(files))
         if restricted is not None:
@@ -194,7 +246,7 @@ class _Build:
                     self._partitions[family] = underlay(self._partitions[family], layers)
         self._check_rows(spec, self._report.sources[before:])
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
-        stated_date = FORMATS[spec.format].stated_date
+        stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
         self._dates.append(date)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import datetime as dt
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -125,7 +125,17 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
 
     Raises BuildError for a key that is missing, unknown or of the wrong type.
     """
-    document = Table(path, "", _parse(path))
+    return of_document(path, _parse(path), formats)
+
+
+def of_document(
+    path: Path,
+    values: Mapping[str, Any],
+    formats: Mapping[str, frozenset[str]],
+    labels: Iterable[Path] = (),
+) -> Recipe:
+    """Check the tables of a recipe; ``path`` names it in messages, ``labels`` name its sources."""
+    document = Table(path, "", values)
     document.only("dataset", "columns", "source", "tables", "enrich", "update")
     dataset = document.table("dataset", "name", "explain", "fields")
     items = document.values.get("source") or [{}]
@@ -137,8 +147,10 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
         problem = f"{len(items)} sources, at most {MAX_SOURCES} are allowed"
         raise BuildError(path, problem, remedy="name files of one format with a glob")
     schema = read_columns(path, document.values.get("columns", {}))
-    tables_of_sources = (Table(path, "source", source) for source in items)
-    sources = tuple(_source(table, formats, schema) for table in tables_of_sources)
+    sources = tuple(
+        _source(Table(label, "source", source), formats, schema)
+        for label, source in zip(chain(labels, repeat(path)), items, strict=False)
+    )
     tables = document.table("tables", "countries")
     countries = path.parent / tables.text("countries") if "countries" in tables else None
     enrich, update = _enrich(document), _update(document)

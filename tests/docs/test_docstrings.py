@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 from operator import attrgetter
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -13,11 +14,13 @@ import geolookup
 MAIN = (
     *("open", "answer", "get", "lookup"),
     *("Engine.get_many", "Engine.enrich", "Engine.prefixes"),
+    "build",
 )
 
 
 @pytest.mark.parametrize("name", ["__doc__", *MAIN])
-def test_the_example_of_a_call(name: str) -> None:
+def test_the_example_of_a_call(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     call = geolookup if name == "__doc__" else attrgetter(name)(geolookup)
     names = {"geolookup": geolookup, "pa": pa}
     text = call.__doc__ or ""

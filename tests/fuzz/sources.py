@@ -27,7 +27,7 @@ from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats import bgpdump, mrt, rpsl
-from geolookup_builder.sources.reading import jsonlines, mmdb_file, parquet
+from geolookup_builder.sources.reading import jsonlines, mmdb_file, typed_rows
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, SourceTable
@@ -209,7 +209,7 @@ BUGS: dict[str, Callable[[], AbstractContextManager[object]]] = {
     "bgpdump": lambda: mock.patch.object(bgpdump, "NOT_ROUTE", 99),
     "mrt": lambda: mock.patch.object(mrt, "_damage_error", IndexError),
     "jsonl": lambda: mock.patch.object(jsonlines, "_find_rejects", return_value=()),
-    "parquet": lambda: mock.patch.object(parquet, "_find_rejects", return_value=()),
+    "parquet": lambda: mock.patch.object(typed_rows, "_find_rejects", return_value=()),
     "rpsl": lambda: mock.patch.object(rpsl, "rejects_between", return_value=()),
     "auto": partial(_planted, *FORMATS),
 }

@@ -5,6 +5,9 @@ A format is added by writing a module with a ``SourceFormat`` and naming it here
 
 from __future__ import annotations
 
+from collections import ChainMap
+from collections.abc import Mapping
+
 from geolookup_builder.sources.formats import (
     bgpdump,
     cidr_list,
@@ -58,3 +61,5 @@ FORMATS: dict[str, SourceFormat] = {
         tor.FORMAT,
     )
 }
+#: The readers by format, also of a table in memory: recipes do not name that.
+READERS: Mapping[str, SourceFormat] = ChainMap(FORMATS, {generic.TABLE.name: generic.TABLE})

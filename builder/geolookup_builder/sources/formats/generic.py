@@ -27,7 +27,7 @@ from geolookup_builder.sources.formats.generic_mapping import (
     punctuation,
     use_mapping,
 )
-from geolookup_builder.sources.reading import delimited, jsonlines, parquet, sniffing
+from geolookup_builder.sources.reading import arrow_tables, delimited, jsonlines, parquet, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import (
@@ -86,16 +86,26 @@ def _request(spec: SourceSpec) -> _Request:
 def _read(spec: SourceSpec, syntax: _Syntax) -> Iterator[SourceTable]:
     request = _request(spec)
     suffixes = syntax.suffixes if request.mapping is None else syntax.mapped_suffixes
-    files = [
-        (member, syntax.columns(member, request))
-        for member in members(spec.path, spec.base, suffixes)
-    ]
+    yield _table(spec, syntax, request, members(spec.path, spec.base, suffixes))
+
+
+def _read_table(spec: SourceSpec) -> Iterator[SourceTable]:
+    if "table" not in spec.options:
+        raise BuildError(spec.recipe, "source.table is missing", remedy="pass a table")
+    member = arrow_tables.member(spec.path, spec.options["table"])
+    yield _table(spec, _TABLE, _request(spec), [member])
+
+
+def _table(
+    spec: SourceSpec, syntax: _Syntax, request: _Request, members: list[Member]
+) -> SourceTable:
+    files = [(member, syntax.columns(member, request)) for member in members]
     # All headers are checked before the first row is read.
     for _, columns in files:
         request.select(columns)
     batches = (batch for member in files for batch in syntax.batches(member[0], request, member[1]))
     note = "" if request.mapping else _note([columns for _, columns in files])
-    yield SourceTable(spec.name, batches, note)
+    return SourceTable(spec.name, batches, note)
 
 
 def _note(files: list[Columns]) -> str:
@@ -156,6 +166,14 @@ def _parquet_batches(member: Member, request: _Request, columns: Columns) -> Ite
     return parquet.batches(member, *request.plan(columns))
 
 
+def _table_columns(member: Member, _request: _Request) -> Columns:
+    return _columns(member, arrow_tables.schema(member))
+
+
+def _table_batches(member: Member, request: _Request, columns: Columns) -> Iterator[Batch]:
+    return arrow_tables.batches(member, *request.plan(columns))
+
+
 def _json_columns(member: Member, request: _Request) -> Columns:
     return _columns(member, jsonlines.schema(member, (request.mapping or {}).values()))
 
@@ -171,6 +189,7 @@ def _json_batches(member: Member, request: _Request, columns: Columns) -> Iterat
 _CSV = _Syntax((".csv",), (".csv", ".tsv", ".txt"), _csv_columns, _csv_batches)
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _PARQUET = _Syntax(_PARQUET_SUFFIXES, _PARQUET_SUFFIXES, _parquet_columns, _parquet_batches)
+_TABLE = _Syntax((), (), _table_columns, _table_batches)
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _JSON = _Syntax(_JSON_SUFFIXES, _JSON_SUFFIXES, _json_columns, _json_batches)
 
@@ -213,4 +232,6 @@ _OPTIONS = frozenset({"family", "columns"})
 _CSV_OPTIONS = _OPTIONS | {"delimiter", "header"}
 FORMAT = SourceFormat("csv", _CSV_OPTIONS, partial(_read, syntax=_CSV), _detect_csv)
 PARQUET = SourceFormat("parquet", _OPTIONS, partial(_read, syntax=_PARQUET), _detect_parquet)
+#: A table in memory, the option ``table``; no file is of this format.
+TABLE = SourceFormat("table", _OPTIONS | {"table"}, _read_table)
 JSON_LINES = SourceFormat("jsonl", _OPTIONS, partial(_read, syntax=_JSON), _detect_json)

@@ -52,6 +52,8 @@ _MAPPING = 300  # characters of a suggested mapping
 _ERROR_KEYS = {"error", "errors", "message", "detail", "status", "code", "success"}
 _SHOWN = 50  # characters of a column name, in messages
 _LISTED = 5  # unknown columns, in messages
+#: The row labels of a frame of pandas: a column that its Arrow tables and Parquet files have.
+_ROW_LABELS = re.compile(r"__index_level_[0-9]+__")
 #: A column name: words, not an address, a number or a text of a document.
 _NAME = re.compile(r"[A-Za-z_][\w .-]{0,49}")
 
@@ -214,7 +216,7 @@ def match_names(columns: Columns) -> dict[str, str]:
     Raises BuildError for an unknown or repeated column, and if there is no range.
     """
     by_field: dict[str, str] = {}
-    stated = [name for name in columns.names if name not in DERIVED]
+    stated = [name for name in columns.names if name not in DERIVED and not _are_labels(name)]
     if unknown := [name for name in stated if name not in _FIELD_OF]:
         if columns.schema is not None and {n.partition(".")[0] for n in stated} <= _ERROR_KEYS:
             problem = f"this looks like an error of a server, with the key {stated[0]!r}"
@@ -233,6 +235,10 @@ def match_names(columns: Columns) -> dict[str, str]:
         remedy = f"name the range as network, or as first and last {_OTHERS}"
         raise columns.error(f"no range in {where}", remedy)
     return by_field
+
+
+def _are_labels(name: str) -> bool:
+    return _ROW_LABELS.fullmatch(name) is not None
 
 
 def _unknown_text(unknown: Sequence[str], mapping: Mapping[str, str]) -> tuple[str, str]:

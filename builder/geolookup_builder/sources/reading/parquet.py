@@ -1,7 +1,6 @@
-"""Parquet to batches, some rows at a time; row numbers take the place of lines.
+"""Parquet to batches, some rows at a time.
 
 Texts are read as the dictionaries that the file stores, or written out if its encoding has none.
-Threads find the meaning of the rows.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -19,27 +17,14 @@ import pyarrow.parquet as papq
 from geolookup.errors import BuildError
 from geolookup.files.row_streams import NOT_IMPLEMENTED, OTHER_ENCODINGS
 from geolookup.filesystem import limits
-from geolookup.parallel import in_order
-from geolookup_builder.ranges import ParsedRanges
+from geolookup_builder.sources.reading import typed_rows
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import (
-    Batch,
-    Meaning,
-    RecordNumbers,
-    Reject,
-    records_as_lines,
-)
+from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import (
-    Steps,
-    as_columns,
-    steps_of,
-    stored_name,
-    unread_leaves,
-)
+from geolookup_builder.sources.reading.typed_columns import Steps, steps_of, stored_name
+from geolookup_builder.sources.reading.typed_rows import SteppedRows
 
-BATCH_ROWS = 1 << 17
 _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
 _ROW_BYTES = 8
@@ -61,46 +46,14 @@ def schema(member: Member) -> pa.Schema:
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError if it is damaged."""
-    find_rejects = partial(_find_rejects, layout=layout)
-    unread = unread_leaves(schema(member), layout)
-    numbers = RecordNumbers(member, find_rejects, records_as_lines, unread)
+    return typed_rows.batches(member, schema(member), layout, meaning, _open_rows)
+
+
+@contextmanager
+def _open_rows(member: Member, layout: Layout) -> Iterator[SteppedRows]:
     with _open(member) as stream:
         file = _file(member, stream, layout)
-        interpret = partial(_interpret, layout=layout, steps=file.steps, meaning=meaning)
-        with in_order(interpret, _rows(file)) as results:
-            for ranges, fields in results:
-                yield numbers.batch(ranges, fields)
-
-
-def _interpret(
-    rows: pa.RecordBatch, layout: Layout, steps: Mapping[str, Steps], meaning: Meaning
-) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
-    return meaning(as_columns(rows, layout, steps))
-
-
-def _find_rejects(member: Member, reasons: dict[int, str], *, layout: Layout) -> Iterator[Reject]:
-    """Yield the rows with these numbers (from 1): the number as line, the range as text."""
-    start = 0
-    ranges = Layout(layout.names, layout.texts, frozenset())
-    with _open(member) as stream:
-        file = _file(member, stream, ranges)
-        for rows in _rows(file):
-            columns = as_columns(rows, ranges, file.steps)
-            # Numbers count from 1 over the file; ``start`` rows are before this batch.
-            for number in sorted(record for record in reasons if 0 < record - start <= len(rows)):
-                cells = [
-                    _cell_text(columns.column(name)[number - start - 1].as_py())
-                    for name in layout.names
-                    if name in layout.texts
-                ]
-                yield Reject(member.label, number, reasons[number], ",".join(cells))
-            start += len(rows)
-
-
-def _cell_text(cell: object) -> str:
-    if isinstance(cell, bytes):
-        return cell.hex()
-    return "" if cell is None else str(cell)
+        yield file.steps, _rows(file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +117,7 @@ def _rows(file: _File) -> Iterator[pa.RecordBatch]:
     count = 0
     try:
         if not file.has_lists:
-            for rows in file.batches(BATCH_ROWS, file.texts):
+            for rows in file.batches(typed_rows.BATCH_ROWS, file.texts):
                 yield rows
                 count += len(rows)
             return
@@ -188,7 +141,7 @@ def _plain_rows(file: _File, skip: int) -> Iterator[pa.RecordBatch]:
         waiting.append(rows.slice(min(skip, len(rows))))
         skip, size = max(skip - len(rows), 0), size + rows.nbytes
         # Steps are joined: to interpret many rows takes little longer than a few.
-        if size > limits.ALLOWED_BYTES or len(waiting) * _WRITTEN_ROWS >= BATCH_ROWS:
+        if size > limits.ALLOWED_BYTES or len(waiting) * _WRITTEN_ROWS >= typed_rows.BATCH_ROWS:
             yield pa.concat_batches(waiting)
             waiting, size = [], 0
     if waiting:

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as papq
 import pytest
-from geolookup_builder.sources.reading import jsonlines, parquet
+from geolookup_builder.sources.reading import jsonlines, typed_rows
 from geolookup_builder.sources.reading.reader import Reject
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -303,7 +303,7 @@ def test_rows_of_several_files_and_batches(
     reading = read({}, one("parquet", "data"))
     assert reading.source.read == 3
     assert reading.values("country_code", "8.8.4.4", "2600:1::") == ["CH", "NO"]
-    monkeypatch.setattr(parquet, "BATCH_ROWS", 7)
+    monkeypatch.setattr(typed_rows, "BATCH_ROWS", 7)
     rows = [{"network": f"8.8.{at}.0/24", "isp": f"x{at}"} for at in range(50)]
     reading = read({"a.parquet": as_parquet(rows)}, one("parquet", "a.parquet"))
     assert reading.source.read == 50

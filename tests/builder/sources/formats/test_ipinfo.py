@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.sources.reading import jsonlines, parquet
+from geolookup_builder.sources.reading import jsonlines, typed_rows
 
 from tests.builder.sources.formats.test_generic_typed import as_json, as_parquet
 from tests.builder.sources.readings import Read, fields, one, refused
@@ -222,7 +222,7 @@ def test_rejected_records_by_number(
     read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, rows: int
 ) -> None:
     monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 90 * rows)
-    monkeypatch.setattr(parquet, "BATCH_ROWS", rows)
+    monkeypatch.setattr(typed_rows, "BATCH_ROWS", rows)
     records = [
         {**COMMON, "network": network, "asn": f"AS{number}"}
         for number, (network, _) in enumerate(BAD_RANGES, 1)

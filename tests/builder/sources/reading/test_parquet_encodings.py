@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as papq
 import pytest
 from geolookup_builder.ranges import from_networks
-from geolookup_builder.sources.reading import parquet
+from geolookup_builder.sources.reading import parquet, typed_rows
 from geolookup_builder.sources.reading.inputs import members
 from geolookup_builder.sources.reading.text import Layout
 
@@ -96,7 +96,7 @@ def test_an_encoding_that_changes_within_a_file(
         ("RLE_DICTIONARY",),
         ("DELTA_LENGTH_BYTE_ARRAY",),
     ]
-    monkeypatch.setattr(parquet, "BATCH_ROWS", 1_000)
+    monkeypatch.setattr(typed_rows, "BATCH_ROWS", 1_000)
     layout = Layout(("network", "city_name"), frozenset({"network"}), frozenset({"city_name"}))
     assert read(path, layout)["city_name"].to_pylist() == cities
 

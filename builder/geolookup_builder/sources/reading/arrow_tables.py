@@ -1,0 +1,122 @@
+"""Tables in memory, of any library with Arrow's PyCapsule interface, to batches.
+
+The columns of an Arrow or Polars table are read where they lie. pandas converts columns of Python
+objects. A stream is read whole: a second pass finds the rejected rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from geolookup.errors import BuildError, line_text
+from geolookup_builder.sources.reading import dictionary_columns, typed_rows
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.reader import Batch, Meaning
+from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.typed_columns import steps_of, type_at
+from geolookup_builder.sources.reading.typed_rows import SteppedRows
+
+#: The methods of the PyCapsule interface.
+_CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
+#: The methods of lazy tables that compute a table: of Arrow's datasets and of Polars.
+_COMPUTE = ("to_table", "collect")
+_EXTENSION = b"ARROW:extension:name"
+_REMEDY = 'pass columns of texts or numbers; frame["network"].astype(str) makes texts'
+
+
+def table(label: str, data: Any) -> pa.Table | None:
+    """Return a table as Arrow's, its columns not copied if the library allows it.
+
+    ``label`` names it in messages. None if it is not a table, a stream or a lazy table. Raises
+    BuildError for columns that Arrow does not have.
+    """
+    rows = data if _has_capsule(data) else _compute(data)
+    if not _has_capsule(rows):
+        return None
+    with _errors(label, pa.ArrowException, ValueError, TypeError):
+        return pa.table(rows)
+
+
+def _has_capsule(data: Any) -> bool:
+    return any(hasattr(data, name) for name in _CAPSULES)
+
+
+def _compute(data: Any) -> Any:
+    """Return the table of a lazy one; None for other objects."""
+    method = next((getattr(data, name) for name in _COMPUTE if hasattr(data, name)), None)
+    return method() if callable(method) else None
+
+
+def member(label: str, rows: pa.Table) -> Member:
+    """Return a table as the one member of a source, whose opener gives the table."""
+    return Member(label, partial(nullcontext, rows))
+
+
+def schema(member: Member) -> pa.Schema:
+    """Return the columns and their types."""
+    with member.opener() as rows:
+        return rows.schema
+
+
+def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
+    """Yield the rows of a member; BuildError for a column of a type that has no texts."""
+    return typed_rows.batches(member, schema(member), layout, meaning, _open_rows)
+
+
+@contextmanager
+def _open_rows(member: Member, layout: Layout) -> Iterator[SteppedRows]:
+    with member.opener() as rows, _errors(member.label, pa.ArrowException):
+        steps = steps_of(member, rows.schema, layout)
+        for name, path in steps.items():
+            _check_type(member, name, rows.schema.field(path[0]), type_at(rows.schema, path))
+        names = sorted({path[0] for path in steps.values()})
+        yield steps, _batches(pa.table({name: _without_views(rows[name]) for name in names}))
+
+
+def _check_type(member: Member, name: str, column: pa.Field, kind: pa.DataType) -> None:
+    """Raise BuildError for an extension type: the values of its storage may be encoded."""
+    extension = (column.metadata or {}).get(_EXTENSION, b"").decode()
+    if extension or isinstance(kind, pa.BaseExtensionType):
+        problem = f"column {name!r} is of the extension type {extension or kind.extension_name}"
+        raise BuildError(member.label, problem, remedy=_REMEDY)
+
+
+def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a dictionary of views as one of texts: Arrow takes no items of views."""
+    kind = column.type
+    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+        return column.cast(pa.dictionary(kind.index_type, pa.large_string()))
+    return column
+
+
+def _batches(rows: pa.Table) -> Iterator[pa.RecordBatch]:
+    """Yield the rows; small chunks are joined."""
+    for begin in range(0, len(rows), typed_rows.BATCH_ROWS):
+        part = rows.slice(begin, typed_rows.BATCH_ROWS).combine_chunks()
+        for batch in part.to_batches():
+            yield pa.RecordBatch.from_arrays(list(map(_compact, batch.columns)), batch.schema.names)
+
+
+def _compact(column: pa.Array) -> pa.Array:
+    """Return a dictionary with no more values than rows: each value is cleaned in every batch."""
+    if pa.types.is_dictionary(column.type) and len(column.dictionary) > len(column):
+        return dictionary_columns.take(column.dictionary, column.indices)
+    return column
+
+
+@contextmanager
+def _errors(label: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Make one BuildError of an error about the columns of a table."""
+    try:
+        yield
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
+    except kinds as error:
+        # pandas has the column after the value.
+        text = "; ".join(map(str, reversed(error.args)))
+        raise BuildError(label, line_text(text), remedy=_REMEDY) from error

@@ -1,0 +1,267 @@
+"""The sources of a call: paths, tables and dicts, and the mistakes that are refused."""
+
+from __future__ import annotations
+
+import csv
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as pads
+import pyarrow.parquet as papq
+import pytest
+
+import geolookup
+from geolookup.errors import BuildError
+from tests.builder.building import isps, known
+from tests.skips import needs, optional
+
+pd, pl = optional("pandas"), optional("polars")
+SITES = pa.table(
+    {
+        "network": ["8.8.8.0/24", "2600:1::/32", "9.9.9.9"],
+        "isp": ["one", None, "three"],
+        "asn": [5, 4294967295, None],
+        "latitude": [47.5, float("nan"), None],
+        "longitude": [8.5, float("nan"), None],
+    }
+)
+ADDRESSES = ("8.8.8.8", "2600:1::1", "9.9.9.9")
+KNOWN = [{"isp": "one", "asn": 5, "latitude": 47.5, "longitude": 8.5}, {"asn": 4294967295}]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder: relative paths are relative to it."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def answers(*sources: Any, **options: Any) -> list[dict[str, Any]]:
+    geolookup.build(sources=[*sources], output="dataset", force=True, **options)
+    members = ("isp", "asn", "latitude", "longitude")
+    return [
+        {name: item[name] for name in members if name in item}
+        for item in known(Path("dataset"), *ADDRESSES)
+    ]
+
+
+def refused(*sources: Any, **options: Any) -> str:
+    with pytest.raises((BuildError, TypeError, ValueError)) as caught:
+        geolookup.build(sources=[*sources], output="refused", **options)
+    assert not Path("refused").exists()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# --- tables and paths
+
+
+def test_tables_of_arrow() -> None:
+    papq.write_table(SITES, "sites.parquet")
+    batch = SITES.combine_chunks().to_batches()[0]
+    tables = [SITES, batch, SITES.to_reader(), batch.to_struct_array(), pads.dataset(SITES)]
+    for table in (*tables, pads.dataset("sites.parquet"), "sites.parquet", Path("sites.parquet")):
+        assert answers(table) == [*KNOWN, {"isp": "three"}]
+
+
+@needs("pandas")
+def test_frames_of_pandas() -> None:
+    """Row labels without a name are not read; a named index is a column."""
+    frame = SITES.to_pandas()
+    assert frame["asn"].dtype == float
+    sorted_frame = frame.sort_values("isp", ascending=False)
+    assert "__index_level_0__" in pa.table(sorted_frame).schema.names
+    sorted_frame.to_parquet("sorted.parquet")
+    tables = (frame, frame.convert_dtypes(), frame.set_index("network"), sorted_frame)
+    for table in (*tables, "sorted.parquet"):
+        assert answers(table) == [*KNOWN, {"isp": "three"}]
+
+
+@needs("polars")
+def test_frames_of_polars() -> None:
+    frame = pl.from_arrow(SITES)
+    parts = pl.concat([frame[:1], frame[1:]], rechunk=False)
+    for table in (frame, parts, frame.lazy(), frame.lazy().filter(pl.col("asn") > 0)):
+        assert answers(table)[:2] == KNOWN
+
+
+def test_order_is_precedence_and_dicts_have_the_keys_of_a_source(folder: Path) -> None:
+    (folder / "a.csv").write_text("network,isp\n8.8.8.0/23,file\n", encoding="utf-8")
+    table = pa.table({"net": ["8.8.8.8"], "provider": ["table"], "asn": [7]})
+    columns = {"network": "net", "isp": "provider", "asn": "asn"}
+    mapped = {"table": table, "columns": columns, "name": "sites", "licence": "ours"}
+    mapped |= {"date": "2026-11-20", "fields": ["isp"]}
+    report = geolookup.build(sources=[mapped, {"path": "a.csv"}], output="d", name="mine")
+    assert [source.name for source in report.sources] == ["sites", "a.csv"]
+    assert known(folder / "d", "8.8.8.8", "8.8.8.9") == [{"isp": "table"}, {"isp": "file"}]
+    with geolookup.open("d") as engine:
+        (first, second), name = engine.metadata.sources, engine.metadata.name
+    assert (name, first.licence, first.date, first.format) == (
+        "mine",
+        "ours",
+        "2026-11-20",
+        "table",
+    )
+    assert (second.name, second.format) == ("a.csv", "csv")
+    geolookup.build(sources=["a.csv", mapped], output="d", force=True)
+    assert isps(folder / "d", "8.8.8.8") == ["file"]
+
+
+def test_names_and_explained_rows() -> None:
+    sources = [SITES.slice(2), SITES]
+    geolookup.build(sources=sources, output="d", explain="full")
+    with geolookup.open("d") as engine:
+        assert engine.metadata.name == "dataset"
+        rows: list[Any] = engine.explain("9.9.9.9")["sources"]
+    assert [(row["file"], row["line"]) for row in rows] == [("sources[0]", 1), ("sources[1]", 3)]
+
+
+def test_one_generation_for_the_same_rows_of_any_library() -> None:
+    ids = {geolookup.build(sources=[SITES], output="0").generation}
+    for number, library in enumerate((pd, pl), 1):
+        frame = SITES.to_pandas() if library is pd else pl.from_arrow(SITES)
+        ids.add(geolookup.build(sources=[frame], output=str(number)).generation)
+    assert len(ids) == 1
+
+
+def test_columns_of_the_recipe() -> None:
+    """They are checked as in a recipe file."""
+    assert "columns" in refused(SITES, columns={"isp": "text"})
+
+
+# --- rejected rows
+
+
+def test_rejected_rows_have_numbers(folder: Path) -> None:
+    table = pa.table({"network": ["8.8.8.0/24", "nowhere", "8.8.4.0/24"], "asn": ["5", "6", "x"]})
+    with pytest.raises(BuildError, match="rejected") as caught:
+        geolookup.build(sources=[SITES, table], output="d", rejects="rejects.csv")
+    assert str(caught.value).startswith("sources[1]:2: ")
+    _, *rows = csv.reader(Path("rejects.csv").read_text(encoding="utf-8").splitlines())
+    assert [(file, line, text) for file, line, _, text in rows] == [
+        ("sources[1]", "2", "nowhere"),
+        ("sources[1]", "3", "8.8.4.0/24"),
+    ]
+    report = geolookup.build(sources=[table], output="d", max_rejects=1)
+    assert (report.sources[0].read, report.sources[0].used) == (3, 2)
+
+
+def test_check_reads_tables() -> None:
+    Path("sources0").write_text("not of a source", encoding="utf-8")
+    table = pa.table({"cidr": ["8.8.8.0/24", "x"], "country": ["CH", "CH"]})
+    report = geolookup.check(sources=[SITES, table], max_rejects=1)
+    first, second = report.sources
+    assert (first.problem, first.files, first.format) == ("", {}, "table")
+    assert second.suggested == {"columns": {"network": "cidr", "country_code": "country"}}
+    assert [(row.file, row.line) for row in second.tables[0].bad_rows] == [("sources[1]", 2)]
+    assert "sources[1]: unknown columns 'cidr', 'country'" in second.problem
+    assert [line for line in report.lines() if line.startswith("  add ")]
+    assert [*geolookup.check(sources=[SITES]).lines()][-1] == "no problem"
+    report = geolookup.check(sources=[{"table": SITES, "nam": "x"}])
+    assert report.problems == ["sources[0]: unknown key source.nam; did you mean 'name'?"]
+
+
+# --- mistakes
+
+
+def test_sources_that_are_none() -> None:
+    assert refused() == "sources is empty; pass a path or a table"
+    call: Any = geolookup.build
+    wrong: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"sources": SITES, "output": "d"}, "sources is not a list, but of type Table"),
+        ({"sources": "a.csv", "output": "d"}, "sources is not a list, but of type str"),
+        ({"sources": [SITES]}, "no output; pass the folder to create"),
+        ({"output": "d"}, "no recipe and no sources; pass one of them"),
+        ({"sources": [SITES], "output": "d", "nam": "x"}, "unexpected keyword argument 'nam'"),
+    )
+    for options, text in wrong:
+        with pytest.raises(TypeError) as caught:
+            call(**options)
+        assert text in str(caught.value)
+    for name in ("columns", "name", "explain", "sources"):
+        with pytest.raises(ValueError, match=rf"^(recipe and )?{name} "):
+            call("r.toml", "d", **{name: [SITES]})
+    call = geolookup.check
+    with pytest.raises(TypeError, match="no recipe and no sources"):
+        call()
+
+
+def test_sources_of_another_kind() -> None:
+    text = "; pass a path, or a table of Arrow, pandas, Polars or with Arrow's PyCapsule interface"
+    assert refused(SITES, 5) == f"sources[1] is of type int{text}"
+    assert refused({"table": [["8.8.8.8"]]}) == f"sources[0] is of type list{text}"
+    assert refused({"table": SITES, "path": "x"}).startswith("sources[0] has a table and a path")
+    assert refused({"table": SITES, "format": "csv"}).startswith("sources[0] has a table and a f")
+    assert refused({"format": "table", "path": "x"}) == (
+        "sources[0]: source.table is missing; pass a table"
+    )
+    assert "unknown key source.network" in refused({"network": ["8.8.8.8"]})
+    assert refused(SITES, "none.csv").startswith("none.csv: no such file")
+    assert "did you mean 'full'?" in refused(SITES, explain="ful")
+    assert "dataset.name is not a text" in refused(SITES, name="")
+
+
+def test_a_recipe_does_not_name_a_table(folder: Path) -> None:
+    text = '[dataset]\nname = "x"\n[[source]]\nformat = "table"\npath = "a"\n'
+    (folder / "r.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(BuildError, match="unknown format 'table'"):
+        geolookup.build("r.toml", "d")
+
+
+def test_columns_that_hold_no_values() -> None:
+    ipv4 = pa.array([b"\x08\x08\x08\x08"], pa.binary(4))
+    day = pa.ExtensionArray.from_storage(_Day(), pa.array(["8.8.8.8"]))
+    marked = pa.field("network", pa.string(), metadata={"ARROW:extension:name": "acme.day"})
+    text = refused(pa.table([["8.8.8.8"]], schema=pa.schema([marked])))
+    assert "column 'network' is of the extension type acme.day" in text
+    assert "column 'network' is of the extension type test.day" in refused(
+        pa.table({"network": day})
+    )
+    assert "no range in its columns" in refused(pa.table({"isp": ["x"]}))
+    assert "map the columns in a recipe" in refused(pa.table({"cidr": ["::"], "country": ["CH"]}))
+    assert "no usable row" in refused(SITES.slice(0, 0))
+    assert "list<" in refused(pa.table({"network": [["8.8.8.8"]]}))
+    assert "UTF8" in refused(pa.table({"network": ipv4, "isp": pa.array([b"\xff"])}))
+    assert answers(pa.table({"network": ipv4, "isp": ["x"]})) == [{"isp": "x"}, {}, {}]
+
+
+class _Day(pa.ExtensionType):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__(pa.string(), "test.day")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, _storage: pa.DataType, _serialized: bytes) -> _Day:
+        return cls()
+
+
+@needs("pandas")
+def test_columns_that_pandas_cannot_convert() -> None:
+    networks = pd.DataFrame({"network": [ip_network("8.8.8.0/24")], "isp": ["x"]})
+    text = refused(networks)
+    assert text.startswith("sources[0]: Conversion failed for column network with type object; ")
+    assert text.endswith('; frame["network"].astype(str) makes texts')
+    networks["network"] = networks["network"].astype(str)
+    assert answers(networks)[0] == {"isp": "x"}
+    assert "Duplicate column names" in refused(pd.DataFrame([[1, 2]], columns=["isp", "isp"]))
+
+
+@needs("polars")
+def test_a_series_is_not_a_table() -> None:
+    assert refused(pl.Series(["8.8.8.8"])).startswith("sources[0]: ")
+
+
+def test_a_dictionary_with_more_values_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the values that the rows use are cleaned."""
+    texts = pa.array([f"provider {number}" for number in range(5000)])
+    isp = pa.DictionaryArray.from_arrays(pa.array([None, 4000, 7]), texts)
+    networks = pa.array(["8.8.8.8", "2600:1::1", "9.9.9.9"]).dictionary_encode()
+    assert answers(pa.table({"network": networks, "isp": isp})) == [
+        {},
+        {"isp": "provider 4000"},
+        {"isp": "provider 7"},
+    ]

@@ -1,0 +1,113 @@
+"""Tables in memory make the dataset that CSV files of the same rows make.
+
+Strategy: random sources, written as CSV and as tables of Arrow (in chunks), pandas and Polars, with
+plain and with encoded texts. All files of the datasets but the manifest must be equal to the byte;
+of the manifest, all but the names and the format of the sources.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+from geolookup_builder.sources.reading import typed_rows
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.dataset.layout import MANIFEST
+from geolookup.dataset.manifest import read_manifest
+from tests.oracle import Source
+from tests.property.test_previous import built, content
+from tests.range_strategies import as_csv, recipes
+from tests.skips import needs, optional
+from tests.tiers import scaled
+
+pd, pl = optional("pandas"), optional("polars")
+Table = Callable[[pa.Table, list[int]], Any]
+
+
+def table_of(source: Source) -> pa.Table:
+    """The rows of the CSV as texts; an empty cell is null."""
+    header, *rows = csv.reader(io.StringIO(as_csv(source), newline=""))
+    columns = zip(*rows, strict=True) if rows else [() for _ in header]
+    return pa.table(
+        {
+            name: pa.array([cell or None for cell in cells], pa.string())
+            for name, cells in zip(header, columns, strict=True)
+        }
+    )
+
+
+def chunked(table: pa.Table, cuts: list[int]) -> pa.Table:
+    """The table in chunks, some without rows."""
+    ends = sorted({min(cut, len(table)) for cut in cuts} | {len(table)})
+    begins = [0, *ends]
+    parts = [table.slice(begin, end - begin) for begin, end in zip(begins, ends, strict=False)]
+    return pa.concat_tables(parts)
+
+
+def encoded(table: pa.Table, cuts: list[int]) -> pa.Table:
+    """Chunks with dictionaries of their own."""
+    parts = [
+        pa.table({name: batch[name].dictionary_encode() for name in table.schema.names})
+        for batch in chunked(table, cuts).to_batches()
+    ]
+    return pa.concat_tables(parts) if parts else table
+
+
+TABLES: dict[str, Table] = {
+    "arrow": chunked,
+    "dictionaries": encoded,
+    "stream": lambda table, cuts: chunked(table, cuts).to_reader(),
+    "views": lambda table, _: table.cast(
+        pa.schema([(name, pa.string_view()) for name in table.schema.names])
+    ),
+    "pandas": lambda table, _: table.to_pandas(),
+    "pandas objects": lambda table, _: table.to_pandas().astype(object),
+    "pandas categories": lambda table, _: table.to_pandas().astype("category"),
+    "polars": lambda table, _: pl.from_arrow(table),
+    "polars categories": lambda table, _: pl.from_arrow(table).cast(pl.Categorical),
+    "polars lazy": lambda table, _: pl.from_arrow(table).lazy(),
+}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=needs(*{"pandas", "polars"} & set(kind.split()))) for kind in TABLES],
+)
+@settings(max_examples=scaled(3, 60), suppress_health_check=list(HealthCheck))
+@given(recipes, st.lists(st.integers(0, 30), max_size=3))
+def test_tables_make_the_dataset_of_their_csv(
+    kind: str, listed: list[Source], cuts: list[int]
+) -> None:
+    """Tables are read a few rows at a time."""
+    with TemporaryDirectory() as folder, mock.patch.object(typed_rows, "BATCH_ROWS", 5):
+        of_files = built(Path(folder) / "files", listed)
+        of_tables = Path(folder) / "tables"
+        geolookup.build(
+            sources=[
+                {"table": TABLES[kind](table_of(source), cuts), "empty": "ok"}
+                | ({} if source.fields is None else {"fields": sorted(source.fields)})
+                for source in listed
+            ],
+            output=of_tables,
+            max_rejects=10**9,
+        )
+        files, tables = content(of_files), content(of_tables)
+        files.pop(MANIFEST), tables.pop(MANIFEST)
+        assert tables == files
+        assert described(of_tables) == described(of_files)
+
+
+def described(dataset: Path) -> Any:
+    metadata = read_manifest(dataset).metadata()
+    sources = [(source.rows, source.coverage, source.date) for source in metadata.sources]
+    return sources, metadata.fields, metadata.counts, metadata.coverage
