@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def read_conditions(
-    where: tuple[str, ...], where_name: str, not_: tuple[str, ...]
+    dataset: Dataset, where: tuple[str, ...], where_name: str, not_: tuple[str, ...]
 ) -> tuple[Condition, ...]:
     """Return the conditions of both options; exits with status 2 for a malformed one.
 
@@ -24,8 +24,8 @@ def read_conditions(
 
     try:
         return (
-            *conditions_of(where, where_name),
-            *conditions_of(not_, "--not", negated=True),
+            *conditions_of(where, where_name, dataset.schema),
+            *conditions_of(not_, "--not", dataset.schema, negated=True),
         )
     except ValueError as error:
         fail(str(error))

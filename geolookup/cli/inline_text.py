@@ -69,14 +69,14 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
 
     exit_on_signals()
     require_output("annotate writes the text to it")
-    try:
-        tag_template = Template(template, value_text, "--template")
-    except ValueError as error:
-        fail(str(error))
     encode = _tag_encoder(is_colored=_is_colored(color))
     with geolookup.open(dataset) as engine:
-        note_age(engine)
         state = engine.snapshot()
+        try:
+            tag_template = Template(template, value_text, "--template", state.dataset.schema)
+        except ValueError as error:
+            fail(str(error))
+        note_age(engine)
         blocks = _blocks(source, follow=follow)
         _write(annotate_blocks(state, blocks, Tags(state, tag_template, encode)))
 
@@ -132,7 +132,8 @@ def grep(
 
     Without FILE, or for -, read standard input. FILE may be compressed (.gz, .bz2, .xz, .zst).
     A condition is one of `geolookup prefixes`: country=AT,DE, asn>=64512, city^=San,
-    location~48.2,16.4,50km, isp=null. A private address meets none.
+    location~48.2,16.4,50km, isp=null. A private address meets
+    none, unless a condition names an own column and own columns are known for it.
 
     Exits with 0 if a line was kept, 1 if none was, 2 for misuse or an unusable file.
 
@@ -147,15 +148,15 @@ def grep(
     require_output("grep writes lines to it")
     if not where and not not_:
         fail("grep needs a condition, such as --where country=AT,DE")
-    conditions = read_conditions(where, "--where", not_)
     before, after = (own_sequence(sequence, sys.stdout).encode() for sequence in _MARK)
     mark = (before, after) if _is_colored(color) and not inverted else None
     with geolookup.open(dataset) as engine:
-        note_age(engine)
         state = engine.snapshot()
+        conditions = read_conditions(state.dataset, where, "--where", not_)
+        note_age(engine)
         note_absent_values(state.dataset, conditions)
         masks = row_masks(state.dataset, conditions)
-        lines = Lines(state, LineFilter(masks.mark, every, inverted, mark), source)
+        lines = Lines(state, LineFilter(masks, every, inverted, mark), source)
         matching = lines.matching(blocks_of(source))
         _write(part[:0] if count else part for part in matching)
     if count:

@@ -20,6 +20,7 @@ from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.store.paths import dataset_path
 
 if TYPE_CHECKING:
+    from geolookup.dataset.files import Dataset
     from geolookup.prefixes.select import Question, Selection
 
 _STANDARD = Path("-")
@@ -104,13 +105,15 @@ def prefixes(
 ) -> None:
     """List the fewest prefixes whose answers meet all conditions.
 
-    A condition is FIELD=VALUE,... for one of several values; the value null is unknown.
+    A condition is FIELD=VALUE,... for one of several values; the value null is unknown. A
+    Boolean FIELD by itself must be true.
     > >= < <= compare numbers and ^= the beginning of a text; quote them for the shell.
     location~48.2,16.4,50km and location~SOUTH,WEST,NORTH,EAST test coordinates.
 
     Prefixes are in address order, IPv4 first. The list omits special-purpose space and
-    networks about which nothing is known. If nothing meets the conditions, the command
-    writes nothing and exits with 1, unless --allow-empty is set.
+    networks about which nothing is known; a condition on an own column includes
+    special-purpose space in which own columns are known. If nothing meets the conditions,
+    the command writes nothing and exits with 1, unless --allow-empty is set.
 
     Example: geolookup prefixes country=AT,DE --not asn=15169 --format nft
     """
@@ -123,20 +126,22 @@ def prefixes(
         fail(f"--by is for csv and json: {form} has no values")
     _check_since(since, syntax, output)
     settings = _settings(syntax, names)
-    query = _question(where, not_, within, family, aggregate=aggregate, by=by)
-    with geolookup.open(dataset) as engine, _output_stream(output, force=force) as stream:
+    with geolookup.open(dataset) as engine:
         data = engine.snapshot().dataset
-        note_absent_values(data, query.conditions)
-        selection = Selection(data, query)
-        note_age(engine)
-        if not allow_empty and selection.is_empty():
-            click.echo(f"geolookup: {_NOTHING}", err=True)
-            sys.exit(1)
-        for block in _content(selection, query, syntax, settings, since):
-            stream.write(block)
+        query = _question(data, where, not_, within, family, aggregate=aggregate, by=by)
+        with _output_stream(output, force=force) as stream:
+            note_absent_values(data, query.conditions)
+            selection = Selection(data, query)
+            note_age(engine)
+            if not allow_empty and selection.is_empty():
+                click.echo(f"geolookup: {_NOTHING}", err=True)
+                sys.exit(1)
+            for block in _content(selection, query, syntax, settings, since):
+                stream.write(block)
 
 
 def _question(
+    dataset: Dataset,
     where: tuple[str, ...],
     not_: tuple[str, ...],
     within: str | None,
@@ -151,13 +156,13 @@ def _question(
     from geolookup.prefixes.select import FAMILIES, Question
     from geolookup.prefixes.value_shape import ValueShape
 
-    conditions = read_conditions(where, "prefixes", not_)
+    conditions = read_conditions(dataset, where, "prefixes", not_)
     try:
         limits_of(within)
     except ValueError as error:
         fail(f"--{error}")
     try:
-        shape = ValueShape(by, "--by")
+        shape = ValueShape(by, "--by", dataset.schema)
     except ValueError as error:
         fail(str(error))
     families = (int(family),) if family else FAMILIES

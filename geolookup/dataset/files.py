@@ -85,6 +85,20 @@ class Dataset:
         self._provenance: dict[int, Provenance] = {}
         self._beside: dict[str, File] = {}
 
+    def row_columns(self, family: int) -> dict[str, memoryview]:
+        """Return the row numbers of the intervals of a family, by the table that they refer to."""
+        columns = {
+            4: (self.ipv4_locations, self.ipv4_networks, self.ipv4_owns),
+            6: (self.ipv6_locations, self.ipv6_networks, self.ipv6_owns),
+        }[family]
+        named = zip(fmt.ROW_TABLES, columns, strict=True)
+        return {table: column for table, column in named if column is not None}
+
+    def row_counts(self) -> dict[str, int]:
+        """Return the number of rows of each table that intervals refer to."""
+        named = zip(fmt.ROW_TABLES, (self.locations, self.networks, self.owns), strict=True)
+        return {table: len(texts) for table, texts in named if texts is not None}
+
     def _file(self, name: str) -> File:
         path = os.path.join(self.path, name)
         file = self._files[name] = File(path, self.manifest.file(name))

@@ -5,7 +5,7 @@ The compiler, the runtime and ``verify`` share it; ``docs/reference/format.md`` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from geolookup.contract import fields
 from geolookup.contract.schema import CONTRACT, Schema
@@ -31,6 +31,8 @@ TABLES = {
     fields.NETWORK: NETWORK,
     fields.OWN: OWN,
 }
+#: The tables that intervals refer to; only a dataset with own columns has the last.
+ROW_TABLES = (fields.LOCATION, fields.NETWORK, fields.OWN)
 #: Which source decided each layer, by family; no lookup reads these.
 PROVENANCE = {4: "ipv4_provenance.arrow", 6: "ipv6_provenance.arrow"}
 ANSWERING = (IPV4, IPV4_JUMP, IPV6, IPV6_SPARSE_INDEX, LOCATION, NETWORK, COUNTRY, ZONE)
@@ -112,7 +114,6 @@ _STARTS = {
     4: {"start": _NUMBER},
     6: {"start_high": Column("uint64"), "start_low": Column("dictionary<uint64>")},
 }
-_ROWS = {"location": _NUMBER, "network": _NUMBER}
 #: The columns that lead from a location to its rows in other tables.
 LINKS = (fields.COUNTRY, fields.ZONE)
 #: The first and last address of a range, in halves.
@@ -120,6 +121,12 @@ ENDS = ("first_high", "first_low", "last_high", "last_low")
 
 #: The column with the first interval of a source table, by family.
 EXPLAINED_STARTS = {4: "ipv4", 6: "ipv6"}
+
+
+def row_tables(of: Iterable[fields.Field]) -> tuple[str, ...]:
+    """Return the tables that intervals refer to; OWN only if it stores one of the fields."""
+    has_own = any(field.table == fields.OWN for field in of)
+    return ROW_TABLES if has_own else ROW_TABLES[:-1]
 
 
 def files(schema: Schema, *, explains_rows: bool = False) -> tuple[str, ...]:
@@ -134,12 +141,12 @@ def columns(name: str, schema: Schema) -> Mapping[str, Column]:
 
 
 def _columns(schema: Schema) -> dict[str, Mapping[str, Column]]:
-    own = {fields.OWN: _NUMBER} if schema.own else {}
+    rows = dict.fromkeys(row_tables(schema.own), _NUMBER)
     stated = {name: field.type for name, field in schema.by_source_column.items()}
     return {
-        IPV4: {**_STARTS[4], **_ROWS, **own},
+        IPV4: {**_STARTS[4], **rows},
         IPV4_JUMP: {"interval": _NUMBER},
-        IPV6: {**_STARTS[6], **_ROWS, **own},
+        IPV6: {**_STARTS[6], **rows},
         IPV6_SPARSE_INDEX: {"start_high": Column("uint64")},
         LOCATION: {
             **{link: Column("uint16") for link in LINKS},

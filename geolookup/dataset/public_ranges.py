@@ -1,19 +1,24 @@
 """The intervals of a dataset in public space, as columns: their ends and their rows.
 
-Strategy: public space is a few ranges. The intervals in each of them are consecutive: two searches
+Own columns may be known in private space too: with their rows, it is part of the space.
+
+Strategy: this space is a few ranges. The intervals in each of them are consecutive: two searches
 find them, and only the first and the last are clipped. Intervals that the selector drops are not
 decoded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.contract.special import PUBLIC, Range, ranges_of
+from geolookup.contract.fields import OWN
+from geolookup.contract.special import PRIVATE, PUBLIC, Range, ranges_of
+from geolookup.dataset import layout as fmt
 from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.dataset.intervals import I64, U64, Addresses, Bools
@@ -21,8 +26,12 @@ from geolookup.dataset.networks import limits_of
 from geolookup.errors import REBUILD, DatasetError
 
 U32 = NDArray[np.uint32]
-#: Marks which of n intervals to return, by their rows in the location and in the network table.
-Selector = Callable[[U32, U32], Bools]
+#: The rows of n intervals by table; 0 is "unknown".
+Rows = Mapping[str, U32]
+#: Marks which of n intervals to return, by their rows.
+Selector = Callable[[Rows], Bools]
+#: The tables of the contract's fields.
+CONTRACT_TABLES = fmt.row_tables(())
 #: The most intervals of a batch: its columns fit into the cache of a processor.
 _BATCH = 1 << 17
 
@@ -30,8 +39,7 @@ _BATCH = 1 << 17
 class Ranges(NamedTuple):
     """n ranges of one family in address order, disjoint, both ends included.
 
-    The columns have the shape (n,). Of IPv4 the high halves are 0. The rows are rows of the
-    location and of the network table; 0 is "unknown".
+    The columns have the shape (n,). Of IPv4 the high halves are 0.
     """
 
     family: int
@@ -39,36 +47,41 @@ class Ranges(NamedTuple):
     first_low: U64
     last_high: U64
     last_low: U64
-    location_rows: U32
-    network_rows: U32
+    rows: Rows
 
 
 def public_ranges(
-    dataset: Dataset, family: int, within: object = None, selector: Selector | None = None
+    dataset: Dataset,
+    family: int,
+    within: object = None,
+    selector: Selector | None = None,
+    tables: Sequence[str] = CONTRACT_TABLES,
 ) -> Iterator[Ranges]:
     """Yield the intervals of a family in public space, in address order, in batches.
 
-    Special-purpose space and space that carries IPv4 addresses are left out. ``within`` (a network
-    or its text) limits the space. ``selector`` selects intervals; without it, unknown intervals are
-    yielded too. Adjacent ranges may have equal rows.
+    ``tables`` are those whose rows are read. Special-purpose space is left out, unless OWN is one
+    of them; space that carries IPv4 addresses always is. ``within`` (a network or its text) limits
+    the space. ``selector`` selects intervals; without it, unknown intervals are yielded too.
+    Adjacent ranges may have equal rows.
 
     Raises ValueError, here and not at the first step, if ``within`` is not a network.
     Each step raises DatasetError if the dataset is damaged.
     """
     limits = [(first, last) for of, first, last in limits_of(within) if of == family]
-    return _ranges(_Intervals(dataset, family), limits, selector)
+    return _ranges(_Intervals(dataset, family, tables), limits, selector)
 
 
-def any_known(location_rows: U32, network_rows: U32) -> Bools:
+def any_known(rows: Rows) -> Bools:
     """Mark the intervals about which anything is known; a ``Selector``."""
-    is_known: Bools = (location_rows | network_rows) != 0
+    # "or" of row numbers is 0 only if all of them are.
+    is_known: Bools = reduce(np.bitwise_or, rows.values()) != 0
     return is_known
 
 
 def _ranges(
     intervals: _Intervals, limits: list[Range], selector: Selector | None
 ) -> Iterator[Ranges]:
-    for first, last in _public(intervals.family, limits):
+    for first, last in _within(limits, ranges_of(intervals.family, *intervals.kinds)):
         begin, end = intervals.holding(first), intervals.holding(last) + 1
         for batch in range(begin, end, _BATCH):
             until = min(batch + _BATCH, end)
@@ -79,10 +92,10 @@ def _ranges(
                 yield part
 
 
-def _public(family: int, limits: list[Range]) -> Iterator[Range]:
-    """Yield the parts of the limits that lie in public space."""
+def _within(limits: list[Range], space: Sequence[Range]) -> Iterator[Range]:
+    """Yield the parts of the limits that lie in a space."""
     for least, most in limits:
-        for first, last in ranges_of(family, PUBLIC):
+        for first, last in space:
             if first <= most and last >= least:
                 yield max(first, least), min(last, most)
 
@@ -90,18 +103,14 @@ def _public(family: int, limits: list[Range]) -> Iterator[Range]:
 class _Intervals:
     """The columns of the intervals of one family; their values are checked when they are read."""
 
-    def __init__(self, dataset: Dataset, family: int) -> None:
+    def __init__(self, dataset: Dataset, family: int, tables: Sequence[str]) -> None:
         self.family, self._path = family, dataset.path
+        #: the kinds of space in which one of the tables answers
+        self.kinds = (PUBLIC, PRIVATE) if OWN in tables else (PUBLIC,)
         self._starts: Starts = dataset.starts(family)
-        rows = {
-            4: (dataset.ipv4_locations, dataset.ipv4_networks),
-            6: (dataset.ipv6_locations, dataset.ipv6_networks),
-        }[family]
-        self._starts.check_lengths(*rows)
-        tables = dataset.locations, dataset.networks
-        self._rows = [
-            (np.asarray(column), len(table)) for column, table in zip(rows, tables, strict=True)
-        ]
+        columns, self._counts = dataset.row_columns(family), dataset.row_counts()
+        self._starts.check_lengths(*columns.values())
+        self._rows = {table: np.asarray(columns[table]) for table in tables}
         self._highs = np.asarray(self._starts.highs)
         lows = self._starts.lows
         # Of IPv6: indices into the distinct lower halves, decoded only for selected intervals.
@@ -127,8 +136,11 @@ class _Intervals:
         ``bounds`` are the first address of the first interval and the last one of the last, where
         these intervals are clipped.
         """
-        rows = [self._in_table(column[begin:end], size) for column, size in self._rows]
-        at = np.arange(end - begin) if selector is None else np.flatnonzero(selector(*rows))
+        rows = {
+            table: self._in_table(column[begin:end], self._counts[table])
+            for table, column in self._rows.items()
+        }
+        at = np.arange(end - begin) if selector is None else np.flatnonzero(selector(rows))
         firsts, lasts = self._starts_at(begin + at), self._ends_at(begin + at)
         if len(at):
             _clip(firsts, 0, bounds[0] if at[0] == 0 else None)
@@ -137,9 +149,8 @@ class _Intervals:
         if np.any(lasts < firsts) or np.any(~(lasts[:-1] < firsts[1:])):
             raise self._damage_error()
         (first_low, first_high), (last_low, last_high) = firsts.halves(), lasts.halves()
-        return Ranges(
-            self.family, first_high, first_low, last_high, last_low, *(r[at] for r in rows)
-        )
+        selected = {table: numbers[at] for table, numbers in rows.items()}
+        return Ranges(self.family, first_high, first_low, last_high, last_low, selected)
 
     def _in_table(self, rows: NDArray[Any], size: int) -> U32:
         if rows.max() >= size:

@@ -124,14 +124,16 @@ class NetworkAnswers(ManyAnswers):
         They are networks of ``ipaddress``. Each address in them meets all conditions, and no other
         known public address does. Special-purpose space, space that carries IPv4 addresses and
         networks about which nothing is known are left out. Without conditions all known networks
-        are yielded.
+        are yielded. If ``where`` or ``by`` names an own column, special-purpose space with a known
+        own column is included.
 
         ``where`` is a mapping of fields to a value, or to a list of values; the answer must have
         one of them. None is unknown. An operator follows the field: ``"asn>="`` (also ``>``,
         ``<=``, ``<``) compares numbers, ``"city^="`` takes the beginning of a text, and
         ``"location~"`` a latitude, a longitude and a distance in km, or the south, west, north
-        and east of a box. The key ``"not"`` takes conditions that must not be met. A text
-        ``"country=AT,DE"`` and a list of texts and mappings are conditions too.
+        and east of a box. The key ``"not"`` takes conditions that must not be met. The texts
+        ``"country=AT,DE"`` and ``"country_is_eu"``, a Boolean field that must be true, and a list
+        of texts and mappings are conditions too.
 
         With ``by``, a field, a group or a list of them, yield ``(network, values)``: a value, a
         dict for a group, a tuple for a list. An unknown ``asn`` is left out of a dict of
@@ -149,10 +151,16 @@ class NetworkAnswers(ManyAnswers):
         from geolookup.prefixes.select import Selection, question
         from geolookup.tables.row_tables import row_tables
 
-        query = question(
-            "prefixes", where, by=by, within=within, family=family, aggregate=aggregate
-        )
         dataset = self._open_state().dataset
+        query = question(
+            "prefixes",
+            where,
+            by=by,
+            within=within,
+            family=family,
+            aggregate=aggregate,
+            schema=dataset.schema,
+        )
         check_values(row_tables(dataset), query.conditions)
         selection = Selection(dataset, query)
         return networks(selection) if by is None else networks_with_values(selection)
@@ -177,9 +185,15 @@ class NetworkAnswers(ManyAnswers):
         from geolookup.prefixes.select import Selection, question
         from geolookup.tables.row_tables import row_tables
 
-        query = question(
-            "prefix_table", where, by=by, within=within, family=family, aggregate=aggregate
-        )
         dataset = self._open_state().dataset
+        query = question(
+            "prefix_table",
+            where,
+            by=by,
+            within=within,
+            family=family,
+            aggregate=aggregate,
+            schema=dataset.schema,
+        )
         check_values(row_tables(dataset), query.conditions)
         return table(Selection(dataset, query))

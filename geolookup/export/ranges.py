@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from geolookup.contract.fields import STORED, Field
 from geolookup.contract.paths import resolve_fields
+from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, U64
 from geolookup.dataset.networks import limits_of
@@ -46,7 +47,7 @@ def origin(dataset: Dataset) -> dict[str, Any]:
     return {"name": about.name, "generation": about.generation, "sources": [*sources, *credits_]}
 
 
-def fields_of(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
+def fields_of(paths: str | Iterable[str] | None, schema: Schema = CONTRACT) -> tuple[Field, ...]:
     """Return the fields that paths name, groups expanded, each once; None: ``DEFAULT``.
 
     Raises ExportError for a path that names no stored field.
@@ -54,7 +55,7 @@ def fields_of(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
     if paths is None:
         return DEFAULT
     try:
-        return resolve_fields(paths, STORED, "export")
+        return resolve_fields(paths, schema.stored, "export")
     except ValueError as error:
         problem, _, remedy = str(error).partition("; ")
         raise ExportError(problem, remedy) from None
@@ -144,7 +145,7 @@ class FieldRanges:
     """The ranges of a dataset within the limits of the options, with the values of the fields."""
 
     def __init__(self, dataset: Dataset, values: Values, progress: Progress) -> None:
-        self.fields = fields_of(values.get("fields"))
+        self.fields = fields_of(values.get("fields"), dataset.schema)
         self.columns = FieldColumns(dataset, self.fields)
         self._dataset, self.progress = dataset, progress
         self._within = values.get("within")
@@ -158,8 +159,10 @@ class FieldRanges:
             raise ExportError(*str(error).split("; ")) from None
 
     def spans(self, family: int) -> Iterator[Spans]:
-        """Yield the ranges of a family; their codes are the rows of locations and of networks."""
-        ranges = public_ranges(self._dataset, family, self._within, self.columns.has_any)
+        """Yield the ranges of a family; ``columns.tables`` has the tables of their codes."""
+        ranges = public_ranges(
+            self._dataset, family, self._within, self.columns.has_any, self.columns.tables
+        )
         for spans in join(map(self.columns.spans, ranges)):
             for begin in range(0, len(spans), _BATCH):
                 yield spans.take(slice(begin, begin + _BATCH))
@@ -174,7 +177,7 @@ class FieldRanges:
         schema = self.schema(form, family)
         for spans in self.spans(family):
             rows = form.rows(spans)
-            locations, networks = (code[rows.of] for code in spans.codes)
-            arrays: list[Any] = [*rows.columns, *self.columns.take(locations, networks)]
-            self.progress.rows(len(locations))
+            values = self.columns.take([code[rows.of] for code in spans.codes])
+            arrays: list[Any] = [*rows.columns, *values]
+            self.progress.rows(len(rows.of))
             yield pa.record_batch(arrays, schema=schema)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.fields import LOCATION, NETWORK, TEXTS
+from geolookup.contract.fields import TEXTS
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.export.formats import Counts, Values
@@ -26,13 +26,12 @@ from geolookup.prefixes.field_columns import FieldColumns
 from geolookup.progress import Progress
 
 _TYPES = {"double": "real", "uint32": "integer", "int64": "integer", "bool": "integer"}
-_ROWS = "location integer not null, network integer not null"
+#: The columns of both ends, and what follows the columns.
 _RANGES = {
-    4: f"create table ipv4 (first integer primary key, last integer not null, {_ROWS})",
+    4: ("first integer primary key, last integer not null", ""),
     # "without rowid": the tree of the key has the rows; otherwise the key is stored twice.
-    6: f"create table ipv6 (first blob primary key, last blob not null, {_ROWS}) without rowid",
+    6: ("first blob primary key, last blob not null", " without rowid"),
 }
-_ADD = {family: f"insert into ipv{family} values (?, ?, ?, ?)" for family in _RANGES}  # noqa: S608
 #: The file has no name before it is complete: no journal is needed.
 _SETTINGS = "pragma journal_mode = off; pragma synchronous = off;"
 
@@ -40,14 +39,16 @@ _SETTINGS = "pragma journal_mode = off; pragma synchronous = off;"
 def write(dataset: Dataset, target: Path, values: Values, progress: Progress) -> Counts:
     """Write a database; see ``formats.Write``."""
     ranges = FieldRanges(dataset, values, progress)
-    used = [np.zeros(count, bool) for count in ranges.columns.counts]
+    counts, tables = dataset.row_counts(), ranges.columns.tables
+    used = [np.zeros(counts[table], bool) for table in tables]
     with _write_errors(), closing(sqlite3.connect(target, isolation_level=None)) as database:
         database.executescript(f"{_SETTINGS} begin")
-        for statement in _RANGES.values():
-            database.execute(statement)
+        rows = "".join(f", {table} integer not null" for table in tables)
+        for family, (ends, after) in _RANGES.items():
+            database.execute(f"create table ipv{family} ({ends}{rows}){after}")
         count = sum(_add_ranges(database, ranges, family, used) for family in ranges.families)
-        for table, rows in zip((LOCATION, NETWORK), used, strict=True):
-            _add_values(database, table, ranges.columns, rows)
+        for table, marks in zip(tables, used, strict=True):
+            _add_values(database, table, ranges.columns, marks)
         add_origin_tables(database, dataset)
         database.execute("commit")
     return {"ranges": count}
@@ -65,12 +66,14 @@ def _add_ranges(
     database: sqlite3.Connection, ranges: FieldRanges, family: int, used: list[Bools]
 ) -> int:
     count = 0
+    marks_of_row = ", ".join("?" * (len(used) + 2))  # both ends, and a row of each table
+    insert = f"insert into ipv{family} values ({marks_of_row})"  # noqa: S608
     for spans in ranges.spans(family):
         for marks, rows in zip(used, spans.codes, strict=True):
             marks[rows] = True
         ends = (column.to_pylist() for column in as_values(spans).columns)
         codes = (column.tolist() for column in spans.codes)
-        database.executemany(_ADD[family], zip(*ends, *codes, strict=True))
+        database.executemany(insert, zip(*ends, *codes, strict=True))
         count += len(spans)
     return count
 
@@ -80,7 +83,7 @@ def _add_values(
 ) -> None:
     """Write a table of values: the rows that ranges refer to, by number."""
     rows = np.flatnonzero(used).astype(np.uint32)
-    stored = columns.of_table(network=table == NETWORK)
+    stored = columns.of_table(table)
     clauses = [f"{name} {_TYPES.get(str(column.type), 'text')}" for name, column in stored.items()]
     database.execute(f"create table {table} ({', '.join(['id integer primary key', *clauses])})")
     marks = ", ".join(["?"] * (len(clauses) + 1))

@@ -66,23 +66,23 @@ def write_rows(syntax: Syntax, ranges: FieldRanges, form: Form, stream: Any) -> 
     for family in ranges.families:
         for spans in ranges.spans(family):
             rows = form.rows(spans)
-            codes = [pa.array(code[rows.of]) for code in spans.codes]
+            codes = ranges.columns.by_table([code[rows.of] for code in spans.codes])
             parts = [syntax.texts(list(form.names), rows.columns)]
-            for is_network, texts in segments:
-                parts += [syntax.separator, texts.take(codes[is_network])]
+            for table, texts in segments:
+                parts += [syntax.separator, texts.take(codes[table])]
             stream.write(bytes_of(join(syntax.begin, *parts, syntax.end)))
             ranges.progress.rows(len(rows.of))
             count += len(rows.of)
     return count
 
 
-def _segments(syntax: Syntax, ranges: FieldRanges) -> Iterator[tuple[bool, pa.Array]]:
-    """Yield for consecutive fields of one table whether it is the networks', and a text by row."""
+def _segments(syntax: Syntax, ranges: FieldRanges) -> Iterator[tuple[str, pa.Array]]:
+    """Yield for consecutive fields of one table that table, and a text by row."""
     columns = ranges.columns
     # Fields in order: location location network location -> three segments, of two tables.
-    for is_network, names in groupby(columns.schema.names, columns.is_of_network):
+    for table, names in groupby(columns.schema.names, columns.table_of):
         members = list(names)
-        yield is_network, syntax.texts(members, [columns.by_row[name] for name in members])
+        yield table, syntax.texts(members, [columns.by_row[name] for name in members])
 
 
 def escaped_cells(columns: list[pa.Array], lists: Callable[[pa.Array], pa.Array]) -> pa.Array:

@@ -7,12 +7,13 @@ needed does not depend on the text or its lines.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.dataset.intervals import I64, U8, U64, Bools
 from geolookup.kernel import copy_texts, find_addresses
 
@@ -47,22 +48,28 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of n addresses in the location and network tables; both are 0 for a private one."""
+    """The rows of n addresses by table.
 
-    locations: U32
-    networks: U32
-    is_private: Bools
+    ``has_answer`` marks public addresses, and private ones with a known row of own columns. The
+    other rows of a private address are 0.
+    """
+
+    by_table: Mapping[str, U32]
+    has_answer: Bools
 
 
-def rows_of(state: State, part: Part) -> Rows:
-    """Return the rows of the addresses of a part."""
+def rows_of(state: State, part: Part, tables: Sequence[str]) -> Rows:
+    """Return the rows of the addresses of a part in tables, as ``layout.row_tables`` has them."""
     count = len(part.starts)
     ids = np.empty(count, np.int32)
-    locations, networks = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
-    if count:
-        state.locate_numbers(part.families, part.highs, part.lows, ids)
-        state.take_rows(ids, locations, networks)
-    return Rows(locations, networks, ids < 0)
+    rows = {table: np.zeros(count, np.uint32) for table in tables}
+    if not count:
+        return Rows(rows, ids >= 0)
+    addresses = part.families, part.highs, part.lows
+    state.locate_numbers(*addresses, ids)
+    state.take_rows(ids, rows[LOCATION], rows[NETWORK])
+    has_answer: Bools = ids >= 0
+    return Rows(rows, has_answer)
 
 
 def with_texts(part: Part, places: I64, texts: Sequence[bytes]) -> U8:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -15,8 +15,8 @@ from geolookup.inline import Part, Scanner, rows_of, with_texts
 from geolookup.kernel import copy_texts
 
 if TYPE_CHECKING:
-    from geolookup.dataset.public_ranges import U32
     from geolookup.kernel.protocol import State
+    from geolookup.prefixes.select import RowMasks
 
 _LINE_FEED = 10
 #: The longest line, in bytes: it is held until its end decides about it.
@@ -27,21 +27,22 @@ _LONGEST = 1 << 28
 class LineFilter:
     """A choice of lines by the addresses in them that meet a condition.
 
-    ``meets`` marks the addresses that do, by their rows of the location and network tables.
-    With ``every``, all public addresses of a line must, and one at least. ``inverted`` keeps the
-    other lines. ``mark`` are the bytes before and after an address that meets the condition.
+    ``masks`` mark the addresses that do, by their rows.
+    With ``every``, all addresses of a line with an answer must, and one at least. ``inverted``
+    keeps the other lines. ``mark`` are the bytes before and after an address that meets the
+    condition.
     """
 
-    meets: Callable[[U32, U32], Bools]
+    masks: RowMasks
     every: bool = False
     inverted: bool = False
     mark: tuple[bytes, bytes] | None = None
 
-    def keeps(self, met: I64, public: I64) -> Bools:
+    def keeps(self, met: I64, answered: I64) -> Bools:
         """Return which lines to keep, by how many of their addresses meet the condition."""
         matches: Bools = met > 0
         if self.every:
-            matches &= met == public
+            matches &= met == answered
         return ~matches if self.inverted else matches
 
 
@@ -56,7 +57,8 @@ class Lines:
         self.count = 0
         self._before = 0  # lines that have ended
         self._begun: list[U8] = []  # the parts of a line whose end has not arrived
-        self._met = self._public = 0  # addresses of that line: those that meet the condition, all
+        # Addresses of that line: those that meet the condition, and all with an answer.
+        self._met = self._answered = 0
 
     def matching(self, blocks: Iterable[bytes]) -> Iterator[U8]:
         """Yield whole lines; a line feed is added to the last one if it has none.
@@ -74,14 +76,14 @@ class Lines:
     def _lines_of(self, part: Part) -> U8:
         """Return the kept ones of the lines that end in a part."""
         ends = np.flatnonzero(part.data[part.begin : part.end] == _LINE_FEED) + part.begin
-        rows = rows_of(self._state, part)
-        meets = self._filter.meets(rows.locations, rows.networks) & ~rows.is_private
+        rows = rows_of(self._state, part, self._filter.masks.tables)
+        meets = self._filter.masks.mark(rows.by_table) & rows.has_answer
         text = self._mark(part, meets)
         # Line feeds at 5 and 9: an address at 2 is of line 0, at 7 of line 1, at 12 of line 2:
         # it ends in a later part.
         lines = np.searchsorted(ends, part.starts)
         counts = tuple(
-            np.bincount(lines[mask], minlength=len(ends) + 1) for mask in (meets, ~rows.is_private)
+            np.bincount(lines[mask], minlength=len(ends) + 1) for mask in (meets, rows.has_answer)
         )
         return self._end_lines(text, *counts)
 
@@ -92,14 +94,14 @@ class Lines:
         places = np.stack([part.starts[meets], part.ends[meets]], axis=1).ravel()
         return with_texts(part, places, list(mark) * (len(places) // 2))
 
-    def _end_lines(self, text: U8, met: I64, public: I64) -> U8:
+    def _end_lines(self, text: U8, met: I64, answered: I64) -> U8:
         """Return the kept lines that end in a text.
 
-        ``met`` and ``public`` count the addresses of each line; the last line does not end.
+        ``met`` and ``answered`` count the addresses of each line; the last line does not end.
         """
         met[0] += self._met
-        public[0] += self._public
-        self._met, self._public = met[-1], public[-1]
+        answered[0] += self._answered
+        self._met, self._answered = met[-1], answered[-1]
         self._begun.append(text)
         if len(met) == 1:
             self._check_size()
@@ -107,7 +109,7 @@ class Lines:
         whole = np.concatenate(self._begun)
         ends = np.flatnonzero(whole == _LINE_FEED) + 1
         starts = np.concatenate([[0], ends[:-1]])
-        matches = self._filter.keeps(met[:-1], public[:-1])
+        matches = self._filter.keeps(met[:-1], answered[:-1])
         self.count += int(matches.sum())
         self._before += len(ends)
         self._begun = [whole[ends[-1] :].copy()]

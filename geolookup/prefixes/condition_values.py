@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import lru_cache
 from numbers import Real
 from typing import Any, cast
 
@@ -37,7 +37,7 @@ _CODE = 3
 _CURRENCY = re.compile("[A-Z]{3}")
 
 
-@cache
+@lru_cache  # bounded: own columns are other fields in each dataset
 def fixed_values(field: Field) -> Mapping[str, str]:
     """Return the values of a field that has fixed ones, each by its text in lower case."""
     values = field.words or (_FIXED[field.path]() if field.path in _FIXED else ())

@@ -1,7 +1,8 @@
 """Conditions on answers, as texts and as Python values.
 
-A text is ``FIELD OPERATOR VALUE``:
+A text is ``FIELD OPERATOR VALUE``, or the name of a Boolean field:
 
+- ``country_is_eu``: a Boolean field is true.
 - ``country=AT,DE``: one of these values; ``null`` is unknown. A value with a comma, quotes or the
   text "null" stands in double quotes, doubled inside.
 - ``asn>=64512``: a number that is greater or less; also ``>``, ``<=`` and ``<``.
@@ -22,8 +23,9 @@ from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import DEGREES, LOCATION, STORED, Field
+from geolookup.contract.fields import BOOLEAN, DEGREES, LOCATION, NAMES, STORED, Field
 from geolookup.contract.paths import resolve_field, unknown_field
+from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.prefixes.condition_values import beginning, bound, place_numbers, typed_value
 from geolookup.prefixes.predicates import Among, Around, Comparison, InBox, Predicate, StartsWith
 
@@ -53,22 +55,25 @@ class Condition(NamedTuple):
     call: str
 
 
-def conditions_of(where: Where, call: str, *, negated: bool = False) -> tuple[Condition, ...]:
+def conditions_of(
+    where: Where, call: str, schema: Schema = CONTRACT, *, negated: bool = False
+) -> tuple[Condition, ...]:
     """Return the conditions of ``where``: all must be met, or none if ``negated``.
 
     The key ``"not"`` of a mapping has conditions that must not be met. ``call`` is the call
-    or option that was made. Raises ValueError for a name that no stored field has, a value that
-    the field cannot have, and a malformed text; TypeError for conditions that are neither texts
+    or option that was made, ``schema`` has the fields of the dataset that is asked. Raises
+    ValueError for a name that no stored field has, a value that the field cannot have, and a
+    malformed text; TypeError for conditions that are neither texts
     nor mappings.
     """
-    return tuple(_Reader(call).conditions(where, negated=negated))
+    return tuple(_Reader(call, schema).conditions(where, negated=negated))
 
 
 class _Reader:
     """Reads conditions; its messages begin with the call or option."""
 
-    def __init__(self, call: str) -> None:
-        self._call = call
+    def __init__(self, call: str, schema: Schema) -> None:
+        self._call, self._fields = call, schema.stored
 
     def conditions(self, where: Where, *, negated: bool) -> Iterator[Condition]:
         if where is None:
@@ -94,16 +99,24 @@ class _Reader:
                 continue
             match = _KEY.fullmatch(key) if isinstance(key, str) else None
             if match is None:
-                raise unknown_field(key, self._call, STORED)
+                raise unknown_field(key, self._call, self._fields)
             yield self._condition(match[1], match[2] or "=", value, negated)
 
     def _of_text(self, text: str, negated: bool) -> Condition:
         match = _TEXT.fullmatch(text)
+        if match is None and (flag := self._flag(text)):
+            return self._condition(flag.path, "=", True, negated)
         if match is None:  # it may be an address: no message contains it
             raise self._error(f"a condition has a field, an operator and a value; {_EXAMPLE}")
         name, operator, value = match.groups()
         values = _place_texts(value) if operator == "~" else self._items(value)
         return self._condition(name, operator, values, negated)
+
+    def _flag(self, text: str) -> Field | None:
+        """Return the Boolean field that a text names; None for any other text."""
+        path = NAMES.get(text.strip(), text.strip())
+        flags = (field for field in self._fields if field.type == BOOLEAN)
+        return next((field for field in flags if field.path == path), None)
 
     def _items(self, text: str) -> list[str | None]:
         """Return the values of a text, separated by commas; None for ``null``."""
@@ -126,7 +139,7 @@ class _Reader:
             if name != LOCATION:
                 raise self._error(f"only {LOCATION} has a distance or a box; write {LOCATION}~…")
             return Condition(_COORDINATES, self._area(value), negated, self._call)
-        field = resolve_field(name, STORED, self._call)
+        field = resolve_field(name, self._fields, self._call)
         values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
         try:
             predicate = _predicate(field, operator, values)

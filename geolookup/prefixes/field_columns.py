@@ -1,26 +1,24 @@
-"""The values of some fields, by the rows of the location and of the network table.
+"""The values of some fields, by the rows of the tables that intervals refer to.
 
 Strategy: fields of countries and zones are taken once for each location, texts as a dictionary: a
 batch of ranges only takes indices. Rows with the same values are represented by the
-first of them. Then equal values are equal row numbers, and two numbers a range are all codes.
+first of them. Then equal values are equal row numbers, and a number a table and range are all
+codes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.fields import NETWORK, Field
+from geolookup.contract.fields import Field
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
-from geolookup.dataset.public_ranges import U32, Ranges
+from geolookup.dataset.public_ranges import Ranges, Rows
 from geolookup.prefixes.spans import I32, Halves, Spans
-from geolookup.tables.row_tables import first_equal_rows, row_tables
-
-#: For n ranges, the first location row and the first network row with the same values.
-Codes: TypeAlias = tuple[I32, I32]
+from geolookup.tables.row_tables import first_equal_rows, row_tables, table_of
 
 
 class FieldColumns:
@@ -28,43 +26,44 @@ class FieldColumns:
 
     def __init__(self, dataset: Dataset, fields: Sequence[Field]) -> None:
         """Raise DatasetError if the tables of the dataset are damaged."""
-        tables = row_tables(dataset)
+        row_values = row_tables(dataset)
         #: by name of a field's column
-        self.by_row = {field.name: tables.by_row(field) for field in fields}
-        self._of_network = {field.name for field in fields if field.table == NETWORK}
+        self.by_row = {field.name: row_values.by_row(field) for field in fields}
+        self._table = {field.name: table_of(field) for field in fields}
         self.schema = pa.schema([(name, column.type) for name, column in self.by_row.items()])
-        #: the rows of each table
-        self.counts = len(dataset.locations), len(dataset.networks)
-        #: by row of each table, the first row with the same values; 0 if all are null
-        self._locations, self._networks = first_equal_rows(dataset, fields)
+        #: by table and row, the first row with the same values; 0 if all are null
+        self._first_equal = first_equal_rows(dataset, fields)
+        #: the tables of the codes, in their order
+        self.tables = tuple(self._first_equal)
 
-    def is_of_network(self, name: str) -> bool:
-        """Return whether a column is by row of the network table."""
-        return name in self._of_network
+    def table_of(self, name: str) -> str:
+        """Return the table whose rows a column is by."""
+        return self._table[name]
 
-    def of_table(self, *, network: bool) -> dict[str, pa.Array]:
+    def of_table(self, table: str) -> dict[str, pa.Array]:
         """Return the columns by row of one table."""
-        return {
-            name: column
-            for name, column in self.by_row.items()
-            if self.is_of_network(name) == network
-        }
+        return {name: column for name, column in self.by_row.items() if self._table[name] == table}
 
-    def has_any(self, locations: U32, networks: U32) -> Bools:
-        """Return for n pairs of rows whether any of the fields is known."""
-        # Row 0 of both tables is "unknown", and so are rows that equal it in these fields.
-        # "or" of two row numbers is 0 only if both are.
-        is_known: Bools = (self._locations[locations] | self._networks[networks]) != 0
+    def has_any(self, rows: Rows) -> Bools:
+        """Return for n ranges whether any of the fields is known."""
+        # Row 0 of a table is "unknown", and so are rows that equal it in these fields.
+        is_known: Bools = np.logical_or.reduce([codes != 0 for codes in self._codes(rows)])
         return is_known
 
+    def _codes(self, rows: Rows) -> tuple[I32, ...]:
+        return tuple(first[rows[table]] for table, first in self._first_equal.items())
+
     def spans(self, ranges: Ranges) -> Spans:
-        """Return n ranges whose codes are the first rows with the same values."""
+        """Return n ranges whose codes are, by table, the first rows with the same values."""
         first = Halves(ranges.first_high, ranges.first_low)
         last = Halves(ranges.last_high, ranges.last_low)
-        codes = self._locations[ranges.location_rows], self._networks[ranges.network_rows]
-        return Spans(ranges.family, first, last, codes)
+        return Spans(ranges.family, first, last, self._codes(ranges.rows))
 
-    def take(self, locations: I32, networks: I32) -> list[pa.Array]:
-        """Return a column a field for n pairs of rows."""
-        rows = pa.array(locations), pa.array(networks)
-        return [column.take(rows[self.is_of_network(name)]) for name, column in self.by_row.items()]
+    def take(self, codes: Sequence[I32]) -> list[pa.Array]:
+        """Return a column a field for n ranges, given by the codes of each table."""
+        rows = self.by_table(codes)
+        return [column.take(rows[self._table[name]]) for name, column in self.by_row.items()]
+
+    def by_table(self, codes: Sequence[I32]) -> dict[str, pa.Array]:
+        """Return the codes of n ranges by table."""
+        return {table: pa.array(column) for table, column in zip(self.tables, codes, strict=True)}

@@ -54,7 +54,7 @@ def networks_with_values(selection: Selection) -> Iterator[tuple[Network, Any]]:
         for begin in range(0, len(spans), _BATCH):
             part = spans.take(slice(begin, begin + _BATCH))
             prefixes, of = prefixes_of(part)
-            columns = selection.columns.take(*(codes[of] for codes in part.codes))
+            columns = selection.columns.take([codes[of] for codes in part.codes])
             # Not strict: without fields the values are endless.
             yield from zip(_networks(prefixes), selection.shape.values(columns), strict=False)
 
@@ -73,7 +73,7 @@ def _networks(prefixes: Prefixes) -> Iterator[Network]:
 def table(selection: Selection) -> pa.Table:
     """Return a row for each prefix: its text, and a column for each field of the values."""
     batches = [_batch(selection, spans) for spans in _spans(selection)]
-    return pa.Table.from_batches(batches, _batch(selection, _nothing()).schema)
+    return pa.Table.from_batches(batches, _batch(selection, _nothing(selection)).schema)
 
 
 def lists(selection: Selection, entries: EntryKind) -> Lists:
@@ -90,7 +90,7 @@ def _range_texts(selection: Selection, family: int) -> Iterator[pa.Array]:
 
 
 def _rows(selection: Selection, family: int) -> Iterator[pa.Array]:
-    for spans in chain([_nothing()], selection.spans(family)):
+    for spans in chain([_nothing(selection)], selection.spans(family)):
         yield _batch(selection, spans).to_struct_array()
 
 
@@ -103,16 +103,16 @@ _ENTRIES: Mapping[EntryKind, Callable[[Selection, int], Iterator[pa.Array]]] = {
 
 def _batch(selection: Selection, spans: Spans) -> pa.RecordBatch:
     prefixes, of = prefixes_of(spans)
-    columns = selection.columns.take(*(codes[of] for codes in spans.codes))
+    columns = selection.columns.take([codes[of] for codes in spans.codes])
     return pa.record_batch(
         [cidr_texts(prefixes), *columns], [NETWORK_COLUMN, *selection.columns.schema.names]
     )
 
 
-def _nothing() -> Spans:
+def _nothing(selection: Selection) -> Spans:
     """Return no range, with the columns that ranges of a selection have."""
-    none, no_codes = np.array([], np.uint64), np.array([], np.int32)
-    return Spans(4, Halves(none, none), Halves(none, none), (no_codes, no_codes))
+    none, codes = np.array([], np.uint64), [np.array([], np.int32)] * len(selection.columns.tables)
+    return Spans(4, Halves(none, none), Halves(none, none), tuple(codes))
 
 
 def changes(old: Lists, new: Lists) -> Changes:

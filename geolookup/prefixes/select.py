@@ -1,27 +1,32 @@
 """The ranges whose answers meet conditions, as columns.
 
-Strategy: a field belongs to the location or the network table, or to a table that locations refer
-to. So a condition marks rows of one table, and an interval meets all conditions if both of its
+Strategy: a field belongs to one of the tables that intervals refer to, or to a table that locations
+refer to. So a condition marks rows of one table, and an interval meets all conditions if all of its
 rows do. The tables have far fewer rows than the dataset has intervals. The marks are gathered
-over the intervals in public space; only marked intervals are decoded. ``field_columns`` has the
-values that keep ranges apart.
+over the intervals; only marked intervals are decoded. ``field_columns`` has the values that keep
+ranges apart.
+
+A question that names an own column also asks about special-purpose space, where a row of own
+columns is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from geolookup.contract.fields import LOCATION, NETWORK
+from geolookup.contract.fields import LOCATION, OWN, Field
+from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.networks import limits_of
-from geolookup.dataset.public_ranges import U32, any_known, public_ranges
+from geolookup.dataset.public_ranges import Rows, any_known, public_ranges
+from geolookup.errors import DatasetError
 from geolookup.prefixes.conditions import Condition, Where, conditions_of
 from geolookup.prefixes.field_columns import FieldColumns
 from geolookup.prefixes.spans import Spans, join
@@ -32,15 +37,21 @@ FAMILIES = (4, 6)
 
 
 class RowMasks(NamedTuple):
-    """The rows that meet conditions: a mark for each row of the location and network tables."""
+    """The rows that meet conditions: by table a mark for each row."""
 
-    location: Bools
-    network: Bools
+    by_table: Mapping[str, Bools]
 
-    def mark(self, location_rows: U32, network_rows: U32) -> Bools:
-        """Mark the intervals that meet the conditions, by their rows in both tables."""
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables whose rows decide."""
+        return tuple(self.by_table)
+
+    def mark(self, rows: Rows) -> Bools:
+        """Mark the intervals that meet the conditions, by their rows in the tables."""
         # Rows of locations marked [F T T], intervals with the rows [2 0 1]: T F T.
-        marks: Bools = self.location[location_rows] & self.network[network_rows]
+        marks: Bools = np.logical_and.reduce(
+            [marked[rows[table]] for table, marked in self.by_table.items()]
+        )
         return marks
 
 
@@ -50,18 +61,16 @@ def row_masks(dataset: Dataset, conditions: Sequence[Condition]) -> RowMasks:
     Row 0 (unknown) is marked if unknown values meet the conditions. Raises DatasetError if the
     dataset is damaged.
     """
-    tables = row_tables(dataset)
-    marks = {
-        LOCATION: np.ones(len(dataset.locations), bool),
-        NETWORK: np.ones(len(dataset.networks), bool),
-    }
+    tables, counts = row_tables(dataset), dataset.row_counts()
+    fields = [field for condition in conditions for field in condition.fields]
+    marks = {table: np.ones(counts[table], bool) for table in fmt.row_tables(fields)}
     for condition in conditions:
         marks[table_of(condition.fields[0])] &= _marks(tables, condition)
-    return RowMasks(marks[LOCATION], marks[NETWORK])
+    return RowMasks(marks)
 
 
 def _marks(tables: RowTables, condition: Condition) -> Bools:
-    """Mark the rows of the location or network table that meet one condition."""
+    """Mark the rows that meet one condition, of the table that intervals refer to."""
     columns = map(tables.column, condition.fields)
     # ^ True inverts the marks, also of unknown values.
     marks: Bools = condition.predicate.marks(*columns) ^ condition.negated
@@ -82,6 +91,12 @@ class Question:
     aggregate: bool
     shape: ValueShape
 
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields that it names."""
+        conditions = (condition.fields for condition in self.conditions)
+        return (*chain.from_iterable(conditions), *self.shape.fields)
+
 
 class Selection:
     """The ranges of a dataset whose answers meet conditions, and the values that keep them apart.
@@ -90,11 +105,14 @@ class Selection:
     """
 
     def __init__(self, dataset: Dataset, query: Question) -> None:
-        """Raise DatasetError for damaged tables."""
+        """Raise DatasetError for damaged tables, and an own column that the dataset lacks."""
+        _check_columns(dataset, query.fields)
         self.families, self.shape = query.families, query.shape
         self.columns = FieldColumns(dataset, query.shape.fields)
         self._dataset, self._query = dataset, query
         self._masks = row_masks(dataset, query.conditions)
+        #: the tables whose rows are known, where the question asks
+        self._tables = fmt.row_tables(query.fields)
 
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the known ranges in address order, in batches; ``columns`` has their codes.
@@ -102,7 +120,7 @@ class Selection:
         With ``aggregate`` adjacent ranges are joined, unless their values differ; without, each
         range is a part of one interval. A step raises DatasetError if the dataset is damaged.
         """
-        ranges = public_ranges(self._dataset, family, self._query.within, self._mark)
+        ranges = public_ranges(self._dataset, family, self._query.within, self._mark, self._tables)
         spans = map(self.columns.spans, ranges)
         return join(spans) if self._query.aggregate else spans
 
@@ -110,8 +128,17 @@ class Selection:
         """Return whether no range meets the conditions; reads up to the first that does."""
         return not any(map(len, chain.from_iterable(map(self.spans, self.families))))
 
-    def _mark(self, locations: U32, networks: U32) -> Bools:
-        return self._masks.mark(locations, networks) & any_known(locations, networks)
+    def _mark(self, rows: Rows) -> Bools:
+        return self._masks.mark(rows) & any_known(rows)
+
+
+def _check_columns(dataset: Dataset, fields: Iterable[Field]) -> None:
+    """Raise DatasetError unless a dataset has the own columns of a question about another one."""
+    types = {field.path: field.type for field in dataset.schema.own}
+    for field in fields:
+        if field.table == OWN and types.get(field.path) != field.type:
+            problem = f"no column {field.path} of type {field.type}"
+            raise DatasetError(dataset.path, problem, "name a dataset with the same own columns")
 
 
 def question(
@@ -122,13 +149,16 @@ def question(
     within: object = None,
     family: int | None = None,
     aggregate: bool = True,
+    schema: Schema = CONTRACT,
 ) -> Question:
     """Return the question that the arguments of a call state; ``Engine.prefixes`` describes them.
+
+    ``schema`` has the fields of the dataset that is asked.
 
     Raises ValueError for a malformed condition, a name that no stored field has, ``within``
     that is not a network, and a family other than 4 and 6; TypeError for another type.
     """
-    conditions = conditions_of(where, call)
+    conditions = conditions_of(where, call, schema)
     if family not in (None, *FAMILIES):
         raise ValueError(f"{call}: family must be 4 or 6")
     try:
@@ -136,4 +166,4 @@ def question(
     except ValueError as error:
         raise ValueError(f"{call}: {error}") from None
     families = (family,) if family else FAMILIES
-    return Question(conditions, within, families, aggregate, ValueShape(by, call))
+    return Question(conditions, within, families, aggregate, ValueShape(by, call, schema))

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from geolookup.contract.fields import GROUPS, STORED, Field
+from geolookup.contract.fields import GROUPS, OWN, Field
 from geolookup.contract.paths import names_of, resolve_fields
+from geolookup.contract.schema import Schema
 
 
 class _Part(NamedTuple):
@@ -26,12 +27,13 @@ class _Part(NamedTuple):
 class ValueShape:
     """The fields of ``by``, and the shape of the values of a prefix."""
 
-    def __init__(self, by: str | Iterable[str] | None, call: str) -> None:
+    def __init__(self, by: str | Iterable[str] | None, call: str, schema: Schema) -> None:
         """Raise ValueError for a name that no stored field or group has."""
         self._is_single = isinstance(by, str)
         names = () if by is None else names_of((by,))
         self._parts = [
-            _Part(resolve_fields((name,), STORED, call), name in GROUPS) for name in names
+            _Part(resolve_fields((name,), schema.stored, call), name in (*GROUPS, OWN))
+            for name in names
         ]
         fields = chain.from_iterable(part.fields for part in self._parts)
         #: each field once

@@ -7,7 +7,7 @@ because every country repeats.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,15 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, TEXT, ZONE, Field, in_table
+from geolookup.contract.fields import COUNTRY, LOCATION, TEXT, ZONE, Field
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.tables.row_major import RowMajor, is_stored
 
-#: The tables that intervals refer to, and the one that locations refer to.
-_TABLES = (COUNTRY, LOCATION, NETWORK)
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _LINK = pa.uint16()
 # Weak: the tables are freed with their dataset.
@@ -39,7 +37,7 @@ def row_tables(dataset: Dataset) -> RowTables:
 
 
 def table_of(field: Field) -> str:
-    """Return the table that decides a stored field: LOCATION or NETWORK.
+    """Return the table that decides a stored field, one of ``layout.ROW_TABLES``.
 
     It is the table that stores the field, or LOCATION if locations refer to that table.
     """
@@ -59,21 +57,17 @@ def first_equal(columns: Iterable[pa.Array], count: int) -> NDArray[np.int32]:
     return first[group].astype(np.int32)
 
 
-def first_equal_rows(
-    dataset: Dataset, fields: Iterable[Field]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return for each location row and each network row the first with the same values of fields.
+def first_equal_rows(dataset: Dataset, fields: Sequence[Field]) -> Mapping[str, NDArray[np.int32]]:
+    """Return by table, for each row, the first row with the same values of fields.
 
-    The row is 0 if all values are null. Raises DatasetError for a damaged dataset.
+    The tables are ``layout.row_tables`` of the fields. The row is 0 if all values are null. Raises
+    DatasetError for a damaged dataset.
     """
-    tables = row_tables(dataset)
-    columns: dict[str, list[pa.Array]] = {LOCATION: [], NETWORK: []}
+    tables, counts = row_tables(dataset), dataset.row_counts()
+    columns: dict[str, list[pa.Array]] = {table: [] for table in fmt.row_tables(fields)}
     for field in fields:
         columns[table_of(field)].append(tables.by_row(field))
-    return (
-        first_equal(columns[LOCATION], len(dataset.locations)),
-        first_equal(columns[NETWORK], len(dataset.networks)),
-    )
+    return {table: first_equal(values, counts[table]) for table, values in columns.items()}
 
 
 def _numbers(column: pa.Array) -> NDArray[np.int64]:
@@ -93,17 +87,15 @@ class RowTables:
         # No reference to the dataset: a value that refers to its weak key would keep it alive.
         #: the zones' names by row; the first is None
         self.zones = dataset.zones()
-        tables = {table: _Columns(dataset, table) for table in _TABLES}
-        counts = tables[LOCATION].count, tables[NETWORK].count
-        if counts != (len(dataset.locations), len(dataset.networks)):
+        counts = dataset.row_counts()
+        tables = {table: _Columns(dataset, table) for table in (COUNTRY, *counts)}
+        if any(tables[table].count != count for table, count in counts.items()):
             raise outside(dataset.path)
-        #: an array by field, with a value for each row of the field's table
-        self.columns = {
-            field: tables[table].values(field) for table in _TABLES for field in in_table(table)
-        }
-        #: the results of ``values``, by table and column
+        #: by table and column, a value for each row of the table
         self._by_column = {
-            (field.table, field.column): values for field, values in self.columns.items()
+            (table, field.column): columns.values(field)
+            for table, columns in tables.items()
+            for field in dataset.schema.in_table(table)
         }
         linked = {COUNTRY: tables[COUNTRY].count, ZONE: len(self.zones)}
         for link in fmt.LINKS:
@@ -122,14 +114,14 @@ class RowTables:
         return self._row_major[table]
 
     def values(self, table: str, column: str) -> pa.Array:
-        """Return a column of the location or network table; a location's links are columns too."""
+        """Return a column of a table; a location's links are columns too."""
         return self._by_column[table, column]
 
     def column(self, field: Field) -> pa.Array:
         """Return the values of a stored field, one for each row of the table that stores it."""
         if field.table == ZONE:
             return pa.array(self.zones, pa.string()).dictionary_encode()
-        return self.columns[field]
+        return self._by_column[field.table, field.column]
 
     def by_row(self, field: Field) -> pa.Array:
         """Return the values of a stored field, one for each row of ``table_of`` the field."""
@@ -145,7 +137,7 @@ class _Columns:
     def __init__(self, dataset: Dataset, table: str) -> None:
         file = fmt.TABLES[table]
         self._path = f"{dataset.path}/{file}"
-        names = [field.column for field in in_table(table)]
+        names = [field.column for field in dataset.schema.in_table(table)]
         names += fmt.LINKS if table == LOCATION else ()
         try:
             batch = pa.ipc.open_file(pa.py_buffer(dataset.file_bytes(file))).get_batch(0)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.contract.fields import FIELDS
+from geolookup.dataset.public_ranges import CONTRACT_TABLES
 from geolookup.errors import TableFileError
 from geolookup.inline import Part, Rows
 from geolookup.inline.annotate import Tags, Template, annotate_blocks
@@ -100,7 +101,7 @@ def test_many_tags(state: Any, monkeypatch: pytest.MonkeyPatch, few: int) -> Non
 def test_rows_of_equal_values_are_the_first_of_them(state: Any) -> None:
     paths = ("network.asn", "location.country_languages", "location.latitude")
     fields = [field for field in FIELDS if field.path in paths]
-    locations, networks = first_equal_rows(state.dataset, fields)
+    locations, networks = first_equal_rows(state.dataset, fields).values()
     places = [state.record(row, 0)["location"] for row in range(len(locations))]
     of_location = [(item["country_languages"], item["latitude"]) for item in places]
     of_network = [state.record(0, row)["network"].get("asn") for row in range(len(networks))]
@@ -112,7 +113,7 @@ def test_rows_of_equal_values_are_the_first_of_them(state: Any) -> None:
 
 class OneTag(Tags):
     def __init__(self) -> None:
-        pass
+        self.tables = CONTRACT_TABLES
 
     def of(self, part: Part, _rows: Rows) -> list[bytes]:
         return [TAG] * len(part.starts)
@@ -176,7 +177,7 @@ def masks(state: Any, where: str) -> RowMasks:
 
 
 def kept(state: Any, *blocks: bytes, where: str = "country=US", **options: Any) -> bytes:
-    lines = Lines(state, LineFilter(masks(state, where).mark, **options), "text")
+    lines = Lines(state, LineFilter(masks(state, where), **options), "text")
     result = b"".join(map(bytes, lines.matching(blocks)))
     assert lines.count == result.count(b"\n")
     return result
@@ -209,7 +210,7 @@ def test_cuts_change_no_selection(state: Any, cuts: list[int], every: bool, inve
 
 
 def test_lines_do_not_wait_for_the_next(state: Any) -> None:
-    lines = Lines(state, LineFilter(masks(state, "country=US").mark), "text")
+    lines = Lines(state, LineFilter(masks(state, "country=US")), "text")
     result = lines.matching(iter([b"a 8.8.8.8\nb", b" 8.8.8.8", b"\n"]))
     assert [bytes(next(result)) for _ in range(3)] == [b"a 8.8.8.8\n", b"", b"b 8.8.8.8\n"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from geolookup.contract.special import parse_block
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, Addresses, concat, empty
-from geolookup.dataset.public_ranges import U32, any_known, public_ranges
+from geolookup.dataset.public_ranges import Rows, any_known, public_ranges
 from geolookup.progress import Progress
 
 #: In address order.
@@ -23,8 +23,8 @@ _ALIASES = ("::ffff:0:0/96", "64:ff9b::/96", "2001::/32", "2002::/16")
 #: The number of ranges of aliases: they have no pair.
 ALIAS = -1
 _NOTHING = 0
-#: Returns the pair of each of n intervals, by its rows in the location and the network table.
-PairsOf = Callable[[U32, U32], I64]
+#: Returns the pair of each of n intervals, by its rows.
+PairsOf = Callable[[Rows], I64]
 
 
 class Boundaries(NamedTuple):
@@ -65,7 +65,7 @@ def _of_family(
         yield _changes(
             Addresses(ranges.first_low, ranges.first_high),
             Addresses(ranges.last_low, ranges.last_high),
-            pairs_of(ranges.location_rows, ranges.network_rows),
+            pairs_of(ranges.rows),
         )
 
 

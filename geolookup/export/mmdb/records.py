@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, U8
+from geolookup.dataset.public_ranges import Rows
 from geolookup.export.mmdb.contents import BYTES, Contents, Places
 from geolookup.export.mmdb.encoding import (
     MAP,
@@ -32,7 +32,6 @@ from geolookup.tables.row_tables import row_tables
 
 #: Records that are encoded at once.
 _CHUNK = 1 << 18
-U32 = NDArray[np.uint32]
 
 
 class DataSection(NamedTuple):
@@ -63,16 +62,16 @@ class Records:
                 self._parts[table] = columns.group(of_table, table)
         self._networks = 1 + len(self._parts[NETWORK].rows) if NETWORK in self._parts else 1
 
-    def pairs(self, location_rows: U32, network_rows: U32) -> I64:
+    def pairs(self, rows: Rows) -> I64:
         """Return the pair of each of n intervals, by its rows."""
-        pairs = np.zeros(len(location_rows), np.int64)
+        pairs = np.zeros(len(rows[LOCATION]), np.int64)
         if LOCATION in self._parts:
             # Location code l and network code n of N: (l + 1) * N + n + 1. Both -1 is 0.
             # N = 3, for two networks and none: location 1 and network 0 are 2 * 3 + 1 = 7, and
             # divmod(7, 3) is 2, 1.
-            pairs = (self._parts[LOCATION].codes[location_rows] + 1) * self._networks
+            pairs = (self._parts[LOCATION].codes[rows[LOCATION]] + 1) * self._networks
         if NETWORK in self._parts:
-            pairs = pairs + self._parts[NETWORK].codes[network_rows] + 1
+            pairs = pairs + self._parts[NETWORK].codes[rows[NETWORK]] + 1
         return pairs
 
     def write(self, pairs: I64) -> DataSection:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from geolookup.comparison.values import read_tables
 from geolookup.contract.address import BITS
+from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.dataset.coverage import KnownAddresses, known_addresses
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import F64, I64
@@ -74,8 +75,8 @@ def known_space(dataset: Dataset, family: int) -> KnownSpace:
         lengths += np.bincount(prefixes.lengths, minlength=len(lengths))
         # Prefixes by interval; an interval belongs to one row of each table.
         counts, space = np.bincount(of, minlength=len(batch.first_low)), _space(batch)
-        locations.add(batch.location_rows, space, counts)
-        networks.add(batch.network_rows, space, counts)
+        locations.add(batch.rows[LOCATION], space, counts)
+        networks.add(batch.rows[NETWORK], space, counts)
     return KnownSpace(family, locations, networks, lengths)
 
 
@@ -86,7 +87,7 @@ def prefix_counts(dataset: Dataset, family: int, groups: I64) -> I64:
     """
     counts = np.zeros(int(groups.max(initial=0)) + 1, np.int64)
     batches = (
-        _spans(batch, groups[batch.network_rows].astype(np.int32))
+        _spans(batch, groups[batch.rows[NETWORK]].astype(np.int32))
         for batch in public_ranges(dataset, family, selector=any_known)
     )
     for spans in join(batches):
