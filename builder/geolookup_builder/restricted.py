@@ -15,9 +15,7 @@ import pyarrow as pa
 
 from geolookup.contract.fields import COUNTRY, LOCATION, ZONE, Field
 from geolookup.dataset.intervals import Bools, count_addresses
-from geolookup.errors import BuildError
 from geolookup.prefixes.conditions import Condition
-from geolookup.prefixes.possible_values import absent_values, check_values
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.complete import Locations, complete
 from geolookup_builder.enrichment import Finder
@@ -27,6 +25,7 @@ from geolookup_builder.intern import numbers_of
 from geolookup_builder.layer_values import LayerValues, Tuples
 from geolookup_builder.layers import LayerPartition, hide, nothing, restrict, underlay, without
 from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.restriction import check_conditions
 from geolookup_builder.table_intervals import TableIntervals
 from geolookup_builder.tables import country_column
 from geolookup_builder.values import Reference
@@ -81,9 +80,9 @@ class RestrictedSource:
 
     def _kept(self, warnings: list[str]) -> dict[int, Intervals]:
         """Return by family a partition: the space that is left out has the owner -1."""
-        restriction = self._spec.restriction
+        spec, restriction = self._spec, self._spec.restriction
         answers = _Answers(self._partitions, self._layers, self._reference, self._finders)
-        self._check_values(answers, warnings)
+        check_conditions(restriction, spec.recipe, spec.name, answers, warnings)
         marks, kept, begin = answers.marks(restriction.conditions), dict[int, Intervals](), 0
         for family, partition in self._partitions.items():
             end = begin + len(partition.starts)
@@ -91,16 +90,6 @@ class RestrictedSource:
             intervals = hide(Intervals(partition.starts, owner), restriction.outside(family))
             kept[family], begin = coalesce(intervals), end
         return kept
-
-    def _check_values(self, answers: _Answers, warnings: list[str]) -> None:
-        conditions = self._spec.restriction.conditions
-        try:
-            check_values(answers, conditions)
-        except ValueError as error:
-            problem, _, remedy = str(error).partition("; ")
-            raise BuildError(self._spec.recipe, problem, remedy=remedy) from None
-        lines = absent_values(answers, conditions)
-        warnings.extend(f"{self._spec.name}: {line}" for line in lines)
 
     def _condition_fields(self) -> Iterator[tuple[Field, ...]]:
         return (condition.fields for condition in self._spec.restriction.conditions)
@@ -134,7 +123,7 @@ class _Answers:
     def column(self, field: Field) -> pa.Array:
         """Return the values of a stored field, one for each distinct tuple of its layer."""
         if field.layer != LOCATION:
-            return self._of_layer(field.layer)[0].values(field.column)
+            return self._of_layer(field.layer)[0].values(field.source_column)
         locations = self._locations()
         if field.table == ZONE:
             return pa.array(locations.zones, pa.string()).take(pa.array(locations.zone))

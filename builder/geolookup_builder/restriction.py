@@ -13,6 +13,7 @@ from geolookup.contract.schema import Schema
 from geolookup.contract.special import Range
 from geolookup.errors import BuildError
 from geolookup.prefixes.conditions import Condition, conditions_of
+from geolookup.prefixes.possible_values import Columns, absent_values, check_values
 
 KEYS = ("only", "families", "within")
 _FAMILIES = (4, 6)
@@ -58,7 +59,7 @@ def read_restriction(
     Raises BuildError for a malformed value, and for a condition on fields that are not kept.
     """
     restriction = Restriction(
-        _conditions(recipe, values.get("only", ())),
+        _conditions(recipe, values.get("only", ()), schema),
         _families(recipe, values.get("families", _FAMILIES)),
         _networks(recipe, values["within"]) if "within" in values else None,
     )
@@ -71,11 +72,11 @@ def read_restriction(
     return restriction
 
 
-def _conditions(recipe: Path, value: Any) -> tuple[Condition, ...]:
+def _conditions(recipe: Path, value: Any, schema: Schema) -> tuple[Condition, ...]:
     if value in ("", [], {}):
         _refuse(recipe, "source.only is empty", 'write only = "country=DE,AT", or drop it')
     try:
-        return conditions_of(value, "source.only")
+        return conditions_of(value, "source.only", schema)
     except (TypeError, ValueError) as error:
         problem, _, remedy = str(error).partition("; ")
         _refuse(recipe, problem, remedy or 'write only = "country=DE,AT", for example')
@@ -108,3 +109,19 @@ def _network(recipe: Path, text: Any) -> _Network:
 
 def _refuse(recipe: Path, problem: str, remedy: str) -> NoReturn:
     raise BuildError(recipe, problem, remedy=remedy) from None
+
+
+def check_conditions(
+    restriction: Restriction, recipe: Path, name: str, answers: Columns, warnings: list[str]
+) -> None:
+    """Raise BuildError for a value of ``only`` that no answer can have.
+
+    A value that no answer of the source with this name has is a warning.
+    """
+    try:
+        check_values(answers, restriction.conditions)
+    except ValueError as error:
+        problem, _, remedy = str(error).partition("; ")
+        raise BuildError(recipe, problem, remedy=remedy) from None
+    lines = absent_values(answers, restriction.conditions)
+    warnings.extend(f"{name}: {line}" for line in lines)

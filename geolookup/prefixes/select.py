@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from geolookup.contract.fields import LOCATION, OWN, Field
 from geolookup.contract.schema import CONTRACT, Schema
@@ -31,9 +32,19 @@ from geolookup.prefixes.conditions import Condition, Where, conditions_of
 from geolookup.prefixes.field_columns import FieldColumns
 from geolookup.prefixes.spans import Spans, join
 from geolookup.prefixes.value_shape import ValueShape
-from geolookup.tables.row_tables import RowTables, row_tables, table_of
+from geolookup.tables.row_tables import row_tables, table_of
 
 FAMILIES = (4, 6)
+
+
+class RowColumns(Protocol):
+    """The row tables that conditions are evaluated on, such as ``RowTables``."""
+
+    def column(self, field: Field) -> pa.Array:
+        """Return the values of a stored field, one for each row of the table that stores it."""
+
+    def values(self, table: str, column: str) -> pa.Array:
+        """Return a column of a table; the links of locations are columns too."""
 
 
 class RowMasks(NamedTuple):
@@ -56,12 +67,17 @@ class RowMasks(NamedTuple):
 
 
 def row_masks(dataset: Dataset, conditions: Sequence[Condition]) -> RowMasks:
-    """Return the rows that meet all conditions.
+    """Return the rows of a dataset that meet all conditions; DatasetError if it is damaged."""
+    return masks_of(row_tables(dataset), dataset.row_counts(), conditions)
 
-    Row 0 (unknown) is marked if unknown values meet the conditions. Raises DatasetError if the
-    dataset is damaged.
+
+def masks_of(
+    tables: RowColumns, counts: Mapping[str, int], conditions: Sequence[Condition]
+) -> RowMasks:
+    """Return the rows of tables that meet all conditions; ``counts`` are the rows of each.
+
+    Row 0 (unknown) is marked if unknown values meet the conditions.
     """
-    tables, counts = row_tables(dataset), dataset.row_counts()
     fields = [field for condition in conditions for field in condition.fields]
     marks = {table: np.ones(counts[table], bool) for table in fmt.row_tables(fields)}
     for condition in conditions:
@@ -69,7 +85,7 @@ def row_masks(dataset: Dataset, conditions: Sequence[Condition]) -> RowMasks:
     return RowMasks(marks)
 
 
-def _marks(tables: RowTables, condition: Condition) -> Bools:
+def _marks(tables: RowColumns, condition: Condition) -> Bools:
     """Mark the rows that meet one condition, of the table that intervals refer to."""
     columns = map(tables.column, condition.fields)
     # ^ True inverts the marks, also of unknown values.
