@@ -22,6 +22,7 @@ from geolookup.remote.key import Mask, hide_keys, mask_of
 from geolookup_builder import expected_rows, loading
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
+from geolookup_builder.dataset_source import open_source
 from geolookup_builder.downloads import NotInCacheError, with_cached_path
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.field_names import near_column
@@ -146,6 +147,9 @@ class _SourceChecker:
         """Read a source to its end, or to the error that would end a build."""
         with self._noted():
             local = with_cached_path(spec, self._limits.cache)
+            if local.is_dataset:
+                self._read_dataset(local)
+                return
             self._report.files = _sizes(local)
             self._read_on(local, {})
 
@@ -157,6 +161,9 @@ class _SourceChecker:
         try:
             source = auto.detect_format(spec, FORMATS)
             self._report.format, self._report.reason = source.format, source.detection
+            if source.is_dataset:
+                self._read_dataset(source)
+                return
             self._report.tables.clear()
             self._report.suggested = dict(suggested)
             self._read(source)
@@ -188,6 +195,18 @@ class _SourceChecker:
             source.finish(self._report.warnings)
         reports = [table.rows for table in self._report.tables]
         expected_rows.check_some(spec.expected, spec.recipe, str(spec.base / spec.path), reports)
+
+    def _read_dataset(self, spec: SourceSpec) -> None:
+        """Read a dataset and note its counts and fields."""
+        self._report.format = spec.format
+        with open_source(spec) as dataset:
+            report = dataset.report()
+            known = dataset.known_fields()
+        names = dict.fromkeys((name for name in known if name in spec.fields), "")
+        dropped = tuple(name for name in known if name not in spec.fields)
+        self._report.tables.append(TableCheck(report, (), names, dropped, {}, ()))
+        path = str(spec.base / spec.path)
+        expected_rows.check_some(spec.expected, spec.recipe, path, [report])
 
     def _read_table(
         self, spec: SourceSpec, table: SourceTable, source: RestrictedSource

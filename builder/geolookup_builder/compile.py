@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -28,8 +29,9 @@ from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.store.paths import dataset_path
-from geolookup_builder import expected_rows, loading, output_files, row_numbers
+from geolookup_builder import dataset_layers, expected_rows, loading, output_files, row_numbers
 from geolookup_builder.build_report import BuildReport, SourceReport
+from geolookup_builder.dataset_source import DatasetSource, open_source
 from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.downloads import accept, refusing, with_local_paths
 from geolookup_builder.enrichment import Finder, finders
@@ -39,6 +41,7 @@ from geolookup_builder.intern import InternedContent, intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.memory import release, system_memory
+from geolookup_builder.origins import Origin, resolve
 from geolookup_builder.previous_dataset import NO_PREVIOUS, open_previous
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
@@ -51,7 +54,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.table_intervals import TableIntervals
 from geolookup_builder.table_reading import flatten_table, read_table
-from geolookup_builder.tables import tables
+from geolookup_builder.tables import CountryRecord, tables
 from geolookup_builder.values import Reference, load_reference
 
 
@@ -190,16 +193,30 @@ def _compile(
         local = with_local_paths(recipe, options.cache, progress, offline=options.offline)
         guard = partial(refusing, options.cache)
         plan = auto.detect_formats(local, FORMATS, guard)
+        _check_explained(plan)
         reference = load_reference(plan.countries)
-        build = _Build(plan, reference, finders(plan, reference), options, progress)
-        for number, spec in enumerate(plan.sources, 1):
-            with guard(spec):
-                build.add(number, spec)
-        return build.finish(output)
+        # Datasets stay open until the end: their files are mapped.
+        with ExitStack() as opened:
+            build = _Build(plan, reference, finders(plan, reference), options, progress)
+            for number, spec in enumerate(plan.sources, 1):
+                with guard(spec):
+                    if spec.is_dataset:
+                        build.add_dataset(spec, opened.enter_context(open_source(spec)))
+                    else:
+                        build.add(number, spec)
+            return build.finish(output)
 
 
 def _mask(recipe: Recipe) -> Mask:
     return mask_of(spec.remote for spec in recipe.sources if spec.remote is not None)
+
+
+def _check_explained(recipe: Recipe) -> None:
+    """Refuse the rows of all sources if one is a dataset: it has answers, not rows."""
+    for spec in recipe.sources:
+        if recipe.explains_rows and spec.is_dataset:
+            problem = f'explain = "full" needs rows of files, but {spec.name} is a dataset'
+            raise BuildError(recipe.path, problem, remedy="drop explain, or name the files")
 
 
 class _Build:
@@ -224,8 +241,9 @@ class _Build:
             NO_PREVIOUS if options.previous is None else open_previous(options.previous)
         )
         self._rows_before = expected_rows.rows_before(self._previous.metadata)
-        self._rows: list[int] = []  # usable rows of each source
-        self._dates: list[str | None] = []  # of each source
+        self._origins: list[Origin] = []  # of each source
+        self._datasets: dict[int, DatasetSource] = {}  # by index among the sources
+        self._reports: dict[int, SourceReport] = {}  # of datasets
 
     def add(self, number: int, spec: SourceSpec) -> None:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
@@ -244,14 +262,33 @@ class _Build:
             with self._progress.stage(f"restricting {spec.name}"):
                 for family, layers in restricted.finish(self._report.warnings).items():
                     self._partitions[family] = underlay(self._partitions[family], layers)
-        self._check_rows(spec, self._report.sources[before:])
+        self._check_some(spec, self._report.sources[before:])
+        rows = sum(table.used for table in self._report.sources[before:])
+        self._check_drop(spec, rows)
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
-        self._dates.append(date)
+        self._origins.append(Origin.of_files(spec, rows, date))
 
-    def _check_rows(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
-        """Compare the rows of a source with the demands of its recipe, and with ``previous``."""
+    def add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> None:
+        """Overlay a dataset below the earlier sources, and join its sources to the manifest."""
+        for values in self._layers.values():
+            values.begin_source()
+        report = dataset.report()
+        self._report.sources.append(report)
+        self._check_some(spec, [report])
+        self._check_drop(spec, dataset.source_rows(), dataset.name)
+        with self._progress.stage(f"reading {dataset.name}"):
+            partitions = dataset_layers.partitions(dataset, self._layers, spec.fields)
+            for family, partition in partitions.items():
+                self._partitions[family] = underlay(self._partitions[family], partition)
+        self._datasets[len(self._origins)] = dataset
+        self._reports[len(self._origins)] = report
+        self._origins.append(Origin.of_dataset(dataset))
+        release()
+
+    def _check_some(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
+        """Compare the rows of a source with the demands of its recipe."""
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
         try:
             expected_rows.check_some(
@@ -260,12 +297,15 @@ class _Build:
         except BuildError:
             self._write_rejects()
             raise
-        self._rows.append(sum(table.used for table in tables))
+
+    def _check_drop(self, spec: SourceSpec, rows: int, name: str = "") -> None:
+        """Compare the rows of a source with the previous dataset; ``name`` is of a dataset."""
+        name = name or spec.name
         warning = expected_rows.check_drop(
-            spec.expected, spec.recipe, spec.name, self._rows[-1], self._rows_before
+            spec.expected, spec.recipe, name, rows, self._rows_before
         )
         if warning:
-            self._report.warnings.append(f"{spec.name}: {warning}")
+            self._report.warnings.append(f"{name}: {warning}")
 
     def _add_table(
         self, number: int, spec: SourceSpec, table: SourceTable, restricted: RestrictedSource | None
@@ -320,6 +360,25 @@ class _Build:
             remedy = "name fields of the sources; 'geolookup check' lists them"
             raise BuildError(self._plan.path, problem, remedy=remedy)
 
+    def _countries(self) -> list[CountryRecord]:
+        """Return the rows of datasets for the country table, the first of each pair of codes.
+
+        They state what the answers of a dataset state, unless the recipe has a table of its own.
+        """
+        own = self._reference.countries if self._plan.countries else {}
+        return [
+            record
+            for dataset in reversed(self._datasets.values())
+            for record in dataset_layers.country_records(dataset.batches)
+            if record["country_code"] not in own
+        ]
+
+    def _note_dropped(self, counts: Sequence[int]) -> None:
+        """Note in the report how many sources behind each dataset decide nothing any more."""
+        for number, report in self._reports.items():
+            if counts[number]:
+                report.note += f", {counts[number]:,} of them without an address here"
+
     def finish(self, output: Path) -> tuple[BuildReport, VerifiedDataset]:
         """Intern the rows, write the dataset and rename it to ``output``."""
         self._write_rejects()
@@ -336,11 +395,15 @@ class _Build:
                 explanation = self._deciding_rows.tables(self._layers)
             self._partitions, self._layers, self._deciding_rows = {}, {}, None
             release()
-            content = tables(interned, reference) | explanation
+            origins = resolve(self._plan.path, interned.provenance, self._origins)
+            self._note_dropped(origins.dropped)
+            interned = replace(interned, provenance=origins.provenance)
+            content = tables(interned, reference, self._countries()) | explanation
             content = row_numbers.with_dictionaries(content, self._previous)
             credit_list = [finder.credit for finder in self._finders if finder.credit is not None]
+            of_datasets = [c for source in self._datasets.values() for c in source.metadata.credits]
             manifest = output_files.manifest(
-                self._plan, interned, content, credit_list, self._rows, self._dates
+                self._plan, origins.sources, content, credit_list, of_datasets
             )
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with (

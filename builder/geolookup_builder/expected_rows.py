@@ -136,10 +136,18 @@ class RowsBefore:
 
 
 def rows_before(previous: Metadata | None) -> RowsBefore | None:
-    """Return the rows of the sources of the previous dataset; None without one."""
+    """Return the rows of the sources of the previous dataset; None without one.
+
+    A dataset has the rows of the sources behind it.
+    """
     if previous is None:
         return None
-    return RowsBefore((source.name, source.rows) for source in previous.sources)
+    rows = [(source.name, source.rows) for source in previous.sources if not source.dataset]
+    of_datasets: dict[str, int] = {}
+    for source in previous.sources:
+        if source.dataset:
+            of_datasets[source.dataset] = of_datasets.get(source.dataset, 0) + (source.rows or 0)
+    return RowsBefore([*rows, *of_datasets.items()])
 
 
 def check_drop(

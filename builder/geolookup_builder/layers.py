@@ -143,10 +143,10 @@ def _map(change: Callable[[Codes], Codes], numbers: dict[str, Codes]) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """A gap-free partition of a family; for each layer the source by its number in the recipe."""
+    """A gap-free partition of a family; for each layer the number of its source."""
 
     starts: Addresses
-    sources: dict[str, NDArray[np.uint8]]  # from 1; 0: the layer is unknown
+    sources: dict[str, NDArray[np.unsignedinteger]]  # from 1; 0: the layer is unknown
 
 
 def provenance(partition: LayerPartition, layers: Mapping[str, LayerValues]) -> Provenance:
@@ -165,15 +165,15 @@ def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]
     counts: list[Coverage] = [{} for _ in range(sources)]
     for family, partition in families.items():
         for layer, numbers in partition.sources.items():
-            for number in _distinct_sources(numbers):
+            for number in _distinct_sources(numbers, sources):
                 of_layer = counts[number - 1].setdefault(layer, {"ipv4": 0, "ipv6": 0})
                 of_layer[f"ipv{family}"] = count_addresses(partition.starts, numbers == number)
     return counts
 
 
-def _distinct_sources(numbers: NDArray[np.uint8]) -> list[int]:
+def _distinct_sources(numbers: NDArray[np.unsignedinteger], sources: int) -> list[int]:
     """Return the distinct sources among the numbers, ascending, without a sort of the numbers."""
-    is_present = np.zeros(256, bool)
+    is_present = np.zeros(sources + 1, bool)
     is_present[numbers] = True
     is_present[_NO_SOURCE] = False
     return np.flatnonzero(is_present).tolist()

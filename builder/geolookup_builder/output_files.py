@@ -11,7 +11,7 @@ from geolookup.contract.schema import column_members
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import counts, describe, known_fields
 from geolookup.dataset.manifest import FileDescription, Manifest
-from geolookup.dataset.metadata import Source
+from geolookup.dataset.metadata import Coverage, Source
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import create
@@ -19,58 +19,37 @@ from geolookup.integrity import VerifiedDataset
 from geolookup.parallel import in_order, threads_for
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
-from geolookup_builder.intern import InternedContent
-from geolookup_builder.layers import Coverage, coverage
 from geolookup_builder.recipe import Recipe
 from geolookup_builder.reference import CREDITS, Credit
 
 
 def manifest(
     recipe: Recipe,
-    interned: InternedContent,
+    sources: Sequence[Source],
     tables: Mapping[str, pa.Table],
     extra_credits: Sequence[Credit],
-    rows: Sequence[int],
-    dates: Sequence[str | None],
+    of_datasets: Iterable[Mapping[str, str]],
 ) -> Manifest:
     """Return the manifest without generation and files.
 
-    ``extra_credits`` are credits besides the usual. ``rows`` and ``dates`` are the usable rows
-    and the date of each source.
+    ``extra_credits`` are credits besides the usual, ``of_datasets`` the credits of datasets that
+    are sources. Each credit is listed once.
     """
-    coverages = coverage(interned.provenance, len(recipe.sources))
     reference = CREDITS if recipe.countries is None else ()
+    own = map(_credit, (*reference, *extra_credits))
     return Manifest.of(
         name=recipe.name,
-        sources=_sources(recipe, coverages, rows, dates),
-        credits=_credits([*reference, *extra_credits]),
+        sources=sources,
+        credits={tuple(sorted(c.items())): c for c in (*own, *of_datasets)}.values(),
         fields=known_fields(tables, recipe.schema),
         counts=counts(tables),
-        coverage=_total(coverages, recipe.schema.layers),
+        coverage=_total([source.coverage for source in sources], recipe.schema.layers),
         columns=map(column_members, recipe.schema.own),
     )
 
 
-def _credits(entries: Iterable[Credit]) -> list[dict[str, str]]:
-    names = ("name", "licence", "attribution", "url")
-    return [{name: getattr(credit, name) for name in names} for credit in entries]
-
-
-def _sources(
-    recipe: Recipe,
-    coverages: Sequence[Coverage],
-    rows: Sequence[int],
-    dates: Sequence[str | None],
-) -> list[Source]:
-    return [
-        Source(
-            **{**spec.texts, **({"date": date} if date else {}), "name": spec.name},
-            format=spec.format,
-            rows=count,
-            coverage=addresses,
-        )
-        for spec, addresses, count, date in zip(recipe.sources, coverages, rows, dates, strict=True)
-    ]
+def _credit(entry: Credit) -> Mapping[str, str]:
+    return {name: getattr(entry, name) for name in ("name", "licence", "attribution", "url")}
 
 
 def _total(coverages: Sequence[Coverage], layers: Sequence[str]) -> Coverage:

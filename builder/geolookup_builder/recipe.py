@@ -29,6 +29,8 @@ from geolookup_builder.own_columns import read_columns
 from geolookup_builder.recipe_table import Table
 from geolookup_builder.restriction import Restriction
 
+#: The format of a source that is a dataset.
+DATASET = "dataset"
 #: The folder of the packaged recipes.
 PACKAGED = Path(__file__).resolve().parent / "recipes"
 #: As ``date`` of a source: the day of the server's Last-Modified.
@@ -67,6 +69,11 @@ class SourceSpec:
         """The stated name, else the file's or glob's; the manifest holds no folders."""
         file = self.remote.file if self.remote else PurePath(self.path).name
         return self.texts.get("name", name_text(file))
+
+    @property
+    def is_dataset(self) -> bool:
+        """Whether it is a dataset, not files of a vendor."""
+        return self.format == DATASET
 
 
 @dataclass(frozen=True, slots=True)

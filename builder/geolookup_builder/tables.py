@@ -20,12 +20,20 @@ from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import Provenance
 from geolookup_builder.values import Reference
 
+#: The columns of a row of the country table.
+CountryRecord = Mapping[str, object]
 
-def tables(interned: InternedContent, reference: Reference) -> dict[str, pa.Table]:
-    """Return every table by file name."""
+
+def tables(
+    interned: InternedContent, reference: Reference, countries: Iterable[CountryRecord] = ()
+) -> dict[str, pa.Table]:
+    """Return every table by file name.
+
+    ``countries`` are rows of datasets; they replace the rows that follow from the reference.
+    """
     ipv4, ipv6 = interned.families[4], interned.families[6]
     with alongside(partial(_location, interned), interned.intervals) as location:
-        network, country = _network(interned), _country(interned, reference)
+        network, country = _network(interned), _country(interned, reference, countries)
     return {
         fmt.IPV4: _intervals(ipv4),
         fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
@@ -95,10 +103,13 @@ def _network(interned: InternedContent) -> pa.Table:
     return pa.table({**columns, **json_columns(texts)})
 
 
-def _country(interned: InternedContent, reference: Reference) -> pa.Table:
+def _country(
+    interned: InternedContent, reference: Reference, countries: Iterable[CountryRecord]
+) -> pa.Table:
+    by_pair = {(row["country_code"], row["continent_code"]): row for row in countries}
     records = [
-        _country_record(code, continent, reference)
-        for code, continent in interned.locations.countries
+        by_pair.get(pair) or _country_record(*pair, reference)
+        for pair in interned.locations.countries
     ]
     columns = {field.column: _country_column(field, records) for field in in_table(COUNTRY)}
     texts = [plain_texts(record[name] for record in records) for name in columns]

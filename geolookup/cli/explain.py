@@ -87,9 +87,15 @@ def _lines(explained: dict[str, Any]) -> Iterator[str]:
             continue
         yield f"  {layer:<16} {_value(decided['values'])}"
         yield f"{_UNDER}{decided['prefix']}, {_range(decided)}"
-        origin = [decided[name] for name in ("source", "date", "licence") if decided[name]]
-        yield f"{_UNDER}{', '.join(origin)}"
+        yield f"{_UNDER}{', '.join(_origin(decided))}"
     yield from _source_rows(explained.get("sources", []))
+
+
+def _origin(decided: dict[str, Any]) -> Iterator[str]:
+    yield decided["source"]
+    if "dataset" in decided:
+        yield f"by way of dataset {decided['dataset']}"
+    yield from (decided[name] for name in ("date", "licence") if decided[name])
 
 
 def _value(values: dict[str, Any]) -> str:

@@ -74,7 +74,7 @@ def _lines(
     yield "sources, in order of precedence"
     for source in metadata.sources:
         terms = source.date or "no date", source.licence or "no licence stated"
-        yield f"  {source.name} ({source.format}), {', '.join(terms)}"
+        yield f"  {source.origin} ({source.format}), {', '.join(terms)}"
         yield from (f"    {text}" for text in (source.attribution, source.url) if text)
         yield from _coverage_lines(source.coverage, "    decides ")
     yield "reference tables"

@@ -43,6 +43,13 @@ class Source:
     coverage: Coverage = field(default_factory=dict)
     #: rows that decide for at least one public address within the source; None: older datasets
     rows: int | None = None
+    #: the dataset that it came by, if a recipe names that as its source
+    dataset: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """Its name, and the dataset that it came by: ``A, by way of dataset B``."""
+        return f"{self.name}, by way of dataset {self.dataset}" if self.dataset else self.name
 
     def members(self) -> dict[str, Any]:
         """Return the members as the manifest has them; None is left out."""
@@ -91,7 +98,7 @@ class Metadata:
         from geolookup.contract.display import html_table, join_values
 
         sources = [
-            (f"source {number}", join_values(source.name, source.date, source.licence))
+            (f"source {number}", join_values(source.origin, source.date, source.licence))
             for number, source in enumerate(self.sources, 1)
         ]
         counts = [(name.replace("_", " "), f"{count:,}") for name, count in self.counts.items()]

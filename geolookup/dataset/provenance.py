@@ -140,6 +140,7 @@ class Provenance:
             "source": source.name,
             "date": source.date,
             "licence": source.licence,
+            **({"dataset": source.dataset} if source.dataset else {}),
             "range": range_text(self._family, first, last),
         }
 

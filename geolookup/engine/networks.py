@@ -40,7 +40,8 @@ class NetworkAnswers(ManyAnswers):
         unknown. ``"range"`` holds all adjacent addresses that this source decides in
         that layer, ``"values"`` the known fields of the layer, and ``"same_values"``
         those addresses of the range, adjacent to ``ip``, that have the same values.
-        ``"prefix"`` is the largest aligned network around ``ip`` in ``"same_values"``.
+        ``"prefix"`` is the largest aligned network around ``ip`` in ``"same_values"``. A source
+        that came by a dataset has ``"dataset"``, its name, too.
 
         If the dataset was built with ``explain = "full"``, each decided layer
         also has ``"row"``, the row of the source: ``{"file", "line", "range"}``, and

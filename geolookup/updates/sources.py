@@ -34,8 +34,11 @@ def check_local(recipe: Recipe) -> None:
 
 def _problem(spec: SourceSpec) -> str:
     """Return why a source has no file; empty if it has one."""
+    from geolookup_builder.dataset_source import location as dataset_location
     from geolookup_builder.sources.reading.inputs import paths
 
+    if spec.is_dataset and dataset_location(spec).exists():
+        return ""
     try:
         # Any suffix: whether the format can read a file is found by the build.
         if any(path.exists() for path in paths(spec.path, spec.base, ("",))):

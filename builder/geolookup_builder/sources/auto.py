@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from geolookup.errors import BuildError
 from geolookup.filesystem.unpacking import reading_errors
-from geolookup_builder.recipe import Recipe, SourceSpec
+from geolookup_builder.dataset_source import is_dataset_path
+from geolookup_builder.recipe import DATASET, Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import (
@@ -34,7 +35,7 @@ Guard = Callable[[SourceSpec], AbstractContextManager[object]]
 def options(formats: Mapping[str, SourceFormat]) -> dict[str, frozenset[str]]:
     """Return the options of each format; ``auto`` accepts the options of all formats."""
     by_name = {name: source_format.options for name, source_format in formats.items()}
-    return {**by_name, NAME: frozenset().union(*by_name.values())}
+    return {**by_name, DATASET: frozenset(), NAME: frozenset().union(*by_name.values())}
 
 
 def detect_formats(
@@ -73,6 +74,8 @@ def detect_format(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> Sour
     """Return the source with its format named. Raises BuildError unless exactly one fits."""
     if spec.format != NAME:
         return spec
+    if not spec.options and is_dataset_path(spec):
+        return replace(spec, format=DATASET, detection="a dataset of geolookup")
     near_misses: list[NearMissError] = []
     files = _members(spec)
     of_files = {member.label: _detections(member, spec, formats, near_misses) for member in files}

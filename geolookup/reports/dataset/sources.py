@@ -37,7 +37,7 @@ def sources_section(facts: Facts) -> Section:
 
 def _by_name(sources: Sequence[Source]) -> dict[str, Source]:
     """Return the sources by unique names."""
-    return {f"{number}. {source.name}": source for number, source in enumerate(sources, 1)}
+    return {f"{number}. {source.origin}": source for number, source in enumerate(sources, 1)}
 
 
 def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Chart:
@@ -141,7 +141,7 @@ def _source_credits(sources: Sequence[Source]) -> Iterator[tuple[str | Link, ...
     for number, source in enumerate(sources, 1):
         texts = (source.date, source.licence, source.attribution)
         words = (line_text(text) if text else "not stated" for text in texts)
-        name, address = f"{number}. {wording.name(source.name)}", source.url or "not stated"
+        name, address = f"{number}. {wording.name(source.origin)}", source.url or "not stated"
         yield name, wording.name(source.format), *words, link(address)
 
 

@@ -104,7 +104,7 @@ def dataset_views(
         _country(answers, locations, tables),
         _depth(answers, locations, tables),
         _as(answers, networks, tables),
-        _source(decided, numbers, [source.name for source in sources]),
+        _source(decided, numbers, [source.origin for source in sources]),
         _age(decided, numbers, [_days(source.date, today) for source in sources]),
     ]
 

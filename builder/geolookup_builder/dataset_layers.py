@@ -1,0 +1,93 @@
+"""The rows of a dataset as values of layers: each layer numbers the distinct tuples of its rows.
+
+A row of the location table is one tuple of the layer location, with the codes of its country and
+its zone. A row of the network table has a tuple in each of the other layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup.contract.fields import (
+    BY_SOURCE_COLUMN,
+    COUNTRY,
+    LOCATION,
+    NETWORK,
+    STATED,
+    ZONE,
+    in_table,
+)
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import without_nulls
+from geolookup_builder.dataset_source import DatasetSource
+from geolookup_builder.factorize import Codes
+from geolookup_builder.layer_values import Column, LayerValues, distinct
+from geolookup_builder.layers import LayerPartition
+
+Batches = Mapping[str, pa.RecordBatch]
+
+
+def partitions(
+    source: DatasetSource, layers: Mapping[str, LayerValues], kept: frozenset[str]
+) -> dict[int, LayerPartition]:
+    """Add the tuples of a dataset to the layers; return its partitions, by family.
+
+    ``kept`` are the fields that its recipe reads.
+    """
+    numbers = {}
+    for layer, values in layers.items():
+        names = [name for name in STATED[layer] if name in kept]
+        if names:
+            numbers[layer] = _number_rows(source.batches, values, names)
+    return {
+        family: LayerPartition(
+            partition.starts,
+            {layer: of_rows[partition.rows[_table(layer)]] for layer, of_rows in numbers.items()},
+        )
+        for family, partition in source.partitions.items()
+    }
+
+
+def country_records(batches: Batches) -> Iterator[dict[str, object]]:
+    """Yield the rows of the country table, without the unknown row."""
+    batch = batches[fmt.COUNTRY]
+    names = [field.column for field in in_table(COUNTRY)]
+    for row in batch.select(names).slice(1).to_pylist():
+        yield {name: _as_stated(value) for name, value in row.items()}
+
+
+def _as_stated(value: object) -> object:
+    """Return a value as the reference table states it: whole numbers are integers."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _table(layer: str) -> str:
+    """Return the table whose rows have the values of a layer."""
+    return LOCATION if layer == LOCATION else NETWORK
+
+
+def _number_rows(batches: Batches, values: LayerValues, names: Iterable[str]) -> Codes:
+    """Return the number of each row's tuple in a layer."""
+    columns = {name: _column(batches, name) for name in names}
+    rows = len(next(iter(columns.values())).codes)
+    return values.add(distinct(columns, np.zeros(rows, bool)))
+
+
+def _column(batches: Batches, name: str) -> Column:
+    """Return the values of a field by row of the location or the network table."""
+    field = BY_SOURCE_COLUMN[name]
+    column = _encoded(batches[fmt.TABLES[field.table]].column(field.column))
+    if field.table in (COUNTRY, ZONE):
+        links = batches[fmt.LOCATION].column(field.table).to_numpy()
+        return Column(column.codes[links], column.values)
+    return column
+
+
+def _encoded(values: pa.Array) -> Column:
+    if not pa.types.is_dictionary(values.type):
+        values = values.dictionary_encode()
+    codes = without_nulls(values.indices, -1).to_numpy().astype(np.int32, copy=False)
+    return Column(codes, values.dictionary)
