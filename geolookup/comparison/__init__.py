@@ -23,11 +23,11 @@ import geolookup
 from geolookup.comparison.changes import Changes, Mover, changes_of, top_movers
 from geolookup.comparison.gates import (
     ALL,
-    DIFF_METRICS,
     Gate,
     GateResult,
     Verdict,
     change_metrics,
+    diff_metrics,
     judge,
 )
 from geolookup.comparison.measures import (
@@ -40,12 +40,19 @@ from geolookup.comparison.measures import (
     coverage,
     location_changes,
     network_changes,
+    own_changes,
     quantiles,
     source_change,
 )
-from geolookup.comparison.overlay import Answers, Joint, joints, together
+from geolookup.comparison.overlay import Answers, Joint, OwnAnswers, joints, together
+from geolookup.comparison.own_columns import (
+    ColumnChanges,
+    column_changes,
+    either_has,
+    read_own_values,
+)
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
-from geolookup.comparison.values import Values, read_values
+from geolookup.comparison.values import Pair, Values, read_values
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import UNITS
 from geolookup.dataset.metadata import Metadata
@@ -87,6 +94,8 @@ class Overlaid:
     joints: Mapping[int, Joint]  # by family
     requests: Requests | None
     changes: Mapping[str, Changes]  # by part
+    own_values: Mapping[str, Pair]  # own columns of either dataset, by path
+    own: Mapping[str, Sequence[OwnAnswers]]  # by part, of each family in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +107,23 @@ class Comparison(GateResult):
     requests: Requests | None
     parts: Mapping[str, Part]
     gates: Sequence[Verdict]
+
+    @property
+    def column_changes(self) -> ColumnChanges | None:
+        """The changes of own columns; None if neither dataset has any."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnComparison(Comparison):
+    """Two datasets compared; one or both have own columns."""
+
+    columns: ColumnChanges
+
+    @property
+    def column_changes(self) -> ColumnChanges:
+        """The changes of own columns."""
+        return self.columns
 
 
 def diff(
@@ -116,7 +142,9 @@ def diff(
     """Compare two datasets or stores over all addresses that a lookup can answer.
 
     The result has ``old`` and ``new`` (path, name, generation), ``requests``, ``parts``
-    (by "ipv4", "ipv6" and, with ``traffic``, "all") and ``gates``. Counts are in the
+    (by "ipv4", "ipv6" and, with ``traffic``, "all") and ``gates``. If a dataset has own columns,
+    it also has ``columns`` (added, removed and retyped ones), and these are compared in
+    special-purpose space too. Counts are in the
     ``unit`` of their part: IPv4 addresses, IPv6 networks of /64, or requests. Shares are
     0 to 1, distances kilometres.
 
@@ -136,11 +164,20 @@ def diff(
     """
     if top < 0:
         raise ValueError(f"top is {top}; it is a number of networks, 0 or more")
-    gates = DIFF_METRICS.gates(fail_if)
+    before, after = open_dataset(old), open_dataset(new)
+    gates = gates_between(before, after, fail_if)
     requests = None
     if traffic is not None:
         requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
-    return measure(read(old, new, requests), gates, most_movers=top)
+    return measure(lay_over(before, after, requests), gates, most_movers=top)
+
+
+def gates_between(old: Dataset, new: Dataset, texts: Iterable[str]) -> list[Gate]:
+    """Read gates on two datasets; they may name the own columns of either.
+
+    Raises DiffError for a malformed gate.
+    """
+    return diff_metrics(either_has(old.schema, new.schema)).gates(texts)
 
 
 def compare(
@@ -154,11 +191,16 @@ def read(
     old: str | PathLike[str], new: str | PathLike[str] | None, traffic: Traffic | None = None
 ) -> Overlaid:
     """Read two datasets or stores and lay them over each other; raises the errors of ``diff``."""
-    before, after = open_dataset(old), open_dataset(new)
-    values, overlaid = read_values(before, after), joints(before, after)
-    requests, answers = _answers_by_part(overlaid, traffic)
+    return lay_over(open_dataset(old), open_dataset(new), traffic)
+
+
+def lay_over(old: Dataset, new: Dataset, traffic: Traffic | None = None) -> Overlaid:
+    """Lay two datasets over each other; raises the errors of ``diff``."""
+    values, overlaid = read_values(old, new), joints(old, new)
+    requests, answers, own = _answers_by_part(overlaid, traffic)
     changed = {name: changes_of(values, part) for name, part in answers.items()}
-    return Overlaid(before, after, values, overlaid, requests, changed)
+    own_values = read_own_values(old, new)
+    return Overlaid(old, new, values, overlaid, requests, changed, own_values, own)
 
 
 def measure(overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int = 10) -> Comparison:
@@ -174,13 +216,16 @@ def measure(overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int 
             part,
             about,
             most_movers,
+            own_changes(overlaid.own_values, overlaid.own[name]) if overlaid.own_values else {},
         )
         for name, part in overlaid.changes.items()
     }
     sides = [describe(side) for side in (overlaid.old, overlaid.new)]
     metrics = {name: part.metrics for name, part in parts.items()}
     verdicts = [judge(gate, metrics) for gate in gates]
-    return Comparison(sides[0], sides[1], overlaid.requests, parts, verdicts)
+    columns = column_changes(overlaid.old.schema, overlaid.new.schema)
+    members = (sides[0], sides[1], overlaid.requests, parts, verdicts)
+    return Comparison(*members) if columns is None else OwnComparison(*members, columns)
 
 
 def open_dataset(path: str | PathLike[str] | None) -> Dataset:
@@ -191,14 +236,18 @@ def open_dataset(path: str | PathLike[str] | None) -> Dataset:
 
 def _answers_by_part(
     overlaid: Mapping[int, Joint], traffic: Traffic | None
-) -> tuple[Requests | None, dict[str, Answers]]:
+) -> tuple[Requests | None, dict[str, Answers], dict[str, list[OwnAnswers]]]:
     """Return the answers by part, weighted by addresses or by requests."""
+    own = {f: joint.own for f, joint in overlaid.items() if joint.own is not None}
     if traffic is None:
-        return None, {f"ipv{family}": joint.answers for family, joint in overlaid.items()}
+        answers = {f"ipv{family}": joint.answers for family, joint in overlaid.items()}
+        return None, answers, {f"ipv{f}": [part] for f, part in own.items()}
     starts = {family: joint.starts for family, joint in overlaid.items()}
     requests, weights = count_requests(traffic, starts)
     answers = {f"ipv{f}": joint.weigh(weights[f]) for f, joint in overlaid.items()}
-    return requests, {**answers, ALL: together(list(answers.values()))}
+    weighed = {f"ipv{f}": [part.weigh(weights[f])] for f, part in own.items()}
+    every = [part for parts in weighed.values() for part in parts]
+    return requests, {**answers, ALL: together(list(answers.values()))}, {**weighed, ALL: every}
 
 
 def describe(dataset: Dataset) -> ComparedDataset:
@@ -208,13 +257,22 @@ def describe(dataset: Dataset) -> ComparedDataset:
 
 
 def _part(
-    unit: str, values: Values, changes: Changes, about: Sequence[Metadata], most_movers: int
+    unit: str,
+    values: Values,
+    changes: Changes,
+    about: Sequence[Metadata],
+    most_movers: int,
+    own: Mapping[str, FieldChange],
 ) -> Part:
     answers, locations, moves = changes.answers, changes.locations, changes.moves
     part_coverage = coverage(answers.in_old, answers.in_new, answers.weight)
     moved = moves.shares() | {"asn": changes.asn.share(changes.networks.weight)}
     kilometres = quantiles(moves.distances, locations.weight)
-    fields_changed = location_changes(values, locations) | network_changes(values, changes.networks)
+    fields_changed = {
+        **location_changes(values, locations),
+        **network_changes(values, changes.networks),
+        **own,
+    }
     return Part(
         unit=unit,
         coverage=part_coverage,

@@ -15,6 +15,7 @@ from decimal import Decimal
 from geolookup.comparison.measures import Coverage, FieldChange, Kilometres, Share, share
 from geolookup.comparison.values import COMPARED
 from geolookup.contract.fields import NAMES as FIELD_NAMES
+from geolookup.contract.fields import OWN
 from geolookup.errors import DiffError, near_match
 
 #: The metrics in kilometres; all others are shares.
@@ -132,7 +133,8 @@ def verdict_line(verdict: Verdict) -> str:
 
 def metric_text(name: str, value: float) -> str:
     """Return a value of a metric, by its full name or without a part, in its unit."""
-    if name.rpartition(".")[2] in KILOMETRES:
+    # "ipv4.km_max" is in kilometres, "changed.own.km_max" is a share.
+    if name.rpartition(".")[2] in KILOMETRES and f".{OWN}." not in name:
         return f"{value:.6g} km"
     return f"{100 * value:.6g} %"
 
@@ -149,7 +151,16 @@ NAMES = (
     *("coverage_lost", "coverage_gained"),
     *(f"{kind}.{path}" for path in COMPARED for kind in _FIELD),
 )
-DIFF_METRICS = Metrics(NAMES, _FAMILIES, "docs/data/diff.md", "country_moved > 2%")
+
+
+def diff_metrics(own: Iterable[str] = ()) -> Metrics:
+    """Return the metrics of comparisons; ``own`` are paths of own columns."""
+    of_own = (f"{kind}.{path}" for path in own for kind in _FIELD)
+    return Metrics((*NAMES, *of_own), _FAMILIES, "docs/data/diff.md", "country_moved > 2%")
+
+
+#: The metrics without own columns.
+DIFF_METRICS = diff_metrics()
 
 
 def change_metrics(
@@ -158,7 +169,7 @@ def change_metrics(
     coverage: Coverage,
     changes: Mapping[str, FieldChange],
 ) -> dict[str, float]:
-    """Return the metrics of a part by name, in the order of ``NAMES``.
+    """Return the metrics of a part by name, in the order of ``NAMES``, own columns last.
 
     ``X_moved`` is a share of the addresses with an X in both datasets, ``coverage_lost`` and
     ``coverage_gained`` of those known in OLD or in NEW. Of a field F, ``null_gained.F`` is a
@@ -173,7 +184,7 @@ def change_metrics(
         values[f"null_lost.{path}"] = share(change.null_lost, change.new).share
         # In both: those with a value in OLD, less those that lost it.
         values[f"changed.{path}"] = share(change.changed, change.old - change.null_gained).share
-    return {name: values[name] for name in NAMES}
+    return {name: values[name] for name in dict.fromkeys((*NAMES, *values))}
 
 
 def judge(gate: Gate, parts: Mapping[str, Mapping[str, float]]) -> Verdict:

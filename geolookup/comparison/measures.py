@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.comparison.overlay import OwnAnswers
 from geolookup.comparison.values import CODE, LOCATION_FIELDS, Pair, Values
 from geolookup.dataset.distances import distances
 
@@ -216,6 +217,18 @@ def location_changes(values: Values, pairs: Pairs) -> dict[str, FieldChange]:
 def network_changes(values: Values, pairs: Pairs) -> dict[str, FieldChange]:
     """Return the changes of each field of a network row."""
     return _changes(values.network, pairs)
+
+
+def own_changes(
+    values: Mapping[str, Pair], answers: Sequence[OwnAnswers]
+) -> dict[str, FieldChange]:
+    """Return the changes of each own column, from the answers of one family or several."""
+    old, new, weight = (
+        np.concatenate([getattr(part, name) for part in answers])
+        for name in ("old", "new", "weight")
+    )
+    pairs = distinct([old, new], weight)
+    return _changes(values, Pairs(pairs.columns[0], pairs.columns[1], pairs.weight))
 
 
 def _changes(fields: Mapping[str, Pair], pairs: Pairs) -> dict[str, FieldChange]:

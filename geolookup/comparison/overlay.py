@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.contract.special import PUBLIC, partition
+from geolookup.contract.fields import LOCATION, NETWORK, OWN
+from geolookup.contract.special import CARRIES_IPV4, PUBLIC, partition
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.files import Dataset, Starts, outside
@@ -80,11 +81,29 @@ class Joint:
     special: NDArray[np.bool_]
     reached: NDArray[np.int64]
     answers: Answers
+    own: OwnAnswers | None
 
     def weigh(self, weights: NDArray[np.float64]) -> Answers:
         """Return the answers of weight above 0; ``weights`` are by joint interval."""
         answers = replace(self.answers, weight=weights[self.reached])
         return answers.take(answers.weight > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAnswers:
+    """The rows of own columns, 0 for unknown, in the joint intervals where either is known.
+
+    ``reached`` are the numbers of these intervals; special-purpose space is part of them.
+    """
+
+    reached: NDArray[np.int64]
+    old: Rows
+    new: Rows
+    weight: NDArray[np.float64]
+
+    def weigh(self, weights: NDArray[np.float64]) -> OwnAnswers:
+        """Return them with other weights; these are by joint interval."""
+        return replace(self, weight=weights[self.reached])
 
 
 def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
@@ -94,7 +113,7 @@ def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
 
 def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
     before, after = Side(old, family), Side(new, family)
-    blocked, is_blocked = blocked_space(family)
+    blocked, kinds = special_space(family)
     # The fewest intervals first: the union grows as late as possible.
     partitions = [blocked, before.decided, after.decided, before.starts, after.starts]
     # OLD   |----a----|----b----|        joint  |--0--|-1-|--2--|-3-|
@@ -110,23 +129,44 @@ def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
         new_source=after.sources[in_new_decided],
         weight=sizes(starts),
     )
-    special = is_blocked[in_blocked]
-    reached = np.flatnonzero((answers.in_old | answers.in_new) & ~special)
-    return Joint(starts, special, reached, answers.take(reached))
+    kind = kinds[in_blocked]
+    reached = np.flatnonzero((answers.in_old | answers.in_new) & (kind == PUBLIC))
+    own = _own_answers(before, after, in_old, in_new, answers.weight, kind != CARRIES_IPV4)
+    return Joint(starts, kind != PUBLIC, reached, answers.take(reached), own)
+
+
+def _own_answers(
+    before: Side,
+    after: Side,
+    in_old: Rows,
+    in_new: Rows,
+    weight: NDArray[np.float64],
+    answers: NDArray[np.bool_],
+) -> OwnAnswers | None:
+    """Return the rows of own columns in joint intervals that can have any; None without any."""
+    if before.owns is None and after.owns is None:
+        return None
+    old, new = (
+        np.zeros(len(at), np.uint32) if side.owns is None else side.owns[at]
+        for side, at in ((before, in_old), (after, in_new))
+    )
+    reached = np.flatnonzero(((old > 0) | (new > 0)) & answers)
+    return OwnAnswers(reached, old[reached], new[reached], weight[reached])
 
 
 class Side:
     """One family of one dataset for a comparison, checked against its own tables."""
 
     def __init__(self, dataset: Dataset, family: int) -> None:
-        path = dataset.path
-        locations, networks = {
-            4: (dataset.ipv4_locations, dataset.ipv4_networks),
-            6: (dataset.ipv6_locations, dataset.ipv6_networks),
-        }[family]
+        path, counts = dataset.path, dataset.row_counts()
         self.starts = _partition(path, dataset.starts(family))
-        self.locations = _within(path, locations, len(self.starts), len(dataset.locations))
-        self.networks = _within(path, networks, len(self.starts), len(dataset.networks))
+        rows = {
+            table: _within(path, column, len(self.starts), counts[table])
+            for table, column in dataset.row_columns(family).items()
+        }
+        self.locations, self.networks = rows[LOCATION], rows[NETWORK]
+        #: rows of own columns; None without any
+        self.owns = rows.get(OWN)
         self.decided, sources = _provenance(dataset, family)
         count = len(dataset.manifest.metadata().sources) + 1
         self.sources = _within(path, sources, len(self.decided), count)
@@ -167,8 +207,14 @@ def _within(path: str, rows: memoryview, length: int, size: int) -> Rows:
     return numbers
 
 
+def special_space(family: int) -> tuple[Addresses, NDArray[np.uint8]]:
+    """Return the partition of special-purpose space, and the kind of each part."""
+    parts = partition(family)
+    kinds = np.array([kind for _, _, kind in parts], np.uint8)
+    return Addresses.of(family, (first for first, _, _ in parts)), kinds
+
+
 def blocked_space(family: int) -> tuple[Addresses, NDArray[np.bool_]]:
     """Return the partition of special-purpose space, and what no lookup answers from here."""
-    parts = partition(family)
-    is_blocked = np.array([kind != PUBLIC for _, _, kind in parts])
-    return Addresses.of(family, (first for first, _, _ in parts)), is_blocked
+    starts, kinds = special_space(family)
+    return starts, kinds != PUBLIC

@@ -18,6 +18,8 @@ def lines(comparison: Comparison) -> Iterator[str]:
     """Yield the lines of the report, part by part."""
     for role, dataset in (("old", comparison.old), ("new", comparison.new)):
         yield f"{role}  {dataset.name}, generation {dataset.generation}, {dataset.path}"
+    if comparison.column_changes is not None:
+        yield from comparison.column_changes.lines()
     if comparison.requests is not None:
         yield requests_line(comparison.requests)
     for name, part in comparison.parts.items():

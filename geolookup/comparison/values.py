@@ -70,22 +70,22 @@ def read_values(old: Dataset, new: Dataset) -> Values:
     """Read the tables of two datasets; raises DatasetError for a damaged one."""
     sides = [read_tables(dataset) for dataset in (old, new)]
 
-    def in_common(table: str) -> dict[str, Pair]:
+    def of_table(table: str) -> dict[str, Pair]:
         return {
-            field.path: _in_common(*(side[table][field.column] for side in sides))
+            field.path: in_common(*(side[table][field.column] for side in sides))
             for field in in_table(table)
         }
 
     def link(table: str) -> LinkedTable:
         links = [side[LOCATION][table].to_numpy().astype(np.int32) for side in sides]
-        return LinkedTable(in_common(table), Pair(links[0], links[1]))
+        return LinkedTable(of_table(table), Pair(links[0], links[1]))
 
     country = link(COUNTRY)
-    location = {CODE: _through(country, CODE), **in_common(LOCATION)}
+    location = {CODE: _through(country, CODE), **of_table(LOCATION)}
     before, after = (coordinates(side[LOCATION]) for side in sides)
     return Values(
         location=location,
-        network=in_common(NETWORK),
+        network=of_table(NETWORK),
         linked=(country, link(ZONE)),
         old_coordinates=before,
         new_coordinates=after,
@@ -102,10 +102,10 @@ def _through(linked: LinkedTable, path: str) -> Pair:
 def read_tables(dataset: Dataset) -> dict[str, pa.Table]:
     """Read the tables of a dataset, checked; DatasetError for a damaged or replaced one."""
     tables = {
-        COUNTRY: _table(dataset, COUNTRY),
+        COUNTRY: read_table(dataset, COUNTRY),
         ZONE: pa.table({ZONE: pa.array(dataset.zones(), pa.string())}),
-        LOCATION: _table(dataset, LOCATION, *fmt.LINKS),
-        NETWORK: _table(dataset, NETWORK),
+        LOCATION: read_table(dataset, LOCATION, *fmt.LINKS),
+        NETWORK: read_table(dataset, NETWORK),
     }
     for link in fmt.LINKS:
         rows = tables[LOCATION][link]
@@ -118,9 +118,10 @@ def read_tables(dataset: Dataset) -> dict[str, pa.Table]:
     return tables
 
 
-def _table(dataset: Dataset, table: str, *links: str) -> pa.Table:
+def read_table(dataset: Dataset, table: str, *links: str) -> pa.Table:
+    """Read the fields of a table, and columns of links; DatasetError if it is damaged."""
     path = Path(dataset.path, fmt.TABLES[table])
-    columns = [*(field.column for field in in_table(table)), *links]
+    columns = [*(field.column for field in dataset.schema.in_table(table)), *links]
     try:
         with pa.memory_map(str(path)) as file:
             rows = pa.ipc.open_file(file).read_all().select(columns)
@@ -132,7 +133,8 @@ def _table(dataset: Dataset, table: str, *links: str) -> pa.Table:
     return rows
 
 
-def _in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:
+def in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:
+    """Return the values of a column of both datasets, as codes of one dictionary."""
     # One dictionary for both columns, so their codes compare.
     both = pa.chunked_array([_encode(old), _encode(new)]).unify_dictionaries()
     codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in both.chunks]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison import Part
+from geolookup.comparison import Comparison, Part
 from geolookup.comparison.changes import (
     CLASSES_KM,
     KINDS,
@@ -33,6 +33,7 @@ from geolookup.reports.difference import (
     metric_table,
     moved_tables,
     mover_tables,
+    own_tables,
     source_tables,
 )
 from geolookup.reports.section import Section, charts_section, counts_to_hide
@@ -56,7 +57,7 @@ def change_section(difference: Difference) -> Section:
         list(_charts(difference)),
         tables,
         first=[gate_table(judged)] if judged.gates else [],
-        details=[*field_tables(difference), metric_table(judged)],
+        details=[*field_tables(difference), *own_tables(difference), metric_table(judged)],
     )
 
 
@@ -79,7 +80,8 @@ def _note(difference: Difference) -> str:
     if difference.is_none:
         return "Nothing has changed: every address has the same answer."
     unmoved = _unmoved(difference.judged.parts.values())
-    return " ".join([*_changed_shares(difference), *_nothing_lost(difference), *unmoved])
+    own = _own_columns(difference.judged)
+    return " ".join([*_changed_shares(difference), *_nothing_lost(difference), *unmoved, *own])
 
 
 def _changed_shares(difference: Difference) -> Iterator[str]:
@@ -107,6 +109,17 @@ def _unmoved(parts: Collection[Part]) -> Iterator[str]:
     levels = [level for level in LEVELS if not any(part.moved[level].count for part in parts)]
     if levels:
         yield f"No location moved to another {' or '.join(levels)}."
+
+
+def _own_columns(judged: Comparison) -> Iterator[str]:
+    """Yield a sentence on each kind of change of own columns."""
+    changes = judged.column_changes
+    if changes is not None:
+        for paths, word in ((changes.added, "added"), (changes.removed, "removed")):
+            if paths:
+                yield f"Own columns {word}: {', '.join(paths)}."
+        for path, (before, after) in changes.retyped.items():
+            yield f"The type of {path} was {before} and is {after}."
 
 
 def _charts(difference: Difference) -> Iterator[Chart]:

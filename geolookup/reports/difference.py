@@ -12,11 +12,20 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison import Comparison, Overlaid, measure, read
+from geolookup.comparison import (
+    Comparison,
+    Overlaid,
+    Part,
+    gates_between,
+    lay_over,
+    measure,
+    open_dataset,
+)
 from geolookup.comparison.changes import KINDS, UNCHANGED, Mover, by_kind, kinds
-from geolookup.comparison.gates import DIFF_METRICS, Verdict, metric_text
-from geolookup.comparison.measures import Share, SourceChange, share
+from geolookup.comparison.gates import Verdict, metric_text
+from geolookup.comparison.measures import FieldChange, Share, SourceChange, share
 from geolookup.comparison.overlay import FAMILIES
+from geolookup.contract.fields import OWN
 from geolookup.dataset.coverage import public_space
 from geolookup.pictures import colours, wording
 from geolookup.pictures.address_map import changes
@@ -41,16 +50,31 @@ class Difference:
 
     @property
     def is_none(self) -> bool:
-        """Whether every address has the same answer in both."""
-        return all(bool((kind == UNCHANGED).all()) for kind in self.kinds.values())
+        """Whether every address has the same answer in both, own columns included."""
+        same = all(bool((kind == UNCHANGED).all()) for kind in self.kinds.values())
+        return same and not any(map(changed_columns, self.judged.parts.values()))
+
+
+def changed_columns(part: Part) -> dict[str, FieldChange]:
+    """Return the own columns that changed, by path."""
+    return {
+        path: change
+        for path, change in part.fields.items()
+        if _is_own(path) and (change.null_gained or change.null_lost or change.changed)
+    }
+
+
+def _is_own(path: str) -> bool:
+    return path.startswith(f"{OWN}.")
 
 
 def difference(
     old: str | PathLike[str], new: str | PathLike[str], fail_if: Iterable[str] = ()
 ) -> Difference:
     """Compare two datasets or stores, with the gates and the errors of ``geolookup.diff``."""
-    gates = DIFF_METRICS.gates(fail_if)
-    overlaid = read(old, new)
+    before, after = open_dataset(old), open_dataset(new)
+    gates = gates_between(before, after, fail_if)
+    overlaid = lay_over(before, after)
     by_family = {f: kinds(overlaid.values, overlaid.changes[f"ipv{f}"]) for f in FAMILIES}
     return Difference(overlaid, measure(overlaid, gates), by_family)
 
@@ -239,9 +263,27 @@ def field_tables(difference: Difference) -> Iterator[Table]:
                 for text in _share(share(count, of))
             ))
             for path, field in part.fields.items()
+            if not _is_own(path)
         ]  # fmt: skip
         caption = f"Fields of {wording.family(name)} {part.unit}"
         table = without_zeros(Table(caption, head, rows, saved_only=(1, 3, 5)))
+        if table.rows:
+            yield table
+
+
+def own_tables(difference: Difference) -> Iterator[Table]:
+    """Yield the own columns that changed, by family; special-purpose space counts too."""
+    for name, part in difference.judged.parts.items():
+        kinds = ("in either dataset", "became unknown", "became known", "other value")
+        rows = [
+            (path, *map(wording.count, (
+                change.old + change.null_lost,
+                change.null_gained, change.null_lost, change.changed,
+            )))
+            for path, change in changed_columns(part).items()
+        ]  # fmt: skip
+        caption = f"Own columns of {wording.family(name)} {part.unit}"
+        table = without_zeros(Table(caption, ("Column", *kinds), rows))
         if table.rows:
             yield table
 
