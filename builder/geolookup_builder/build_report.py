@@ -12,10 +12,11 @@ from geolookup.contract.fields import COUNTRY_ALIASES
 from geolookup.dataset.metadata import Source
 from geolookup.errors import count_text, line_text
 
-#: Treatment of the parts of ranges that no lookup reaches under their own address, and of the
-#: parts that the recipe leaves out.
+#: Treatment of the parts of ranges outside public space, and of the parts that the recipe leaves
+#: out.
 _PARTS = {
     "clipped": "in special-purpose space",
+    "private": "in special-purpose space, kept for {layers}",
     "folded": "IPv4-mapped, kept as IPv4",
     "excluded": "in 6to4 and NAT64, looked up by their IPv4 address",
     "left_out": "by only, families or within",
@@ -71,10 +72,13 @@ class SourceReport:
     aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
     far: int = 0  # rows with coordinates far outside their country
     swapped: int = 0  # of these, rows that are inside if latitude and longitude are swapped
+    private_layers: tuple[str, ...] = ()  # of own columns that are private
     rows_clipped: int = 0
+    rows_private: int = 0
     rows_folded: int = 0
     rows_excluded: int = 0
     addresses_clipped: int = 0
+    addresses_private: int = 0
     addresses_folded: int = 0
     addresses_excluded: int = 0
     rows_left_out: int = 0  # by only, families and within
@@ -103,6 +107,7 @@ class SourceReport:
             if count := getattr(self, f"addresses_{name}"):
                 rows = count_text(getattr(self, f"rows_{name}"), "row")
                 addresses = count_text(count, "address", "addresses")
+                meaning = meaning.format(layers=", ".join(self.private_layers))
                 yield f"  {name.replace('_', ' '):<11} {rows}, {addresses} {meaning}"
         if total := self.nulled.total():
             values = count_text(total, "invalid value")

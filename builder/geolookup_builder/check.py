@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
-from geolookup.contract.fields import STATED
+from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
@@ -106,7 +106,13 @@ def _check(report: RecipeCheck, load: Callable[[], Recipe], progress: Progress) 
             path = spec.remote.safe_uri if spec.remote else spec.path
             report.sources.append(SourceCheck(spec.name, path))
             checker = _SourceChecker(
-                report.sources[-1], reference, of_recipe, report.limits, mask, progress
+                report.sources[-1],
+                reference,
+                of_recipe,
+                report.limits,
+                mask,
+                progress,
+                recipe.schema,
             )
             checker.check(spec)
             release()
@@ -137,11 +143,12 @@ class _SourceChecker:
         limits: Limits,
         mask: Mask,
         progress: Progress,
+        schema: Schema,
     ) -> None:
         self._report, self._reference, self._limits = report, reference, limits
         self._finders = finders
         self._mask, self._progress = mask, progress
-        self._layers = {layer: LayerValues(layer) for layer in STATED}
+        self._layers = {layer: LayerValues(layer, schema) for layer in schema.layers}
 
     def check(self, spec: SourceSpec) -> None:
         """Read a source to its end, or to the error that would end a build."""
@@ -213,7 +220,7 @@ class _SourceChecker:
     ) -> set[str]:
         """Read a table and note its counts; return the labels of its files."""
         report = SourceReport(table.name, note=table.note)
-        rows = SourceRows(self._layers, self._reference, report, spec.fields)
+        rows = SourceRows(self._layers, self._reference, report, spec.fields, spec.schema)
         reading = read_table(table, rows, report, self._progress)
         with self._progress.stage(f"flattening {table.name}"):
             if spec.restriction:

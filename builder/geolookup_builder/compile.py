@@ -16,7 +16,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from geolookup.contract.fields import STATED
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset
 from geolookup.errors import BuildError
@@ -232,8 +231,9 @@ class _Build:
     ) -> None:
         self._plan, self._reference, self._finders = plan, reference, finders
         self._options, self._progress = options, progress
-        self._layers = {layer: LayerValues(layer) for layer in STATED}
-        self._partitions = {family: nothing(family, tuple(STATED)) for family in (4, 6)}
+        layers = plan.schema.layers
+        self._layers = {layer: LayerValues(layer, plan.schema) for layer in layers}
+        self._partitions = {family: nothing(family, layers) for family in (4, 6)}
         self._deciding_rows = DecidingRows() if plan.explains_rows else None
         self._rejects: list[Rejects] = []
         self._report = BuildReport()
@@ -313,7 +313,7 @@ class _Build:
         """Read and overlay a table; return its files by their labels."""
         report = SourceReport(table.name, note=table.note)
         self._report.sources.append(report)
-        rows = SourceRows(self._layers, self._reference, report, spec.fields)
+        rows = SourceRows(self._layers, self._reference, report, spec.fields, spec.schema)
         reading = read_table(table, rows, report, self._progress)
         self._check_rejects(reading.rejects, report)
         release()
@@ -398,7 +398,8 @@ class _Build:
             origins = resolve(self._plan.path, interned.provenance, self._origins)
             self._note_dropped(origins.dropped)
             interned = replace(interned, provenance=origins.provenance)
-            content = tables(interned, reference, self._countries()) | explanation
+            schema, countries = self._plan.schema, self._countries()
+            content = tables(interned, reference, schema, countries) | explanation
             content = row_numbers.with_dictionaries(content, self._previous)
             credit_list = [finder.credit for finder in self._finders if finder.credit is not None]
             of_datasets = [c for source in self._datasets.values() for c in source.metadata.credits]

@@ -14,7 +14,6 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.fields import STATED
 from geolookup.parallel import alongside
 from geolookup_builder import explained_files
 from geolookup_builder.explained_files import TableRows
@@ -25,6 +24,7 @@ from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.inputs import label_in_recipe
 from geolookup_builder.sources.reading.positions import RowPositions
+from geolookup_builder.tables import as_stored
 
 
 class DecidingRows:
@@ -91,7 +91,8 @@ class DecidingRows:
         codes = np.where(codes > 0, codes + np.int32(begin - 1), np.int32(0))
         # Tables of 3 and 2 rows: split after 1 (UNKNOWN) and after 1 + 3.
         bounds = np.cumsum([1, *map(len, parts)])[:-1]
-        columns = {name: distinct.values(name) for name in STATED[layer]}
+        fields = values.schema.by_source_column
+        columns = {name: as_stored(distinct.values(name), fields[name]) for name in values.names}
         return pa.table(columns), np.split(codes, bounds)[1:]
 
 

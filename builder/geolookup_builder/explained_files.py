@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import I64, Addresses, Bools, concat, lasts
 from geolookup.errors import BuildError
@@ -57,7 +56,8 @@ def tables(
     """Return the tables by file name.
 
     ``rows`` are the rows of each source table in order of precedence, ``files`` the number of the
-    source and the name of each file, ``values`` the distinct values of each layer, by field.
+    source and the name of each file, ``values`` the distinct values of each layer, by field, in the
+    order of the layers.
     """
     # Tables of 3 and 2 rows: begins 1 4 6; row 0 is "unknown".
     begins = np.cumsum([1, *map(len, rows)])
@@ -65,8 +65,8 @@ def tables(
         value_table = _values(values)
     return {
         **{fmt.EXPLAINED[family]: _intervals(rows, begins, family) for family in fmt.EXPLAINED},
-        fmt.EXPLAINED_TABLES: _tables(rows, begins),
-        fmt.EXPLAINED_NUMBERS: _numbers(rows),
+        fmt.EXPLAINED_TABLES: _tables(rows, begins, [*values]),
+        fmt.EXPLAINED_NUMBERS: _numbers(rows, [*values]),
         fmt.EXPLAINED_RANGES: ranges(),
         fmt.EXPLAINED_LINES: _lines(rows, begins),
         fmt.EXPLAINED_FILES: _files(files),
@@ -85,32 +85,33 @@ def _intervals(rows: Sequence[TableRows], begins: I64, family: int) -> pa.Table:
     return pa.table({**starts(first), "row": np.concatenate(numbers)})
 
 
-def _tables(rows: Sequence[TableRows], begins: I64) -> pa.Table:
+def _tables(rows: Sequence[TableRows], begins: I64, layers: Sequence[str]) -> pa.Table:
     """Return where each table begins; the last entry is the end of the last table."""
     columns: dict[str, list[int]] = {"row": begins.tolist()}
     for family, name in fmt.EXPLAINED_STARTS.items():
         sizes = [len(table.intervals[family].owner) for table in rows]
         # Two tables of 3 and 5 intervals: 0, 3, 8.
         columns[name] = np.cumsum([0, *sizes]).tolist()
-    columns |= {layer: [0] * len(begins) for layer in fields.LAYERS}
+    columns |= {layer: [0] * len(begins) for layer in layers}
     begin = 1
-    for at, layer in _stated_layers(rows):
+    for at, layer in _stated_layers(rows, layers):
         # 0 stays where no row states the layer; so the numbers begin at 1.
         columns[layer][at] = begin
         begin += len(rows[at])
     return pa.table({name: pa.array(numbers, pa.uint32()) for name, numbers in columns.items()})
 
 
-def _stated_layers(rows: Sequence[TableRows]) -> Iterator[tuple[int, str]]:
+def _stated_layers(rows: Sequence[TableRows], layers: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield pairs: the index of a table, and a layer in which a row of the table has a value."""
     for at, table in enumerate(rows):
-        for layer in fields.LAYERS:
+        for layer in layers:
             if layer in table.numbers and table.numbers[layer].any():
                 yield at, layer
 
 
-def _numbers(rows: Sequence[TableRows]) -> pa.Table:
-    parts = [rows[at].numbers[layer].astype(np.uint32) for at, layer in _stated_layers(rows)]
+def _numbers(rows: Sequence[TableRows], layers: Sequence[str]) -> pa.Table:
+    stated = _stated_layers(rows, layers)
+    parts = [rows[at].numbers[layer].astype(np.uint32) for at, layer in stated]
     return pa.table({"value": np.concatenate([np.zeros(1, np.uint32), *parts])})
 
 
@@ -179,7 +180,7 @@ def _values(layers: Mapping[str, pa.Table]) -> pa.Table:
     """Return the values of all layers, layer after layer, with their checksums."""
     # One row without columns: the unknown row.
     none = pa.table({"": pa.nulls(1)}).select([])
-    blocks = [none, *(layers[layer] for layer in fields.LAYERS if layers[layer].num_rows)]
+    blocks = [none, *(block for block in layers.values() if block.num_rows)]
     sizes = [block.num_rows for block in blocks]
     names = {name: block.schema.field(name).type for block in blocks for name in block.column_names}
     columns = {}

@@ -2,7 +2,8 @@
 
 Strategy: each distinct string is quoted once; the standard library quotes the few that need
 escapes. Arrow writes numbers: its cast gives the shortest decimal that reads back as the same
-float, without ``.0``. Then the columns are joined row by row.
+float, without ``.0``; ``dataset.rows`` writes those with an exponent. Then the columns are joined
+row by row.
 """
 
 from __future__ import annotations
@@ -18,17 +19,19 @@ from numpy.typing import NDArray
 from geolookup import kernel
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_nulls
-from geolookup.dataset.rows import SEPARATOR, UNKNOWN
+from geolookup.dataset.rows import SEPARATOR, UNKNOWN, number_text
 from geolookup.errors import BuildError
 
+_ZERO, _TINY, _HUGE = (pa.scalar(number, pa.float64()) for number in (0.0, 1e-4, 1e10))
 _NEEDS_ESCAPE = r'["\\\x00-\x1f]'
 # Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
-_QUOTE, _EMPTY, _SEPARATOR = (pa.scalar(text, pa.string()) for text in ('"', "", SEPARATOR))
-_ZERO, _TINY = (pa.scalar(number, pa.float64()) for number in (0.0, 1e-4))
+_QUOTE, _EMPTY, _SEPARATOR, _OPEN, _CLOSE, _COMMA, _NO_TEXT = (
+    pa.scalar(text, pa.string()) for text in ('"', "", SEPARATOR, *"[],", None)
+)
 
 
 def json_texts(column: pa.Array, absent: str = UNKNOWN) -> pa.Array:
-    """Return the JSON text of each value (strings or numbers); ``absent`` stands for null.
+    """Return the JSON text of each value, also of a list; ``absent`` stands for null.
 
     Strings may be a dictionary column.
     """
@@ -36,9 +39,19 @@ def json_texts(column: pa.Array, absent: str = UNKNOWN) -> pa.Array:
         return pa.repeat(pa.scalar(absent, pa.string()), len(column))
     if pa.types.is_string(column.type):
         column = column.dictionary_encode()
-    is_text = pa.types.is_dictionary(column.type)
-    texts = _quote(column.dictionary).take(column.indices) if is_text else _numbers(column)
+    if pa.types.is_dictionary(column.type):
+        texts = _quote(column.dictionary).take(column.indices)
+    else:
+        texts = list_texts(column) if pa.types.is_list(column.type) else _numbers(column)
     return without_nulls(texts, absent)
+
+
+def list_texts(column: pa.ListArray) -> pa.Array:
+    """Return lists of texts as JSON; null stays null."""
+    lists = pc.take(column, pa.array(np.arange(len(column))))  # without offset
+    quoted = pa.ListArray.from_arrays(lists.offsets, _quote(lists.values))
+    texts = pc.binary_join_element_wise(_OPEN, pc.binary_join(quoted, _COMMA), _CLOSE, _EMPTY)
+    return pc.if_else(column.is_valid(), texts, _NO_TEXT)
 
 
 def _quote(values: pa.Array) -> pa.Array:
@@ -55,12 +68,13 @@ def _quote(values: pa.Array) -> pa.Array:
 def _numbers(column: pa.Array) -> pa.Array:
     texts = column.cast(pa.string())
     if pa.types.is_floating(column.type):
-        # Below 1e-4 Arrow writes 0.00001 and 1e-7 where Python writes 1e-05 and 1e-07.
-        tiny = pc.and_(pc.less(pc.abs(column), _TINY), pc.not_equal(column, _ZERO))
-        if tiny.true_count:
-            tiny = without_nulls(tiny, False)
-            decimals = [json.dumps(number) for number in column.filter(tiny).to_pylist()]
-            texts = pc.replace_with_mask(texts, tiny, pa.array(decimals, pa.string()))
+        # Arrow writes 0.00001, 1e-7 and 1e+10 where Python writes 1e-05, 1e-07 and 10000000000.
+        size = pc.abs(column)
+        others = pc.or_(pc.less(size, _TINY), pc.greater_equal(size, _HUGE))
+        others = without_nulls(pc.and_(others, pc.not_equal(column, _ZERO)), False)
+        if others.true_count:
+            decimals = map(number_text, column.filter(others).to_pylist())
+            texts = pc.replace_with_mask(texts, others, pa.array(decimals, pa.string()))
     return texts
 
 

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import LOCATION, STATED
+from geolookup.contract.fields import LOCATION, Field
+from geolookup.contract.schema import Schema
 from geolookup.contract.special import CARRIES_IPV4, ranges_of
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, concat, empty
@@ -115,8 +116,10 @@ class SourceRows:
         reference: Reference,
         report: SourceReport,
         fields: frozenset[str],
+        schema: Schema,
     ) -> None:
         self._layers = layers
+        self.schema = schema
         self._kept = fields
         self._reference = reference
         self._report = report
@@ -127,19 +130,40 @@ class SourceRows:
         tuples, nulled, words, cells = {}, {}, {}, list[NulledCells]()
         aliases = Counter[str]()
         is_accepted = batch.ranges.family != 0
-        for layer, fields in STATED.items():
+        for layer, fields in self.schema.stated.items():
             names = [name for name in fields if name in batch.fields and name in self._kept]
             if names:
-                columns, invalid = _columns(batch, names, is_accepted, self._reference)
+                columns, invalid = self._columns(batch, names, is_accepted)
                 tuples[layer] = distinct(columns, ~is_accepted | _any(invalid.values()))
                 nulled.update({name: int(np.count_nonzero(rows)) for name, rows in invalid.items()})
                 words.update(_unknown_words(batch, invalid))
-                cells += _nulled_cells(batch, invalid)
+                cells += self._nulled_cells(batch, invalid)
                 if _COUNTRY in names:
                     aliases = _aliases(batch, is_accepted, self._reference)
         families = {family: batch.ranges.of_family(family) for family in (4, 6)}
         far = far_rows(tuples[LOCATION]) if LOCATION in tuples else Far()
         return CleanBatch(len(batch), families, tuples, nulled, words, aliases, cells, far)
+
+    def _columns(
+        self, batch: Batch, names: list[str], is_accepted: Bools
+    ) -> tuple[dict[str, Column], dict[str, Bools]]:
+        """Clean columns of a batch; also return the accepted rows whose value is invalid."""
+        columns, invalid = {}, {}
+        for name in names:
+            field = self.schema.by_source_column[name]
+            columns[name], bad = _column(field, batch.fields[name], self._reference)
+            invalid[name] = bad & is_accepted
+        return columns, invalid
+
+    def _nulled_cells(self, batch: Batch, invalid: Mapping[str, Bools]) -> Iterator[NulledCells]:
+        """Yield the first invalid values of each field."""
+        for name, mask in invalid.items():
+            rows = np.flatnonzero(mask)[:MOST_LISTED]
+            if len(rows):
+                cells = batch.fields[name]
+                texts = cells.dictionary.take(cells.indices.take(pa.array(rows)))
+                field = self.schema.by_source_column[name]
+                yield NulledCells(field, rows, texts.cast(pa.string()))
 
     def add(self, batch: CleanBatch) -> None:
         """Add the rows of a batch that are not rejected."""
@@ -247,17 +271,6 @@ def _as_mapped(ends: Addresses) -> Addresses:
     return Addresses(ends.low | np.uint64(FOLDED[0]), np.zeros(len(ends), np.uint64))
 
 
-def _columns(
-    batch: Batch, names: list[str], is_accepted: Bools, reference: Reference
-) -> tuple[dict[str, Column], dict[str, Bools]]:
-    """Clean columns of a batch; also return the accepted rows whose value is invalid."""
-    columns, invalid = {}, {}
-    for name in names:
-        columns[name], bad = _column(name, batch.fields[name], reference)
-        invalid[name] = bad & is_accepted
-    return columns, invalid
-
-
 def _any(masks: Iterable[Bools]) -> Bools:
     mask: Bools = np.logical_or.reduce([*masks])
     return mask
@@ -289,19 +302,9 @@ def _aliases(batch: Batch, is_accepted: Bools, reference: Reference) -> Counter[
     return +Counter(dict(zip(words, counts.tolist(), strict=True)))
 
 
-def _nulled_cells(batch: Batch, invalid: Mapping[str, Bools]) -> Iterator[NulledCells]:
-    """Yield the first invalid values of each field."""
-    for name, mask in invalid.items():
-        rows = np.flatnonzero(mask)[:MOST_LISTED]
-        if len(rows):
-            cells = batch.fields[name]
-            texts = cells.dictionary.take(cells.indices.take(pa.array(rows)))
-            yield NulledCells(name, rows, texts.cast(pa.string()))
-
-
-def _column(name: str, cells: pa.DictionaryArray, reference: Reference) -> tuple[Column, Bools]:
+def _column(field: Field, cells: pa.DictionaryArray, reference: Reference) -> tuple[Column, Bools]:
     """Clean a column; return it with the mask of the rows whose value is invalid."""
-    result = clean(name, cells.dictionary, reference)
+    result = clean(field, cells.dictionary, reference)
     codes = without_nulls(cells.indices, -1).to_numpy()
     # One more entry: the index -1 of an empty cell is null and valid.
     bad = (

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.fields import LOCATION, PLACE_MEMBERS, STATED
+from geolookup.contract.fields import LOCATION, NETWORK, OWN, PLACE_MEMBERS
 from geolookup.dataset.intervals import I64, Addresses
 from geolookup.parallel import alongside
 from geolookup_builder.build_report import BuildReport
@@ -26,17 +26,16 @@ from geolookup_builder.layer_values import UNKNOWN, LayerValues
 from geolookup_builder.layers import LayerPartition, Provenance, forget, provenance
 from geolookup_builder.values import Reference
 
-#: The layers whose values make up one row of the network table.
-_NETWORK_LAYERS = tuple(layer for layer in STATED if layer != LOCATION)
-
 
 @dataclass(frozen=True, slots=True)
 class FamilyIntervals:
-    """The final partition of a family: rows of the location and network tables."""
+    """The final partition of a family: by table, the row of each interval.
+
+    The tables are "location" and "network", and "own" with own columns.
+    """
 
     starts: Addresses
-    location: Codes
-    network: Codes
+    rows: Mapping[str, Codes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +45,7 @@ class InternedContent:
     families: dict[int, FamilyIntervals]
     locations: Locations
     networks: pa.Table
+    owns: pa.Table | None  # by source column; None without own columns
     provenance: dict[int, Provenance]
 
     @property
@@ -57,7 +57,7 @@ class InternedContent:
     def is_known(self) -> bool:
         """Whether anything is known about an address."""
         families = self.families.values()
-        return any(family.location.any() or family.network.any() for family in families)
+        return any(rows.any() for family in families for rows in family.rows.values())
 
 
 def intern(
@@ -73,38 +73,53 @@ def intern(
     With ``fields`` the rows have only these fields.
     """
     if fields is not None:
-        partitions = _without_networks(partitions, layers, fields)
+        partitions = _without_others(partitions, layers, fields)
     size = sum(len(partition.starts) for partition in partitions.values())
+    tables = _layers_of_tables(layers)
     with (
-        alongside(partial(_networks, partitions, layers), size) as get_networks,
+        alongside(partial(_rows_of_layers, partitions, tables), size) as get_rows,
         alongside(partial(_provenance, partitions, layers), size) as get_sources,
     ):
         location, locations = _locations(
             partitions, layers[LOCATION], reference, finders, report, fields
         )
-        network, networks = get_networks()
+        distinct = get_rows()
     sources = get_sources()
     if fields is not None:
         layers[LOCATION].keep(fields)
         sources = _provenance(_without_locations(partitions, location), layers)
+    rows = {LOCATION: location, **{table: numbers for table, (numbers, _) in distinct.items()}}
+    families, order = _by_use(_coalesce(partitions, rows))
+    taken = {table: values.take(order[table]) for table, (_, values) in distinct.items()}
+    return InternedContent(
+        families, locations.take(order[LOCATION]), taken[NETWORK], taken.get(OWN), sources
+    )
+
+
+def _layers_of_tables(layers: Mapping[str, LayerValues]) -> dict[str, list[LayerValues]]:
+    """Return the layers whose values make up one row of the network and the own table."""
+    by_table: dict[str, list[LayerValues]] = {}
+    for values in layers.values():
+        table = values.schema.by_source_column[values.names[0]].table
+        if values.layer != LOCATION:
+            by_table.setdefault(table, []).append(values)
+    return by_table
+
+
+def _coalesce(
+    partitions: Mapping[int, LayerPartition], rows: Mapping[str, Codes]
+) -> dict[int, FamilyIntervals]:
+    """Return the intervals of each family, those with equal rows joined."""
     families, begin = {}, 0
-    # Both arrays hold the IPv4 intervals, then the IPv6 intervals.
+    # The arrays hold the IPv4 intervals, then the IPv6 intervals.
     for family, partition in partitions.items():
         part = slice(begin, begin + len(partition.starts))
-        keep = changes(location[part], network[part])
-        families[family] = FamilyIntervals(
-            partition.starts[keep], location[part][keep], network[part][keep]
-        )
+        of_family = {table: numbers[part] for table, numbers in rows.items()}
+        keep = changes(*of_family.values())
+        kept = {table: numbers[keep] for table, numbers in of_family.items()}
+        families[family] = FamilyIntervals(partition.starts[keep], kept)
         begin = part.stop
-    location_row, by_location = _by_use([part.location for part in families.values()])
-    network_row, by_network = _by_use([part.network for part in families.values()])
-    families = {
-        family: FamilyIntervals(part.starts, location_row[part.location], network_row[part.network])
-        for family, part in families.items()
-    }
-    return InternedContent(
-        families, locations.take(by_location), networks.take(by_network), sources
-    )
+    return families
 
 
 def _provenance(
@@ -113,16 +128,16 @@ def _provenance(
     return {family: provenance(partition, layers) for family, partition in partitions.items()}
 
 
-def _without_networks(
+def _without_others(
     partitions: Mapping[int, LayerPartition],
     layers: Mapping[str, LayerValues],
     fields: frozenset[str],
 ) -> Mapping[int, LayerPartition]:
-    """Drop the other fields of networks; a layer without a value becomes unknown."""
-    for layer in _NETWORK_LAYERS:
-        if fields.issuperset(STATED[layer]):
+    """Drop the other fields, but of locations; a layer without a value becomes unknown."""
+    for layer, values in layers.items():
+        if layer == LOCATION or fields.issuperset(values.names):
             continue
-        is_known = layers[layer].keep(fields)
+        is_known = values.keep(fields)
         partitions = {
             family: forget(partition, layer, is_known[partition.numbers[layer]])
             for family, partition in partitions.items()
@@ -159,18 +174,26 @@ def _locations(
     return rows[numbers[1:]], locations.take(first)
 
 
-def _networks(
-    partitions: Mapping[int, LayerPartition], layers: Mapping[str, LayerValues]
+def _rows_of_layers(
+    partitions: Mapping[int, LayerPartition], tables: Mapping[str, list[LayerValues]]
+) -> dict[str, tuple[Codes, pa.Table]]:
+    """Return, by table, the row of each interval, and the rows by source column."""
+    return {table: _distinct_rows(partitions, layers) for table, layers in tables.items()}
+
+
+def _distinct_rows(
+    partitions: Mapping[int, LayerPartition], layers: Sequence[LayerValues]
 ) -> tuple[Codes, pa.Table]:
-    tuples, codes = {}, []
-    for layer in _NETWORK_LAYERS:
-        tuples[layer], numbers = layers[layer].in_use(numbers_of(partitions, layer))
+    tuples, codes = [], []
+    for layer in layers:
+        of_layer, numbers = layer.in_use(numbers_of(partitions, layer.layer))
+        tuples.append(of_layer)
         codes.append(numbers)
     rows, first = factorize(codes)
     columns = {}
-    for (layer, values), numbers in zip(tuples.items(), codes, strict=True):
+    for values, numbers in zip(tuples, codes, strict=True):
         distinct = values.take(numbers[first])
-        columns.update({name: distinct.values(name) for name in STATED[layer]})
+        columns.update({name: distinct.values(name) for name in distinct.fields})
     return rows[1:], pa.table(columns)
 
 
@@ -198,7 +221,24 @@ def _rows_by_appearance(columns: list[Codes], numbers: Codes) -> tuple[Codes, I6
     return by_tuple[same], order
 
 
-def _by_use(rows: list[Codes]) -> tuple[Codes, I64]:
+def _by_use(
+    families: Mapping[int, FamilyIntervals],
+) -> tuple[dict[int, FamilyIntervals], dict[str, I64]]:
+    """Return the intervals with rows numbered by use, and by table its rows in that order."""
+    tables = families[4].rows
+    new = {
+        table: _numbers_by_use([part.rows[table] for part in families.values()]) for table in tables
+    }
+    numbered = {
+        family: FamilyIntervals(
+            part.starts, {table: new[table][0][rows] for table, rows in part.rows.items()}
+        )
+        for family, part in families.items()
+    }
+    return numbered, {table: order for table, (_, order) in new.items()}
+
+
+def _numbers_by_use(rows: list[Codes]) -> tuple[Codes, I64]:
     """Return a new number for each row, by how often the row occurs, and the rows in that order.
 
     The unknown row stays row 0; equal counts stay in their order.

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import STATED
+from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Bools
 from geolookup.parallel import in_order, threads_for
@@ -59,7 +59,7 @@ class Tuples:
         """Return the tuples with only these fields; the others are null."""
         return Tuples(
             {
-                name: column if name in names else _nulls(len(column.codes), name)
+                name: column if name in names else _nulls(len(column.codes), column.values.type)
                 for name, column in self.fields.items()
             }
         )
@@ -112,9 +112,15 @@ class LayerValues:
     """The value tuples of one layer; number 0 is unknown."""
 
     layer: str
+    schema: Schema = CONTRACT
     size: int = 1
     parts: dict[str, list[Column]] = field(default_factory=dict)
     begins: list[int] = field(default_factory=list)  # the size before each source
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields of the layer, by their columns in sources."""
+        return self.schema.stated[self.layer]
 
     def begin_source(self) -> None:
         """Assign the following numbers to the next source of the recipe."""
@@ -130,15 +136,15 @@ class LayerValues:
         """Add the tuples of a batch; return the number of each of its rows."""
         numbers = np.where(tuples.codes < 0, np.int32(UNKNOWN), tuples.codes + np.int32(self.size))
         self.size += tuples.size
-        for name in STATED[self.layer] if tuples.size else ():
-            part = tuples.columns.get(name) or _nulls(tuples.size, name)
+        for name in self.names if tuples.size else ():
+            part = tuples.columns.get(name) or self._nulls(tuples.size, name)
             self.parts.setdefault(name, []).append(part)
         return numbers
 
     def tuples(self) -> Tuples:
         """Return all tuples in order of their numbers; number 0 is null in all fields."""
-        names = STATED[self.layer]
-        parts = ([_nulls(1, name), *self.parts.get(name, [])] for name in names)
+        names = self.names
+        parts = ([self._nulls(1, name), *self.parts.get(name, [])] for name in names)
         with in_order(_join, parts, threads_for(self.size)) as columns:
             tuples = Tuples(dict(zip(names, columns, strict=True)))
         # Joined: values of several batches are in memory once.
@@ -161,7 +167,7 @@ class LayerValues:
         """Return the distinct tuples in use, unknown first, and the tuple of each number."""
         used, index = _distinct(numbers)
         if len(used) == 1:  # as most layers of most recipes
-            return Tuples({name: _nulls(1, name) for name in STATED[self.layer]}), index
+            return Tuples({name: self._nulls(1, name) for name in self.names}), index
         tuples = self.tuples()
         if len(used) < self.size:
             tuples = tuples.take(used)
@@ -169,6 +175,9 @@ class LayerValues:
         if len(first) == len(same):  # all differ
             return tuples, index
         return tuples.take(first), same[index]
+
+    def _nulls(self, size: int, name: str) -> Column:
+        return _nulls(size, value_type(self.schema.by_source_column[name]))
 
 
 def _distinct(numbers: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
@@ -183,8 +192,8 @@ def _distinct(numbers: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
     return np.flatnonzero(flags), index[numbers]
 
 
-def _nulls(size: int, name: str) -> Column:
-    return Column(np.full(size, -1, np.int32), pa.nulls(0, value_type(name)))
+def _nulls(size: int, kind: pa.DataType) -> Column:
+    return Column(np.full(size, -1, np.int32), pa.nulls(0, kind))
 
 
 def _join(parts: list[Column]) -> Column:

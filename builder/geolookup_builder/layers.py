@@ -74,24 +74,33 @@ def underlay(base: LayerPartition, below: LayerPartition) -> LayerPartition:
 
 
 def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
-    """Remove the owner of the space inside the (sorted, disjoint) ranges.
+    """Remove the owner of the space inside the (sorted, disjoint) ranges."""
+    parts, inside = cut(intervals, ranges)
+    for part in inside:
+        parts.owner[part] = -1
+    return parts
 
-    There are few bounds: they are inserted, without the arrays of an overlay. To hide 10 to 29::
+
+def cut(intervals: Intervals, ranges: Iterable[Range]) -> tuple[Intervals, list[slice]]:
+    """Cut the intervals at (sorted, disjoint) ranges; also return which lie inside a range.
+
+    There are few bounds: they are inserted, without the arrays of an overlay. At 10 to 29::
 
         before   |0  -1           |20  7            |50  8
         bounds   |0      |10              |30
-        after    |0  -1  |10  -1  |20 -1  |30  7    |50  8
+        after    |0  -1  |10  -1  |20  7  |30  7    |50  8      inside: 1 and 2
     """
-    bounds, is_hidden = cut_at(intervals.starts.family, ranges)
+    bounds, is_inside = cut_at(intervals.starts.family, ranges)
     within = intervals.starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
     fresh = np.flatnonzero(~intervals.starts[within].equals(bounds))  # 1, 2: not 0
     # -1, -1, 7, 7, 8: the new bounds 10 and 30 take the owners of the intervals around them.
     owner = np.insert(intervals.owner, within[fresh] + 1, intervals.owner[within[fresh]])
     # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
     begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
-    for at in np.flatnonzero(is_hidden).tolist():
-        owner[begin[at] : begin[at + 1] if at + 1 < len(bounds) else None] = -1
-    return Intervals(_insert(intervals.starts, within[fresh] + 1, bounds[fresh]), owner)
+    ends = [*begin[1:].tolist(), len(owner)]
+    inside = [slice(int(begin[at]), ends[at]) for at in np.flatnonzero(is_inside).tolist()]
+    starts = _insert(intervals.starts, within[fresh] + 1, bounds[fresh])
+    return Intervals(starts, owner), inside
 
 
 def without(intervals: Intervals, kept: Intervals) -> Intervals:

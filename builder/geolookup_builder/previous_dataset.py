@@ -18,6 +18,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from geolookup.contract.fields import TEXTS
+from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, starts_of, without_dictionary
 from geolookup.dataset.intervals import Addresses
@@ -26,10 +28,12 @@ from geolookup.dataset.metadata import Metadata
 from geolookup.integrity import files
 from geolookup.integrity.tables import Tables, shapes
 from geolookup_builder.factorize import Codes, factorize
+from geolookup_builder.fragments import list_texts
 
 #: The files that number something: rows, or the values of a dictionary.
 NUMBERING = (
-    *(fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE, fmt.IPV4, fmt.IPV6, fmt.PROVENANCE[6]),
+    *(fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE, fmt.OWN),
+    *(fmt.IPV4, fmt.IPV6, fmt.PROVENANCE[6]),
     *(fmt.EXPLAINED[6], fmt.EXPLAINED_VALUES),
 )
 
@@ -40,6 +44,15 @@ class Previous:
 
     metadata: Metadata | None
     batches: Mapping[str, pa.RecordBatch]
+    schema: Schema = CONTRACT
+
+    def own_columns(self) -> dict[str, pa.Array]:
+        """Return the own columns by their names in sources; lists are their JSON texts."""
+        columns = self.columns(fmt.OWN, *(field.column for field in self.schema.own))
+        return {
+            field.source_column: list_texts(column) if field.type == TEXTS else column
+            for field, column in zip(self.schema.own, columns, strict=True)
+        }
 
     def columns(self, file: str, *names: str) -> list[pa.Array]:
         """Return columns of a file, without dictionaries."""
@@ -47,7 +60,7 @@ class Previous:
         return [without_dictionary(batch.column(name)) for name in names]
 
     def rows_at(self, first: Addresses, table: str) -> Codes:
-        """Return the row in "location" or "network" of the interval of each address."""
+        """Return the row in a table, such as "location", of the interval of each address."""
         batch = self.batches[fmt.IPV4 if first.family == 4 else fmt.IPV6]
         rows = numbers_of(batch, table)
         return np.asarray(rows[starts_of(batch).search(first) - 1], np.int32)
@@ -87,7 +100,7 @@ def open_previous(path: Path) -> Previous:
     steps = files.digests(folder, tables.manifest), files.load(tables), shapes(tables)
     for damage in chain(*steps):
         raise damage
-    return Previous(manifest.metadata(), tables.batches)
+    return Previous(manifest.metadata(), tables.batches, manifest.schema)
 
 
 def with_successors(
@@ -99,9 +112,9 @@ def with_successors(
     """Return the former number of each row of a table, or of the row that it succeeds.
 
     ``previous_rows`` has the number of each row in the previous dataset, -1 for a new row.
-    ``table`` is "location" or "network", ``intervals`` are the starts and rows of each family. A
-    new row succeeds the one that most of its intervals had before, of those that are gone. No two
-    rows succeed the same; a row that succeeds none keeps -1.
+    ``table`` is "location", "network" or "own", ``intervals`` are the starts and rows of each
+    family. A new row succeeds the one that most of its intervals had before, of those that are
+    gone. No two rows succeed the same; a row that succeeds none keeps -1.
     """
     parts = [
         _of_new_rows(previous_rows, table, starts, rows, previous) for starts, rows in intervals

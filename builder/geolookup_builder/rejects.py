@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from geolookup.contract.fields import Field
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError, count_text
 from geolookup.files.csv_lines import csv_writer
@@ -38,7 +39,7 @@ _REMEDY = "repair them, or allow them with 'build --max-rejects N'"
 class NulledCells:
     """Cells of one field of a batch with an invalid value: the row and the text of each."""
 
-    name: str
+    field: Field
     rows: I64
     texts: pa.Array
 
@@ -66,7 +67,8 @@ class _OfMember:
             records = self.numbers.of(cells.rows).tolist()
             for record, text in zip(records, cells.texts.to_pylist(), strict=True):
                 # Masked before it is cut: a part of a key is not recognised.
-                reason = f"{cells.name} {mask(text)[:_SHOWN]!r} {reason_of(cells.name)}"
+                column = cells.field.source_column
+                reason = f"{column} {mask(text)[:_SHOWN]!r} {reason_of(cells.field)}"
                 before = reasons.get(record)
                 reasons[record] = f"{before}; {reason}" if before else f"nulled: {reason}"
         for record in chain.from_iterable(self.numbers.of(rows).tolist() for rows in self.far):
@@ -97,7 +99,7 @@ class Rejects:
             count = min(len(cells.rows), MOST_LISTED - self._nulled)
             self._nulled += count
             numbers, texts = cells.rows[:count] + batch.start, cells.texts.slice(0, count)
-            of_member.nulled.append(NulledCells(cells.name, numbers, texts))
+            of_member.nulled.append(NulledCells(cells.field, numbers, texts))
 
     def skip_count(self) -> int:
         """Return the number of records with the wrong number of cells."""

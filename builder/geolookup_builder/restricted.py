@@ -27,7 +27,7 @@ from geolookup_builder.layers import LayerPartition, hide, nothing, restrict, un
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.restriction import check_conditions
 from geolookup_builder.table_intervals import TableIntervals
-from geolookup_builder.tables import country_column
+from geolookup_builder.tables import as_stored, country_column
 from geolookup_builder.values import Reference
 
 #: Receives the intervals of a table that are kept, by family.
@@ -123,7 +123,8 @@ class _Answers:
     def column(self, field: Field) -> pa.Array:
         """Return the values of a stored field, one for each distinct tuple of its layer."""
         if field.layer != LOCATION:
-            return self._of_layer(field.layer)[0].values(field.source_column)
+            values = self._of_layer(field.layer)[0].values(field.source_column)
+            return as_stored(values, field)
         locations = self._locations()
         if field.table == ZONE:
             return pa.array(locations.zones, pa.string()).take(pa.array(locations.zone))

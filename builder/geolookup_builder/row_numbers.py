@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import LOCATION, NETWORK, in_table
+from geolookup.contract.fields import LOCATION, NETWORK, OWN, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import I64
 from geolookup.parallel import alongside
@@ -100,13 +100,18 @@ def as_in_previous(interned: InternedContent, previous: Previous) -> InternedCon
     with alongside(partial(_networks, interned, previous), interned.intervals) as get_networks:
         location, locations = _locations(interned, previous)
         network, networks = get_networks()
+    numbers, owns = {LOCATION: location, NETWORK: network}, interned.owns
+    if owns is not None:
+        numbers[OWN] = _own_numbers(owns, interned, previous)
+        owns = owns.take(inverse(numbers[OWN]))
     families = {
         family: FamilyIntervals(
-            intervals.starts, location[intervals.location], network[intervals.network]
+            intervals.starts,
+            {table: numbers[table][rows] for table, rows in intervals.rows.items()},
         )
         for family, intervals in interned.families.items()
     }
-    return InternedContent(families, locations, networks, interned.provenance)
+    return InternedContent(families, locations, networks, owns, interned.provenance)
 
 
 def with_dictionaries(tables: Mapping[str, pa.Table], previous: Previous) -> dict[str, pa.Table]:
@@ -116,7 +121,7 @@ def with_dictionaries(tables: Mapping[str, pa.Table], previous: Previous) -> dic
 
 def _reencode(table: pa.Table, dictionaries: Mapping[str, pa.Array]) -> pa.Table:
     for name in table.column_names:
-        if name in dictionaries:
+        if name in dictionaries and pa.types.is_dictionary(table[name].type):
             column = reencode(table[name].combine_chunks(), dictionaries[name])
             table = table.set_column(table.schema.get_field_index(name), name, column)
     return table
@@ -127,9 +132,28 @@ def _networks(interned: InternedContent, previous: Previous) -> tuple[Codes, pa.
     names = [field.column for field in in_table(NETWORK)]
     rows = [interned.networks[name].combine_chunks() for name in names]
     previous_rows = matches(previous.columns(fmt.NETWORK, *names), rows)
-    intervals = [(family.starts, family.network) for family in interned.families.values()]
-    numbers = numbering(with_successors(previous_rows, "network", intervals, previous))
+    numbers = numbering(_with_successors(previous_rows, NETWORK, interned, previous))
     return numbers, interned.networks.take(inverse(numbers))
+
+
+def _own_numbers(owns: pa.Table, interned: InternedContent, previous: Previous) -> Codes:
+    """Return the number of each row of own columns; rows of other columns are all new."""
+    if fmt.OWN not in previous.batches:
+        return np.arange(owns.num_rows, dtype=np.int32)
+    columns = previous.own_columns()
+    previous_rows = np.full(owns.num_rows, -1, np.int32)
+    if [*columns] == owns.column_names:
+        rows = [column.combine_chunks() for column in owns.columns]
+        if all(one.type == other.type for one, other in zip(columns.values(), rows, strict=True)):
+            previous_rows = matches([*columns.values()], rows)
+    return numbering(_with_successors(previous_rows, OWN, interned, previous))
+
+
+def _with_successors(
+    previous_rows: Codes, table: str, interned: InternedContent, previous: Previous
+) -> Codes:
+    intervals = [(family.starts, family.rows[table]) for family in interned.families.values()]
+    return with_successors(previous_rows, table, intervals, previous)
 
 
 def _locations(interned: InternedContent, previous: Previous) -> tuple[Codes, Locations]:
@@ -137,8 +161,7 @@ def _locations(interned: InternedContent, previous: Previous) -> tuple[Codes, Lo
     country = matches(previous.columns(fmt.COUNTRY, *_COUNTRY), _pairs(locations.countries))
     zone = matches(previous.columns(fmt.ZONE, "zone"), [pa.array(locations.zones, pa.string())])
     previous_rows = _locations_in_previous(locations, country, zone, previous)
-    intervals = [(family.starts, family.location) for family in interned.families.values()]
-    numbers = numbering(with_successors(previous_rows, "location", intervals, previous))
+    numbers = numbering(_with_successors(previous_rows, LOCATION, interned, previous))
     locations = _with_tables(locations, numbering(country), numbering(zone))
     return numbers, locations.take(inverse(numbers))
 

@@ -1,13 +1,14 @@
 """The intervals of one source table, and the counts of its rows and addresses.
 
-Each family is flattened (``flatten``). Then it loses the space that lookups never search: a lookup
-in special-purpose space always answers 10002, one in 6to4 or NAT64 space uses the IPv4 address that
-the address carries. ``gather`` has folded IPv4-mapped ranges into IPv4 before.
+Each family is flattened (``flatten``). Then it loses the space that lookups never search: one in
+6to4 or NAT64 space uses the IPv4 address that the address carries. ``gather`` has folded
+IPv4-mapped ranges into IPv4 before. Special-purpose space is kept for private layers only:
+own columns with ``private = true``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +16,11 @@ import numpy as np
 from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
 from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, cut_at
 from geolookup_builder.build_report import SourceReport
+from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Intervals, Ranges, flatten
 from geolookup_builder.gather import EXCLUDED, GatheredRows
 from geolookup_builder.layer_values import UNKNOWN
-from geolookup_builder.layers import LayerPartition, hide, of_source
+from geolookup_builder.layers import LayerPartition, cut, hide, of_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +79,18 @@ class TableIntervals:
     intervals: Intervals  # owned by the row's position in the table; -1: a gap
     layers: LayerPartition
     counts: ClippedRows
-    clipped_rows: I64  # positions of the rows with private addresses
+    special_rows: I64  # positions of the rows with addresses in special-purpose space
     is_owner: Bools  # by position: whether the row owns an interval, hidden space included
     has_value: Bools  # by position: whether the row has a value
 
 
-def intervals_of(rows: GatheredRows, family: int, size: int) -> TableIntervals:
+def intervals_of(
+    rows: GatheredRows, family: int, size: int, private: Collection[str] = ()
+) -> TableIntervals:
     """Flatten one family's rows of a table of ``size``; remove space that lookups never search.
 
-    Arrays are released as soon as nothing needs them: here a build takes the most memory.
+    ``private`` are the layers that are known in special-purpose space too. Arrays are released as
+    soon as nothing needs them: here a build takes the most memory.
     """
     counts, flat = _count_clipped(rows.ranges, family), flatten(rows.ranges, family)
     position, numbers = rows.position, rows.numbers
@@ -94,27 +99,55 @@ def intervals_of(rows: GatheredRows, family: int, size: int) -> TableIntervals:
     is_owner[position[flat.owner[flat.owner >= 0]]] = True
     for of_layer in numbers.values():
         has_value[position[of_layer != UNKNOWN]] = True
-    intervals = hide(flat, ranges_of(family, PRIVATE, CARRIES_IPV4))
+    intervals, layers = _searched(flat, numbers, numbers.keys() & private)
     del flat
-    layers = of_source(intervals, numbers)
     # The owner -1 (a gap) takes the last entry, -1.
     owners = Intervals(intervals.starts, np.append(position, -1)[intervals.owner])
     return TableIntervals(owners, layers, counts, position[counts.private], is_owner, has_value)
 
 
-def count(families: Sequence[TableIntervals], report: SourceReport) -> None:
+def _searched(
+    flat: Intervals, numbers: dict[str, Codes], private: Collection[str]
+) -> tuple[Intervals, LayerPartition]:
+    """Return the intervals without the space that lookups never search, and their numbers."""
+    family = flat.starts.family
+    if not private:
+        intervals = hide(flat, ranges_of(family, PRIVATE, CARRIES_IPV4))
+        return intervals, of_source(intervals, numbers)
+    intervals, special = cut(
+        hide(flat, ranges_of(family, CARRIES_IPV4)), ranges_of(family, PRIVATE)
+    )
+    public = Intervals(intervals.starts, intervals.owner.copy())
+    for part in special:
+        public.owner[part] = -1
+    kept = {layer: codes for layer, codes in numbers.items() if layer in private}
+    others = {layer: codes for layer, codes in numbers.items() if layer not in private}
+    of_layers = of_source(intervals, kept).numbers | of_source(public, others).numbers
+    return intervals, LayerPartition(intervals.starts, of_layers)
+
+
+def count(
+    families: Sequence[TableIntervals], report: SourceReport, private: Collection[str] = ()
+) -> None:
     """Add the counts of a table's rows and addresses to the build report."""
-    used, clipped, is_owner, has_value = (np.zeros(report.read, bool) for _ in range(4))
+    used, special, is_owner, has_value = (np.zeros(report.read, bool) for _ in range(4))
+    addresses = 0
     for family in families:
         owners = family.intervals.owner
         used[owners[owners >= 0]] = True
-        clipped[family.clipped_rows] = True
+        special[family.special_rows] = True
         is_owner |= family.is_owner
         has_value |= family.has_value
-        report.addresses_clipped += family.counts.addresses
+        addresses += family.counts.addresses
         report.rows_excluded += family.counts.excluded_rows
         report.addresses_excluded += family.counts.excluded_addresses
-    report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
+    report.used = int(used.sum())
+    layers = families[0].layers.numbers.keys()
+    report.private_layers = tuple(layer for layer in private if layer in layers)
+    if report.private_layers:
+        report.rows_private, report.addresses_private = int(special.sum()), addresses
+    if len(layers) > len(report.private_layers) or not layers:
+        report.rows_clipped, report.addresses_clipped = int(special.sum()), addresses
     report.has_value = bool((used & has_value).any())
     valid_rows = report.read - report.rejected.total()
     # Accepted rows that own nothing; duplicates among them have a count of their own.

@@ -60,17 +60,18 @@ def flatten_table(
 
     ``overlay`` is called with each family and its intervals, in a thread of the family.
     """
+    private = rows.schema.private_layers
     report.duplicates = rows.duplicates()
     by_family = {family: rows.of_family(family) for family in (4, 6)}
     if not keep_rows:
         rows.release()
 
     def flatten_family(family: int) -> TableIntervals:
-        intervals = intervals_of(by_family.pop(family), family, report.read)
+        intervals = intervals_of(by_family.pop(family), family, report.read, private)
         overlay(family, intervals)
         return intervals
 
     with alongside(partial(flatten_family, 6), report.read) as ipv6:
         families = [flatten_family(4), ipv6()]
-    count(families, report)
+    count(families, report, private)
     return {of_family.intervals.starts.family: of_family.intervals for of_family in families}

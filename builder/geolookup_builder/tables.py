@@ -8,12 +8,14 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, Field, in_table
+from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, TEXTS, Field, in_table
+from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
+from geolookup_builder import text_lists
 from geolookup_builder.complete import Locations
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import FamilyIntervals, InternedContent
@@ -25,7 +27,10 @@ CountryRecord = Mapping[str, object]
 
 
 def tables(
-    interned: InternedContent, reference: Reference, countries: Iterable[CountryRecord] = ()
+    interned: InternedContent,
+    reference: Reference,
+    schema: Schema,
+    countries: Iterable[CountryRecord] = (),
 ) -> dict[str, pa.Table]:
     """Return every table by file name.
 
@@ -43,6 +48,7 @@ def tables(
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
         fmt.ZONE: pa.table({"zone": pa.array(interned.locations.zones, pa.string())}),
+        **({} if interned.owns is None else {fmt.OWN: _own(interned.owns, schema)}),
         **{
             fmt.PROVENANCE[f]: _provenance(provenance)
             for f, provenance in interned.provenance.items()
@@ -68,15 +74,14 @@ def _intervals(family: FamilyIntervals) -> pa.Table:
     return pa.table(
         {
             **starts(family.starts),
-            "location": family.location.astype(np.uint32),
-            "network": family.network.astype(np.uint32),
+            **{table: rows.astype(np.uint32) for table, rows in family.rows.items()},
         }
     )
 
 
 def _location(interned: InternedContent) -> pa.Table:
     locations = interned.locations
-    own = {
+    places = {
         field.column: _column(locations.tuples.values(field.column)) for field in in_table(LOCATION)
     }
     return pa.table(
@@ -84,8 +89,8 @@ def _location(interned: InternedContent) -> pa.Table:
             # uint16: far fewer than 65,536 countries and zones exist.
             "country": locations.country.astype(np.uint16),
             "zone": locations.zone.astype(np.uint16),
-            **own,
-            **json_columns([json_texts(column) for column in own.values()]),
+            **places,
+            **json_columns([json_texts(column) for column in places.values()]),
         }
     )
 
@@ -101,6 +106,19 @@ def _network(interned: InternedContent) -> pa.Table:
         for field in in_table(NETWORK)
     ]
     return pa.table({**columns, **json_columns(texts)})
+
+
+def _own(owns: pa.Table, schema: Schema) -> pa.Table:
+    columns = {
+        field.column: _column(as_stored(owns[field.source_column].combine_chunks(), field))
+        for field in schema.own
+    }
+    return pa.table({**columns, **json_columns([*map(json_texts, columns.values())])})
+
+
+def as_stored(values: pa.Array, field: Field) -> pa.Array:
+    """Return the values of a field in its type: lists of texts from their JSON texts."""
+    return text_lists.lists(values) if field.type == TEXTS else values
 
 
 def _country(

@@ -15,16 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import (
-    BOOLEAN,
-    BY_SOURCE_COLUMN,
-    COUNTRY_ALIASES,
-    REAL,
-    TEXT,
-    Field,
-)
+from geolookup.contract.fields import BOOLEAN, COUNTRY_ALIASES, REAL, TEXT, TEXTS, Field
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
+from geolookup_builder import text_lists
 from geolookup_builder.reference.countries import (
     Country,
     load_continents,
@@ -36,6 +30,9 @@ from geolookup_builder.vocabulary import VOCABULARY, translate
 #: "12.5", ".5", "5.", "1e3"; not "nan", "inf" or "0x1".
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _INTEGER = r"^-?[0-9]{1,18}$"  # of so many digits all are 64-bit integers
+#: 19 digits are a 64-bit integer up to these.
+_LONG_INTEGER = r"^-?[1-9][0-9]{18}$"
+_LONG_MOST, _LONG_LEAST = "9223372036854775807", "-9223372036854775808"
 #: "AS64500" and "64500".
 _ASN = r"^([Aa][Ss])?[0-9]{1,10}$"
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -89,11 +86,10 @@ class CleanValues:
 Cleaner = Callable[[pa.Array, Field, Reference], CleanValues]
 
 
-def clean(name: str, cells: pa.Array, reference: Reference) -> CleanValues:
-    """Clean the distinct cells (string array) of the column ``name`` of a source."""
+def clean(field: Field, cells: pa.Array, reference: Reference) -> CleanValues:
+    """Clean the distinct cells (string array) of a field."""
     texts = pc.utf8_trim_whitespace(cells)
     present = pc.if_else(pc.equal(texts, _EMPTY), _NO_TEXT, texts)
-    field = BY_SOURCE_COLUMN[name]
     return _cleaner(field)(present, field, reference)
 
 
@@ -103,25 +99,31 @@ def _cleaner(field: Field) -> Cleaner:
     return _words if field.words else _BY_TYPE.get(field.type, _integer)
 
 
-def reason_of(name: str) -> str:
-    """Return the reason for an invalid value of the column ``name``: "is not an AS number"."""
-    field = BY_SOURCE_COLUMN[name]
+def reason_of(field: Field) -> str:
+    """Return the reason for an invalid value of a field: "is not an AS number"."""
     if field.check:
         return _REASONS[field.check]
     if field.words:
         return "is not a word of the vocabulary"
     if field.type == BOOLEAN:
         return "is neither true nor false"
-    return f"is not a number from {field.least:g} to {field.most:g}"
+    if field.type == TEXTS:
+        return "is not a JSON list of texts"
+    kind = "a number" if field.type == REAL else "an integer"
+    return f"is not {kind} from {field.least:g} to {field.most:g}"
 
 
-def value_type(name: str) -> pa.DataType:
-    """Return the Arrow type of the cleaned values of a column."""
-    return type_of(BY_SOURCE_COLUMN[name])
+def value_type(field: Field) -> pa.DataType:
+    """Return the Arrow type of the cleaned values of a field; a list of texts is its JSON text."""
+    return pa.string() if field.type == TEXTS else type_of(field)
 
 
 def _text(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
     return CleanValues(cells, np.zeros(len(cells), bool))
+
+
+def _texts(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
+    return CleanValues(*text_lists.clean(cells))
 
 
 def _match(cells: pa.Array, words: Mapping[str, str]) -> CleanValues:
@@ -191,9 +193,20 @@ def _integer(cells: pa.Array, field: Field, _reference: Reference) -> CleanValue
 def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
     """Return the integers from ``least`` to the most of a field; null for any other text."""
     is_integer = pc.match_substring_regex(cells, _INTEGER)
+    if field.type == "int64":
+        is_integer = pc.or_(is_integer, _are_long_integers(cells))
     numbers = pc.if_else(is_integer, cells, _NO_TEXT).cast(pa.int64())
     inside = _between(numbers, least, int(field.most))
     return pc.if_else(inside, numbers, _NO_INTEGER).cast(type_of(field))
+
+
+def _are_long_integers(cells: pa.Array) -> pa.BooleanArray:
+    """Return which texts are 64-bit integers of 19 digits; of equal length, texts sort as these."""
+    within = [
+        pc.less_equal(cells, pa.scalar(most, pa.string())) for most in (_LONG_MOST, _LONG_LEAST)
+    ]
+    fits = pc.if_else(pc.starts_with(cells, "-"), within[1], within[0])
+    return pc.and_(pc.match_substring_regex(cells, _LONG_INTEGER), fits)
 
 
 def _asn(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
@@ -224,4 +237,4 @@ _REASONS = {
     "asn": "is not an AS number",
 }
 #: Fields of all other types are integers.
-_BY_TYPE: dict[str, Cleaner] = {TEXT: _text, REAL: _real, BOOLEAN: _boolean}
+_BY_TYPE: dict[str, Cleaner] = {TEXT: _text, TEXTS: _texts, REAL: _real, BOOLEAN: _boolean}

@@ -1,4 +1,4 @@
-"""Columns of mapped files that are decoded by item: dictionaries, bits, and values with nulls."""
+"""Columns of mapped files that are decoded by item: dictionaries, lists, bits, nullable values."""
 
 from __future__ import annotations
 
@@ -40,6 +40,22 @@ class Words:
         return str(self._data[self._offsets[at] : self._offsets[at + 1]], "utf-8")
 
 
+class Lists:
+    """A column of lists of texts: UTF-8, decoded by item."""
+
+    __slots__ = ("_begins", "_data", "_offsets")
+
+    def __init__(self, begins: memoryview, offsets: memoryview, data: memoryview) -> None:
+        self._begins, self._offsets, self._data = begins, offsets, data
+
+    def __getitem__(self, row: int) -> list[str]:
+        # Begins 0 2 2: the first list has the texts 0 and 1, the second none.
+        return [
+            str(self._data[self._offsets[at] : self._offsets[at + 1]], "utf-8")
+            for at in range(self._begins[row], self._begins[row + 1])
+        ]
+
+
 class Bits:
     """A column of Booleans: eight in a byte, the first in its lowest bit."""
 
@@ -59,7 +75,9 @@ class Nullable:
     __slots__ = ("_valid", "_values")
 
     def __init__(
-        self, valid: Bits | None, values: memoryview[int] | memoryview[float] | Words | Bits
+        self,
+        valid: Bits | None,
+        values: memoryview[int] | memoryview[float] | Words | Lists | Bits,
     ) -> None:
         self._valid, self._values = valid, values  # None: all are known
 

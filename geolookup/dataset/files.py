@@ -17,7 +17,7 @@ from geolookup.contract import fields
 from geolookup.contract.address import MAX
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.column_views import Bits, EncodedColumn, Nullable, Words
+from geolookup.dataset.column_views import Bits, EncodedColumn, Lists, Nullable, Words
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.rows import Texts, kinds
 from geolookup.errors import REBUILD, DatasetError
@@ -276,14 +276,17 @@ class File:
         return data[: len(data) // width * width].cast(code)
 
     def nullable(self, column: str, kind: str) -> Nullable:
-        """Return a column of numbers, Booleans or distinct texts, some of them null."""
-        values: memoryview[int] | memoryview[float] | Words | Bits
+        """Return a column of numbers, Booleans, lists or distinct texts, some of them null."""
+        values: memoryview[int] | memoryview[float] | Words | Lists | Bits
         if kind == fields.TEXT:
             description, indices = self._indices(column, kind)
             values = Words(indices, *self._texts(description.dictionary))
         else:
             description = self._column(column, kind)
-            if kind == fields.BOOLEAN:
+            if kind == fields.TEXTS:
+                # The buffers of the lists come before the buffers of their items.
+                values = Lists(self._offsets(description, 1), *self._texts(description, 3))
+            elif kind == fields.BOOLEAN:
                 values = Bits(self._buffer(description, 1))
             elif kind == fields.REAL:
                 values = self._numbers(description, "B", 8).cast("d")
@@ -296,9 +299,15 @@ class File:
         """Return offsets and bytes of a string column."""
         return self._texts(self._column(column, "string"))
 
-    def _texts(self, description: BufferDescription) -> tuple[memoryview, memoryview]:
-        offsets = self._buffer(description, 1)
-        return offsets[: len(offsets) // 4 * 4].cast("i"), self._buffer(description, 2)
+    def _texts(
+        self, description: BufferDescription, first: int = 1
+    ) -> tuple[memoryview, memoryview]:
+        """Return offsets and bytes of texts; ``first`` is the buffer of the offsets."""
+        return self._offsets(description, first), self._buffer(description, first + 1)
+
+    def _offsets(self, description: BufferDescription, number: int) -> memoryview:
+        offsets = self._buffer(description, number)
+        return offsets[: len(offsets) // 4 * 4].cast("i")
 
     def texts(self, table: str, schema: Schema = CONTRACT) -> Texts:
         """Return the JSON texts of the rows of a table, one of each field in a row."""

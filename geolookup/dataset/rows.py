@@ -48,6 +48,8 @@ UNKNOWN, ABSENT = "null", ""
 _SEPARATOR = SEPARATOR.encode()
 #: The decoder of ``json.loads``; the steps around it would take longer than a row.
 _scan = json.JSONDecoder().raw_decode
+#: Whole numbers below have no exponent: they have 15 digits at most.
+WHOLE_BELOW = 1e15
 #: The forms of values.
 STRING, STRINGS, NUMBER, WHOLE, BOOL, OBJECT = (
     *("string", "strings", "number", "whole", "bool", "object"),
@@ -206,8 +208,12 @@ def _is_number(text: str, kind: Kind) -> bool:
         return False
     if not kind.least <= value <= kind.most:  # this form rejects NaN
         return False
-    # 48 and 48.5, not 48.0 or 4.85e1.
-    return text == (str(int(value)) if value.is_integer() else repr(value))
+    return text == number_text(value)
+
+
+def number_text(value: float) -> str:
+    """Return the JSON text of a number: 48 and 48.5, not 48.0 or 4.85e1; from 1e15 as Python."""
+    return str(int(value)) if value.is_integer() and abs(value) < WHOLE_BELOW else repr(value)
 
 
 def _is_whole(text: str, kind: Kind) -> bool:

@@ -19,7 +19,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import crc32c
 from geolookup.dataset.files import Dataset, Starts
 from geolookup.dataset.metadata import Source
-from geolookup.dataset.rows import are_of_kinds, value_kinds
+from geolookup.dataset.rows import are_of_kinds, number_text, value_kinds
 from geolookup.errors import REBUILD, DatasetError
 
 
@@ -189,9 +189,9 @@ class _Values:
         return DatasetError(self._path, f"row {at} is damaged", REBUILD)
 
 
-def _plain(value: str | float) -> str | float:
-    """Return a value as its JSON text reads back: whole numbers are integers."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def _plain(value: Any) -> Any:
+    """Return a value as its JSON text reads back: most whole numbers are integers."""
+    return json.loads(number_text(value)) if isinstance(value, float) else value
 
 
 class _Lines:

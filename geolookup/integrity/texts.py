@@ -36,7 +36,9 @@ _ESCAPED = r'["\\\x00-\x1f]'
 _LINE_FEED, _QUOTE, _OPEN, _CLOSE, _BEGIN, _END, _COMMA, _EMPTY, _NONE = (
     pa.scalar(text, pa.string()) for text in (_SEPARATOR, '"', *"[]{},", "", None)
 )
-_ZERO, _TINY = (pa.scalar(number, pa.float64()) for number in (0.0, 1e-4))
+_ZERO, _TINY, _HUGE = (pa.scalar(number, pa.float64()) for number in (0.0, 1e-4, 1e10))
+#: A whole number below has no exponent.
+_WHOLE_BELOW = 1e15
 _NULL = "null"
 
 
@@ -110,10 +112,8 @@ def object_sums(batch: pa.RecordBatch, names: list[str]) -> NDArray[np.uint32]:
 def _objects(columns: dict[str, pa.Array]) -> pa.Array:
     members = []
     for name, column in columns.items():
-        is_text = pa.types.is_dictionary(column.type)
-        text = column.dictionary.take(column.indices) if is_text else _numbers(column)
         key = pa.scalar(f'"{name}":', pa.string())
-        members.append(pc.binary_join_element_wise(key, text, _EMPTY))
+        members.append(pc.binary_join_element_wise(key, _written(column), _EMPTY))
     # null_handling skip: {"a":1,"c":2} if b is null, without a comma for it.
     inside = pc.binary_join_element_wise(*members, _COMMA, null_handling="skip")
     return pc.binary_join_element_wise(_BEGIN, inside, _END, _EMPTY)
@@ -165,13 +165,16 @@ def _json_texts(column: pa.Array, absent: str) -> pa.Array:
         return column
     if column.null_count == len(column):  # as many fields of most datasets
         return _repeat(absent, len(column))
+    return without_nulls(_written(column), absent)
+
+
+def _written(column: pa.Array) -> pa.Array:
+    """Return the JSON text of each value; of a dictionary, whose texts are written, those."""
+    if pa.types.is_dictionary(column.type):
+        return column.dictionary.take(column.indices)
     if pa.types.is_list(column.type):
-        texts = _lists(column)
-    elif pa.types.is_string(column.type):
-        texts = _quote(column)
-    else:
-        texts = _numbers(column)
-    return without_nulls(texts, absent)
+        return _lists(column)
+    return _quote(column) if pa.types.is_string(column.type) else _numbers(column)
 
 
 def _decode(column: pa.Array, absent: str) -> pa.Array:
@@ -218,14 +221,20 @@ def _lists(column: pa.Array) -> pa.Array:
 
 
 def _numbers(column: pa.Array) -> pa.Array:
-    """Return numbers as JSON: Arrow writes the shortest decimal, without ``.0``."""
+    """Return numbers and Booleans as JSON: Arrow writes the shortest decimal, without ``.0``."""
     texts = column.cast(pa.string())
     if not pa.types.is_floating(column.type):
         return texts
-    # Below 1e-4 Arrow and the standard library write exponents differently.
-    tiny = pc.and_(pc.less(pc.abs(column), _TINY), pc.not_equal(column, _ZERO))
-    if not tiny.true_count:
+    # Below 1e-4 and from 1e10 Arrow and the standard library write exponents differently.
+    size = pc.abs(column)
+    others = pc.or_(pc.less(size, _TINY), pc.greater_equal(size, _HUGE))
+    others = without_nulls(pc.and_(others, pc.not_equal(column, _ZERO)), False)
+    if not others.true_count:
         return texts
-    tiny = without_nulls(tiny, False)
-    written = [json.dumps(number) for number in column.filter(tiny).to_pylist()]
-    return pc.replace_with_mask(texts, tiny, pa.array(written, pa.string()))
+    written = [_number(number) for number in column.filter(others).to_pylist()]
+    return pc.replace_with_mask(texts, others, pa.array(written, pa.string()))
+
+
+def _number(number: float) -> str:
+    is_whole = number.is_integer() and abs(number) < _WHOLE_BELOW
+    return json.dumps(int(number) if is_whole else number)

@@ -144,4 +144,4 @@ def test_a_carriage_return_in_a_name_ends_no_row(tmp_path: Path) -> None:
 def test_every_field_has_a_demand() -> None:
     for name, field in BY_SOURCE_COLUMN.items():
         if field.type != TEXT or field.check or field.words:
-            assert reason_of(name).startswith("is n"), name
+            assert reason_of(field).startswith("is n"), name

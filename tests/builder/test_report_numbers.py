@@ -324,10 +324,9 @@ CELLS: list[tuple[Field, str, list[object]]] = [
 def test_cells_are_checked_by_the_type_and_the_limits_of_their_field(
     monkeypatch: pytest.MonkeyPatch, field: Field, cells: str, values: list[object]
 ) -> None:
-    monkeypatch.setitem(BY_SOURCE_COLUMN, "own", field)
     listed = [*cells.split(","), " ", None]
-    cleaned = clean("own", pa.array(listed, pa.string()), Reference({}, {}, ()))
-    assert cleaned.values.type == value_type("own")
+    cleaned = clean(field, pa.array(listed, pa.string()), Reference({}, {}, ()))
+    assert cleaned.values.type == value_type(field)
     assert cleaned.values.to_pylist() == [*values, None, None]
     assert cleaned.invalid.tolist() == [*(value is None for value in values), False, False]
 

@@ -58,8 +58,9 @@ def _value(spec: SourceSpec, reference: Reference, name: str, value: Any) -> str
     # In Python True is an int; in TOML it is a Boolean only.
     plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     text = str(value) if plain else ""
+    field = spec.schema.by_source_column[name]
     # The recipe may replace the table of countries, so country codes are checked with the rows.
-    if name != "country_code" and not clean(name, pa.array([text]), reference).values[0].is_valid:
+    if name != "country_code" and not clean(field, pa.array([text]), reference).values[0].is_valid:
         problem = f"source.values.{name} cannot be {value!r}"
         raise BuildError(spec.recipe, problem, remedy="correct the value in the recipe")
     return text

@@ -13,7 +13,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN
+from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
@@ -22,6 +22,7 @@ from geolookup_builder.sources.formats.generic_mapping import (
     RANGE_NAMES,
     Columns,
     Punctuation,
+    lists_in,
     mapping,
     match_names,
     punctuation,
@@ -51,16 +52,20 @@ class _Request:
     punctuation: Punctuation
     mapping: _ColumnMap | None = None
     family: int | None = None
+    schema: Schema = CONTRACT
 
     def select(self, columns: Columns) -> _ColumnMap:
         """Return the columns to read; BuildError if a file does not have them, or has others."""
-        return match_names(columns) if self.mapping is None else use_mapping(columns, self.mapping)
+        if self.mapping is None:
+            return match_names(columns, self.schema)
+        return use_mapping(columns, self.mapping)
 
     def plan(self, columns: Columns) -> _Plan:
         """Return how the rows of a file are read, and their meaning."""
         column_of = self.select(columns)
         texts = {column_of[name] for name in RANGE_NAMES if name in column_of}
-        layout = self.punctuation.layout(columns.names, texts, set(column_of.values()) - texts)
+        fields, lists = set(column_of.values()) - texts, lists_in(column_of, self.schema)
+        layout = self.punctuation.layout(columns.names, texts, fields, lists)
         return layout, partial(_meaning, columns=column_of, family=self.family)
 
 
@@ -80,7 +85,7 @@ class _Syntax:
 
 def _request(spec: SourceSpec) -> _Request:
     marks = punctuation(spec)
-    return _Request(marks, mapping(spec, marks), _family(spec))
+    return _Request(marks, mapping(spec, marks), _family(spec), spec.schema)
 
 
 def _read(spec: SourceSpec, syntax: _Syntax) -> Iterator[SourceTable]:
@@ -125,7 +130,7 @@ def _meaning(
     rows: pa.RecordBatch, columns: _ColumnMap, family: int | None
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     fields = {
-        ours: rows.column(theirs) for ours, theirs in columns.items() if ours in BY_SOURCE_COLUMN
+        ours: rows.column(theirs) for ours, theirs in columns.items() if ours not in RANGE_NAMES
     }
     if "network" in columns:
         return from_networks(rows.column(columns["network"])), fields
@@ -136,7 +141,7 @@ def _meaning(
 def _csv_columns(member: Member, request: _Request) -> Columns:
     """Return the header, or the positions from 1 if there is none."""
     marks = request.punctuation
-    first = cells = delimited.header_names(member, marks.layout((), set(), set()))
+    first = cells = delimited.header_names(member, marks.layout(()))
     if not marks.header:
         width = sniffing.sample(member, marks.delimiter).width
         cells = tuple(str(at) for at in range(1, width + 1))

@@ -7,13 +7,14 @@ then checked against it, with a near match for a missing column.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS
+from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS, OWN, TEXTS
+from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError, near_match, suggestion
 from geolookup_builder.field_names import near_column, source_column
 from geolookup_builder.recipe import SourceSpec, toml_text
@@ -65,10 +66,22 @@ class Punctuation:
     delimiter: str
     header: bool
 
-    def layout(self, names: tuple[str, ...], texts: set[str], fields: set[str]) -> Layout:
-        """Return the layout of a file with these columns."""
-        columns = frozenset(texts), frozenset(fields)
-        return Layout(names, *columns, header=self.header, delimiter=self.delimiter)
+    def layout(
+        self,
+        names: tuple[str, ...],
+        texts: Collection[str] = (),
+        fields: Collection[str] = (),
+        lists: Collection[str] = (),
+    ) -> Layout:
+        """Return the layout of a file with these columns; ``lists`` are of the fields."""
+        return Layout(
+            names,
+            frozenset(texts),
+            frozenset(fields),
+            header=self.header,
+            delimiter=self.delimiter,
+            lists=frozenset(lists),
+        )
 
 
 def punctuation(spec: SourceSpec) -> Punctuation:
@@ -210,21 +223,29 @@ def use_mapping(columns: Columns, mapping: Mapping[str, str]) -> Mapping[str, st
     return mapping
 
 
-def match_names(columns: Columns) -> dict[str, str]:
+def lists_in(column_of: Mapping[str, str], schema: Schema) -> set[str]:
+    """Return the columns of a file that can hold lists: of fields that are lists of texts."""
+    types = {name: field.type for name, field in schema.by_source_column.items()}
+    return {column for name, column in column_of.items() if types.get(name) == TEXTS}
+
+
+def match_names(columns: Columns, schema: Schema) -> dict[str, str]:
     """Return the columns of a file by field, as their names say.
 
+    An own column has the name that the recipe declares, or its path or name, as any field has.
     Raises BuildError for an unknown or repeated column, and if there is no range.
     """
     by_field: dict[str, str] = {}
+    field_of = {**_FIELD_OF, **_own_names(schema)}
     stated = [name for name in columns.names if name not in DERIVED and not _are_labels(name)]
-    if unknown := [name for name in stated if name not in _FIELD_OF]:
+    if unknown := [name for name in stated if name not in field_of]:
         if columns.schema is not None and {n.partition(".")[0] for n in stated} <= _ERROR_KEYS:
             problem = f"this looks like an error of a server, with the key {stated[0]!r}"
             raise columns.error(problem, "fetch it again")
-        mapping = _known_columns(stated)
-        raise columns.error(*_unknown_text(unknown, mapping), mapping)
+        mapping = _known_columns(stated, field_of)
+        raise columns.error(*_unknown_text(unknown, mapping, schema), mapping)
     for name in stated:
-        field = _FIELD_OF[name]
+        field = field_of[name]
         if field in by_field:
             former = by_field[field]
             twice = f"column {name!r} twice" if former == name else _same(former, name)
@@ -241,7 +262,17 @@ def _are_labels(name: str) -> bool:
     return _ROW_LABELS.fullmatch(name) is not None
 
 
-def _unknown_text(unknown: Sequence[str], mapping: Mapping[str, str]) -> tuple[str, str]:
+def _own_names(schema: Schema) -> dict[str, str]:
+    return {
+        name: field.source_column
+        for field in schema.own
+        for name in (field.member, field.path, field.name)
+    }
+
+
+def _unknown_text(
+    unknown: Sequence[str], mapping: Mapping[str, str], schema: Schema
+) -> tuple[str, str]:
     """Return problem and remedy for the unknown columns of a file; ``mapping`` reads the others."""
     listed = [name if len(name) < _SHOWN else name[:_SHOWN] + "…" for name in unknown[:_LISTED]]
     more = f" and {len(unknown) - _LISTED:,} more" if len(unknown) > _LISTED else ""
@@ -251,7 +282,7 @@ def _unknown_text(unknown: Sequence[str], mapping: Mapping[str, str]) -> tuple[s
     columns = f"in a recipe: columns = {text}" if 0 < len(text) < _MAPPING else ""
     if columns and not set(mapping.values()).isdisjoint(unknown):
         return problem, f"map the columns {columns}"
-    near = {name: _nearest(name) for name in unknown[:_LISTED]}
+    near = {name: _nearest(name, schema) for name in unknown[:_LISTED]}
     if plural:
         hints = [f"{hint[:-1]} for {name!r}?" for name, hint in near.items() if hint]
     else:
@@ -262,13 +293,14 @@ def _unknown_text(unknown: Sequence[str], mapping: Mapping[str, str]) -> tuple[s
     return problem, f"to leave {others} out, name the others {columns}" if columns else _MAP
 
 
-def _known_columns(stated: Sequence[str]) -> dict[str, str]:
+def _known_columns(stated: Sequence[str], field_of: Mapping[str, str]) -> dict[str, str]:
     """Return the ``columns`` of a recipe for the known names of a file, also of other products.
 
     They are empty if the known names are not a range and at least one field.
     """
-    meanings = {name: _FIELD_OF.get(name) or _meaning(name) for name in stated}
-    by_field = {field: name for name, field in meanings.items() if field}
+    meanings = {name: field_of.get(name) or _meaning(name) for name in stated}
+    # own.site_id is site_id in a recipe.
+    by_field = {f.removeprefix(f"{OWN}."): name for name, f in meanings.items() if f}
     ends = tuple(name for name in RANGE_NAMES if name in by_field)
     return by_field if ends in _RANGES and len(by_field) > len(ends) else {}
 
@@ -280,9 +312,10 @@ def _meaning(name: str) -> str | None:
     return _RANGE_WORDS.get(name.casefold()) or near_column(name)
 
 
-def _nearest(name: str) -> str:
-    is_path = name.startswith(tuple(f"{group}." for group in GROUPS))
-    names = [path for path in _PATHS if "." in path] if is_path else _NAMES
+def _nearest(name: str, schema: Schema) -> str:
+    is_path = name.startswith(tuple(f"{group}." for group in (*GROUPS, OWN)))
+    own = _own_names(schema)
+    names = [path for path in (*_PATHS, *own) if "." in path] if is_path else [*_NAMES, *own]
     meaning = _meaning(name)
     return suggestion(meaning) if meaning else near_match(name, names, fallback="")
 

@@ -15,7 +15,6 @@ import pyarrow as pa
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.jsonlines import is_text
 from geolookup_builder.sources.reading.reader import (
     REJECT_CHARACTERS,
     Batch,
@@ -23,6 +22,7 @@ from geolookup_builder.sources.reading.reader import (
     Reject,
     records_as_lines,
 )
+from geolookup_builder.text_lists import is_text
 
 #: Bytes of a document, and values in it, counted as its commas and opening brackets. The largest
 #: in use, of VRPs, has a fourth of both. As objects the values take at most two gigabytes.

@@ -37,6 +37,7 @@ from geolookup_builder.sources.reading.typed_columns import (
     type_at,
     unread_leaves,
 )
+from geolookup_builder.text_lists import is_text
 
 BLOCK_BYTES = 16 << 20
 MAX_LINE = 16 << 20  # bytes or characters
@@ -228,8 +229,3 @@ class Shape:
         for key, shape in (self._members or {}).items():
             if is_text(key):
                 yield pa.field(key, shape.arrow_type())
-
-
-def is_text(text: str) -> bool:
-    """Return whether a string of JSON has no lone surrogate: no column can hold one."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

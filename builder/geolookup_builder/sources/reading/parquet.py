@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as papq
 
 from geolookup.errors import BuildError
+from geolookup.files.column_text import is_list
 from geolookup.files.row_streams import NOT_IMPLEMENTED, OTHER_ENCODINGS
 from geolookup.filesystem import limits
 from geolookup_builder.sources.reading import typed_rows
@@ -22,7 +23,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import Steps, steps_of, stored_name
+from geolookup_builder.sources.reading.typed_columns import Steps, steps_of, stored_name, type_at
 from geolookup_builder.sources.reading.typed_rows import SteppedRows
 
 _MARK = b"PAR1"
@@ -84,7 +85,9 @@ def _file(member: Member, stream: Any, layout: Layout) -> _File:
     stored_names = [stored_name(file.schema_arrow, path) for path in steps.values()]
     texts = {name for name, more in stored_names if not more} & _of_texts(file)
     names = sorted({name for name, _ in stored_names})
-    has_lists = any(more for _, more in stored_names)
+    has_lists = any(more for _, more in stored_names) or any(
+        is_list(type_at(file.schema_arrow, steps[name])) for name in layout.lists & steps.keys()
+    )
     return _File(member, stream, file.metadata, steps, names, sorted(texts), has_lists)
 
 

@@ -37,7 +37,8 @@ class Layout:
 
     ``texts`` are the columns read as plain text (ranges, keys of joins); the
     other columns of ``fields`` are dictionary-encoded. Columns in neither are
-    not read. ``mask`` matches, in bytes, the lines that are not rows (comments,
+    not read. ``lists`` are the ``fields`` that can hold lists, in files with lists.
+    ``mask`` matches, in bytes, the lines that are not rows (comments,
     summaries), each with its line break; they are read as empty lines to keep the line numbers.
     Only a layout without quotes has one. ``not_utf8`` is the remedy for another encoding.
     """
@@ -50,6 +51,7 @@ class Layout:
     quoted: bool = True
     mask: re.Pattern[bytes] | None = None
     not_utf8: str = "convert it to UTF-8"
+    lists: frozenset[str] = frozenset()
 
     @property
     def unread(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
-from geolookup.files.column_text import is_bytes, is_list
+from geolookup.files.column_text import cell_texts, is_bytes, is_list
 from geolookup_builder.sources.reading.dictionary_columns import trim
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.text import Layout
@@ -38,10 +38,15 @@ def steps_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Ste
     for name, steps in present.items():
         if schema.names.count(steps[0]) > 1:
             raise BuildError(member.label, f"column {steps[0]!r} twice", remedy="drop one")
-        if pa.types.is_nested(kind := type_at(schema, steps)):
+        kind = type_at(schema, steps)
+        if pa.types.is_nested(kind) and not (name in layout.lists and _is_flat_list(kind)):
             problem = f"column {name!r} holds no values, but {str(kind)[:_SHOWN]}"
             raise BuildError(member.label, problem, remedy="name a column of texts or numbers")
     return present
+
+
+def _is_flat_list(kind: pa.DataType) -> bool:
+    return is_list(kind) and not pa.types.is_nested(kind.value_type)
 
 
 def as_columns(rows: pa.RecordBatch, layout: Layout, steps: Mapping[str, Steps]) -> pa.RecordBatch:
@@ -74,6 +79,8 @@ def _range_column(column: pa.Array) -> pa.Array:
 
 
 def _encode(column: pa.Array) -> pa.DictionaryArray:
+    if is_list(column.type):
+        column = _list_texts(column)
     kind = column.type
     if pa.types.is_floating(kind):
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
@@ -83,6 +90,12 @@ def _encode(column: pa.Array) -> pa.DictionaryArray:
         column = column.dictionary_encode()
     values = _validate(column.dictionary.cast(pa.string()))
     return trim(pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), values))
+
+
+def _list_texts(lists: pa.Array) -> pa.Array:
+    """Return lists as JSON, as a CSV would state them; texts must be UTF-8."""
+    _validate(lists)
+    return cell_texts(lists).cast(pa.large_string())
 
 
 def _is_encodable(kind: pa.DataType) -> bool:
