@@ -41,8 +41,7 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from typing import Any, Literal, TypeVar, Unpack, overload
 
-    from geolookup_builder.check import check
-    from geolookup_builder.compile import build
+    from geolookup_builder.calls import build, check
 
     from geolookup.archives.pack import pack
     from geolookup.archives.publish import publish
@@ -151,8 +150,7 @@ _LAZY = {
         "geolookup.store.generations": "generations prune rollback",
         "geolookup.store.signatures": "sign",
         "geolookup.updates": "update",
-        "geolookup_builder.check": "check",
-        "geolookup_builder.compile": "build",
+        "geolookup_builder.calls": "build check",
     }.items()
     for name in names.split()
 }

@@ -52,7 +52,7 @@ def _remove(folder: Path, owner: int) -> None:
 
 def _small(output: Path) -> None:
     # Imported here: most processes that tests start find the dataset compiled.
-    from geolookup_builder.compile import build
+    from geolookup_builder.calls import build
 
     build(_RECIPE, output, max_rejects=0)
 

@@ -276,7 +276,7 @@ def test_no_module_hides_a_call() -> None:
     )
     modules = [
         *(f"geolookup.{name}" for name in names.split()),
-        "geolookup_builder.compile",
+        "geolookup_builder.calls",
         *(f"geolookup.cli.{item}" for item in sorted(set(COMMANDS.values()) - {"serve"})),
     ]
     code = (

@@ -23,7 +23,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from geolookup_builder.compile import build
+from geolookup_builder.calls import build
 from hypothesis import given
 
 from sample_data import figures, make, ranges, seats

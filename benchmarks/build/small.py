@@ -54,7 +54,7 @@ def _measure(rows: int) -> Result:
 
 def _time_builds(source: Path, builds: int) -> dict[str, float]:
     """Return the median milliseconds of a build, by both clocks."""
-    from geolookup_builder.compile import build
+    from geolookup_builder.calls import build
 
     times = []
     for _ in range(builds):

@@ -53,7 +53,7 @@ def _previous(old: Path) -> list[tuple[str, Path | None]]:
 
 
 def _build(recipe: Path, output: Path, previous: Path | None) -> Path:
-    from geolookup_builder.compile import build
+    from geolookup_builder.calls import build
 
     build(recipe, output, previous=previous)
     return output

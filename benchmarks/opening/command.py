@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from geolookup_builder.compile import build
+from geolookup_builder.calls import build
 
 import geolookup
 from benchmarks.harness import measure, reports

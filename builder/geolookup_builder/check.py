@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError
@@ -31,7 +31,6 @@ from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.memory import release, system_memory
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.restricted import RestrictedSource
-from geolookup_builder.source_list import Source, recipe_of_call
 from geolookup_builder.sources import FORMATS, READERS, auto
 from geolookup_builder.sources.formats.generic_mapping import recipe_columns
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
@@ -44,53 +43,15 @@ from geolookup_builder.values import Reference, load_reference
 _BAD_ROWS = 10  # listed of each table
 
 
-@overload
-def check(
-    recipe: str | PathLike[str],
-    *,
-    max_rejects: int | None = None,
-    cache: str | PathLike[str] | None = None,
-) -> RecipeCheck: ...
-@overload
-def check(
-    *,
-    sources: Sequence[Source],
-    columns: Mapping[str, Any] | None = None,
-    max_rejects: int | None = None,
-    cache: str | PathLike[str] | None = None,
-) -> RecipeCheck: ...
-def check(
-    recipe: str | PathLike[str] | None = None,
-    *,
-    sources: Sequence[Source] | None = None,
-    columns: Mapping[str, Any] | None = None,
-    max_rejects: int | None = None,
-    cache: str | PathLike[str] | None = None,
-) -> RecipeCheck:
-    """Read the sources of a recipe as ``build`` does, without a dataset, and return the findings.
-
-    ``recipe``, ``sources``, ``columns``, ``max_rejects`` and ``cache`` are as for ``build``.
-    Nothing is downloaded.
-
-    The report has ``sources`` (files, format, tables, bad rows, and the ``problem`` of each that
-    would end a build), ``problems`` of the recipe itself, ``has_problem`` and ``lines()``, the text
-    of the command. An invalid recipe is a problem in the report. Raises BuildError if the name is
-    neither a recipe nor data, ValueError for a negative ``max_rejects``; for sources the TypeError
-    and ValueError of ``build``.
-    """
-    if max_rejects is not None and max_rejects < 0:
-        raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
-    limits = Limits(max_rejects, None if cache is None else Path(cache))
-    report = RecipeCheck("" if recipe is None else str(recipe), limits)
-    return _check(report, partial(recipe_of_call, recipe, sources, columns), Progress(silent=True))
-
-
 def check_recipe(name: str | PathLike[str], limits: Limits, progress: Progress) -> RecipeCheck:
     """Read the sources of a recipe or of data (``loading``), and return the findings."""
-    return _check(RecipeCheck(str(name), limits), partial(loading.load, name), progress)
+    return check_loading(RecipeCheck(str(name), limits), partial(loading.load, name), progress)
 
 
-def _check(report: RecipeCheck, load: Callable[[], Recipe], progress: Progress) -> RecipeCheck:
+def check_loading(
+    report: RecipeCheck, load: Callable[[], Recipe], progress: Progress
+) -> RecipeCheck:
+    """Load a recipe, read its sources, and add the findings to a report."""
     try:
         recipe = load()
     except BuildError as error:

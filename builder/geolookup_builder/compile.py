@@ -8,13 +8,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, overload
 
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset
@@ -26,8 +25,7 @@ from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
-from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
-from geolookup.store.paths import dataset_path
+from geolookup.signing.keys import PrivateKey
 from geolookup_builder import dataset_layers, expected_rows, loading, output_files, row_numbers
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.dataset_source import DatasetSource, open_source
@@ -45,7 +43,6 @@ from geolookup_builder.previous_dataset import NO_PREVIOUS, open_previous
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
 from geolookup_builder.restricted import RestrictedSource
-from geolookup_builder.source_list import Source, recipe_of_call
 from geolookup_builder.sources import FORMATS, READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
@@ -68,102 +65,6 @@ class Options:
     offline: bool = False  # use the cache only, without any request
     previous: Path | None = None  # a dataset: its row numbers are kept, ``max_drop`` compares
     signing_keys: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
-
-
-@overload
-def build(
-    recipe: str | PathLike[str],
-    output: str | PathLike[str],
-    *,
-    force: bool = False,
-    rejects: str | PathLike[str] | None = None,
-    max_rejects: int | None = None,
-    cache: str | PathLike[str] | None = None,
-    offline: bool = False,
-    previous: str | PathLike[str] | None = None,
-    signing_keys: SigningKeys = (),
-) -> BuildReport: ...
-@overload
-def build(
-    *,
-    sources: Sequence[Source],
-    output: str | PathLike[str],
-    columns: Mapping[str, Any] | None = None,
-    name: str | None = None,
-    explain: Literal["sources", "full"] | None = None,
-    force: bool = False,
-    rejects: str | PathLike[str] | None = None,
-    max_rejects: int | None = None,
-    cache: str | PathLike[str] | None = None,
-    offline: bool = False,
-    previous: str | PathLike[str] | None = None,
-    signing_keys: SigningKeys = (),
-) -> BuildReport: ...
-def build(
-    recipe: str | PathLike[str] | None = None,
-    output: str | PathLike[str] | None = None,
-    *,
-    sources: Sequence[Source] | None = None,
-    columns: Mapping[str, Any] | None = None,
-    name: str | None = None,
-    explain: Literal["sources", "full"] | None = None,
-    force: bool = False,
-    rejects: str | PathLike[str] | None = None,
-    max_rejects: int | None = None,
-    cache: str | PathLike[str] | None = None,
-    offline: bool = False,
-    previous: str | PathLike[str] | None = None,
-    signing_keys: SigningKeys = (),
-) -> BuildReport:
-    """Compile the sources of a recipe, or a list of sources, into a new dataset folder.
-
-    >>> sites = pa.table({"network": ["8.8.8.0/24"], "city_name": ["Zug"], "country_code": ["CH"]})
-    >>> report = geolookup.build(sources=[sites], output="sites")
-    >>> geolookup.open("sites").get("8.8.8.8", "city")
-    'Zug'
-
-    ``recipe`` is a recipe file (``.toml``), the name of a packaged recipe, or a file or folder
-    of data, whose format is then detected. A path that exists is not read as a name.
-
-    ``sources`` are in order of precedence. Each is a path, whose format is detected; a table of
-    Arrow, pandas or Polars, or of another library with Arrow's PyCapsule interface; or a dict with
-    the keys of a ``[[source]]``, and ``table`` for a table. A table has the columns of a generic
-    Parquet file. Reports and messages name it ``sources[0]`` and count its rows from 1.
-    ``columns`` is the table ``[columns]`` of a recipe; ``name`` (by default "dataset") and
-    ``explain`` are keys of its ``[dataset]``.
-
-    With ``force`` an existing dataset is replaced. ``rejects`` is a CSV file to write the
-    rejected rows and the rows with invalid values to. ``max_rejects`` is the number of rejected
-    rows that each source may have; None: 1 % of its rows. ``cache`` is the folder of downloaded
-    files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources
-    are taken from the cache only. ``previous`` is an earlier dataset or a store: its row numbers
-    are kept, and ``max_drop`` of a source compares with it. ``signing_keys`` is the file of
-    a private key that signs the dataset, or several.
-
-    The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
-    ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
-    files) and ``seconds``. Raises BuildError for a bad recipe or source, DatasetError for a
-    previous dataset that is damaged or of another format version, KeyFileError for a file that is
-    not a private key or that others may read, OutputError for an output that exists or cannot be
-    written, TypeError for a source that is neither a path nor a table, ValueError for a recipe
-    beside sources, for no sources and for a negative ``max_rejects``. On an error the output does
-    not change. Builds in one process run one after the other.
-    """
-    if output is None:
-        raise TypeError("no output; pass the folder to create")
-    if max_rejects is not None and max_rejects < 0:
-        raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
-    options = Options(
-        force,
-        None if rejects is None else Path(rejects),
-        max_rejects,
-        None if cache is None else Path(cache),
-        offline,
-        None if previous is None else Path(dataset_path(previous)),
-        read_signing_keys(signing_keys),
-    )
-    plan = recipe_of_call(recipe, sources, columns, name=name, explain=explain)
-    return compile_recipe(plan, Path(output), options, Progress(silent=True))[0]
 
 
 def compile_dataset(

@@ -10,7 +10,7 @@ import os
 import shutil
 from pathlib import Path
 
-from geolookup.errors import BuildError, OutputError, near_match
+from geolookup.errors import BuildError, OutputError, name_text, near_match
 from geolookup.filesystem import atomic
 from geolookup_builder import recipe
 from geolookup_builder.recipe import PACKAGED, Recipe
@@ -32,9 +32,15 @@ def load(text: str | os.PathLike[str]) -> Recipe:
     path = Path(text)
     if path.suffix == SUFFIX:
         return recipe.load(path, auto.options(FORMATS))
-    if path.exists():
-        return recipe.of_data(path, auto.NAME)
-    return load_packaged(str(path))
+    return _of_data(path) if path.exists() else load_packaged(str(path))
+
+
+def _of_data(path: Path) -> Recipe:
+    """Return the recipe of a file or folder of data; the dataset has its name, without suffixes."""
+    data = path if path.name else path.absolute()
+    name = name_text(data.name.partition(".")[0] or data.name)
+    document = {"dataset": {"name": name}, "source": [{"format": auto.NAME, "path": data.name}]}
+    return recipe.of_document(data, document, auto.options(FORMATS))
 
 
 def load_packaged(name: str) -> Recipe:

@@ -109,24 +109,6 @@ class Recipe:
     fields: frozenset[str] | None = None  # of the dataset; None: all
 
 
-def of_data(path: Path, format_name: str) -> Recipe:
-    """Return the recipe of one local source, in the format that detects formats.
-
-    ``path`` is a file or folder of data; the dataset has its name, without suffixes.
-    """
-    data = path if path.name else path.absolute()
-    source = SourceSpec(
-        format=format_name,
-        path=data.name,
-        fields=frozenset(CONTRACT.by_source_column),
-        options={},
-        texts={},
-        recipe=data,
-        base=data.parent,
-    )
-    return Recipe(data, name_text(data.name.partition(".")[0] or data.name), (source,))
-
-
 def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     """Read a recipe; ``formats`` are the known source formats and the options of each.
 

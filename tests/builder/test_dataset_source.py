@@ -110,7 +110,7 @@ def test_stores_archives_and_the_bundled_dataset(tmp_path: Path, base: Path) -> 
 
 def test_a_dataset_may_be_the_only_source(tmp_path: Path, base: Path) -> None:
     """Its answers stay; the format is detected."""
-    from geolookup_builder.compile import build
+    from geolookup_builder.calls import build
 
     build(base, tmp_path / "copy")
     recipe = '[dataset]\nname = "nested"\n[[source]]\nformat = "auto"\npath = "copy"\n'

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from geolookup_builder.check import check
+from geolookup_builder.calls import check
 
 import geolookup
 from tests.builder.building import fails, isps, known, recipe

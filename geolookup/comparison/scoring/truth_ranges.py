@@ -66,7 +66,7 @@ def read_ranges(path: str, format_name: str) -> Truth:
 
 def _compile(path: str, format_name: str, folder: Path) -> tuple[Any, Path]:
     """Compile the files into a dataset in a folder; return the report too."""
-    from geolookup_builder.compile import build
+    from geolookup_builder.calls import build
     from geolookup_builder.sources import FORMATS
 
     if format_name not in (AUTO, *FORMATS):

@@ -38,6 +38,8 @@ def table(label: str, data: Any) -> pa.Table | None:
     rows = data if _has_capsule(data) else _compute(data)
     if not _has_capsule(rows):
         return None
+    if isinstance(rows, pa.Table):
+        return rows
     with _errors(label, pa.ArrowException, ValueError, TypeError):
         return pa.table(rows)
 
