@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import BOOLEAN, DEGREES, LOCATION, NAMES, STORED, Field
+from geolookup.contract.fields import BOOLEAN, DEGREES, LOCATION, NAMES, OWN, STORED, Field
 from geolookup.contract.paths import resolve_field, unknown_field
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.prefixes.condition_values import beginning, bound, place_numbers, typed_value
@@ -113,8 +113,14 @@ class _Reader:
         return self._condition(name, operator, values, negated)
 
     def _flag(self, text: str) -> Field | None:
-        """Return the Boolean field that a text names; None for any other text."""
-        path = NAMES.get(text.strip(), text.strip())
+        """Return the Boolean field that a text names; None for any other text.
+
+        Raises ValueError for the name of an own column that the dataset does not have.
+        """
+        name = text.strip()
+        if name.startswith(f"{OWN}."):
+            resolve_field(name, self._fields, self._call)
+        path = NAMES.get(name, name)
         flags = (field for field in self._fields if field.type == BOOLEAN)
         return next((field for field in flags if field.path == path), None)
 

@@ -1,0 +1,139 @@
+"""Changes of own columns are what looking at the rows of both sources gives, by address."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import geolookup
+from geolookup.comparison import OwnComparison, diff
+from geolookup.comparison.report import lines
+from geolookup.errors import DiffError
+from tests import own_random
+from tests.cli.program import run
+from tests.conftest import build_at
+from tests.tiers import scaled
+
+COLUMNS = ("own.site", "own.risk", "own.share", "own.flag", "own.tags")
+#: An IPv6 address is this part of a /64.
+_PART = 2.0**-64
+
+
+@settings(max_examples=scaled(10, 150), deadline=None, suppress_health_check=list(HealthCheck))
+@given(own_random.rows, own_random.rows)
+def test_changes_of_own_columns_are_counted_by_address(
+    old: list[own_random.Row], new: list[own_random.Row]
+) -> None:
+    with TemporaryDirectory() as folder:
+        sides = []
+        for name, rows in (("old", old), ("new", new)):
+            (Path(folder) / name).mkdir()
+            sides.append(own_random.build(Path(folder) / name, rows))
+        result = diff(*sides)
+    for family, unit in ((4, 1.0), (6, _PART)):
+        part = result.parts[f"ipv{family}"]
+        for path in COLUMNS:
+            wanted = _counts(old, new, family, path)
+            change = part.fields[path]
+            counts = (change.null_gained, change.null_lost, change.changed, change.old)
+            assert counts == tuple(number * unit for number in wanted), path
+            lost, _, _, before = wanted
+            share = lost / before if before else 0.0
+            assert part.metrics[f"null_gained.{path}"] == pytest.approx(share)
+
+
+def _counts(
+    old: Sequence[own_random.Row], new: Sequence[own_random.Row], family: int, path: str
+) -> tuple[int, int, int, int]:
+    lost = gained = changed = before = 0
+    for address in own_random.addresses():
+        if address.version == family:
+            one, other = (own_random.expected(rows, address).get(path) for rows in (old, new))
+            before += one is not None
+            lost += one is not None and other is None
+            gained += one is None and other is not None
+            changed += None not in (one, other) and one != other
+    return lost, gained, changed, before
+
+
+def _built(folder: Path, columns: str, rows: str) -> Path:
+    folder.mkdir()
+    recipe = f'[dataset]\nname = "x"\n[columns]\n{columns}\n'
+    source = '[[source]]\nformat = "csv"\npath = "rows.csv"\n'
+    return build_at(folder, {"rows.csv": rows}, recipe + source)[0]
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Path, Path]:
+    old = _built(
+        tmp_path / "old",
+        'site = { type = "text", private = true }\nrisk = "integer"\nold_only = "boolean"',
+        "network,own.site,own.risk,own.old_only\n10.0.0.0/24,HQ,,\n8.8.8.0/24,A,5,true\n",
+    )
+    new = _built(
+        tmp_path / "new",
+        'site = { type = "text", private = true }\nrisk = "text"\nnew_only = "texts"',
+        "network,own.site,own.risk,own.new_only\n"
+        "10.0.0.0/25,HQ,,\n10.0.0.128/25,Lab,,\n8.8.8.0/25,A,5,x\n8.8.8.128/25,A,6,\n",
+    )
+    return old, new
+
+
+def test_columns_added_removed_and_retyped_are_told(pair: tuple[Path, Path]) -> None:
+    result = diff(*pair)
+    assert isinstance(result, OwnComparison)
+    assert result.columns.added == ["own.new_only"]
+    assert result.columns.removed == ["own.old_only"]
+    assert result.columns.retyped == {"own.risk": ("integer", "text")}
+    fields = result.parts["ipv4"].fields
+    assert (fields["own.site"].old, fields["own.site"].changed) == (512, 128)
+    # A column that only one dataset has is unknown in the other.
+    assert fields["own.old_only"].null_gained == 256
+    assert fields["own.new_only"].null_lost == 128
+    # Values of columns of several types are compared as texts.
+    assert fields["own.risk"].changed == 128
+    # Special-purpose space is no part of what the contract's fields cover.
+    assert result.parts["ipv4"].coverage.old == 0
+    report = "\n".join(lines(result))
+    assert "own columns added    own.new_only\n" in report
+    assert "own columns removed  own.old_only\n" in report
+    assert "own column retyped   own.risk: integer in old, text in new\n" in report
+    assert "  own.site" in report
+
+
+def test_gates_name_own_columns(pair: tuple[Path, Path]) -> None:
+    old, new = map(str, pair)
+    assert not geolookup.diff(old, new, fail_if=["changed.own.site > 25%"]).failed
+    (verdict,) = geolookup.diff(old, new, fail_if=["ipv4.changed.own.site > 20%"]).failed
+    assert verdict.measured == {"ipv4.changed.own.site": 0.25}
+    assert geolookup.diff(old, new, fail_if=["null_gained.own.old_only > 0"]).failed
+    with pytest.raises(DiffError, match="no metric 'changed.own.sit'"):
+        geolookup.diff(old, new, fail_if=["changed.own.sit > 2%"])
+    done = run("diff", old, new, "--json", "--fail-if", "changed.own.site > 2%")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["columns"]["retyped"] == {"own.risk": ["integer", "text"]}
+
+
+def test_requests_weigh_own_columns(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    asked: list[Any] = [ip_address("8.8.8.1")] * 3 + [ip_address("8.8.8.200")]
+    path = tmp_path / "asked.csv"
+    path.write_text("ip\n" + "\n".join(map(str, asked)) + "\n")
+    part = diff(*pair, traffic=path).parts["all"]
+    assert (part.fields["own.site"].old, part.fields["own.site"].changed) == (4, 0)
+    assert part.fields["own.new_only"].null_lost == 3
+
+
+def test_a_report_tells_the_changes(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    assert not run("report", str(pair[1]), "--against", str(pair[0]), "-o", str(page)).returncode
+    text = page.read_text()
+    assert "Own columns added: own.new_only." in text
+    assert "Own columns of IPv4 addresses" in text
+    assert "Nothing has changed" not in text

@@ -1,0 +1,105 @@
+"""Prefixes by own columns are the addresses whose rows meet the conditions, private ones too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import ip_network
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from tests import own_random
+from tests.own_sources import own_dataset
+from tests.prefixes.brute_force import collapsed
+from tests.tiers import scaled
+
+Known = dict[str, Any]
+#: Conditions on own columns and on a contract's field, each with its plain meaning.
+CONDITIONS: dict[str, Callable[[Known], bool]] = {
+    "own.flag": lambda known: known.get("own.flag") is True,
+    "own.flag=false": lambda known: known.get("own.flag") is False,
+    "own.flag=null": lambda known: "own.flag" not in known,
+    "own.site=HQ,Lab": lambda known: known.get("own.site") in ("HQ", "Lab"),
+    'own.site="ä, b"': lambda known: known.get("own.site") == "ä, b",
+    "own.site=null": lambda known: "own.site" not in known,
+    "own.site^=H,ä": lambda known: known.get("own.site", "")[:1] in ("H", "ä"),
+    "own.risk>=7": lambda known: known.get("own.risk", -99) >= 7,
+    "own.risk<0": lambda known: known.get("own.risk", 99) < 0,
+    "own.risk=7,null": lambda known: known.get("own.risk", 7) == 7,
+    "own.share>0.25": lambda known: known.get("own.share", 0.0) > 0.25,
+    "own.tags=x": lambda known: "x" in known.get("own.tags", ()),
+    "own.tags^=y,z": lambda known: bool({"y", "z"} & {*known.get("own.tags", ())}),
+    "country=US": lambda known: known.get("country_code") == "US",
+    "country=null": lambda known: "country_code" not in known,
+}
+
+
+@settings(max_examples=scaled(12, 200), deadline=None, suppress_health_check=list(HealthCheck))
+@given(own_random.rows, st.lists(st.sampled_from(list(CONDITIONS)), min_size=1, max_size=3))
+def test_prefixes_are_the_addresses_that_meet_the_conditions(
+    rows: list[own_random.Row], where: list[str]
+) -> None:
+    with TemporaryDirectory() as folder:
+        output = own_random.build(Path(folder), rows)
+        with geolookup.open(output) as engine:
+            prefixes = list(engine.prefixes(where))
+            single = list(engine.prefixes(where, aggregate=False))
+            valued = list(engine.prefixes(where, by=["country", "own.site", "own"]))
+    names_own = any(condition.startswith("own.") for condition in where)
+    assert prefixes == collapsed(single)
+    for address in own_random.addresses():
+        known = own_random.expected(rows, address)
+        # Without an own column a question is about the fields of the contract.
+        counts = bool(known) if names_own else "country_code" in known
+        meets = counts and all(CONDITIONS[condition](known) for condition in where)
+        assert any(address in prefix for prefix in prefixes) == meets, (address, where)
+        values = [value for prefix, value in valued if address in prefix]
+        # With ``by="own"`` the question names own columns.
+        meets = bool(known) and all(CONDITIONS[condition](known) for condition in where)
+        own = {name: known.get(f"own.{name}") for name in ("site", "risk", "share", "flag", "tags")}
+        assert values == [(known.get("country_code"), known.get("own.site"), own)] * meets
+
+
+@pytest.fixture(scope="module")
+def engine() -> Any:
+    with geolookup.open(own_dataset()) as opened:
+        yield opened
+
+
+def test_tables_lists_and_values(engine: geolookup.Engine) -> None:
+    assert [*map(str, engine.prefixes("own.site_id=HQ"))][:2] == ["10.0.0.0/16", "10.2.0.0/15"]
+    table = engine.prefix_table("own.site_id^=l", by="own.site_id", within="192.168.0.0/16")
+    assert table.to_pylist() == [{"network": "192.168.0.0/16", "own_site_id": "lab"}]
+    assert dict(engine.prefixes("own.tags=internal", by="own.tags", within="10.0.0.0/16")) == {
+        ip_network("10.0.0.0/16"): ["internal", "a;b"]
+    }
+    # A Boolean field of the contract is a condition by itself, too.
+    assert [*engine.prefixes("country_is_eu")] == [*engine.prefixes("country_is_eu=true")]
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("own.site", "the dataset has no column 'own.site'; did you mean 'own.site_id'?"),
+        ("own.site=HQ", "the dataset has no column 'own.site'; did you mean 'own.site_id'?"),
+        ("site_id=HQ", "no field 'site_id'; did you mean 'own.site_id'?"),
+        ("own.risk_score=high", "'high' is not a own.risk_score: its values are numbers"),
+        ("own.is_vpn=1", "'1' is not a own.is_vpn: its values are true or false"),
+        ("own.site_id", "a condition has a field, an operator and a value"),
+        ("own=1", "own is a group; name one of its members"),
+    ],
+)
+def test_malformed_conditions(engine: geolookup.Engine, where: str, message: str) -> None:
+    with pytest.raises(ValueError, match=r"^prefixes: ") as error:
+        engine.prefixes(where)
+    assert message in str(error.value)
+
+
+def test_a_dataset_without_own_columns_names_the_remedy(sample: geolookup.Engine) -> None:
+    with pytest.raises(ValueError, match=r"no column 'own.x'; declare it in \[columns\]"):
+        sample.prefixes("own.x=1")
