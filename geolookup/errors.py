@@ -236,6 +236,19 @@ class BuildError(PathError):
         super().__init__(path, problem, remedy, where=where)
 
 
+class QualityError(GeoLookupError):
+    """A dataset that does not meet the demands of its recipe, ``[quality]``; nothing is written.
+
+    ``problems`` are lines: each failed demand with the observed values and a remedy. ``report`` is
+    the build report: its ``quality`` has all demands.
+    """
+
+    def __init__(self, problems: Iterable[str], report: object = None) -> None:
+        self.problems = tuple(map(_escape, problems))
+        self.report = report
+        super().__init__("; ".join(self.problems))
+
+
 class DownloadError(BuildError):
     """A remote file that a server or bucket does not deliver; a later attempt may succeed.
 

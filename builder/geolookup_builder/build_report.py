@@ -151,6 +151,18 @@ class FillCount:
     not_found: int
 
 
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A demand of ``[quality]``, the observed values, and whether they meet it.
+
+    ``observed`` is empty if an expected answer is met.
+    """
+
+    demand: str
+    observed: str
+    is_met: bool
+
+
 @dataclass(slots=True)
 class BuildReport:
     """A build: its sources, the fields that enrichment filled, and the counts of the manifest."""
@@ -160,6 +172,7 @@ class BuildReport:
     counts: Mapping[str, int] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    quality: list[Demand] = field(default_factory=list)  # the demands of the recipe
     generation: str = ""
     bytes: int = 0
     seconds: float = 0.0
@@ -182,6 +195,8 @@ class BuildReport:
         for name, counts in self.enriched.items():
             filled = count_text(counts.filled, "location")
             yield f"{name}: {filled} filled, {counts.not_found:,} not found"
+        if self.quality:
+            yield f"quality     {count_text(len(self.quality), 'demand')} met"
         yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
         yield from _coverage_lines(self.coverage)
         yield f"  {self.bytes:,} bytes in {self.seconds:.1f} s, generation {self.generation}"

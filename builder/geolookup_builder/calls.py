@@ -91,11 +91,12 @@ def build(
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
     files) and ``seconds``. Raises BuildError for a bad recipe or source, DatasetError for a
-    previous dataset that is damaged or of another format version, KeyFileError for a file that is
-    not a private key or that others may read, OutputError for an output that exists or cannot be
-    written, TypeError for a source that is neither a path nor a table, ValueError for a recipe
-    beside sources, for no sources and for a negative ``max_rejects``. On an error the output does
-    not change. Builds in one process run one after the other.
+    previous dataset that is damaged or of another format version, QualityError for a dataset that
+    does not meet ``[quality]`` of the recipe, KeyFileError for a file that is not a private key or
+    that others may read, OutputError for an output that exists or cannot be written, TypeError for
+    a source that is neither a path nor a table, ValueError for a recipe beside sources, for no
+    sources and for a negative ``max_rejects``. On an error the output does not change. Builds in
+    one process run one after the other.
     """
     if output is None:
         raise TypeError("no output; pass the folder to create")

@@ -19,7 +19,7 @@ from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
-from geolookup_builder import expected_rows, loading
+from geolookup_builder import demands, expected_rows, loading
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
 from geolookup_builder.dataset_source import open_source
@@ -63,6 +63,7 @@ def check_loading(
     mask = mask_of(spec.remote for spec in recipe.sources if spec.remote is not None)
     with system_memory(), silent_invalid_rows(), hide_keys(mask):
         reference, of_recipe = _reference(recipe, report)
+        _check_truth(recipe, report)
         for spec in recipe.sources:
             path = spec.remote.safe_uri if spec.remote else spec.path
             report.sources.append(SourceCheck(spec.name, path))
@@ -91,6 +92,13 @@ def _reference(recipe: Recipe, report: RecipeCheck) -> tuple[Reference, Sequence
     except BuildError as error:
         report.problems.append(str(error))
         return load_reference(None), ()
+
+
+def _check_truth(recipe: Recipe, report: RecipeCheck) -> None:
+    try:
+        demands.check_truth(recipe.quality, recipe.path)
+    except BuildError as error:
+        report.problems.append(str(error))
 
 
 class _SourceChecker:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, QualityError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.integrity import VerifiedDataset
@@ -26,7 +26,14 @@ from geolookup.parallel import alongside
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
 from geolookup.signing.keys import PrivateKey
-from geolookup_builder import dataset_layers, expected_rows, loading, output_files, row_numbers
+from geolookup_builder import (
+    dataset_layers,
+    demands,
+    expected_rows,
+    loading,
+    output_files,
+    row_numbers,
+)
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.dataset_source import DatasetSource, open_source
 from geolookup_builder.deciding_rows import DecidingRows
@@ -90,6 +97,7 @@ def _compile(
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
     with hide_keys(_mask(recipe)):
+        demands.check_truth(recipe.quality, recipe.path)
         local = with_local_paths(recipe, options.cache, progress, offline=options.offline)
         guard = partial(refusing, options.cache)
         plan = auto.detect_formats(local, FORMATS, guard)
@@ -280,6 +288,13 @@ class _Build:
             if counts[number]:
                 report.note += f", {counts[number]:,} of them without an address here"
 
+    def _check_quality(self, dataset: Path) -> None:
+        """Raise QualityError if a verified dataset does not meet the demands of its recipe."""
+        plan, report = self._plan, self._report
+        report.quality = demands.check(plan.quality, plan.path, dataset)
+        if problems := demands.failures(report.quality, plan.path):
+            raise QualityError(problems, report)
+
     def finish(self, output: Path) -> tuple[BuildReport, VerifiedDataset]:
         """Intern the rows, write the dataset and rename it to ``output``."""
         self._write_rejects()
@@ -319,6 +334,7 @@ class _Build:
             complete = manifest.with_generation(identity(), files, self._previous.of(identity()))
             output_files.write_manifest(folder, complete)
             verified = output_files.verify(folder, output)
+            self._check_quality(folder)
             output_files.write_signature(folder, output, self._options.signing_keys)
             self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
         metadata = complete.metadata()

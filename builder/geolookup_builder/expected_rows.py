@@ -18,10 +18,10 @@ from geolookup.dataset.metadata import Metadata
 from geolookup.errors import BuildError, count_text
 from geolookup.filesystem.unpacking import PACKED
 from geolookup_builder.build_report import SourceReport, rejects_file
+from geolookup_builder.recipe_table import read_percent
 
 KEYS = ("empty", "min_rows", "max_drop", "releases")
 _MAY_BE_EMPTY = 'if it may be empty, write empty = "ok" in its recipe'
-_PERCENT = re.compile(r"(\d{1,2}(?:\.\d+)?|100)%", re.ASCII)
 #: A date in a path, with or without separators and a time; a month needs a separator before it.
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
 # 20261101, 2026-11-01T0930, 2026_11; a separator must be repeated (\1). Not in 120261101.
@@ -38,7 +38,7 @@ class RowRules:
 
     may_be_empty: bool = False
     min_rows: int = 0
-    max_drop: float | None = None  # in per cent of the rows in the previous dataset
+    max_drop: Fraction | None = None  # the share of the rows in the previous dataset
     all_releases: bool = False  # of files that differ by their date
 
 
@@ -52,13 +52,10 @@ def read_expected(recipe: Path, table: Mapping[str, Any]) -> RowRules:
     if not isinstance(rows, int) or isinstance(rows, bool) or not 0 <= rows < 1 << 63:
         remedy = "write min_rows = 1000, for example"
         raise BuildError(recipe, "source.min_rows is not a number of rows", remedy=remedy)
-    drop = table.get("max_drop")
-    percentage = _PERCENT.fullmatch(drop) if isinstance(drop, str) else None
-    if drop is not None and percentage is None:
-        remedy = 'write max_drop = "20%", for example'
-        raise BuildError(recipe, "source.max_drop is not a percentage", remedy=remedy)
-    percent = float(percentage[1]) if percentage else None
-    return RowRules("empty" in table, rows, percent, "releases" in table)
+    drop = None
+    if "max_drop" in table:
+        drop = read_percent(recipe, "source.max_drop", table["max_drop"], 'max_drop = "20%"')
+    return RowRules("empty" in table, rows, drop, "releases" in table)
 
 
 def check_releases(expected: RowRules, labels: Iterable[str]) -> None:
@@ -163,11 +160,11 @@ def check_drop(
     if before is None:
         return "max_drop was not checked: the previous dataset has no rows of this source"
     # 1,001 rows and 20%: 801 at least, not 800.8. In floats 10,500 * 99.4 / 100 is above 10,437.
-    least = math.ceil(before * (100 - Fraction(str(expected.max_drop))) / 100)
+    least = math.ceil(before * (1 - expected.max_drop))
     if rows < least:
         problem = (
             f"{name} has {count_text(rows, 'usable row')}, {before:,} before,"
-            f" but max_drop = {expected.max_drop:g}% allows {least:,} at least"
+            f" but max_drop = {float(100 * expected.max_drop):g}% allows {least:,} at least"
         )
         remedy = (
             "fetch the file again; to accept the drop, build without --previous or raise max_drop"

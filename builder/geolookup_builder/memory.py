@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import RLock
 
 import pyarrow as pa
 
-#: Held by a running build: Arrow's default memory pool is shared by the whole process.
-_one_build = Lock()
+#: Held by a running build: Arrow's default memory pool is shared by the whole process. A build
+#: with ground truth holds it twice: the truth is compiled too.
+_one_build = RLock()
 
 
 @contextmanager

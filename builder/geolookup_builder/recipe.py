@@ -17,7 +17,7 @@ from typing import Any
 
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset.metadata import iso_day
-from geolookup.errors import BuildError, DiffError, name_text, near_match
+from geolookup.errors import BuildError, name_text, near_match
 from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
@@ -26,6 +26,7 @@ from geolookup_builder import expected_rows, restriction
 from geolookup_builder.expected_rows import RowRules
 from geolookup_builder.field_names import source_columns
 from geolookup_builder.own_columns import read_columns
+from geolookup_builder.quality import Quality, read_quality
 from geolookup_builder.recipe_table import Table
 from geolookup_builder.restriction import Restriction
 
@@ -107,6 +108,7 @@ class Recipe:
     update: Update = field(default_factory=Update)
     schema: Schema = CONTRACT
     fields: frozenset[str] | None = None  # of the dataset; None: all
+    quality: Quality = field(default_factory=Quality)
 
 
 def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
@@ -125,7 +127,7 @@ def of_document(
 ) -> Recipe:
     """Check the tables of a recipe; ``path`` names it in messages, ``labels`` name its sources."""
     document = Table(path, "", values)
-    document.only("dataset", "columns", "source", "tables", "enrich", "update")
+    document.only("dataset", "columns", "source", "tables", "enrich", "update", "quality")
     dataset = document.table("dataset", "name", "explain", "fields")
     items = document.values.get("source") or [{}]
     if not isinstance(items, list) or not all(isinstance(source, dict) for source in items):
@@ -145,7 +147,10 @@ def of_document(
     enrich, update = _enrich(document), _update(document)
     explains_rows = _explains_rows(dataset)
     fields = _dataset_fields(dataset, schema) if "fields" in dataset else None
-    return Recipe(path, name, sources, countries, enrich, explains_rows, update, schema, fields)
+    quality = read_quality(document, schema)
+    return Recipe(
+        path, name, sources, countries, enrich, explains_rows, update, schema, fields, quality
+    )
 
 
 def toml_text(value: str | Mapping[str, str]) -> str:
@@ -293,19 +298,8 @@ def _update(document: Table) -> Update:
     keep = table.values.get("keep", KEEP)
     if not isinstance(keep, int) or isinstance(keep, bool) or keep < 1:
         table.refuse("keep", "is not a number of generations, 1 or more", f"write keep = {KEEP}")
-    return Update(_gates(table), keep)
+    if "fail_if" not in table:
+        return Update((), keep)
+    from geolookup.comparison.gates import DIFF_METRICS
 
-
-def _gates(table: Table) -> tuple[str, ...]:
-    gates = table.values.get("fail_if", [])
-    if not isinstance(gates, list) or not all(isinstance(gate, str) for gate in gates):
-        table.refuse("fail_if", "is not a list of texts", 'write fail_if = ["country_moved > 2%"]')
-    if gates:
-        from geolookup.comparison.gates import DIFF_METRICS
-
-        try:
-            DIFF_METRICS.gates(gates)
-        except DiffError as error:
-            problem = f"update.fail_if: {error.problem}"
-            raise BuildError(table.recipe, problem, remedy=error.remedy) from error
-    return tuple(gates)
+    return Update(table.gates("fail_if", DIFF_METRICS), keep)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError, DiffError, near_match
+
+if TYPE_CHECKING:
+    from geolookup.comparison.gates import Metrics
+
+_PERCENT = re.compile(r"(\d{1,2}(?:\.\d+)?|100)%", re.ASCII)
 
 
 class Table:
@@ -63,3 +70,24 @@ class Table:
         if not isinstance(value, bool):
             self.refuse(key, "is neither true nor false", f"write {key} = true")
         return value
+
+    def gates(self, key: str, metrics: Metrics) -> tuple[str, ...]:
+        """Return gates on metrics."""
+        gates = self.values[key]
+        if not isinstance(gates, list) or not all(isinstance(gate, str) for gate in gates):
+            self.refuse(key, "is not a list of texts", f'write {key} = ["{metrics.example}"]')
+        try:
+            metrics.gates(gates)
+        except DiffError as error:
+            problem = f"{self._prefix}{key}: {error.problem}"
+            raise BuildError(self.recipe, problem, remedy=error.remedy) from error
+        return tuple(gates)
+
+
+def read_percent(recipe: Path, key: str, text: object, example: str) -> Fraction:
+    """Return a share from 0 to 1, exact: "99.5%" is 199/200. BuildError for another form."""
+    match = _PERCENT.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        problem = f"{key} is not a percentage"
+        raise BuildError(recipe, problem, remedy=f"write {example}, for example")
+    return Fraction(match[1]) / 100

@@ -11,6 +11,7 @@ import click
 
 from geolookup.cli import exit_on_signals, json_text, key_options, options
 from geolookup.cli.command import command
+from geolookup.errors import QualityError
 
 _max_rejects = click.option(
     "--max-rejects",
@@ -56,7 +57,8 @@ def build(
     are special-purpose, folded ones IPv4-mapped, excluded ones 6to4 or NAT64. Nulled
     values are invalid. Far rows have coordinates over 100 km outside their country. Coverage
     counts addresses with a value. Exits with 2, leaving no dataset, if a source cannot
-    be used or has no usable row.
+    be used or has no usable row, with 1 if the dataset does not meet the demands of
+    [quality] in RECIPE.
 
     Example: geolookup build recipe.toml --output mydata
     """
@@ -67,11 +69,15 @@ def build(
 
     exit_on_signals()
     build_options = Options(**values, signing_keys=read_signing_keys(signing_keys))
-    report = compile_dataset(recipe, output, build_options, Progress())
-    if as_json:
-        click.echo(json_text(report, _members))
-    else:
-        click.echo("\n".join(report.lines()))
+    try:
+        report = compile_dataset(recipe, output, build_options, Progress())
+    except QualityError as error:
+        if as_json:
+            click.echo(json_text(error.report, _members))
+        for problem in error.problems:
+            click.echo(f"geolookup: {problem}", err=True)
+        sys.exit(1)
+    click.echo(json_text(report, _members) if as_json else "\n".join(report.lines()))
 
 
 @command("check", "Check a recipe or data without making a dataset.")

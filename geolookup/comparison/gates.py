@@ -125,10 +125,14 @@ def evaluate(gate: Gate, measured: Mapping[str, float]) -> Verdict:
 
 def verdict_line(verdict: Verdict) -> str:
     """Return the measured values of a failed gate and its limit, in the unit of the metric."""
-    failed = {name: verdict.measured[name] for name in verdict.failed}
-    measured = ", ".join(f"{name} is {metric_text(name, value)}" for name, value in failed.items())
     limit = metric_text(verdict.failed[0], verdict.limit)
-    return f"gate failed: {verdict.gate}: {measured}, the limit is {limit}"
+    return f"gate failed: {verdict.gate}: {measured_text(verdict)}, the limit is {limit}"
+
+
+def measured_text(verdict: Verdict) -> str:
+    """Return the measured values that fail a gate; all if none does."""
+    names = verdict.failed or verdict.measured
+    return ", ".join(f"{name} is {metric_text(name, verdict.measured[name])}" for name in names)
 
 
 def metric_text(name: str, value: float) -> str:

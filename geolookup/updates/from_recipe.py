@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Literal
 
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
-from geolookup.errors import BuildError, DatasetError, OutputError, UpdateError, count_text
+from geolookup.errors import (
+    BuildError,
+    DatasetError,
+    OutputError,
+    QualityError,
+    UpdateError,
+    count_text,
+)
 from geolookup.filesystem import atomic
 from geolookup.integrity import VerifiedDataset
 from geolookup.progress import Progress
@@ -157,6 +164,8 @@ class FromRecipe:
             report, dataset = compile_recipe(self.recipe, output, options, progress)
         except BuildError as error:
             raise UpdateError([str(error)]) from error
+        except QualityError as error:
+            raise UpdateError(error.problems) from error
         for source in report.sources:
             rejected, nulled = source.rejected.total(), source.nulled.total()
             if rejected or nulled:

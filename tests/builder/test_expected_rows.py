@@ -11,6 +11,7 @@ import csv
 import os
 import random
 from collections import Counter
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -95,7 +96,7 @@ def test_max_drop_compares_with_the_previous_dataset(tmp_path: Path) -> None:
 
 def test_max_drop_is_exact() -> None:
     """In floats 10,500 * 99.4 / 100 is more than 10,437."""
-    expected = expected_rows.RowRules(max_drop=0.6)
+    expected = expected_rows.RowRules(max_drop=Fraction("0.006"))
     check = partial(check_drop, expected, Path("recipe"), "a.csv")
     assert check(10_437, RowsBefore([("a.csv", 10_500)])) is None
     with pytest.raises(BuildError, match="allows 10,437 at least"):

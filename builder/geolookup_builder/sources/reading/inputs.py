@@ -65,6 +65,21 @@ class Member:
         return [re.split(r"[/\\]", part)[-1] for part in reversed(self.label.split("!"))]
 
 
+class NoFileError(BuildError):
+    """A folder without files."""
+
+
+def has_files(pattern: str, base: Path) -> bool:
+    """Return whether ``pattern`` (relative to ``base``) names a file, with any suffix.
+
+    Raises BuildError for a path that the system does not allow.
+    """
+    try:
+        return any(path.exists() for path in paths(pattern, base, ("",)))
+    except NoFileError:
+        return False
+
+
 def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]:
     """Return the files that ``pattern`` (relative to ``base``) names, in bytewise path order.
 
@@ -123,7 +138,7 @@ def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
     if not data:
         endings = " or ".join(filter(None, suffixes))  # an empty suffix matches any file
         problem = f"no {endings} file in the folder" if endings else "no file in the folder"
-        raise BuildError(folder, problem, remedy="name another folder")
+        raise NoFileError(folder, problem, remedy="name another folder")
     return data
 
 

@@ -1,0 +1,95 @@
+"""The demands of a recipe, checked on a dataset before it is published.
+
+A demand that is not met is a gate that fails. Truth that cannot be read is unusable input, and so
+is an expected value that no answer can have.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geolookup.dataset.coverage import known_addresses
+from geolookup.errors import BuildError, DiffError, TableFileError
+from geolookup_builder.build_report import Demand
+from geolookup_builder.quality import Floor, Quality
+from geolookup_builder.sources.reading.inputs import has_files
+
+if TYPE_CHECKING:
+    from geolookup.comparison.expectations import Expectation
+
+#: The addresses that shares of a family are of.
+_OF = {"ipv4": "public IPv4 addresses", "ipv6": "IPv6 addresses with any value"}
+
+
+def check_truth(quality: Quality, recipe: Path) -> None:
+    """Raise BuildError if the truth names no file; before a build, not after it."""
+    if quality.truth and not has_files(quality.truth, recipe.parent):
+        problem = f"quality.truth: no such file {recipe.parent / quality.truth}"
+        raise BuildError(recipe, problem, remedy="put it there, or correct the path in the recipe")
+
+
+def check(quality: Quality, recipe: Path, dataset: Path) -> list[Demand]:
+    """Return all demands, checked on a dataset; BuildError for one that cannot be checked."""
+    return [
+        *_answered(quality.expect, recipe, dataset),
+        *_covered(quality.min_coverage, dataset),
+        *_scored(quality, recipe, dataset),
+    ]
+
+
+def failures(demands: Iterable[Demand], recipe: Path) -> list[str]:
+    """Return a line for each demand that is not met."""
+    return [
+        f"{recipe}: quality demand failed: {demand.demand}: found {demand.observed};"
+        " check the sources, or correct the demand"
+        for demand in demands
+        if not demand.is_met
+    ]
+
+
+def _answered(expectations: Sequence[Expectation], recipe: Path, dataset: Path) -> Iterator[Demand]:
+    if not expectations:
+        return
+    from geolookup.comparison.expectations import others
+
+    try:
+        for expectation, other in others(dataset, expectations):
+            observed = "" if other is None else f"{_value_text(other.value)} at {other.address}"
+            yield Demand(f"expect {expectation.text}", observed, other is None)
+    except DiffError as error:
+        problem = f"quality.expect: {error.problem}"
+        raise BuildError(recipe, problem, remedy=error.remedy) from error
+
+
+def _value_text(value: object) -> str:
+    return "unknown" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _covered(floors: Sequence[Floor], dataset: Path) -> Iterator[Demand]:
+    known = known_addresses(dataset) if floors else {}
+    for floor in floors:
+        of, count = known[floor.family].of, known[floor.family].with_value[floor.field.path]
+        share = Fraction(count, of) if of else Fraction(0)
+        observed = f"{count:,} of {of:,} {_OF[floor.family]} ({float(share):.4%})"
+        yield Demand(floor.text, observed, share >= floor.share)
+
+
+def _scored(quality: Quality, recipe: Path, dataset: Path) -> Iterator[Demand]:
+    if not quality.truth:
+        return
+    from geolookup.comparison.gates import measured_text
+    from geolookup.comparison.scoring import score
+
+    path = recipe.parent / quality.truth
+    pattern = str(path) if path.exists() else f"{glob.escape(str(recipe.parent))}/{quality.truth}"
+    try:
+        result = score(dataset, truth=pattern, fail_if=quality.fail_if, worst=0)
+    except (BuildError, TableFileError, DiffError) as error:
+        raise BuildError(recipe, f"quality.truth: {error}") from error
+    for verdict in result.gates:
+        yield Demand(f'fail_if "{verdict.gate}"', measured_text(verdict), not verdict.failed)

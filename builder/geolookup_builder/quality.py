@@ -1,0 +1,119 @@
+"""``[quality]``: the demands of a recipe on the dataset; ``demands`` checks them.
+
+::
+
+    [quality]
+    expect = [["8.8.8.8", "country", "US"], ["192.0.2.0/24", "city"]]
+    min_coverage = { country = "99%", "ipv6.asn" = "90%" }
+    truth = "truth.csv"
+    fail_if = ["country_agree < 97%"]
+
+``comparison.expectations`` reads expected answers. Truth and gates are as for ``geolookup score``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from geolookup.contract.fields import Field
+from geolookup.contract.paths import resolve_field
+from geolookup.contract.schema import Schema
+from geolookup.errors import BuildError, DiffError
+from geolookup_builder.recipe_table import Table, read_percent
+
+if TYPE_CHECKING:
+    from geolookup.comparison.expectations import Expectation
+
+_KEYS = ("expect", "min_coverage", "truth", "fail_if")
+_FLOORS = "quality.min_coverage"
+_FAMILIES = ("ipv4", "ipv6")
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """The least share of the addresses of a family that must have a value of a field."""
+
+    text: str
+    family: str  # "ipv4" or "ipv6"
+    field: Field
+    share: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """``[quality]``; ``truth`` is a file, folder or glob, relative to the recipe."""
+
+    expect: tuple[Expectation, ...] = ()
+    min_coverage: tuple[Floor, ...] = ()
+    truth: str = ""
+    fail_if: tuple[str, ...] = ()
+
+
+def read_quality(document: Table, schema: Schema) -> Quality:
+    """Return the demands of a recipe; BuildError for a malformed one."""
+    table = document.table("quality", *_KEYS)
+    return Quality(_expectations(table, schema), _floors(table, schema), *_truth(table))
+
+
+def _expectations(table: Table, schema: Schema) -> tuple[Expectation, ...]:
+    items = table.values.get("expect", [])
+    if not isinstance(items, list):
+        table.refuse("expect", "is not a list", 'write expect = [["8.8.8.8", "country", "US"]]')
+    if not items:
+        return ()
+    from geolookup.comparison.expectations import read_expectation
+
+    try:
+        return tuple(read_expectation(item, schema.stored) for item in items)
+    except DiffError as error:
+        problem = f"quality.expect: {error.problem}"
+        raise BuildError(table.recipe, problem, remedy=error.remedy) from error
+
+
+def _floors(table: Table, schema: Schema) -> tuple[Floor, ...]:
+    floors = table.values.get("min_coverage", {})
+    if not isinstance(floors, Mapping):
+        table.refuse("min_coverage", "is not a table", 'write min_coverage = { country = "99%" }')
+    return tuple(_floor(table, *item, schema) for item in _dotted(floors))
+
+
+def _dotted(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield keys and values: TOML reads ``ipv6.country = …`` as a table in a table."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _dotted(value, f"{before}{key}.")
+        else:
+            yield before + key, value
+
+
+def _floor(table: Table, key: str, value: object, schema: Schema) -> Floor:
+    family, _, name = key.partition(".")
+    if family not in _FAMILIES:
+        family, name = "ipv4", key
+    try:
+        field = resolve_field(name, schema.stored, _FLOORS)
+    except ValueError as error:
+        problem, _, remedy = str(error).partition("; ")
+        raise BuildError(table.recipe, problem, remedy=remedy) from error
+    share = read_percent(table.recipe, f"{_FLOORS}.{key}", value, f'{key} = "99%"')
+    return Floor(f'min_coverage {key} = "{value}"', family, field, share)
+
+
+def _truth(table: Table) -> tuple[str, tuple[str, ...]]:
+    """Return the truth and its gates: neither is of use without the other."""
+    for key, other, example in (
+        ("truth", "fail_if", 'fail_if = ["country_agree < 97%"]'),
+        ("fail_if", "truth", 'truth = "truth.csv"'),
+    ):
+        if key in table and other not in table:
+            table.refuse(key, f"needs quality.{other}", f"write {example}")
+    if "truth" not in table:
+        return "", ()
+    from geolookup.comparison.scoring.agreement import SCORE_METRICS
+    from geolookup.comparison.scoring.joint import REQUESTS
+
+    parts = tuple(part for part in SCORE_METRICS.parts if part != REQUESTS)
+    return table.text("truth"), table.gates("fail_if", replace(SCORE_METRICS, parts=parts))

@@ -1,0 +1,166 @@
+"""Expected answers: an address or a network, a field, and the value that all its addresses have.
+
+Strategy: the value of the first address is looked up. If it is the expected one, the prefixes of
+the network with that value (``Engine.prefixes``) begin there, and end before the first address with
+another value. Space that carries IPv4 addresses has the values of these.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_network
+from os import PathLike
+from typing import Any
+
+import geolookup
+from geolookup import Engine
+from geolookup.contract.address import BITS_AFTER_IPV4, EMBEDDED, IPV4_MAX
+from geolookup.contract.fields import Field
+from geolookup.contract.paths import resolve_field
+from geolookup.dataset.networks import Network, network_at
+from geolookup.errors import DiffError
+from geolookup.prefixes.condition_values import typed_value
+
+Address = IPv4Address | IPv6Address
+_FORM = 'write [ADDRESS, FIELD, VALUE], such as ["8.8.8.8", "country", "US"]'
+_UNKNOWN = "write [ADDRESS, FIELD] for an unknown value"
+_NETWORK = "write one like 8.8.8.8 or 8.8.8.0/24, without host bits"
+#: By the first address of space that carries IPv4 addresses, the address after it.
+_AFTER = {first: last + 1 for first, last in EMBEDDED}
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The value of a field for all addresses of a network: one of ``values``; none is unknown."""
+
+    text: str
+    network: Network
+    field: Field
+    values: tuple[Any, ...]
+
+    def is_met_by(self, value: Any) -> bool:
+        """Return whether a value is expected; of a list, one item must be."""
+        if value is None:
+            return not self.values
+        items = value if isinstance(value, list) else [value]
+        return any(item in self.values for item in items)
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """The first address of an expectation that has another value, and that value."""
+
+    address: str
+    value: Any
+
+
+def read_expectation(item: object, among: Sequence[Field]) -> Expectation:
+    """Read ``[ADDRESS, FIELD, VALUE]``, or ``[ADDRESS, FIELD]`` for an unknown value.
+
+    ADDRESS may be a network. If VALUE is a list, one of its values is expected. Raises DiffError.
+    """
+    text = json.dumps(item, ensure_ascii=False, default=str)
+    if not isinstance(item, list) or len(item) not in (2, 3):
+        raise DiffError(f"malformed expectation {text}", _FORM)
+    address, name, *value = item
+    values = value[0] if value and isinstance(value[0], list) else value
+    if value and (not values or "" in values):
+        raise DiffError(f"{text} has an empty value", _UNKNOWN)
+    try:
+        field = resolve_field(name, tuple(among), text)
+        typed = tuple(_typed(field, value, text) for value in values)
+    except ValueError as error:
+        problem, _, remedy = str(error).partition("; ")
+        raise DiffError(problem, remedy or _FORM) from error
+    return Expectation(text, _network(address, text), field, typed)
+
+
+def _typed(field: Field, value: object, text: str) -> Any:
+    try:
+        return typed_value(field, value)
+    except ValueError as error:
+        raise ValueError(f"{text}: {error}") from None
+
+
+def _network(address: object, text: str) -> Network:
+    try:
+        return ip_network(address if isinstance(address, str) else "")
+    except ValueError:
+        raise DiffError(f"{text} begins with no address or network", _NETWORK) from None
+
+
+def others(
+    path: str | PathLike[str], expectations: Iterable[Expectation]
+) -> Iterator[tuple[Expectation, Other | None]]:
+    """Yield each expectation with the first address of another value; None if it is met.
+
+    Raises DiffError for a value that no answer can have, DatasetError for a damaged dataset.
+    """
+    with geolookup.open(path) as engine:
+        for expectation in expectations:
+            try:
+                yield expectation, _other(engine, expectation)
+            except ValueError as error:
+                problem, _, remedy = str(error).removeprefix("prefixes: ").partition("; ")
+                raise DiffError(f"{expectation.text}: {problem}", remedy) from error
+
+
+def _other(engine: Engine, expectation: Expectation) -> Other | None:
+    for network in _answered(expectation.network):
+        address = _first_other(engine, network, expectation)
+        if address is not None:
+            return Other(str(address), _value(engine, address, expectation))
+    return None
+
+
+def _value(engine: Engine, address: Address, expectation: Expectation) -> Any:
+    (value,) = engine.get(address, [expectation.field.path])
+    return value
+
+
+def _answered(network: Network) -> Iterator[Network]:
+    """Yield the networks that answer: the IPv4 networks that a network of IPv6 carries, too."""
+    first, last = int(network[0]), int(network[-1])
+    carrying = [
+        part for part in EMBEDDED if network.version == 6 and part[0] <= last and first <= part[1]
+    ]
+    # ::ffff:8.8.8.0/120 is 8.8.8.0/24; 2002:808:808::/48 and each network in it is 8.8.8.8.
+    if not any(begin <= first and last <= end for begin, end in carrying):
+        yield network
+    for begin, end in carrying:
+        shift = BITS_AFTER_IPV4[begin]
+        low, high = (max(first, begin) >> shift & IPV4_MAX, min(last, end) >> shift & IPV4_MAX)
+        yield network_at(4, low, (high - low).bit_length())
+
+
+def _first_other(engine: Engine, network: Network, expectation: Expectation) -> Address | None:
+    """Return the first address of a network with another value; None if it has none."""
+    if not expectation.is_met_by(_value(engine, network[0], expectation)):
+        return network[0]
+    if network.num_addresses == 1:
+        return None
+    path = expectation.field.path
+    if not expectation.values:
+        known = next(engine.prefixes({"not": {path: None}}, within=network), None)
+        return None if known is None else known[0]
+    prefixes = engine.prefixes({path: list(expectation.values)}, within=network)
+    end = _end_of_run(prefixes, int(network[0]), _AFTER if network.version == 6 else {})
+    return network[end - int(network[0])] if end <= int(network[-1]) else None
+
+
+def _end_of_run(prefixes: Iterable[Network], at: int, after: Mapping[int, int]) -> int:
+    """Return the first address from ``at`` on that is neither in the prefixes nor skipped.
+
+    ``after`` has the ranges to skip: by first address, the address after the last.
+    """
+    # From 8: prefixes 8-11, 12-13 and 16-19 end at 14. A run is two prefixes of each length at
+    # most: later prefixes are not read.
+    at = after.get(at, at)
+    for prefix in prefixes:
+        if int(prefix[0]) != at:
+            break
+        at = int(prefix[-1]) + 1
+        at = after.get(at, at)
+    return at
