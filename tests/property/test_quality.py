@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from decimal import ROUND_FLOOR, Context, Decimal
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +43,15 @@ VALUES: dict[str, list[Any]] = {
 }
 
 
+_HOST_BITS = (0, 0, 1, 2, 3, 4, 5, 8, 12, 16, 24, 31, 32, 33, 80, 96, 112, 128)
+
+
 @st.composite
 def networks(draw: st.DrawFn) -> Network:
-    address = draw(addresses)
-    bits = draw(st.sampled_from((0, 0, 1, 2, 3, 4, 5, 8, 12, 16, 24, 31, 32, 33, 80, 96, 112, 128)))
-    first, _ = prefix(address, bits)
-    return (
-        ip_network((int(first), max(BITS[address.version] - bits, 0)))
-        if (address.version == 4 or int(first) > 0xFFFF_FFFF)
-        else ip_network((first.packed, max(BITS[6] - bits, 0)))
-    )
+    """A network of any size around an address where answers of different kinds meet."""
+    address, bits = draw(addresses), draw(st.sampled_from(_HOST_BITS))
+    length = max(address.max_prefixlen - bits, 0)
+    return ip_network(f"{prefix(address, bits)[0]}/{length}")
 
 
 class Brute:
@@ -72,6 +72,12 @@ class Brute:
             self.answers[address] = expected(self.listed, str(address))
         return self.answers[address]
 
+    def values(self, address: Address, path: str) -> list[Any]:
+        """The value of a field, or the items of a list; none if it is unknown."""
+        group, _, member = path.partition(".")
+        value = (self.answer(address) or {group: {}})[group].get(member)
+        return value if isinstance(value, list) else [] if value is None else [value]
+
     def is_met(self, address: Address, path: str, values: list[Any]) -> bool:
         answer = self.answer(address)
         return not values if answer is None else meets(answer, {path: values or None})
@@ -82,7 +88,7 @@ class Brute:
         inside = slice(
             bisect_right(starts, int(network[0])), bisect_right(starts, int(network[-1]))
         )
-        return [network[0], *map(kind, starts[inside])]
+        return [network[0], *(kind(start) for start in starts[inside])]
 
 
 def checked(dataset: str, quality: dict[str, Any]) -> list[Demand]:
@@ -102,18 +108,7 @@ def test_expected_answers(listed: list[Source], asked: list[Any]) -> None:
     brute = Brute(listed)
     items = [(network, path, values) for network, (path, values) in asked]
     # Also the values of the first address: a wide network may have them everywhere.
-    for network, path, _ in [*items]:
-        answer = brute.answer(network[0])
-        group, _, member = path.partition(".")
-        value = None if answer is None else answer[group].get(member)
-        if value != []:
-            items.append(
-                (
-                    network,
-                    path,
-                    value if isinstance(value, list) else [value] if value is not None else [],
-                )
-            )
+    items += [(network, path, brute.values(network[0], path)) for network, path, _ in items]
     expect = [[str(n), path, *([values] if values else [])] for n, path, values in items]
     with opened(listed) as engine:
         demands = checked(str(engine.path), {"expect": expect})
@@ -123,6 +118,11 @@ def test_expected_answers(listed: list[Source], asked: list[Any]) -> None:
         if wrong:
             observed = ip_address(demand.observed.rpartition(" at ")[2])
             assert observed in (wrong[0], *map(carried, wrong)), demand
+
+
+def is_known(answer: dict[str, Any]) -> bool:
+    groups = (answer[group].values() for group in ("location", "currency", "network"))
+    return any(value is not None for value in (answer["zone"], *chain.from_iterable(groups)))
 
 
 @settings(max_examples=scaled(4, 60), suppress_health_check=list(HealthCheck))
@@ -136,12 +136,7 @@ def test_floors_of_coverage(listed: list[Source]) -> None:
             if not any(a <= first <= b for a, b in ranges_of(family, PUBLIC)):
                 continue
             answer, size = brute.answer(kind(first)), after - first
-            values = [
-                v for name in ("location", "currency", "network") for v in answer[name].values()
-            ]
-            of += (
-                size if family == 4 or any(v is not None for v in (*values, answer["zone"])) else 0
-            )
+            of += size * (family == 4 or is_known(answer))
             for path in VALUES:
                 known[path] += size * (not meets(answer, {path: None}))
         counts |= {f"ipv{family}.{path}": (count, of) for path, count in known.items()}

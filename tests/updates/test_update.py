@@ -129,6 +129,30 @@ def test_a_damaged_generation_is_replaced(
     assert country() == "DE"
 
 
+def test_demands_hold_for_the_first_generation_too(
+    update: Update, publisher: Publisher, store: Path
+) -> None:
+    """All that fail are named; the store stays. A demand may fail although no source changed."""
+    publisher.rewrite("[update]", '[quality]\nexpect = [["8.0.0.1", "country", "DE"]]\n[update]')
+    problem = 'expect ["8.0.0.1", "country", "DE"]: found "FR" at 8.0.0.1'
+    done = run("update", str(publisher.recipe))
+    assert (done.returncode, (store / "current").exists()) == (1, False)
+    assert done.stderr == (
+        f"geolookup: {publisher.recipe}: quality demand failed: {problem};"
+        " check the sources, or correct the demand\n"
+    )
+    publisher.put(COUNTRY, countries("DE"))
+    first = update().generation
+    floor = 'min_coverage = { ipv6.asn = "1%" }'
+    publisher.rewrite('"country", "DE"]]', f'"country", "IT"], ["8.0.0.1", "asn"]]\n{floor}')
+    with pytest.raises(UpdateError) as caught:
+        update()
+    assert len(caught.value.problems) == 3
+    assert [entry.generation for entry in geolookup.generations(store)] == [first]
+    assert country() == "DE"
+    assert is_tidy(store)
+
+
 def test_each_dataset_is_verified_once(
     update: Update, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:

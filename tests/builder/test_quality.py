@@ -1,0 +1,214 @@
+"""``[quality]``: a failed demand is one line and leaves the old dataset; wrong keys are errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import BuildError, QualityError
+from tests.builder.building import fails, recipe
+from tests.cli.program import run
+from tests.conftest import build_at
+
+ROWS = (
+    "network,country_code,city_name,asn\n8.8.8.0/24,US,Mountain View,15169\n8.8.9.0/25,DE,,\n"
+    "2001:4860::/32,US,,15169\n"
+)
+TRUTH = "ip,country\n8.8.8.8,US\n8.8.9.1,FR\n"
+FEED = "8.8.8.0/24,US,,,\n8.8.9.0/25,FR,,,\n"
+FILES: dict[str, str | bytes] = {"a.csv": ROWS, "truth.csv": TRUTH, "truth.geofeed.csv": FEED}
+MET = """
+expect = [
+    ["8.8.8.8", "country", "us"],
+    ["8.8.8.0/24", "location.city_name", "Mountain View"],
+    ["8.8.8.0/24", "country", ["DE", "US"]],
+    ["8.8.8.0/24", "country_languages", "en"],
+    ["8.8.8.0/24", "asn", "AS15169"],
+    ["8.8.9.0/24", "city"],
+    ["10.0.0.0/7", "country"],
+    ["::ffff:8.8.8.0/120", "country", "US"],
+    ["2002:808:808::/48", "country", "US"],
+    ["64:ff9b::8.8.8.8", "country", "US"],
+    ["2001:4860::/32", "asn", 15169],
+    ["::/0", "isp"],
+]
+min_coverage = { country = "0.00001%", ipv6.asn = "100%", "ipv6.country" = "99.5%" }
+truth = "truth.csv"
+fail_if = ["country_agree < 50%", "networks.country_null > 0"]
+"""
+
+
+def quality(text: str) -> str:
+    return recipe("path = 'a.csv'") + f"[quality]\n{text}\n"
+
+
+def refused(folder: Path, text: str, **options: object) -> QualityError:
+    with pytest.raises(QualityError) as caught:
+        build_at(folder, FILES, quality(text), **options)
+    return caught.value
+
+
+def test_demands_that_are_met(tmp_path: Path) -> None:
+    _, report = build_at(tmp_path, FILES, quality(MET))
+    assert len(report.quality) == 12 + 3 + 2
+    assert all(demand.is_met for demand in report.quality)
+    assert "quality     17 demands met" in report.lines()
+    plain, without = build_at(tmp_path, FILES, recipe("path = 'a.csv'"), force=True)
+    assert not any("demand" in line for line in without.lines())
+    assert read_manifest(plain).generation == report.generation
+
+
+FAILED = {
+    'expect = [["8.8.8.0/23", "country", ["US", "DE"]]]': (
+        'expect ["8.8.8.0/23", "country", ["US", "DE"]]: found unknown at 8.8.9.128'
+    ),
+    'expect = [["8.8.8.0/23", "country", "US"]]': (
+        'expect ["8.8.8.0/23", "country", "US"]: found "DE" at 8.8.9.0'
+    ),
+    'expect = [["8.0.0.0/8", "city"]]': (
+        'expect ["8.0.0.0/8", "city"]: found "Mountain View" at 8.8.8.0'
+    ),
+    'expect = [["2002:808:900::/40", "country", "DE"]]': (
+        'expect ["2002:808:900::/40", "country", "DE"]: found unknown at 8.8.9.128'
+    ),
+    'expect = [["10.1.2.3", "country", "US"]]': (
+        'expect ["10.1.2.3", "country", "US"]: found unknown at 10.1.2.3'
+    ),
+    'expect = [["8.8.8.8", "country", "UK"]]': (
+        'expect ["8.8.8.8", "country", "UK"]: found "US" at 8.8.8.8'
+    ),
+    'min_coverage = { city = "1%" }': (
+        'min_coverage city = "1%": found 256 of 3,702,258,689 public IPv4 addresses (0.0000%)'
+    ),
+    'truth = "truth.csv"\nfail_if = ["ipv4.country_wrong >= 50%"]': (
+        'fail_if "ipv4.country_wrong >= 50%": found ipv4.country_wrong is 50 %'
+    ),
+    'truth = "*.geofeed.csv"\nfail_if = ["country_agree < 70%"]': (
+        'fail_if "country_agree < 70%": found ipv4.country_agree is 66.6667 %'
+    ),
+}
+
+
+def test_each_failure_is_one_line(tmp_path: Path) -> None:
+    for text, problem in FAILED.items():
+        error = refused(tmp_path, text)
+        (line,) = error.problems
+        path, remedy = tmp_path / "recipe.toml", "check the sources, or correct the demand"
+        assert line == f"{path}: quality demand failed: {problem}; {remedy}"
+    assert not (tmp_path / "dataset").exists()
+
+
+def test_all_failures_are_listed_and_nothing_is_written(tmp_path: Path) -> None:
+    """Also with --force over a dataset; a demand that is met is in the report."""
+    output, _ = build_at(tmp_path, FILES, recipe("path = 'a.csv'"))
+    before = {path.name: path.read_bytes() for path in output.iterdir()}
+    text = (
+        'expect = [["8.8.9.9", "country", "US"], ["8.8.8.8", "asn", 15169], ["8.8.8.8", "asn"]]\n'
+        'min_coverage = { country = "99%" }\ntruth = "truth.csv"\nfail_if = ["country_agree < 97%"]'
+    )
+    error = refused(tmp_path, text, force=True)
+    assert [line.split(": ")[2].split()[0] for line in error.problems] == [
+        *("expect", "expect", "min_coverage", "fail_if")
+    ]
+    assert [demand.is_met for demand in error.report.quality] == [False, True, False, False, False]  # type: ignore[attr-defined]
+    assert {path.name: path.read_bytes() for path in output.iterdir()} == before
+    assert {path.name for path in tmp_path.iterdir()} == {*FILES, "recipe.toml", "dataset"}
+    command = ("build", str(tmp_path / "recipe.toml"), "-o", str(output), "--force")
+    done = run(*command, "--json")
+    assert done.returncode == 1
+    assert done.stderr == "".join(f"geolookup: {problem}\n" for problem in error.problems)
+    assert [item["is_met"] for item in json.loads(done.stdout)["quality"]].count(False) == 4
+    done = run(*command)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert {path.name: path.read_bytes() for path in output.iterdir()} == before
+
+
+WRONG = {
+    "expects = 1": "unknown key quality.expects",
+    'expect = "8.8.8.8"': "quality.expect is not a list",
+    'expect = [["8.8.8.8"]]': 'quality.expect: malformed expectation ["8.8.8.8"]',
+    'expect = [["8.8.8.1/24", "asn", 1]]': (
+        'quality.expect: ["8.8.8.1/24", "asn", 1] begins with no address or network'
+    ),
+    'expect = [[8, "asn", 1]]': 'quality.expect: [8, "asn", 1] begins with no address or network',
+    'expect = [["8.8.8.8", "contry", "US"]]': (
+        'quality.expect: ["8.8.8.8", "contry", "US"]: no field \'contry\''
+    ),
+    'expect = [["8.8.8.8", "network", "US"]]': (
+        'quality.expect: ["8.8.8.8", "network", "US"]: network is a group'
+    ),
+    'expect = [["8.8.8.8", "asn", "x"]]': (
+        'quality.expect: ["8.8.8.8", "asn", "x"]: \'x\' is not a network.asn:'
+        " its values are numbers from 1 to 4294967295"
+    ),
+    'expect = [["8.8.8.8", "city", ""]]': (
+        'quality.expect: ["8.8.8.8", "city", ""] has an empty value'
+    ),
+    'expect = [["8.8.8.8", "city", []]]': (
+        'quality.expect: ["8.8.8.8", "city", []] has an empty value'
+    ),
+    'expect = [["8.8.8.0/24", "country", ["US", "UK"]]]': (
+        'quality.expect: ["8.8.8.0/24", "country", ["US", "UK"]]:'
+        " 'UK' is not an ISO 3166 code of two letters"
+    ),
+    'min_coverage = "99%"': "quality.min_coverage is not a table",
+    "min_coverage = { city = 60 }": "quality.min_coverage.city is not a percentage",
+    'min_coverage = { ipv6.cty = "60%" }': "quality.min_coverage: no field 'cty'",
+    'truth = "truth.csv"': "quality.truth needs quality.fail_if",
+    'fail_if = ["country_agree < 97%"]': "quality.fail_if needs quality.truth",
+    'truth = "truth.csv"\nfail_if = ["country_moved > 1%"]': (
+        "quality.fail_if: no metric 'country_moved' in gate 'country_moved > 1%'"
+    ),
+    'truth = "truth.csv"\nfail_if = ["requests.country_agree < 1%"]': (
+        "quality.fail_if: no metric 'requests.country_agree' in gate 'requests.country_agree < 1%'"
+    ),
+    'truth = "truth.csv"\nfail_if = ["km_p50 > 5"]': (
+        "quality.truth: nothing to measure for gate 'km_p50 > 5';"
+        " the truth states nothing that it could measure"
+    ),
+}
+
+
+def test_wrong_demands_are_unusable_input(tmp_path: Path) -> None:
+    for text, problem in WRONG.items():
+        error = fails(tmp_path, FILES, quality(text))
+        assert error.problem == problem
+        assert error.path == str(tmp_path / "recipe.toml")
+    assert not (tmp_path / "dataset").exists()
+
+
+def test_the_check_reads_the_demands(tmp_path: Path) -> None:
+    """Also whether the truth has a file: a build says so before it reads a source."""
+    path = tmp_path / "recipe.toml"
+    text = 'truth = "no.csv"\nfail_if = ["country_agree < 97%"]'
+    error = fails(tmp_path, {"a.csv": "x"}, quality(text))
+    assert error.problem == f"quality.truth: no such file {tmp_path / 'no.csv'}"
+    (tmp_path / "a.csv").write_text(ROWS, encoding="utf-8")
+    assert geolookup.check(path).problems == [str(error)]
+    path.write_text(quality('expect = [["8.8.8.8", "contry", "US"]]'), encoding="utf-8")
+    (problem,) = geolookup.check(path).problems
+    assert problem.endswith("no field 'contry'; did you mean 'country'?")
+    assert run("check", str(path)).returncode == 1
+
+
+def test_the_truth_is_relative_to_the_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The name of its folder may hold characters of a glob."""
+    folder = tmp_path / "[a]*"
+    folder.mkdir()
+    monkeypatch.chdir(tmp_path)
+    text = 'truth = "*.geofeed.csv"\nfail_if = ["country_agree < 60%"]'
+    _, report = build_at(folder, FILES, quality(text))
+    assert [demand.observed for demand in report.quality] == ["ipv4.country_agree is 66.6667 %"]
+
+
+def test_an_error_of_the_call_is_below_the_common_class(tmp_path: Path) -> None:
+    error = refused(tmp_path, 'expect = [["8.8.8.8", "asn"]]')
+    assert isinstance(error, geolookup.GeoLookupError)
+    assert not isinstance(error, BuildError)
+    assert geolookup.QualityError is QualityError
