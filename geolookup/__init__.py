@@ -121,6 +121,7 @@ __all__ = [
     "lookup_json",
     "mirror",
     "open",
+    "own",
     "pack",
     "prune",
     "publish",
@@ -328,3 +329,14 @@ def lookup_json(ip: object, *, at: Any = None, clean: bool = False) -> bytes:
     ``answer`` describes ``at``, ``clean`` and the errors.
     """
     return _engine().lookup_json(ip, at=at, clean=clean)
+
+
+def own(ip: object, *, clean: bool = False) -> dict[str, Any] | None:
+    """Return the own columns of the default dataset for an address: a dict by their names.
+
+    A value is None if it is unknown. Private addresses have values too, in the columns that
+    the recipe declares private. The result is None for a malformed address; the caller may
+    change it. ``answer`` describes ``clean``. Raises ValueError if the dataset has no own
+    columns, DatasetError for a damaged dataset.
+    """
+    return _engine().own(ip, clean=clean)

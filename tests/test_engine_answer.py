@@ -32,7 +32,10 @@ from tests.kernel.modules import MODULES, compiled, needs_compiled
 AT = 1768507200
 DATASET = Dataset(SMALL)
 TEXTS = ("8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "203.0.112.9", "10.0.0.1", "x")
-SETTABLE = {"ip", "ip_type", *fields.GROUPS, "prefix", "success", "error_code", "error_message"}
+SETTABLE = {
+    *("ip", "ip_type", *fields.GROUPS, "own"),
+    *("prefix", "success", "error_code", "error_message"),
+}
 
 
 @pytest.fixture(params=MODULES)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: The field that a group means where one value is needed.
 _ONE_VALUE = {"currency": "currency.code"}
+#: The remedy for a dataset without an own column.
+DECLARE = "declare it in [columns] of the recipe"
 _EXAMPLES = "write a field, such as country or asn, or a group: location, time, currency or network"
 
 
@@ -74,8 +76,11 @@ def unknown_field(name: object, call: str, among: tuple[Field, ...] = FIELDS) ->
     if name.strip()[:1].isdigit() or ":" in name or is_address_or_network(name):
         return ValueError(f"{call}: an address is not a field; {_EXAMPLES}")
     own = [field.path for field in among if field.group == OWN]
-    if name == OWN or name.startswith(f"{OWN}."):
-        remedy = near_match(name, own) if own else "declare it in [columns] of the recipe"
+    if name == OWN:
+        remedy = "declare them in [columns] of the recipe"
+        return ValueError(f"{call}: the dataset has no own columns; {remedy}")
+    if name.startswith(f"{OWN}."):
+        remedy = near_match(name, own) if own else DECLARE
         return ValueError(f"{call}: the dataset has no column {name!r}; {remedy}")
     if f"{OWN}.{name}" in own:
         return ValueError(f"{call}: no field {name!r}; {suggestion(f'{OWN}.{name}')}")

@@ -74,14 +74,16 @@ class Dataset:
         self.locations = location.texts(fields.LOCATION)
         self.networks = self._file(fmt.NETWORK).texts(fields.NETWORK)
         self.countries = self._file(fmt.COUNTRY).texts(fields.COUNTRY)
+        self._starts: dict[int, Starts] = {}
         #: rows of own columns, and their texts; None without own columns
         self.ipv4_owns = self.ipv6_owns = self.owns = None
         if self.schema.own:
             self.ipv4_owns = ipv4.view(fields.OWN, "uint32")
             self.ipv6_owns = ipv6.view(fields.OWN, "uint32")
             self.owns = self._file(fmt.OWN).texts(fields.OWN, self.schema)
+            self.starts(4).check_lengths(self.ipv4_owns)
+            self.starts(6).check_lengths(self.ipv6_owns)
         self._zones = self._file(fmt.ZONE)
-        self._starts: dict[int, Starts] = {}
         self._provenance: dict[int, Provenance] = {}
         self._beside: dict[str, File] = {}
 

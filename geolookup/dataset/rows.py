@@ -141,32 +141,32 @@ def split(row: bytes) -> list[bytes]:
 
 def country(texts: list[bytes]) -> Object:
     """Return a location object with only the country known."""
-    members = _object(COUNTRY_MEMBERS, _SEPARATOR.join(texts[: len(COUNTRY_MEMBERS)]))
-    return {**members, **dict.fromkeys(PLACE_MEMBERS)}
+    of_country = members(COUNTRY_MEMBERS, _SEPARATOR.join(texts[: len(COUNTRY_MEMBERS)]))
+    return {**of_country, **dict.fromkeys(PLACE_MEMBERS)}
 
 
 def currency(texts: list[bytes]) -> Object:
     """Return the currency object of a country's row."""
-    return _object(CURRENCY_MEMBERS, _SEPARATOR.join(texts[len(COUNTRY_MEMBERS) :]))
+    return members(CURRENCY_MEMBERS, _SEPARATOR.join(texts[len(COUNTRY_MEMBERS) :]))
 
 
 def place_members(row: bytes) -> Object:
     """Return the members of a location object that do not follow from its country."""
-    return _object(PLACE_MEMBERS, row)
+    return members(PLACE_MEMBERS, row)
 
 
 def network(row: bytes) -> Object:
     """Return the network object."""
     if row.startswith(_SEPARATOR):
-        return _object(NETWORK_MEMBERS_WITHOUT_ASN, row[1:])
-    return _object(NETWORK_MEMBERS, row)
+        return members(NETWORK_MEMBERS_WITHOUT_ASN, row[1:])
+    return members(NETWORK_MEMBERS, row)
 
 
-def _object(members: tuple[str, ...], row: bytes) -> Object:
+def members(names: tuple[str, ...], row: bytes) -> Object:
     """Name the values of a row."""
     # 15169\n"Google" becomes [15169,"Google"].
     values = _scan("[" + row.decode().replace(SEPARATOR, ",") + "]")[0]
-    return dict(zip(members, values, strict=True))
+    return dict(zip(names, values, strict=True))
 
 
 # --- kinds

@@ -30,6 +30,8 @@ cdef class Answer:
     cdef int64_t second
     cdef int status  # of ``_find``
     cdef object given  # the address, if it was given as a text; data and prefix of a restored answer
+    cdef State owner  # the state, if it has own columns
+    cdef dict own_members  # of a restored answer, if its dataset has own columns
 
     def __getattribute__(self, name):
         # The names in a program are interned, so comparing pointers finds the groups at once.
@@ -75,6 +77,11 @@ cdef class Answer:
     def network(self):
         """Who announces and uses the network."""
         return _network_of(self)
+
+    @property
+    def own(self):
+        """The own columns of the dataset, for a private address too."""
+        return _own_of(self)
 
     @property
     def prefix(self):
@@ -142,13 +149,15 @@ cdef Answer _answer(State state, object ip, int64_t second):
         answer.state, answer.second = state, second
         if type(ip) is str:
             answer.given = ip
+    if state.own is not None:
+        answer.owner = state
     return answer
 
 
-def restore(dict data, str prefix, int code):
+def restore(dict data, str prefix, int code, dict own=None):
     """Return an answer from the pickled state of one; see ``protocol.Implementation``."""
     cdef Answer answer = Answer.__new__(Answer)
-    answer.status = code
+    answer.status, answer.own_members = code, own
     if data is not None:
         answer.given = data, prefix
     return answer
@@ -187,10 +196,14 @@ cdef class _View:
         )
 
     def __getattr__(self, name):
-        raise _rest().missing(name, self._group)
+        raise _rest().missing(name, self._group, tuple(self._names))
 
     def __dir__(self):
         return [*object.__dir__(self), *self.codes]
+
+    @property
+    def _names(self):
+        return [] if self.codes is None else [*self.codes]
 
     def __eq__(self, other):
         return _rest().equal_views(self, other)
@@ -261,6 +274,30 @@ cdef class NetworkView(_View):
     _group = "network"
 
 
+@cython.final
+@cython.no_gc
+cdef class OwnView(_View):
+    """The own columns of an answer; see ``python_answer.OwnView``."""
+
+    _group = "own"
+
+    def __getattribute__(self, name):
+        if self.codes is None or name not in self.codes:
+            return PyObject_GenericGetAttr(self, name)
+        return _own_member(self.answer, name)
+
+
+cdef object _own_member(Answer answer, object name):
+    cdef Match found = answer.found
+    if answer.owner is None:
+        value = answer.own_members[name]
+        return value.copy() if type(value) is list else value
+    if answer.status == INVALID:
+        return None
+    _find_own_row(answer.owner, &found)
+    return _own_value(answer.owner, found.own, answer.owner.own.member_codes[name])
+
+
 cdef dict _codes_of(str group):
     """Return the code of each member of a group."""
     return {name: _CODES[f"{group}.{name}"] for name in fields.members(fields.FIELDS, group)}
@@ -287,3 +324,9 @@ cdef inline _View _currency_of(Answer answer):
 
 cdef inline _View _network_of(Answer answer):
     return _viewed(<_View>NetworkView.__new__(NetworkView), answer, _NETWORK_CODES)
+
+
+cdef inline _View _own_of(Answer answer):
+    # A restored answer has no codes: its view needs the names only.
+    codes = answer.own_members or {} if answer.owner is None else answer.owner.own.member_codes
+    return _viewed(<_View>OwnView.__new__(OwnView), answer, codes)

@@ -22,6 +22,7 @@ Comparison-Based Searching, 2017.
 cdef struct Block:
     # The addresses to search for, by family, and their positions in the block.
     int ipv4_count, ipv6_count
+    bint with_private  # whether private addresses have interval ids too
     uint8_t ipv4_at[BLOCK]
     uint8_t ipv6_at[BLOCK]
     uint32_t values[BLOCK]
@@ -33,6 +34,7 @@ cdef struct Queue:
     # IPv4 addresses in their order: number i is at i modulo DEPTH.
     Py_ssize_t count  # of all that were added
     bint damaged
+    uint32_t private  # the bits of a private address's id that are of PRIVATE_ID: all or none
     uint32_t values[DEPTH]
     uint32_t lows[DEPTH]
     uint32_t sizes[DEPTH]
@@ -54,13 +56,14 @@ cdef int _locate_texts(
     Py_ssize_t count,
     int32_t* ids,
     uint8_t* families,
+    bint with_private,
 ) noexcept nogil:
     """Locate texts; 0 or DAMAGED."""
     cdef Column column
     cdef Address address
     cdef Py_ssize_t at
     cdef int64_t begin, end
-    _begin(&column)
+    _begin(&column, with_private)
     for at in range(count):
         begin, end = offsets[at], offsets[at + 1]
         if 0 <= begin <= end <= size:
@@ -79,21 +82,32 @@ cdef int _locate_numbers(
     const uint64_t* lows,
     Py_ssize_t count,
     int32_t* ids,
+    bint with_private,
 ) noexcept nogil:
     """Locate integers; 0 or DAMAGED."""
     cdef Column column
     cdef Address address
     cdef Py_ssize_t at
-    _begin(&column)
+    _begin(&column, with_private)
     for at in range(count):
         address.family, address.high, address.low = families[at], highs[at], lows[at]
         _add(state, &column, &address, &ids[at])
     return _finish(state, &column)
 
 
-cdef inline void _begin(Column* column) noexcept nogil:
-    column.ipv4.count, column.ipv4.damaged = 0, False
-    column.ipv6.ipv4_count = column.ipv6.ipv6_count = 0
+cdef inline void _begin(Column* column, bint with_private) noexcept nogil:
+    _begin_queue(&column.ipv4, with_private)
+    _begin_block(&column.ipv6, with_private)
+
+
+cdef inline void _begin_queue(Queue* queue, bint with_private) noexcept nogil:
+    queue.count, queue.damaged = 0, False
+    queue.private = 0 if with_private else 0xFFFF_FFFF
+
+
+cdef inline void _begin_block(Block* block, bint with_private) noexcept nogil:
+    block.ipv4_count = block.ipv6_count = 0
+    block.with_private = with_private
 
 
 cdef inline void _add(State state, Column* column, Address* address, int32_t* id) noexcept nogil:
@@ -103,7 +117,7 @@ cdef inline void _add(State state, Column* column, Address* address, int32_t* id
         _add_ipv4(state, &column.ipv4, <uint32_t>value, id)
     elif address.family == 0:
         id[0] = INVALID_ID
-    elif _private_ipv6(address):
+    elif _private_ipv6(address) and not column.ipv6.with_private:
         id[0] = PRIVATE_ID
     else:
         _add_ipv6(state, column, address, id)
@@ -152,7 +166,7 @@ cdef inline void _bisect_ipv4(State state, Queue* queue, Py_ssize_t at) noexcept
         half = size >> 1
         low += half & (0 - <uint32_t>(state.ipv4_starts[low + half] <= value))
         size -= half
-    private = 0 - <uint32_t>_private_ipv4(value)  # all ones if it is private
+    private = (0 - <uint32_t>_private_ipv4(value)) & queue.private  # all ones if it is private
     queue.ids[at][0] = <int32_t>(private & <uint32_t>PRIVATE_ID | low & ~private)
 
 
@@ -206,7 +220,7 @@ cdef inline int32_t _add_to_block(
         block.values[last], block.ipv4_at[last] = <uint32_t>value, <uint8_t>at
         block.ipv4_count = last + 1
         PREFETCH(&state.jump[<uint32_t>value >> state.jump_shift])
-    elif _private_ipv6(address):
+    elif _private_ipv6(address) and not block.with_private:
         return PRIVATE_ID
     else:
         last = block.ipv6_count
@@ -227,7 +241,7 @@ cdef int _locate_block(State state, Block* block, int32_t* ids) noexcept nogil:
 cdef int _locate_ipv4s(State state, Block* block, int32_t* ids) noexcept nogil:
     cdef Queue queue
     cdef int at
-    queue.count, queue.damaged = 0, False
+    _begin_queue(&queue, block.with_private)
     for at in range(block.ipv4_count):
         _add_ipv4(state, &queue, block.values[at], &ids[block.ipv4_at[at]])
     _finish_ipv4(state, &queue)

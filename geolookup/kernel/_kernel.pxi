@@ -84,10 +84,10 @@ cdef class Kernel:
         cdef int64_t second = 0 if at is None else instant(at)
         if more or not isinstance(field, str):
             return _get_several(state, _names(field, more), ip, default, at, clean)
-        code = _field_code(field, "get")
+        code = _field_code(state, field, "get")
         if clean:
             ip = _cleaned(ip)
-        if _find(state, ip, &answer):
+        if _find_own(state, ip, &answer) if code >= OWN_GROUP else _find(state, ip, &answer):
             return default
         if at is None and _is_time(code):
             second = c_time(NULL)
@@ -112,6 +112,21 @@ cdef class Kernel:
             ip = _cleaned(ip)
         return _answer(state, ip, c_time(NULL) if at is None else instant(at))
 
+    def own(self, ip, *, bint clean=False):
+        """Return the own columns of the dataset for an address: a dict by their names.
+
+        A value is None if it is unknown. Private addresses have values too, in the columns that
+        the recipe declares private. The result is None for a malformed address; the caller may
+        change it. ``answer`` describes ``clean``. Raises ValueError if the dataset has no own
+        columns, DatasetError for a damaged dataset.
+        """
+        cdef State state = self._open()
+        cdef Match answer
+        _own_table(state, "own")
+        if clean:
+            ip = _cleaned(ip)
+        return None if _find_own(state, ip, &answer) else _own_dict(state, answer.own)
+
     cdef State _open(self):
         state = self._current[0]
         if state is None:
@@ -129,6 +144,9 @@ cdef int CURRENCY = COUNTRY + len(fields.COUNTRY_MEMBERS)
 cdef int PLACE = CURRENCY + len(fields.CURRENCY_MEMBERS)
 cdef int NETWORK = PLACE + len(fields.PLACE_MEMBERS)
 cdef int CODES = NETWORK + len(fields.NETWORK_MEMBERS)
+# Then the own columns of a dataset: all of them, and each.
+cdef int OWN_GROUP = CODES
+cdef int OWN = OWN_GROUP + 1
 
 
 cdef object _cleaned(object ip):
@@ -205,14 +223,18 @@ cdef tuple _get_several(State state, tuple names, object ip, default, at, bint c
     cdef Match answer
     cdef int code
     cdef list values = []
-    cdef list codes = [_field_code(name, "get") for name in names]
+    cdef list codes = [_field_code(state, name, "get") for name in names]
     cdef int64_t second = c_time(NULL) if at is None else instant(at)
+    cdef int status
     if clean:
         ip = _cleaned(ip)
-    if _find(state, ip, &answer):
-        return (default,) * len(codes)
+    status = _find(state, ip, &answer)
+    if max(codes, default=0) >= OWN_GROUP and status != INVALID:
+        _find_own_row(state, &answer)
     for code in codes:
-        value = _project(state, &answer, code, ip, second)
+        # Own columns are known for private addresses too.
+        has_answer = status == 0 or status == PRIVATE and code >= OWN_GROUP
+        value = _project(state, &answer, code, ip, second) if has_answer else None
         values.append(default if value is None else value)
     return tuple(values)
 
@@ -223,12 +245,14 @@ cdef tuple _names(object field, tuple more):
     return names_of((field, *more))
 
 
-cdef int _field_code(object name, str call) except -1:
+cdef int _field_code(State state, object name, str call) except -1:
     code = _CODES.get(name) if isinstance(name, str) else None
+    if code is None and state.own is not None and isinstance(name, str):
+        code = state.own.codes.get(name)
     if code is None:
         from geolookup.contract.paths import unknown_field
 
-        raise unknown_field(name, call)
+        raise unknown_field(name, call, state.dataset.schema.fields)
     return code
 
 
@@ -242,6 +266,8 @@ cdef object _project(State state, Match* answer, int code, object ip, int64_t se
     cdef _Country country
     cdef Py_ssize_t size
     cdef Text texts
+    if code >= OWN_GROUP:
+        return _own_value(state, answer.own, code)
     if code >= NETWORK:
         return _member(state, state.networks, answer.network, code - NETWORK)
     if code >= PLACE:

@@ -187,10 +187,18 @@ cdef int _read_objects(
     State state, list ips, Py_ssize_t begin, Batch* batch, int texts
 ) except -1:
     """Read up to ``BLOCK`` addresses from position ``begin`` on, and find their rows."""
+    _read_addresses(state, ips, begin, batch, False)
+    return _find_rows(state, batch, texts)
+
+
+cdef int _read_addresses(
+    State state, list ips, Py_ssize_t begin, Batch* batch, bint with_private
+) except -1:
+    """Read addresses into a block; ``_locate_block`` finds their intervals."""
     cdef Py_ssize_t at
     cdef Address* address
     batch.count = <int>min(<Py_ssize_t>BLOCK, len(ips) - begin)
-    batch.block.ipv4_count = batch.block.ipv6_count = 0
+    _begin_block(&batch.block, with_private)
     for at in range(batch.count):
         PREFETCH(PyList_GET_ITEM(ips, begin + at))
     for at in range(batch.count):
@@ -199,7 +207,7 @@ cdef int _read_objects(
         if not (_read_text(ip, address) if type(ip) is str else _read_object(ip, address)):
             address.family = 0
         batch.ids[at] = _add_to_block(state, &batch.block, at, address)
-    return _find_rows(state, batch, texts)
+    return 0
 
 
 cdef Py_ssize_t _read_lines(State state, bytes lines, Py_ssize_t begin, Batch* batch) except -1:
@@ -212,7 +220,7 @@ cdef Py_ssize_t _read_lines(State state, bytes lines, Py_ssize_t begin, Batch* b
     cdef Text stop
     cdef Address* address
     batch.count = 0
-    batch.block.ipv4_count = batch.block.ipv6_count = 0
+    _begin_block(&batch.block, False)
     while batch.count < BLOCK and begin < size:
         stop = <Text>memchr(text + begin, c"\n", size - begin)
         end = size if stop == NULL else stop - text

@@ -117,6 +117,9 @@ cdef class _Texts:
         return 0
 
 
+cdef class _OwnTable
+
+
 @cython.final
 cdef class State:
     """See ``protocol.State``."""
@@ -145,6 +148,7 @@ cdef class State:
     cdef list values_by_row  # by path: the values that ``_values`` keeps
     cdef uint32_t* location_misses  # by slot: the row of the last miss
     cdef uint32_t* network_misses
+    cdef _OwnTable own  # None without own columns
 
     def __cinit__(self, dataset):
         self.dataset = dataset
@@ -155,6 +159,7 @@ cdef class State:
         self._map_ipv4(dataset)
         self._map_ipv6(dataset)
         self._map_tables(dataset)
+        self._map_own(dataset)
 
     def __dealloc__(self):
         free(self.location_misses)
@@ -214,6 +219,13 @@ cdef class State:
         self.values_by_row = [None] * CODES
         return 0
 
+    cdef int _map_own(self, dataset) except -1:
+        if dataset.owns is not None:
+            self.own = _OwnTable(dataset)
+            self.ipv4_count = min(self.ipv4_count, self.own.ipv4_column.count)
+            self.ipv6_count = min(self.ipv6_count, self.own.ipv6_column.count)
+        return 0
+
     def interval_ipv4(self, value):
         """See ``protocol.State``."""
         return _checked(self, _interval_ipv4(self, value))
@@ -249,7 +261,7 @@ cdef class State:
             "network": _network(self, network_row, network, network_size),
         }
 
-    def locate_texts(self, data, offsets, ids, families):
+    def locate_texts(self, data, offsets, ids, families, bint with_private=False):
         """See ``protocol.State``."""
         cdef _Column texts = _array(data, c"B"), bounds = _array(offsets, c"q")
         cdef _Column out = _output(ids, c"i"), family = _output(families, c"B")
@@ -259,12 +271,12 @@ cdef class State:
         with nogil:
             status = _locate_texts(
                 self, <Text>texts.data, texts.count, <const int64_t*>bounds.data, out.count,
-                <int32_t*>out.data, <uint8_t*>family.data,
+                <int32_t*>out.data, <uint8_t*>family.data, with_private,
             )
         if status:
             raise _outside(self)
 
-    def locate_numbers(self, families, highs, lows, ids):
+    def locate_numbers(self, families, highs, lows, ids, bint with_private=False):
         """See ``protocol.State``."""
         cdef _Column family = _array(families, c"B"), high = _array(highs, c"Q")
         cdef _Column low = _array(lows, c"Q"), out = _output(ids, c"i")
@@ -274,7 +286,7 @@ cdef class State:
         with nogil:
             status = _locate_numbers(
                 self, <const uint8_t*>family.data, <const uint64_t*>high.data,
-                <const uint64_t*>low.data, out.count, <int32_t*>out.data,
+                <const uint64_t*>low.data, out.count, <int32_t*>out.data, with_private,
             )
         if status:
             raise _outside(self)
@@ -299,7 +311,20 @@ cdef class State:
                     <uint32_t*>network.data,
                 )
         if bad >= 0:
-            raise IndexError(f"interval id {numbers[bad]} does not exist in this dataset")
+            raise _no_interval(numbers[bad])
+
+    def take_own_rows(self, ids, owns):
+        """See ``protocol.State``."""
+        cdef _Column intervals = _array(ids, c"i"), out = _output(owns, c"I")
+        cdef const int32_t* numbers = <const int32_t*>intervals.data
+        cdef Py_ssize_t bad
+        cdef _OwnTable own = _own_table(self, "take_own_rows")
+        if out.count != intervals.count:
+            raise ValueError("the columns differ in length")
+        with nogil:
+            bad = _take_rows(self, own.ipv4, own.ipv6, numbers, out.count, <uint32_t*>out.data)
+        if bad >= 0:
+            raise _no_interval(numbers[bad])
 
     def envelopes(self, list ips, seconds):
         """See ``protocol.State``."""
@@ -329,6 +354,10 @@ cdef object _zone_period(str zone, int64_t second):
     data = zone_file(zone)
     period = None if data is None else period_in_file(data, second)
     return period_of(zone, second) if period is None else period
+
+
+cdef object _no_interval(int32_t id):
+    return IndexError(f"interval id {id} does not exist in this dataset")
 
 
 cdef object _outside(State state):

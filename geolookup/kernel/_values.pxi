@@ -19,51 +19,96 @@ cdef object _UNREAD = object()
 
 
 cdef list _many_values(State state, list ips, names, seconds, default):
-    cdef Batch batch
+    cdef Batch batch, own
+    cdef Batch* source
     cdef Py_ssize_t begin, at, position
     cdef bint is_one = isinstance(names, str)
     cdef tuple several = (names,) if is_one else names
-    cdef tuple codes = tuple([_field_code(name, "get_many") for name in several])
+    cdef tuple codes = tuple([_field_code(state, name, "get_many") for name in several])
     cdef list kept = [_kept_values(state, code) for code in codes]
     cdef list values = []
     cdef object nothing = default if is_one else (default,) * len(codes)
     cdef int texts = _texts_of(codes)
+    cdef bint has_own = max(codes, default=0) >= OWN_GROUP
+    cdef bint has_contract = min(codes, default=0) < OWN_GROUP
     _check_seconds(ips, seconds)
     for begin in range(0, len(ips), BLOCK):
-        _read_objects(state, ips, begin, &batch, texts)
-        for at in range(batch.count):
-            _approach(state, &batch, at, texts)
+        if has_contract:
+            _read_objects(state, ips, begin, &batch, texts)
+            for at in range(batch.count):
+                _approach(state, &batch, at, texts)
+        if has_own:
+            _read_own(state, ips, begin, &own)
+        # Every address that has an answer has own columns.
+        source = &own if has_own else &batch
+        for at in range(source.count):
             # A new tuple has null pointers as items; every field sets its own below.
-            values.append(nothing if is_one or batch.ids[at] < 0 else PyTuple_New(len(codes)))
+            values.append(nothing if is_one or source.ids[at] < 0 else PyTuple_New(len(codes)))
         for at in range(len(codes)):
             position = ONE if is_one else at
+            source = &own if codes[at] >= OWN_GROUP else &batch
             if kept[at] is None:
-                _set_values(
-                    state, &batch, ips, begin, codes[at], seconds, values, position, default
-                )
+                _set_values(state, source, ips, begin, codes[at], seconds, values, position, default)
             else:
-                _set_kept_values(
-                    state, &batch, codes[at], kept[at], values, begin, position, default
-                )
+                _set_kept_values(state, source, codes[at], kept[at], values, begin, position, default)
+            if has_own and source == &batch and not is_one:
+                _set_private(&batch, &own, values, begin, position, default)
     return values
+
+
+cdef int _set_private(
+    Batch* batch, Batch* own, list values, Py_ssize_t begin, Py_ssize_t position, default
+) except -1:
+    """Set the default of a field of the contract for private addresses, whose own row is known."""
+    cdef Py_ssize_t at
+    for at in range(batch.count):
+        if own.ids[at] >= 0 and batch.ids[at] < 0:
+            _set_item(values, begin + at, position, default)
+    return 0
+
+
+cdef int _read_own(State state, list ips, Py_ssize_t begin, Batch* own) except -1:
+    """Read up to ``BLOCK`` addresses from position ``begin`` on, and find their own rows."""
+    cdef Py_ssize_t at, id
+    _read_addresses(state, ips, begin, own, True)
+    if _locate_block(state, &own.block, own.ids):
+        raise _outside(state)
+    for at in range(own.count):
+        id = own.ids[at]
+        if id >= state.ipv4_count:
+            PREFETCH(&state.own.ipv6[id - state.ipv4_count])
+        elif id >= 0:
+            PREFETCH(&state.own.ipv4[id])
+    for at in range(own.count):
+        id = own.ids[at]
+        if id >= 0:
+            own.answers[at].own = (
+                state.own.ipv6[id - state.ipv4_count] if id >= state.ipv4_count
+                else state.own.ipv4[id]
+            )
+            state.own.texts.prefetch(own.answers[at].own)
+    return 0
 
 
 cdef list _kept_values(State state, int code):
     """Return the values of a field by row, with ``_UNREAD`` in most places; None if no row has it."""
     cdef Py_ssize_t rows
     # Below COUNTRY: ip, time and whole groups. These need more than one row.
-    if code < COUNTRY:
+    if code < COUNTRY or code == OWN_GROUP:
         return None
-    if state.values_by_row[code] is None:
+    by_column, at = (state.values_by_row, code) if code < OWN else (state.own.values_by_row, code - OWN)
+    if by_column[at] is None:
         rows = _table_of(state, code).count
         values = [_UNREAD] * min(rows, <Py_ssize_t>MOST_ROWS)
         # It holds texts and numbers only, so no cycle: a garbage collection need not visit them.
         PyObject_GC_UnTrack(values)
-        state.values_by_row[code] = values
-    return <list>state.values_by_row[code]
+        by_column[at] = values
+    return <list>by_column[at]
 
 
 cdef inline _Texts _table_of(State state, int code):
+    if code >= OWN:
+        return state.own.texts
     if code >= NETWORK:
         return state.networks
     return state.locations if code >= PLACE else state.country_texts
@@ -179,6 +224,8 @@ cdef int _find_kept(State state, Batch* batch, int code, list kept, Py_ssize_t* 
 
 cdef inline Py_ssize_t _row_of(State state, Match* answer, int code) noexcept:
     """Return the row with the value of a field; -1 if it does not exist."""
+    if code >= OWN:
+        return answer.own
     if code >= NETWORK:
         return answer.network
     if code >= PLACE:

@@ -52,7 +52,11 @@ def restored_prefix(text: str | None) -> Network | None:
 def member_of(data: Data, name: str, group: str | None) -> Any:
     """Return a member of data, or of one of its groups; None if it is absent."""
     values: Mapping[str, Any] = cast("Object", data)[group] if group else data
-    value = values.get(name)
+    return copy_value(values.get(name))
+
+
+def copy_value(value: Any) -> Any:
+    """Return a value, a list as a copy that the caller may change."""
     return value.copy() if isinstance(value, list) else value
 
 
@@ -68,7 +72,8 @@ def equal(answer: Answer, other: object) -> Any:
     """Return whether two answers are equal; NotImplemented for anything else."""
     if type(other) is not type(answer):
         return NotImplemented
-    return answer.to_dict() == other.to_dict() and answer.prefix == other.prefix
+    own = members(answer.own) == members(other.own)
+    return own and answer.to_dict() == other.to_dict() and answer.prefix == other.prefix
 
 
 def hash_of(answer: Answer) -> int:
@@ -78,17 +83,23 @@ def hash_of(answer: Answer) -> int:
 
 
 def reduce(answer: Answer) -> tuple[object, ...]:
-    """Return how an answer is pickled: by its data, its prefix and its error code."""
+    """Return how an answer is pickled: by its data, prefix, error code and own columns."""
     text = None if answer.prefix is None else str(answer.prefix)
+    own = members(answer.own)
     # code 0: no error. ``restore`` is a function of this module: either kernel reads the pickle.
-    return restore, (answer.to_dict()["data"], text, answer.error_code or 0)
+    return restore, (
+        answer.to_dict()["data"],
+        text,
+        answer.error_code or 0,
+        *([own] if own else []),
+    )
 
 
-def restore(data: Data | None, prefix: str | None, code: int) -> Answer:
+def restore(data: Data | None, prefix: str | None, code: int, own: Object | None = None) -> Answer:
     """Return an answer of the kernel of this process from its pickled state."""
     from geolookup import kernel
 
-    return kernel.restore(data, prefix, code)
+    return kernel.restore(data, prefix, code, own)
 
 
 def text(answer: Answer) -> str:
@@ -102,30 +113,33 @@ def text(answer: Answer) -> str:
     return f"<geolookup.Answer {line_text(', '.join(filter(None, parts))) or 'unknown'}>"
 
 
-def missing(name: str, group: str | None) -> AttributeError:
-    """Return the error for a member that an answer, or a group of it, does not have."""
+def missing(name: str, group: str | None, names: tuple[str, ...] = ()) -> AttributeError:
+    """Return the error for a member that an answer, or a group with these names, does not have."""
     owner = f"geolookup.Answer.{group}" if group else "geolookup.Answer"
-    hint = "" if name.startswith("_") else f"; {_hint(name, group)}"  # tools look for special names
+    hint = (
+        "" if name.startswith("_") else f"; {_hint(name, group, names)}"
+    )  # tools look for special names
     # Without ``obj`` a traceback adds no name of its own.
     return AttributeError(f"{owner} has no member {name!r}{hint}", name=name)
 
 
-def _hint(name: str, group: str | None) -> str:
-    from geolookup.contract.paths import path_of_name
+def _hint(name: str, group: str | None, names_of_group: tuple[str, ...]) -> str:
+    from geolookup.contract.paths import DECLARE, path_of_name
 
     path = path_of_name(name) or ""
     if group is None:
-        names = [path, *fields.PATHS, "prefix", "success", "error_code", "error_message", "to_dict"]
+        others = ["own", "prefix", "success", "error_code", "error_message", "to_dict"]
+        names = [path, *fields.PATHS, *others]
         return suggestion(path) if path else near_match(name, names)
+    if not names_of_group:
+        return DECLARE
     member = path.removeprefix(f"{group}.")
-    members_of = fields.members(fields.FIELDS, group)
-    return suggestion(member) if member in members_of else near_match(name, members_of)
+    return suggestion(member) if member in names_of_group else near_match(name, names_of_group)
 
 
 def members(view: View) -> Object:
     """Return the members of a view by name, in contract order."""
-    names = fields.members(fields.FIELDS, view._group)  # noqa: SLF001 - of both kernels' views
-    return {name: getattr(view, name) for name in names}
+    return {name: getattr(view, name) for name in view._names}  # noqa: SLF001 - of both kernels
 
 
 def equal_views(view: View, other: object) -> Any:
@@ -169,5 +183,10 @@ def card(answer: Answer) -> str:
             ("currency", join_values(currency.code, currency.name)),
             ("network", network_name(members(network))),
             ("kind", join_values(network.connection_type, network.user_type)),
+            *((f"own.{name}", _joined(value)) for name, value in members(answer.own).items()),
         ],
     )
+
+
+def _joined(value: Any) -> object:
+    return ", ".join(value) if isinstance(value, list) else value

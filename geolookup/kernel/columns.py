@@ -70,6 +70,8 @@ def locate_numbers(
     highs: U64,
     lows: U64,
     ids: I32,
+    *,
+    with_private: bool = False,
 ) -> None:
     """Locate n addresses by family (4, 6; 0: malformed) and halves; IPv4 is in ``lows``."""
     addresses = replace_embedded(MixedAddresses(families, highs, lows))
@@ -87,7 +89,7 @@ def locate_numbers(
         bounds, is_private = cut_at(family, ranges_of(family, PRIVATE))
         private = is_private[bounds.search(Addresses(low, high)) - 1]
         interval = count_up_to(first_highs, first_lows, high, low) - 1 + before
-        ids[selection] = np.where(private, PRIVATE_ID, interval)
+        ids[selection] = interval if with_private else np.where(private, PRIVATE_ID, interval)
         before = len(dataset.ipv4_starts)
 
 
@@ -97,18 +99,26 @@ def take_rows(dataset: Dataset, ids: I32, locations: U32, networks: U32) -> None
     Both are 0, the unknown row, if the id is below 0. A table whose array has length 0 is
     skipped. Raises IndexError for an interval id that does not exist in the dataset.
     """
-    ipv4 = len(dataset.ipv4_starts)
-    outside = ids >= ipv4 + len(dataset.ipv6_highs)
+    if len(locations):
+        take_table(dataset, ids, locations, dataset.ipv4_locations, dataset.ipv6_locations)
+    if len(networks):
+        take_table(dataset, ids, networks, dataset.ipv4_networks, dataset.ipv6_networks)
+
+
+def take_table(dataset: Dataset, ids: I32, rows: U32, ipv4: memoryview, ipv6: memoryview) -> None:
+    """Fill in the rows of one table for n interval ids, given the rows of each family's intervals.
+
+    0 if the id is below 0. Raises IndexError for an interval id that does not exist.
+    """
+    if len(rows) != len(ids):
+        raise ValueError("the columns differ in length")
+    count = len(dataset.ipv4_starts)
+    outside = ids >= count + len(dataset.ipv6_highs)
     if outside.any():
         raise IndexError(f"interval id {ids[outside][0]} does not exist in this dataset")
-    for out, first, second in (
-        (locations, dataset.ipv4_locations, dataset.ipv6_locations),
-        (networks, dataset.ipv4_networks, dataset.ipv6_networks),
-    ):
-        if len(out):
-            for selection, before, table in ((ids < ipv4, 0, first), (ids >= ipv4, ipv4, second)):
-                out[selection] = np.asarray(table)[ids[selection] - before]
-            out[ids < 0] = 0
+    for selection, before, table in ((ids < count, 0, ipv4), (ids >= count, count, ipv6)):
+        rows[selection] = np.asarray(table)[ids[selection] - before]
+    rows[ids < 0] = 0
 
 
 def gather(

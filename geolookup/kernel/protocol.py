@@ -62,10 +62,34 @@ class State(Locator, Intervals, Protocol):
 
     ``Engine.snapshot`` returns it to adapters, its ``dataset`` included.
     Every method raises DatasetError if an index of the dataset points outside its table.
-    ``take_rows`` raises IndexError for an interval id that does not exist in the dataset.
+    ``take_rows`` and ``take_own_rows`` raise IndexError for an interval id that does not exist in
+    the dataset.
     """
 
     def __init__(self, dataset: Dataset) -> None: ...
+
+    def locate_texts(
+        self,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        ids: NDArray[np.int32],
+        families: NDArray[np.uint8],
+        with_private: bool = False,
+    ) -> None:
+        """Locate texts; with ``with_private``, private addresses have interval ids too.
+
+        Own columns can be known for these: the ids are for ``take_own_rows`` only.
+        """
+
+    def locate_numbers(
+        self,
+        families: NDArray[np.uint8],
+        highs: NDArray[np.uint64],
+        lows: NDArray[np.uint64],
+        ids: NDArray[np.int32],
+        with_private: bool = False,
+    ) -> None:
+        """Locate integers; ``locate_texts`` describes ``with_private``."""
 
     def take_rows(
         self,
@@ -76,6 +100,12 @@ class State(Locator, Intervals, Protocol):
         """Fill in the location and network rows of n interval ids; 0 (unknown) for ids below 0.
 
         A table whose array has length 0 is skipped.
+        """
+
+    def take_own_rows(self, ids: NDArray[np.int32], owns: NDArray[np.uint32]) -> None:
+        """Fill in the rows of own columns for n interval ids; 0 (unknown) for ids below 0.
+
+        Raises ValueError if the dataset has no own columns.
         """
 
     def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Envelope]:
@@ -97,7 +127,8 @@ class State(Locator, Intervals, Protocol):
         """Return the value of a field per address, or a tuple of the values of several fields.
 
         One field or group is a text, several are a tuple. A value is ``default`` if it is unknown,
-        or if the address has no answer. Raises ValueError for an unknown name.
+        or if the address has no answer. Own columns have values for private addresses too. Raises
+        ValueError for an unknown name.
         """
 
     def lines(self) -> Lines:
@@ -158,6 +189,9 @@ class Kernel(Protocol):
 
     def answer(self, ip: object, *, at: Any = None, clean: bool = False) -> Answer:
         """Return the answer as an object."""
+
+    def own(self, ip: object, *, clean: bool = False) -> dict[str, Any] | None:
+        """Return the own columns of the dataset by their names."""
 
     def _open_state(self) -> State:
         """Return the current state; raises ClosedError after ``_swap(None)``."""
@@ -221,10 +255,13 @@ class Implementation(Protocol):
         For a text that is malformed or outside ``data``, family and halves are 0.
         """
 
-    def restore(self, data: Data | None, prefix: str | None, code: int) -> Answer:
+    def restore(
+        self, data: Data | None, prefix: str | None, code: int, own: dict[str, Any] | None = None
+    ) -> Answer:
         """Return an answer from its pickled members.
 
-        ``data`` and ``prefix`` belong to the answer; ``code`` is the code of its error, or 0.
+        ``data``, ``prefix`` and ``own`` belong to the answer; ``code`` is the code of its error,
+        or 0. ``own`` is None if the dataset has no own columns.
         """
 
     def split_log_lines(

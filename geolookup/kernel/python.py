@@ -16,6 +16,7 @@ from geolookup.contract.localtime import instant
 from geolookup.contract.paths import names_of, unknown_field
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import ClosedError, ContractError
+from geolookup.kernel.python_own import own_members, own_table, own_value
 from geolookup.kernel.python_rows import data_of, value_of
 from geolookup.kernel.python_state import State, find, resolve
 
@@ -148,9 +149,9 @@ class Kernel:
         if clean:
             ip = _clean(ip)
         if more or not isinstance(field, str):
-            paths = _paths(names_of((field, *more)), "get")
+            paths = _paths(state, names_of((field, *more)), "get")
             return _values(state, ip, paths, second, default)
-        return _values(state, ip, _paths((field,), "get"), second, default)[0]
+        return _values(state, ip, _paths(state, (field,), "get"), second, default)[0]
 
     def answer(self, ip: object, *, at: Any = None, clean: bool = False) -> Answer:
         """Return the answer for an address as an object.
@@ -171,6 +172,18 @@ class Kernel:
         if clean:
             ip = _clean(ip)
         return answer_of(state, ip, int(time()) if at is None else instant(at))
+
+    def own(self, ip: object, *, clean: bool = False) -> dict[str, Any] | None:
+        """Return the own columns of the dataset for an address: a dict by their names.
+
+        A value is None if it is unknown. Private addresses have values too, in the columns that
+        the recipe declares private. The result is None for a malformed address; the caller may
+        change it. ``answer`` describes ``clean``. Raises ValueError if the dataset has no own
+        columns, DatasetError for a damaged dataset.
+        """
+        state = self._state or self._open_state()
+        own_table(state, "own")
+        return own_members(state, _clean(ip) if clean else ip)
 
 
 def _clean(ip: object) -> object:
@@ -235,7 +248,7 @@ def _many_values(
     default: object,
 ) -> list[Any]:
     """See ``protocol.State``."""
-    paths = _paths((names,) if isinstance(names, str) else names, "get_many")
+    paths = _paths(state, (names,) if isinstance(names, str) else names, "get_many")
     values = [_values(state, ip, paths, second, default) for ip, second in _pair(ips, seconds)]
     return [value for (value,) in values] if isinstance(names, str) else values
 
@@ -244,20 +257,26 @@ def _values(
     state: State, ip: object, paths: list[str], second: int, default: object
 ) -> tuple[Any, ...]:
     try:
-        rows = find(state, ip)
+        match = find(state, ip)
     except ContractError:
-        return (default,) * len(paths)
-    values = [value_of(state, rows, path, second) for path in paths]
+        match = None
+    values = [
+        own_value(state, ip, path)  # known for private addresses too
+        if path.partition(".")[0] == fields.OWN
+        else match and value_of(state, match, path, second)
+        for path in paths
+    ]
     return tuple([default if value is None else value for value in values])
 
 
-def _paths(names: tuple[object, ...], call: str) -> list[str]:
+def _paths(state: State, names: tuple[object, ...], call: str) -> list[str]:
     """Return the paths of fields and groups; raises ValueError for an unknown name."""
     paths = []
     for name in names:
-        if not isinstance(name, str) or name not in fields.NAMES:
-            raise unknown_field(name, call)
-        paths.append(fields.NAMES[name])
+        path = state._paths.get(name) if isinstance(name, str) else None
+        if path is None:
+            raise unknown_field(name, call, state.dataset.schema.fields)
+        paths.append(path)
     return paths
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, TypeVar
 from geolookup.contract import envelope, fields
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel import answers
+from geolookup.kernel.python_own import own_value
 from geolookup.kernel.python_rows import data_of, value_of
 from geolookup.kernel.python_state import State, find
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from typing import dataclass_transform
 
+    from geolookup.contract.envelope import Object
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.networks import Network
     from geolookup.kernel.python_rows import Match
@@ -47,7 +49,7 @@ class Answer(_Immutable):
     address.
     """
 
-    __slots__ = ("_data", "_error", "_match", "_prefix", "_second", "_state")
+    __slots__ = ("_data", "_error", "_match", "_own", "_owner", "_prefix", "_second", "_state")
 
     _state: State | None  # None: no answer, or one that was restored
     _match: Match
@@ -55,6 +57,8 @@ class Answer(_Immutable):
     _error: type[ContractError]
     _data: Data | None  # of an answer that was restored
     _prefix: str | None
+    _owner: tuple[State, object] | None  # with own columns: the state, and the address
+    _own: Object | None  # of a restored answer, if its dataset has own columns
 
     @property
     def ip(self) -> str | None:
@@ -87,6 +91,11 @@ class Answer(_Immutable):
     def network(self) -> NetworkView:
         """Who announces and uses the network."""
         return _view(NetworkView, self)
+
+    @property
+    def own(self) -> OwnView:
+        """The own columns of the dataset, for a private address too."""
+        return _view(OwnView, self)
 
     @property
     def prefix(self) -> Network | None:
@@ -150,17 +159,18 @@ class Answer(_Immutable):
 
 def answer_of(state: State, ip: object, second: int) -> Answer:
     """Return the answer for an address."""
+    owner = (state, ip) if state.dataset.schema.own else None
     try:
         match = find(state, ip)
     except ContractError as error:
-        return _make(error=type(error))
-    return _make(state=state, match=match, second=second)
+        return _make(error=type(error), owner=owner)
+    return _make(state=state, match=match, second=second, owner=owner)
 
 
-def restore(data: Data | None, prefix: str | None, code: int) -> Answer:
+def restore(data: Data | None, prefix: str | None, code: int, own: Object | None = None) -> Answer:
     """Return an answer from its pickled state."""
     error = PrivateAddressError if code == PrivateAddressError.code else InvalidAddressError
-    return _make(data=data, prefix=prefix, error=error)
+    return _make(data=data, prefix=prefix, error=error, own=own)
 
 
 def _make(**members: object) -> Answer:
@@ -194,13 +204,17 @@ class View(_Immutable):
     if not TYPE_CHECKING:  # with __getattr__ a type checker accepts any name
 
         def __getattr__(self, name: str) -> Any:
-            if name not in fields.members(fields.FIELDS, self._group):
-                raise answers.missing(name, self._group)
+            if name not in self._names:
+                raise answers.missing(name, self._group, self._names)
             value = _read(self._answer, name, self._group)
             return answers.local_time(value) if name == "current_time" else value
 
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return fields.members(fields.FIELDS, self._group)
+
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *fields.members(fields.FIELDS, self._group)]
+        return [*super().__dir__(), *self._names]
 
     def __eq__(self, other: object) -> Any:
         return answers.equal_views(self, other)
@@ -299,3 +313,31 @@ class NetworkView(View):
     connection_type: str | None
     user_type: str | None
     # --- end of the generated part
+
+
+class OwnView(View):
+    """The own columns of an answer; their names depend on the dataset."""
+
+    __slots__ = ()
+    _group = fields.OWN
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return the value of a column; None if it is unknown."""
+
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in self._names:
+                raise answers.missing(name, self._group, self._names)
+            answer = self._answer
+            if answer._owner is None:
+                return answers.copy_value(answer._own[name])
+            return own_value(*answer._owner, f"{fields.OWN}.{name}")
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        if self._answer._owner is None:
+            return tuple(self._answer._own or ())
+        return tuple(field.member for field in self._answer._owner[0].dataset.schema.own)

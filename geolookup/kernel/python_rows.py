@@ -102,15 +102,16 @@ _LOCATION_LISTS, _NETWORK_LISTS = (
 
 def copied_location(template: Any) -> Any:
     """Copy a location with its lists: a caller's changes must not reach the cache."""
-    return _copy(template, _LOCATION_LISTS)
+    return copied(template, _LOCATION_LISTS)
 
 
 def copied_network(template: Any) -> Any:
     """Copy a network with its lists."""
-    return _copy(template, _NETWORK_LISTS)
+    return copied(template, _NETWORK_LISTS)
 
 
-def _copy(template: Any, lists: tuple[str, ...]) -> Any:
+def copied(template: Any, lists: tuple[str, ...]) -> Any:
+    """Copy an object and those members that are lists."""
     copy = template.copy()
     for member in lists:
         if copy[member] is not None:

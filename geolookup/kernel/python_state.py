@@ -18,10 +18,12 @@ from geolookup.contract.address import (
     parse_ipv4,
 )
 from geolookup.contract.envelope import Object
+from geolookup.contract.fields import NAMES, OWN
 from geolookup.contract.localtime import time_json, time_object
 from geolookup.contract.special import classes, is_private
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import PrivateAddressError
+from geolookup.kernel.python_own import OwnTable, own_table
 from geolookup.kernel.python_rows import Cache, Match, Rendering, copied_location, copied_network
 
 if TYPE_CHECKING:
@@ -53,6 +55,10 @@ class State:
         self._networks: Cache[Any] = Cache(rendering.network)
         self._times_json: dict[int, tuple[int, bytes]] = {}
         self._times: dict[int, tuple[int, Time]] = {}
+        self._own = OwnTable(dataset) if dataset.schema.own else None
+        own_paths = {field.path: field.path for field in dataset.schema.own}
+        #: the path of each name of a field or group
+        self._paths = {**NAMES, OWN: OWN, **own_paths} if own_paths else NAMES
 
     def interval_ipv4(self, value: int) -> int:
         """See ``protocol.State``."""
@@ -92,21 +98,35 @@ class State:
             "network": copied_network(self._networks[network_row]),
         }
 
-    def locate_texts(self, data: U8, offsets: I64, ids: I32, families: U8) -> None:
+    def locate_texts(
+        self,
+        data: U8,
+        offsets: I64,
+        ids: I32,
+        families: U8,
+        with_private: bool = False,
+    ) -> None:
         """See ``protocol.State``."""
         from geolookup.kernel import columns
         from geolookup.kernel.python_texts import parse_texts
 
         addresses = columns.parse(data, offsets[:-1], offsets[1:] - offsets[:-1], parse_texts)
         families[:] = addresses.family
-        self.locate_numbers(addresses.family, addresses.high, addresses.low, ids)
+        self.locate_numbers(addresses.family, addresses.high, addresses.low, ids, with_private)
 
-    def locate_numbers(self, families: U8, highs: U64, lows: U64, ids: I32) -> None:
+    def locate_numbers(
+        self,
+        families: U8,
+        highs: U64,
+        lows: U64,
+        ids: I32,
+        with_private: bool = False,
+    ) -> None:
         """See ``protocol.State``."""
         from geolookup.kernel.columns import locate_numbers
 
         try:
-            locate_numbers(self.dataset, families, highs, lows, ids)
+            locate_numbers(self.dataset, families, highs, lows, ids, with_private=with_private)
         except IndexError:
             raise outside(self.dataset.path) from None
 
@@ -115,6 +135,13 @@ class State:
         from geolookup.kernel.columns import take_rows
 
         take_rows(self.dataset, ids, locations, networks)
+
+    def take_own_rows(self, ids: I32, owns: U32) -> None:
+        """See ``protocol.State``."""
+        from geolookup.kernel.columns import take_table
+
+        own = own_table(self, "take_own_rows").intervals
+        take_table(self.dataset, ids, owns, own[4], own[6])
 
     def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Envelope]:
         """See ``protocol.State``."""

@@ -16,11 +16,13 @@ from tests.datasets import SMALL
 from tests.kernel.modules import MODULES, compiled, needs_compiled
 
 #: The classes of ``engine.answer``; the Python kernel has them in another module.
-ANSWERS = {"Answer", "CurrencyView", "LocationView", "NetworkView", "TimeView"}
+ANSWERS = {"Answer", "CurrencyView", "LocationView", "NetworkView", "OwnView", "TimeView"}
 
 
 def members(protocol: type) -> dict[str, Any]:
-    return {name: value for base in protocol.__mro__ for name, value in vars(base).items()}
+    return {
+        name: value for base in reversed(protocol.__mro__) for name, value in vars(base).items()
+    }
 
 
 def public(names: Any) -> set[str]:

@@ -1,0 +1,256 @@
+"""Own columns in both kernels: the slow plain answer for every address, private ones too."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from ipaddress import IPv4Address, IPv6Address, ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from geolookup.contract.address import is_address
+from geolookup.contract.schema import CONTRACT
+from geolookup.dataset import layout
+from geolookup.dataset.files import Dataset
+from geolookup.errors import DatasetError
+from geolookup.kernel import answers
+from tests import own, strategies
+from tests.address_texts import EVERY
+from tests.datasets import SMALL
+from tests.kernel.modules import MODULES
+from tests.kernel.test_kernel import AT
+from tests.tiers import scaled
+
+_BOTH = pytest.mark.parametrize("module", MODULES)
+_NAMES = [f"own.{name}" for name in own.NAMES]
+
+
+def _bounds(rows: list[own.OwnRow]) -> list[str]:
+    """Return the addresses at the bounds of networks, IPv4 also as IPv6 carries it."""
+    texts = []
+    for row in rows:
+        network = ip_network(row.network)
+        for end in (int(network[0]), int(network[-1])):
+            for number in (end - 1, end, end + 1):
+                if 0 <= number < 1 << network.max_prefixlen:
+                    texts += _spellings(network.version, number)
+    return texts
+
+
+def _spellings(version: int, number: int) -> list[str]:
+    if version == 6:
+        return [str(IPv6Address(number))]
+    text, in_6to4 = str(IPv4Address(number)), IPv6Address(0x2002 << 112 | number << 80)
+    return [text, f"::ffff:{text}", f"64:ff9b::{text}", str(in_6to4)]
+
+
+TEXTS = _bounds(own.ROWS)
+
+
+def _check(kernel: Any, rows: list[own.OwnRow], texts: list[str]) -> None:
+    state, wanted = kernel._open_state(), []
+    for text in texts:
+        wanted.append(own.expected(rows, text) if is_address(text) else None)
+        assert kernel.own(text) == wanted[-1], text
+        assert answers.members(kernel.answer(text).own) == (wanted[-1] or dict.fromkeys(own.NAMES))
+    columns = [tuple(value.values()) if value else (None,) * len(_NAMES) for value in wanted]
+    assert [kernel.get(text, _NAMES) for text in texts] == columns
+    assert state.values([*texts], "own", AT) == wanted
+    for _ in range(2):  # the second from the values that were kept
+        assert state.values([*texts], tuple(_NAMES), AT) == columns
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return own.add_own(SMALL, tmp_path_factory.mktemp("own") / "dataset")
+
+
+@_BOTH
+def test_every_address(module: Any, folder: Path) -> None:
+    _check(module.Kernel(Dataset(folder)), own.ROWS, [*TEXTS, *EVERY])
+
+
+_NETWORKS = st.one_of(
+    st.tuples(strategies.ipv4_values, st.integers(4, 32)),
+    # In private space, and where several share bounds.
+    st.tuples(st.integers(0, 1 << 17).map(lambda low: 10 << 24 | low), st.integers(12, 32)),
+    st.tuples(strategies.ipv6_values, st.integers(16, 128)),
+    st.tuples(st.integers(0, 1 << 66).map(lambda low: 0xFD << 120 | low), st.integers(60, 128)),
+)
+
+
+def _network(address: tuple[int, int]) -> str:
+    number, length = address
+    bits = 32 if number < 1 << 32 else 128
+    return str(ip_network((number >> bits - length << bits - length, length)))
+
+
+_TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=5)
+_VALUES = st.fixed_dictionaries(
+    {},
+    optional={
+        "site_id": _TEXT,
+        "risk_score": st.integers(-(2**63), 2**63 - 1),
+        "share": st.floats(allow_nan=False, allow_infinity=False).map(lambda number: number or 0.0),
+        "is_vpn": st.booleans(),
+        "tags": st.lists(_TEXT, max_size=3),
+    },
+)
+
+
+@_BOTH
+@given(
+    st.lists(st.tuples(_NETWORKS, _VALUES), max_size=8),
+    st.lists(strategies.texts, max_size=5),
+)
+@settings(max_examples=scaled(15, 300))
+def test_any_columns(module: Any, networks: Any, texts: list[str]) -> None:
+    rows = [own.OwnRow(_network(number), values) for number, values in networks]
+    with tempfile.TemporaryDirectory() as temporary:
+        dataset = Dataset(own.add_own(SMALL, Path(temporary) / "dataset", rows))
+        _check(module.Kernel(dataset), rows, [*_bounds(rows), *texts])
+
+
+@_BOTH
+def test_the_contract_does_not_change(module: Any, folder: Path) -> None:
+    with_own, without = module.Kernel(Dataset(folder)), module.Kernel(Dataset(SMALL))
+    for text in (*TEXTS, *EVERY):
+        assert with_own.lookup(text, at=AT) == without.lookup(text, at=AT)
+        assert with_own.lookup_json(text, at=AT) == without.lookup_json(text, at=AT)
+    state, former = with_own._open_state(), without._open_state()
+    texts = [*TEXTS, *EVERY]
+    paths = tuple(field.path for field in CONTRACT.fields)
+    assert state.values(texts, paths, AT) == former.values(texts, paths, AT)
+    assert state.envelopes_json(texts, AT) == former.envelopes_json(texts, AT)
+
+
+@_BOTH
+def test_fields_together(module: Any, folder: Path) -> None:
+    kernel = module.Kernel(Dataset(folder))
+    names = "own.site_id", "country", "own", "own.tags", "time.current_timestamp"
+    wanted = {
+        "8.8.8.8": ("-", "US", kernel.own("8.8.8.8"), [], AT),
+        "10.1.2.3": ("Branch", "-", kernel.own("10.1.2.3"), "-", "-"),
+        "malformed": ("-",) * 5,
+    }
+    state = kernel._open_state()
+    assert state.values([*wanted], names, AT, "-") == [*wanted.values()]
+    for ip, values in wanted.items():
+        assert kernel.get(ip, *names, default="-", at=AT) == values
+    assert kernel.get("[10.1.2.3]:80", "own.site_id", clean=True) == "Branch"
+    assert kernel.own("[10.1.2.3]:80") is None
+    assert kernel.own(" 10.1.2.3", clean=True) == kernel.own("10.1.2.3")
+
+
+@_BOTH
+def test_callers_may_change_what_they_get(module: Any, folder: Path) -> None:
+    kernel = module.Kernel(Dataset(folder))
+    for _ in range(4):  # the row enters the cache
+        columns = kernel.own("8.8.8.9")
+        assert columns == own.expected(own.ROWS, "8.8.8.9")
+        columns["tags"].append("changed")
+        columns.clear()
+        kernel.get("8.8.8.9", "own.tags").append("changed")
+        kernel.answer("8.8.8.9").own.tags.append("changed")
+        kernel._open_state().values(["8.8.8.9"], "own.tags", AT)[0].append("changed")
+
+
+@_BOTH
+def test_answers(module: Any, folder: Path) -> None:
+    kernel, other = module.Kernel(Dataset(folder)), module.Kernel(Dataset(SMALL))
+    for text in ("8.8.8.9", "10.1.2.3", "malformed"):
+        answer = kernel.answer(text, at=AT)
+        restored = pickle.loads(pickle.dumps(answer))  # noqa: S301
+        assert restored.own.tags == answer.own.tags
+        assert answers.members(restored.own) == answers.members(answer.own)
+        assert type(restored) is not type(answer) or restored == answer
+        assert answer == kernel.answer(text, at=AT)
+        assert hash(answer.own) == hash(kernel.answer(text).own)
+        assert answer != other.answer(text, at=AT)
+        assert "tags" in dir(answer.own)
+    assert kernel.answer("10.1.2.3") != kernel.answer("10.0.0.0")
+    assert kernel.answer("10.1.2.3") == kernel.answer("10.1.2.4")
+    assert kernel.answer("8.8.8.9", at=AT).own == kernel.answer("8.8.8.10").own
+    assert str(kernel.answer("8.8.8.8").prefix) == "8.8.8.8/32"  # one interval
+    assert "own.tags" in kernel.answer("8.8.8.9")._repr_html_()
+    assert "any ☃" in kernel.answer("8.8.8.9")._repr_html_()
+    assert len(other.answer("8.8.8.8").__reduce__()[1]) == 3  # as without own columns
+    with pytest.raises(AttributeError, match=r"own has no member 'site'; did you mean 'site_id'"):
+        kernel.answer("8.8.8.8").own.site  # noqa: B018
+    with pytest.raises(AttributeError, match=r"immutable|not writable|no attribute"):
+        kernel.answer("8.8.8.8").own.site_id = "changed"
+
+
+@_BOTH
+def test_a_dataset_without_own_columns(module: Any) -> None:
+    kernel = module.Kernel(Dataset(SMALL))
+    problem = r"the dataset has no own columns; declare them in \[columns\] of the recipe"
+    column = r"the dataset has no column 'own.x'; declare it in \[columns\] of the recipe"
+    for call in (kernel.own, lambda ip: kernel.get(ip, "own")):
+        with pytest.raises(ValueError, match=problem):
+            call("8.8.8.8")
+    for several in ("own.x", ["country", "own.x"]):
+        with pytest.raises(ValueError, match=column):
+            kernel.get("8.8.8.8", several)
+    with pytest.raises(ValueError, match=column):
+        kernel._open_state().values(["8.8.8.8"], "own.x", AT)
+    with pytest.raises(AttributeError, match=r"declare it in \[columns\] of the recipe"):
+        kernel.answer("8.8.8.8").own.x  # noqa: B018
+    assert answers.members(kernel.answer("8.8.8.8").own) == {}
+
+
+@_BOTH
+def test_unknown_columns(module: Any, folder: Path) -> None:
+    kernel = module.Kernel(Dataset(folder))
+    for name in ("own.site", "site_id"):
+        with pytest.raises(ValueError, match=r"did you mean 'own\.site_id'"):
+            kernel.get("8.8.8.8", name)
+
+
+# --- damage
+
+
+@_BOTH
+def test_damaged_texts(module: Any, folder: Path, tmp_path: Path) -> None:
+    """A changed byte of a row raises DatasetError, and only for the addresses of that row."""
+    path = own.add_own(SMALL, tmp_path / "damaged") / layout.OWN
+    whole = path.read_bytes()
+    begin = whole.index(b'"Branch"')
+    texts = [text for text in TEXTS if is_address(text)]
+    for change in (b'B"', b"\xff", b"\n", b"\0"):
+        path.write_bytes(whole[: begin + 1] + change + whole[begin + 1 + len(change) :])
+        kernel = module.Kernel(Dataset(path.parent))
+        for text in texts:
+            wanted = own.expected(own.ROWS, text)
+            if wanted["site_id"] == "Branch":
+                for name in ("own", "own.risk_score"):
+                    with pytest.raises(DatasetError, match=r"own\.arrow: row \d+ is damaged"):
+                        kernel.get(text, name)
+            else:
+                assert kernel.own(text) == wanted
+
+
+@_BOTH
+def test_rows_outside_the_table(module: Any, tmp_path: Path) -> None:
+    folder = own.add_own(SMALL, tmp_path / "damaged")
+    dataset: Any = Dataset(folder)
+    for name in (layout.IPV4, layout.IPV6):
+        path = folder / name
+        data = bytearray(path.read_bytes())
+        begin, size = dataset.manifest.file(name).column("own").buffer(1)
+        data[begin : begin + size] = b"\xff\xff\xff\x7f" * (size // 4)
+        path.write_bytes(data)
+    kernel = module.Kernel(Dataset(folder))
+    for text in ("8.8.8.8", "10.0.0.1", "fd00::1", "2001:4860:4860::8888", "::ffff:8.8.8.8"):
+        for call in (
+            kernel.own,
+            lambda ip: kernel.get(ip, "own.tags"),
+            lambda ip: kernel.answer(ip).own.tags,
+            lambda ip: kernel._open_state().values([ip], "own.tags", AT),
+        ):
+            with pytest.raises(DatasetError, match="row 2147483647 does not exist"):
+                call(text)
