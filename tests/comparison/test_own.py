@@ -114,7 +114,7 @@ def test_gates_name_own_columns(pair: tuple[Path, Path]) -> None:
     (verdict,) = geolookup.diff(old, new, fail_if=["ipv4.changed.own.site > 20%"]).failed
     assert verdict.measured == {"ipv4.changed.own.site": 0.25}
     assert geolookup.diff(old, new, fail_if=["null_gained.own.old_only > 0"]).failed
-    with pytest.raises(DiffError, match="no metric 'changed.own.sit'"):
+    with pytest.raises(DiffError, match=r"no metric 'changed\.own\.sit'"):
         geolookup.diff(old, new, fail_if=["changed.own.sit > 2%"])
     done = run("diff", old, new, "--json", "--fail-if", "changed.own.site > 2%")
     assert done.returncode == 1

@@ -73,9 +73,10 @@ def engine() -> Any:
 
 def test_tables_lists_and_values(engine: geolookup.Engine) -> None:
     assert [*map(str, engine.prefixes("own.site_id=HQ"))][:2] == ["10.0.0.0/16", "10.2.0.0/15"]
-    table = engine.prefix_table("own.site_id^=l", by="own.site_id", within="192.168.0.0/16")
+    table = engine.prefix_table("own.site_id^=l", by=["own.site_id"], within="192.168.0.0/16")
     assert table.to_pylist() == [{"network": "192.168.0.0/16", "own_site_id": "lab"}]
-    assert dict(engine.prefixes("own.tags=internal", by="own.tags", within="10.0.0.0/16")) == {
+    by: Any = "own.tags"
+    assert dict(engine.prefixes("own.tags=internal", by=by, within="10.0.0.0/16")) == {
         ip_network("10.0.0.0/16"): ["internal", "a;b"]
     }
     # A Boolean field of the contract is a condition by itself, too.
