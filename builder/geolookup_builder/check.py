@@ -6,7 +6,7 @@ the cache does not change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -15,6 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from geolookup.contract.fields import OWN
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
@@ -229,10 +230,21 @@ def _table_check(
         {name: str(mapping.get(name, "")) for name in reading.fields if name in spec.fields},
         tuple(name for name in reading.fields if name not in spec.fields),
         {name: _near_field(name, reading.fields) if mapping else "" for name in unread},
+        _further(reading, mapping.values()),
         tuple(
             replace(row, file=label(row.file), text=mask(row.text))
             for row in islice(reading.rejects.find_all(mask), _BAD_ROWS)
         ),
+    )
+
+
+def _further(reading: TableReading, mapped: Collection[object]) -> tuple[str, ...]:
+    """Return the own columns that the files of a table offer and the recipe does not ask for."""
+    offered = dict.fromkeys(
+        name for member in reading.positions.runs for name in member.numbers.offered
+    )
+    return tuple(
+        name for name in offered if f"{OWN}.{name}" not in reading.fields and name not in mapped
     )
 
 

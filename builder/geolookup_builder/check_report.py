@@ -39,7 +39,8 @@ class TableCheck:
     """One table of a source: its fields, the columns that are not read, and its rows.
 
     ``dropped`` are fields that the recipe leaves out. ``unread`` are the columns of its files that
-    are not read, each with the field that it may be, or none.
+    are not read, each with the field that it may be, or none. ``offered`` are the own columns that
+    the recipe could declare too.
     """
 
     rows: SourceReport
@@ -47,6 +48,7 @@ class TableCheck:
     fields: Mapping[str, str]  # the column of each, "" if the format decides
     dropped: tuple[str, ...]
     unread: Mapping[str, str]
+    offered: tuple[str, ...]
     bad_rows: tuple[Reject, ...]
 
     def lines(self) -> Iterator[str]:
@@ -57,6 +59,8 @@ class TableCheck:
             yield f"  left out    {', '.join(self.dropped)} (fields of the recipe)"
         if self.unread:
             yield f"  not read    {_listed(map(_hinted, self.unread.items()))}"
+        if self.offered:
+            yield f"  offers      {_listed(self.offered)} (declare own columns in [columns])"
         first, *others = self.rows.lines()
         yield f"  rows        {first.removeprefix(f'{self.rows.name}: ')}"
         yield from others

@@ -34,7 +34,7 @@ Guard = Callable[[SourceSpec], AbstractContextManager[object]]
 
 def options(formats: Mapping[str, SourceFormat]) -> dict[str, frozenset[str]]:
     """Return the options of each format; ``auto`` accepts the options of all formats."""
-    by_name = {name: source_format.options for name, source_format in formats.items()}
+    by_name = {name: source_format.all_options for name, source_format in formats.items()}
     return {**by_name, DATASET: frozenset(), NAME: frozenset().union(*by_name.values())}
 
 
@@ -86,7 +86,7 @@ def detect_format(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> Sour
         raise unknown_files(spec.base / spec.path, files)
     name = _common_format(spec, of_files, formats)
     for key in spec.options:
-        if key not in formats[name].options:
+        if key not in formats[name].all_options:
             problem = (
                 f"source.{key} is not an option of {name}, the format detected for {spec.path}"
             )

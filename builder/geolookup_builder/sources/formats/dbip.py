@@ -17,6 +17,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import without, without_null_island
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.own_values import Offers, stated, words
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
 from geolookup_builder.sources.reading.text import Layout
@@ -65,6 +66,11 @@ _FIELDS = {
     "usage_type": "user_type",
 }
 _UNUSED = ("district", "geoname_id", "timezone_offset")
+_OFFERS: Offers = {
+    "geoname_id": words("geoname_id", {"0": None}),
+    "district": stated("district"),
+    "usage_type": stated("usage_type"),
+}
 _CONTENT = {
     "ip_start": sniffing.ADDRESS,
     "ip_end": sniffing.ADDRESS,
@@ -85,7 +91,7 @@ _REMEDY = "name its layout, or its columns with columns = […]"
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     columns = _stated_columns(spec)
     yield from planned_tables(
-        spec, (".csv",), (*LAYOUTS, "columns"), lambda member: _plan(member, spec, columns)
+        spec, (".csv",), (*LAYOUTS, "columns"), lambda member: _plan(member, spec, columns), _OFFERS
     )
 
 
@@ -147,4 +153,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(f"layout {' or '.join(candidates)}") if candidates else None
 
 
-FORMAT = SourceFormat("dbip", frozenset({"layout", "columns"}), _read, _detect)
+FORMAT = SourceFormat(
+    "dbip", frozenset({"layout", "columns"}), _read, _detect, offers=frozenset(_OFFERS)
+)

@@ -37,6 +37,7 @@ from geolookup_builder.sources.reading.dictionary_columns import (
     without_null_island,
 )
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.own_values import Offers, words
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
 from geolookup_builder.sources.reading.text import Layout
@@ -70,15 +71,20 @@ class Catalogue:
     content: Mapping[str, re.Pattern[str]]
 
     def tables(
-        self, spec: SourceSpec, plan: Callable[[Member, str | None, Regions | None], Plan]
+        self,
+        spec: SourceSpec,
+        plan: Callable[[Member, str | None, Regions | None], Plan],
+        offers: Offers,
     ) -> Iterator[SourceTable]:
         """Yield the tables of a source.
 
         ``plan`` takes a file, and the database and the codes of regions that the recipe states.
+        ``offers`` are the own columns of the product.
         """
         database, codes = self._database_of_recipe(spec), _regions(spec)
+        order = tuple(self.databases)
         yield from planned_tables(
-            spec, (".csv",), tuple(self.databases), lambda member: plan(member, database, codes)
+            spec, (".csv",), order, lambda member: plan(member, database, codes), offers
         )
 
     def _database_of_recipe(self, spec: SourceSpec) -> str | None:
@@ -220,6 +226,18 @@ _FIELDS = {
     "asn": "asn",
     "as": "asn_organization",
 }
+_NOTHING = {MISSING: None}
+#: A cell for each offered column; an elevation of 0 is unknown.
+_OFFERS: Offers = {
+    **{
+        name: words(name, _NOTHING)
+        for name in (
+            *("domain", "mcc", "mnc", "mobile_brand", "usage_type", "address_type", "category"),
+            *("district", "area_code", "weather_station_name"),
+        )
+    },
+    "elevation": words("elevation", {MISSING: None, "0": None}),
+}
 #: What distinguishes these files from others of the same width: names, countries in words.
 _NAMED = re.compile(r"IP2LOCATION|(?<![A-Z0-9])DB[0-9]{1,2}(?![0-9])|^IP-COUNTRY", re.IGNORECASE)
 _DETECTED = {**CONTENT, "country_name": re.compile(r"(?![A-Za-z]{2}-).{4,}")}
@@ -227,7 +245,7 @@ _CATALOGUE = Catalogue("DB", 'a number from 1 to 26, or "ASN"', "", HOLDS, DATAB
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    return _CATALOGUE.tables(spec, _plan)
+    return _CATALOGUE.tables(spec, _plan, _OFFERS)
 
 
 def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
@@ -259,4 +277,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(" or ".join(candidates)) if candidates else None
 
 
-FORMAT = SourceFormat("ip2location", frozenset({"db", "regions"}), _read, _detect)
+FORMAT = SourceFormat(
+    "ip2location", frozenset({"db", "regions"}), _read, _detect, offers=frozenset(_OFFERS)
+)

@@ -24,6 +24,7 @@ from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, HOLDS
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import first_known, translate
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.own_values import Offers, words
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
 from geolookup_builder.sources.reading.vendor_files import Plan, stated_fields
@@ -94,12 +95,38 @@ USER_TYPES = {
     "AIC": None,
     MISSING: None,
 }
+
+
+def _flags(*true: str) -> dict[str, str | None]:
+    """Return the values of a flag by the type of the proxy: true for some types."""
+    return {
+        name: None if name == MISSING else "true" if name in true else "false"
+        for name in USER_TYPES
+    }
+
+
+_NOTHING = {MISSING: None}
+#: Of each row the vendor states one type; a hosting provider and a search engine are no proxies.
+OFFERS: Offers = {
+    "is_proxy": words("proxy_type", _flags(*USER_TYPES.keys() - {"DCH", "SES", "AIC"})),
+    "is_vpn": words("proxy_type", _flags("VPN")),
+    "is_tor": words("proxy_type", _flags("TOR")),
+    "is_relay": words("proxy_type", _flags("CPN")),
+    "is_residential_proxy": words("proxy_type", _flags("RES")),
+    "is_hosting": words("proxy_type", {**dict.fromkeys(USER_TYPES), "DCH": "true"}),
+    **{
+        name: words(name, _NOTHING)
+        for name in ("proxy_type", "threat", "fraud_score", "domain", "usage_type")
+    },
+    "proxy_provider": words("provider", _NOTHING),
+    "last_seen_days": words("last_seen", _NOTHING),
+}
 _KNOWN_TYPES = re.compile("|".join(name for name in USER_TYPES if name != MISSING))
 _DETECTED = {**_CONTENT, "proxy_type": _KNOWN_TYPES}
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    return _CATALOGUE.tables(spec, _plan)
+    return _CATALOGUE.tables(spec, _plan, OFFERS)
 
 
 def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
@@ -141,4 +168,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(table) if table else None
 
 
-FORMAT = SourceFormat("ip2proxy", frozenset({"db", "regions"}), _read, _detect)
+FORMAT = SourceFormat(
+    "ip2proxy", frozenset({"db", "regions"}), _read, _detect, offers=frozenset(OFFERS)
+)

@@ -25,6 +25,7 @@ from geolookup_builder.sources.formats.ipinfo_products import (
     CONSTANTS,
     FIELDS,
     FLAGS,
+    OFFERS,
     PRODUCTS,
     REGION_CODE,
     flag_words,
@@ -37,7 +38,8 @@ from geolookup_builder.sources.reading.dictionary_columns import (
     with_values,
 )
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
+from geolookup_builder.sources.reading.own_values import OwnRequest, own_request
+from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
@@ -67,9 +69,12 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     if spec.path.lower().removesuffix(packing(PurePath(spec.path))).endswith(".mmdb"):
         yield from mmdb.FORMAT.read(spec)
         return
+    own = own_request(spec)
     files = [_identify(member) for member in members(spec.path, spec.base, _SUFFIXES)]
+    plans = [(file.product, (file, *_plan(file, own))) for file in files]
+    own.check()
     order = list(dict.fromkeys(product.name for product in PRODUCTS))
-    yield from tables(spec, order, [(file.product, file) for file in files], _batches)
+    yield from tables(spec, order, plans, _batches)
 
 
 def _identify(member: Member) -> _File:
@@ -92,7 +97,13 @@ def _range(names: tuple[str, ...]) -> tuple[str, ...] | None:
     return next((columns for columns in _RANGES if set(columns) <= set(names)), None)
 
 
-def _batches(file: _File) -> Iterator[Batch]:
+def _batches(plan: tuple[_File, Layout, Meaning]) -> Iterator[Batch]:
+    file, layout, meaning = plan
+    batches: Iterator[Batch] = file.syntax.batches(file.member, layout, meaning)
+    return batches
+
+
+def _plan(file: _File, own: OwnRequest) -> tuple[Layout, Meaning]:
     # Field -> the first of its columns that the file has.
     column_of = {
         field: next(name for name in columns if name in file.names)
@@ -107,8 +118,7 @@ def _batches(file: _File) -> Iterator[Batch]:
     fields = frozenset(column_of.values()).union(*flags.values())
     layout = Layout(file.names, frozenset(columns), fields)
     meaning = partial(_meaning, columns=columns, column_of=column_of, product=file.product)
-    batches: Iterator[Batch] = file.syntax.batches(file.member, layout, meaning)
-    return batches
+    return own.extend(layout, meaning, OFFERS[file.product])
 
 
 def _meaning(
@@ -149,4 +159,5 @@ def _detect(opening: Opening) -> Detection | None:
     return None if _FOREIGN & set(file.names) else Detection(file.product)
 
 
-FORMAT = SourceFormat("ipinfo", frozenset(), _read, _detect, mmdb.build_date)
+_OFFERED = frozenset(name for offers in OFFERS.values() for name in offers)
+FORMAT = SourceFormat("ipinfo", frozenset(), _read, _detect, mmdb.build_date, _OFFERED)

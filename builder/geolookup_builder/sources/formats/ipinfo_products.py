@@ -8,6 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from geolookup_builder.sources.reading.own_values import (
+    ALWAYS,
+    NO_OFFERS,
+    Offers,
+    flag,
+    stated,
+)
 from geolookup_builder.sources.reading.vendor_files import Product
 
 #: In the order of their tables; a file with the keys of several is of the first one.
@@ -48,6 +55,50 @@ FIELDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "ASN": {"asn": ("asn",), "asn_organization": ("name",), "user_type": ("type",)},
     "Country ASN": {**_COUNTRY, **_AS},
     "Country": _COUNTRY,
+}
+_FLAG_OFFERS: Offers = {
+    "is_anonymous": stated("is_anonymous"),
+    "is_proxy": stated("is_proxy", "proxy"),
+    "is_vpn": stated("is_vpn", "vpn"),
+    "is_tor": stated("is_tor", "tor"),
+    "is_relay": stated("is_relay", "relay"),
+    "is_hosting": stated("is_hosting", "hosting"),
+    "is_anycast": stated("is_anycast", "anycast"),
+    "is_mobile": stated("is_mobile", "mobile"),
+    "is_satellite": stated("is_satellite", "satellite"),
+    "proxy_provider": stated("service"),
+}
+_PLACE_OFFERS: Offers = {
+    "geoname_id": stated("geoname_id"),
+    "accuracy_radius": stated("radius"),
+    "metro_code": stated("dma_code"),
+}
+_CARRIER_OFFERS: Offers = {"mcc": stated("mcc"), "mnc": stated("mnc")}
+#: Of products with the AS beside other facts.
+_AS_OFFERS: Offers = {"asn_domain": stated("as_domain"), "asn_kind": stated("as_type")}
+#: For each product, its columns beside the fields. The flags of Privacy are blank if false.
+OFFERS: Mapping[str, Offers] = {
+    "Core": {
+        **_PLACE_OFFERS,
+        **_AS_OFFERS,
+        **_CARRIER_OFFERS,
+        **_FLAG_OFFERS,
+        "mobile_brand": stated("carrier_name"),
+    },
+    "Location": _PLACE_OFFERS,
+    "Carrier": {**_CARRIER_OFFERS, "mobile_brand": stated("name", "carrier"), "is_mobile": ALWAYS},
+    "Privacy": {
+        name: offer if name == "proxy_provider" else flag(*offer.columns)
+        for name, offer in _FLAG_OFFERS.items()
+    },
+    "Company": {**_AS_OFFERS, "domain": stated("domain"), "usage_type": stated("type")},
+    "ASN": {
+        "asn_domain": stated("domain"),
+        "asn_kind": stated("type"),
+        "asn_country_code": stated("country"),
+    },
+    "Country ASN": _AS_OFFERS,
+    "Country": NO_OFFERS,
 }
 #: The value that a true flag states, by field; the first true flag is used.
 FLAGS: Mapping[str, Mapping[str, str]] = {

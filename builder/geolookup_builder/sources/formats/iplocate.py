@@ -12,7 +12,14 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import first_known
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
+from geolookup_builder.sources.reading.own_values import (
+    NO_OFFERS,
+    Offers,
+    OwnRequest,
+    own_request,
+    stated,
+)
+from geolookup_builder.sources.reading.reader import Meaning, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
@@ -27,12 +34,18 @@ _COUNTRY = Product("Country", frozenset({"network", "continent_code", "country_c
 _ASN = Product("ASN", frozenset({"network", "asn", "name", "org"}))
 PRODUCTS = (_COUNTRY, _ASN)
 _OWN = frozenset({"country_name", "org"})  # columns that the generic CSV lacks
+OFFERS: Offers = {"asn_domain": stated("domain"), "asn_country_code": stated("country_code")}
 _COLUMNS = frozenset({"continent_code", "country_code", "asn", "name", "org"})
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    files = [_identify(member) for member in members(spec.path, spec.base, (".csv",))]
-    yield from tables(spec, [product.name for product in PRODUCTS], files, _batches)
+    own = own_request(spec)
+    products = [_identify(member) for member in members(spec.path, spec.base, (".csv",))]
+    files = [(name, _plan(name, member, own)) for name, member in products]
+    own.check()
+    yield from tables(
+        spec, [product.name for product in PRODUCTS], files, lambda plan: batches(*plan)
+    )
 
 
 def _identify(member: Member) -> tuple[str, Member]:
@@ -45,10 +58,11 @@ def _identify(member: Member) -> tuple[str, Member]:
     return product.name, member
 
 
-def _batches(member: Member) -> Iterator[Batch]:
-    names = header(member)
-    layout = Layout(names, frozenset({"network"}), _COLUMNS)
-    return batches(member, layout, _locations if _COUNTRY.marks <= set(names) else _networks)
+def _plan(product: str, member: Member, own: OwnRequest) -> tuple[Member, Layout, Meaning]:
+    layout = Layout(header(member), frozenset({"network"}), _COLUMNS)
+    if product == _COUNTRY.name:
+        return member, *own.extend(layout, _locations, NO_OFFERS)
+    return member, *own.extend(layout, _networks, OFFERS)
 
 
 def _locations(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
@@ -71,4 +85,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(product) if _OWN & set(header(opening.start)) else None
 
 
-FORMAT = SourceFormat("iplocate", frozenset(), _read, _detect)
+FORMAT = SourceFormat("iplocate", frozenset(), _read, _detect, offers=frozenset(OFFERS))

@@ -19,6 +19,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.own_values import Offers, words
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
@@ -37,6 +38,7 @@ _CONTENT = {
 }
 #: The words for "unknown" in rows without an AS.
 _NOTHING = {"country_code": "None", "asn_organization": "Not routed"}
+_OFFERS: Offers = {"asn_country_code": words("country_code", {"None": None})}
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -45,7 +47,9 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         problem = "source.countries is neither true nor false"
         raise BuildError(spec.recipe, problem, remedy="write countries = true")
     fields = _FIELDS | _COUNTRY if countries else _FIELDS
-    yield from planned_tables(spec, (".tsv",), ("asn",), lambda member: _plan(member, fields))
+    yield from planned_tables(
+        spec, (".tsv",), ("asn",), lambda member: _plan(member, fields), _OFFERS
+    )
 
 
 def _plan(member: Member, fields: dict[str, str]) -> Plan:
@@ -74,4 +78,6 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(_plan(opening.start, _FIELDS).table)
 
 
-FORMAT = SourceFormat("iptoasn", frozenset({"countries"}), _read, _detect)
+FORMAT = SourceFormat(
+    "iptoasn", frozenset({"countries"}), _read, _detect, offers=frozenset(_OFFERS)
+)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,11 +18,26 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.formats.maxmind_joins import LOCATION_FIELDS, PROVIDER_FIELDS, Joins
+from geolookup_builder.sources.formats.maxmind_joins import (
+    JOINED,
+    LOCATION_FIELDS,
+    PROVIDER_FIELDS,
+    Joins,
+)
+from geolookup_builder.sources.formats.maxmind_products import IGNORED, OFFERS, PRODUCTS
 from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.dictionary_columns import mark, take
+from geolookup_builder.sources.reading.dictionary_columns import mark, take, with_values
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
+from geolookup_builder.sources.reading.own_values import (
+    NO_OFFERS,
+    Offer,
+    Offers,
+    OwnRequest,
+    declaration_hint,
+    offered,
+    own_request,
+)
+from geolookup_builder.sources.reading.reader import Meaning, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
@@ -33,25 +49,6 @@ from geolookup_builder.sources.reading.vendor_files import (
     tables,
 )
 
-#: In the order of their tables; a file with the columns of several is of the first one.
-PRODUCTS = (
-    Product("Enterprise", frozenset({"geoname_id", "isp_id"})),
-    Product("City", frozenset({"geoname_id", "latitude"})),
-    Product("Country", frozenset({"geoname_id"})),
-    Product("ISP", frozenset({"isp"})),
-    Product("ASN", frozenset({"autonomous_system_number"})),
-    Product("Connection-Type", frozenset({"connection_type"})),
-)
-IGNORED = (
-    Product("Domain", frozenset({"domain"})),
-    Product("IP-Risk", frozenset({"ip_risk"})),
-    Product("Anonymous-IP", frozenset({"is_anonymous"})),
-    Product("Static-IP-Score", frozenset({"score"})),
-    Product("Static-IP-Score", frozenset({"static_ip_score"})),
-    Product("User-Count", frozenset({"ipv4_24"})),
-    Product("Residential-Proxy", frozenset({"anonymizer_confidence"})),
-    Product("DensityIncome", frozenset({"population_density"})),
-)
 #: The columns of a range, the usual one first; the others are written by geoip2-csv-converter.
 RANGES = (
     ("network",),
@@ -65,6 +62,10 @@ FIELDS = {
     "latitude": "latitude",
     "longitude": "longitude",
     **PROVIDER_FIELDS,
+}
+_COUNTRIES = {
+    "registered_country_code": "registered_country_geoname_id",
+    "represented_country_code": "represented_country_geoname_id",
 }
 _IDS = ("geoname_id", "registered_country_geoname_id", "isp_id")
 #: Columns of Blocks that no other format has.
@@ -86,37 +87,47 @@ class _Blocks:
     names: tuple[str, ...]
     locations: KeyedTable | None
     providers: KeyedTable | None
+    offered: tuple[str, ...]  # the own columns that these tables have
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    joins, blocks_files, ignored = Joins(_locale(spec)), [], []
+    own = own_request(spec)
+    joins, blocks_files, ignored = Joins(_locale(spec), own), [], dict[str, tuple[str, ...]]()
     for member in members(spec.path, spec.base, (".csv",)):
         names = header(member)
-        if _range(names) is None:
+        columns = _range(names)
+        product = product_of(names, (*PRODUCTS, *IGNORED))
+        if columns is None:
             joins.add(member, names)
-        elif product := product_of(names, PRODUCTS):
-            blocks_files.append((product, member, names))
-        elif product := product_of(names, IGNORED):
-            ignored.append(product.name)
-        else:
+        elif product is None:
             problem = f"no MaxMind product has the columns {header_text(names)}"
             raise BuildError(member.label, problem, line=1, remedy="name other files")
-    notes = [f"{name} ignored: no field holds it" for name in dict.fromkeys(ignored)]
+        elif product in PRODUCTS or own.choose(
+            _offers(product, None), names, {*names} - {*columns}
+        ):
+            blocks_files.append((product, member, names))
+        else:
+            ignored[product.name] = tuple(offered(_offers(product, None), names))
+    notes = [f"{name} ignored: no field holds it" for name in ignored]
     if not blocks_files:
         problem = "; ".join(["no Blocks file that can be used", *notes])
-        raise BuildError(spec.base / spec.path, problem, remedy="name other files")
-    blocks = [
-        (product.name, _join(member, names, joins)) for product, member, names in blocks_files
-    ]
+        hint = declaration_hint(chain.from_iterable(ignored.values()))
+        raise BuildError(spec.base / spec.path, problem, remedy=f"name other files{hint}")
+    blocks = [(product, _join(member, names, joins)) for product, member, names in blocks_files]
     if any("isp_id" in file.names and file.providers is None for _, file in blocks):
         notes.append("Enterprise without its ISP file: providers are unknown")
-    yield from tables(spec, [product.name for product in PRODUCTS], blocks, _batches, notes)
+    plans = [(product.name, _plan(product, file, own)) for product, file in blocks]
+    own.check()
+    order = list(dict.fromkeys(product.name for product in (*PRODUCTS, *IGNORED)))
+    yield from tables(spec, order, plans, lambda plan: batches(*plan), notes)
 
 
 def _join(member: Member, names: tuple[str, ...], joins: Joins) -> _Blocks:
     has_locations = "geoname_id" in names
     locations = joins.locations(member, cities="latitude" in names) if has_locations else None
-    return _Blocks(member, names, locations, joins.providers(member) if "isp_id" in names else None)
+    providers = joins.providers(member) if "isp_id" in names else None
+    offers = joins.offers(locations=has_locations, providers="isp_id" in names)
+    return _Blocks(member, names, locations, providers, offers)
 
 
 def _locale(spec: SourceSpec) -> str:
@@ -134,11 +145,28 @@ def _range(names: tuple[str, ...]) -> tuple[str, ...] | None:
     return next((columns for columns in RANGES if set(columns) <= set(names)), None)
 
 
-def _batches(blocks: _Blocks) -> Iterator[Batch]:
+def _plan(product: Product, blocks: _Blocks, own: OwnRequest) -> tuple[Member, Layout, Meaning]:
     columns = _range(blocks.names) or ()
     layout = Layout(blocks.names, frozenset(columns), frozenset([*FIELDS, *_IDS]))
     parse = partial(_ranges, columns=columns, family=_family(blocks.member))
-    return batches(blocks.member, layout, partial(_meaning, parse=parse, blocks=blocks))
+    meaning = partial(_meaning, parse=parse, blocks=blocks)
+    layout, meaning_with_own = own.extend(layout, meaning, _offers(product, blocks.locations))
+    layout = replace(layout, offered=(*layout.offered, *blocks.offered))
+    return blocks.member, layout, meaning_with_own
+
+
+def _offers(product: Product, locations: KeyedTable | None) -> Offers:
+    """Return the own columns of Blocks; countries are known by the ids of their locations."""
+    offers = OFFERS.get(product.name, NO_OFFERS)
+    if locations is None:
+        return offers
+    country_of = partial(_country_of, locations=locations)
+    return {**offers, **{name: Offer((ids,), country_of) for name, ids in _COUNTRIES.items()}}
+
+
+def _country_of(ids: pa.DictionaryArray, locations: KeyedTable) -> pa.DictionaryArray:
+    at = pc.index_in(ids.dictionary.cast(pa.string()), locations.keys)
+    return with_values(ids, locations.columns["country_iso_code"].take(at))
 
 
 def _family(member: Member) -> int | None:
@@ -181,7 +209,10 @@ def _locations(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dict
         at = pc.if_else(has_id, at, locations.rows(country_ids))
         has_id = pc.or_(has_id, pc.is_valid(country_ids))
     encoded = at.dictionary_encode()  # once for all columns
-    fields = {name: take(locations.columns[key], encoded) for key, name in LOCATION_FIELDS.items()}
+    fields = {
+        LOCATION_FIELDS.get(key, key): take(column, encoded)
+        for key, column in locations.columns.items()
+    }
     orphans = pc.and_(has_id, pc.is_null(at))
     if pc.any(orphans).as_py():
         fields["country_code"] = mark(fields["country_code"], orphans, "unknown geoname_id")
@@ -191,8 +222,9 @@ def _locations(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dict
 def _providers(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.DictionaryArray]:
     """Return the provider of each row; an unknown id becomes an invalid AS number."""
     at = providers.rows(ids)
-    columns = providers.columns
-    fields = {name: take(columns[key], at) for key, name in PROVIDER_FIELDS.items()}
+    fields = {
+        PROVIDER_FIELDS.get(key, key): take(column, at) for key, column in providers.columns.items()
+    }
     # An id of 0 is "no provider".
     none = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
     orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(at))
@@ -213,4 +245,5 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(f"{product.name} blocks", has_name) if product and (own or has_name) else None
 
 
-FORMAT = SourceFormat("maxmind", frozenset({"locale"}), _read, _detect)
+_OFFERED = JOINED.union(_COUNTRIES, *OFFERS.values())
+FORMAT = SourceFormat("maxmind", frozenset({"locale"}), _read, _detect, offers=_OFFERED)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
@@ -15,6 +16,13 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import WRONG_CELL_COUNT
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.own_values import (
+    Offer,
+    Offers,
+    OwnRequest,
+    offered,
+    stated,
+)
 from geolookup_builder.sources.reading.text import unlimited_cells
 from geolookup_builder.sources.reading.vendor_files import (
     KeyedTable,
@@ -41,7 +49,24 @@ PROVIDER_FIELDS = {
     "connection_type": "connection_type",
     "user_type": "user_type",
 }
-_TRANSLATED = ("subdivision_1_name", "city_name")
+_TRANSLATED = ("subdivision_1_name", "subdivision_2_name", "city_name")
+#: The own columns of Locations; a colon precedes the language of the file.
+_LOCATION_OFFERS: Offers = {
+    "metro_code": stated("metro_code"),
+    "subdivision_2_code": stated("subdivision_2_iso_code"),
+    "subdivision_2_name": stated("subdivision_2_name"),
+    "city_name_LANG": stated("city_name:LANG"),
+    "region_name_LANG": stated("subdivision_1_name:LANG"),
+    "country_name_LANG": stated("country_name:LANG"),
+}
+#: The own columns of Enterprise's ISP file.
+_PROVIDER_OFFERS: Offers = {
+    "mcc": stated("mobile_country_code"),
+    "mnc": stated("mobile_network_code"),
+    "usage_type": stated("user_type"),
+}
+#: The own columns of all these tables.
+JOINED = frozenset([*_LOCATION_OFFERS, *_PROVIDER_OFFERS])
 _ENGLISH = "en"
 
 
@@ -65,6 +90,7 @@ class Joins:
     """The files that Blocks refer to, each read when first needed."""
 
     locale: str
+    own: OwnRequest
     _locations: list[_File] = field(default_factory=list)
     _providers: list[_File] = field(default_factory=list)
     _tables: dict[str, KeyedTable] = field(default_factory=dict)
@@ -87,22 +113,58 @@ class Joins:
             problem = f"its Locations in locale {self.locale!r} are missing (found: {locales})"
             raise BuildError(blocks.label, problem, remedy="add them, or set locale")
         english = self._in(_ENGLISH, blocks, cities) if self.locale != _ENGLISH else None
-        return table if english is None else _fill(table, english)
+        table = table if english is None else _fill(table, english)
+        return self._with_own_locations(table, blocks, cities)
+
+    def _with_own_locations(self, table: KeyedTable, blocks: Member, cities: bool) -> KeyedTable:
+        """Return the locations with own columns, and without others that no field holds."""
+        columns = {name: table.columns[name] for name in LOCATION_FIELDS}
+        for name, offer in self._own_locations().items():
+            key, _, locale = offer.columns[0].partition(":")
+            other = self._in(locale, blocks, cities) if locale else table
+            if other is not None:
+                columns[name] = other.columns[key].take(pc.index_in(table.keys, other.keys))
+        return KeyedTable(table.keys, columns)
+
+    def _own_locations(self) -> dict[str, Offer]:
+        return self.own.choose(_LOCATION_OFFERS, self._location_names())
+
+    def _location_names(self) -> set[str]:
+        """Return the columns of the Locations files, also with the language of the file."""
+        names = {name for file in self._locations for name in file.names}
+        return names.union(
+            f"{name}:{file.locale}" for file in self._locations for name in file.names
+        )
+
+    def offers(self, *, locations: bool, providers: bool) -> tuple[str, ...]:
+        """Return the own columns of the tables that a Blocks file refers to."""
+        names = self._location_names() if locations else set[str]()
+        of_providers = {name for file in self._providers for name in file.names}
+        of_providers = of_providers if providers else set()
+        return (*offered(_LOCATION_OFFERS, names), *offered(_PROVIDER_OFFERS, of_providers))
 
     def _in(self, locale: str, blocks: Member, cities: bool) -> KeyedTable | None:
         # Later files first; the sort is stable, so files of the same folder come before the others
         # in that order. Of equal keys the first row is used.
         files = [file for file in self._locations[::-1] if file.locale == locale]
         files.sort(key=lambda file: (file.folder != _folder(blocks), file.has_cities != cities))
-        tables = [self._load(file, "geoname_id", tuple(LOCATION_FIELDS)) for file in files]
+        own = [offer.columns[0].partition(":")[0] for offer in self._own_locations().values()]
+        names = tuple(dict.fromkeys((*LOCATION_FIELDS, *own)))
+        tables = [self._load(file, "geoname_id", names) for file in files]
         return concatenate(tables) if tables else None
 
     def providers(self, blocks: Member) -> KeyedTable | None:
         """Return the providers of ``blocks``; None without a table of them."""
         files = self._providers[::-1]
         files.sort(key=lambda file: file.folder != _folder(blocks))
-        tables = [self._load(file, "isp_id", tuple(PROVIDER_FIELDS)) for file in files]
-        return concatenate(tables) if tables else None
+        names = {name for file in files for name in file.names}
+        own = {
+            name: offer.columns[0]
+            for name, offer in self.own.choose(_PROVIDER_OFFERS, names).items()
+        }
+        columns = tuple(dict.fromkeys((*PROVIDER_FIELDS, *own.values())))
+        tables = [self._load(file, "isp_id", columns) for file in files]
+        return _with_own_providers(concatenate(tables), own) if tables else None
 
     def _load(self, file: _File, key: str, columns: tuple[str, ...]) -> KeyedTable:
         # By identity: an archive may hold two members of one name.
@@ -110,6 +172,12 @@ class Joins:
         if number not in self._tables:
             self._tables[number] = load_keyed(file.member, file.names, key, columns)
         return self._tables[number]
+
+
+def _with_own_providers(table: KeyedTable, own: Mapping[str, str]) -> KeyedTable:
+    fields = {name: table.columns[name] for name in PROVIDER_FIELDS}
+    own_columns = {name: table.columns[key] for name, key in own.items()}
+    return KeyedTable(table.keys, {**fields, **own_columns})
 
 
 def _folder(member: Member) -> str:
@@ -138,5 +206,6 @@ def _fill(locations: KeyedTable, english: KeyedTable) -> KeyedTable:
     names = {
         name: pc.coalesce(locations.columns[name], english.columns[name].take(at))
         for name in _TRANSLATED
+        if name in locations.columns
     }
     return concatenate([KeyedTable(locations.keys, {**locations.columns, **names}), english])

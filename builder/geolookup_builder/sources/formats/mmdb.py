@@ -7,8 +7,8 @@ is not read.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from ipaddress import IPv4Network, IPv6Network
 
@@ -17,12 +17,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.dataset.intervals import I64
-from geolookup.errors import BuildError, line_text, near_match
+from geolookup.errors import BuildError, near_match
 from geolookup.filesystem.signatures import MMDB
-from geolookup_builder.build_report import KeysRead
 from geolookup_builder.field_names import source_column
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.formats.mmdb_products import REGISTERED, Product, matching_product
+from geolookup_builder.sources.formats.mmdb_keys import keys_read, keys_text, kind_text
+from geolookup_builder.sources.formats.mmdb_products import (
+    OFFERED,
+    REGISTERED,
+    Product,
+    matching_product,
+)
 from geolookup_builder.sources.formats.mmdb_values import paths_of, texts_of
 from geolookup_builder.sources.reading.dictionary_columns import (
     with_values,
@@ -31,6 +36,13 @@ from geolookup_builder.sources.reading.dictionary_columns import (
 )
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.mmdb_file import Records, networks, open_mmdb
+from geolookup_builder.sources.reading.own_values import (
+    OwnRequest,
+    declaration_hint,
+    is_own,
+    offered,
+    own_request,
+)
 from geolookup_builder.sources.reading.reader import (
     Batch,
     RecordNumbers,
@@ -52,18 +64,16 @@ _OFFSET = "^[+-][0-9]{2}:[0-9]{2}$"
 _COUNTRY = "^[A-Z]{2}-"
 #: Besides an empty text: DB-IP's countries, and IP2Location's cells.
 _UNKNOWN = {"continent_code": ("ZZ", "-"), "country_code": ("ZZ", "-")}
-_SHOWN = 8  # keys, in messages
-_REPORTED = 100  # ignored keys, in the build report
-_CHARACTERS = 60  # of a key or a text of the file
-_LANGUAGE = re.compile(r"\.names\.[^.]+$")
+_NAMED = Product("keys that the recipe names", None, ())
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    return one_table(spec, (".mmdb",), partial(_batches, mapping=_mapping(spec)))
+    batches_of = partial(_batches, mapping=_mapping(spec), own=own_request(spec, with_fields=True))
+    return one_table(spec, (".mmdb",), batches_of)
 
 
 def _mapping(spec: SourceSpec) -> Product | None:
-    """Return the meaning of keys that the recipe states; None if the product decides."""
+    """Return the keys of fields that the recipe states; None if the product decides."""
     fields = spec.options.get("columns")
     if fields is None:
         return None
@@ -77,11 +87,11 @@ def _mapping(spec: SourceSpec) -> Product | None:
     columns = {
         source_column(spec.recipe, "source.columns", name, spec.schema): name for name in fields
     }
-    paths = {column: (fields[name],) for column, name in columns.items()}
-    return Product("keys that the recipe names", None, (), paths)
+    paths = {column: (fields[name],) for column, name in columns.items() if not is_own(column)}
+    return replace(_NAMED, fields=paths) if paths else None
 
 
-def _batches(member: Member, mapping: Product | None) -> Iterator[Batch]:
+def _batches(member: Member, mapping: Product | None, own: OwnRequest) -> Iterator[Batch]:
     with open_mmdb(member) as file:
         tree = networks(file)
         # Networks with offsets 40 16 40: two distinct records, 16 and 40; codes 1 0 1.
@@ -89,13 +99,15 @@ def _batches(member: Member, mapping: Product | None) -> Iterator[Batch]:
         records = Records(file, tree.ranges.first[rows])
         paths = paths_of(records.sample(_SAMPLE))
         kinds = file.kinds
-        product = mapping or _product(member, kinds, paths)
+        product = _product(member, kinds, paths, mapping, own)
         columns = _columns(records, product)
     _locate_by_registration(columns)
-    if mapping is not None:
-        _check_mapping(member, mapping, columns, paths)
+    named = {name: keys[0] for name, keys in mapping.fields.items()} if mapping else {}
+    _check_mapping(member, named | own.mapped, columns, paths)
     fields = _fields(columns, product, codes)
-    numbers = RecordNumbers(member, _find_networks, _no_lines)
+    numbers = RecordNumbers(
+        member, _find_networks, _no_lines, offered=tuple(_offered(kinds, paths))
+    )
     yield Batch(numbers, 0, tree.ranges, fields, keys_read(product, kinds, paths))
 
 
@@ -105,25 +117,58 @@ def _fields(columns: Fields, product: Product, codes: I64) -> Fields:
     if product.is_own:
         return {name: _of_networks(column, codes) for name, column in records.items()}
     values = {name: _clean(name, column) for name, column in records.items()}
+    values |= {name: offer.read(values[name]) for name, offer in product.own.items()}
     return without_null_island(
         {name: _of_networks(column, codes) for name, column in values.items()}
     )
 
 
-def _product(member: Member, kinds: Sequence[str], paths: set[str]) -> Product:
-    """Return the product of a file; BuildError if it is of none, or of one that is refused."""
+def _product(
+    member: Member,
+    kinds: Sequence[str],
+    paths: set[str],
+    mapping: Product | None,
+    own: OwnRequest,
+) -> Product:
+    """Return the meaning of keys: that of the recipe, else of the product; with own columns.
+
+    Raises BuildError if the file is of no product, or of one that is refused, unless the recipe
+    asks for own columns of it.
+    """
     match = matching_product(kinds, paths)
+    product = match[0] if match else _NAMED
+    # A key that the sample lacks, such as a rare flag, may be in other records.
+    keys = paths.union(*(offer.columns for offer in product.offers.values()))
+    chosen = own.choose(product.offers, keys, own.mapped.values())
+    if mapping is not None:
+        return mapping.with_own(chosen)
+    if match is not None and not product.refusal:
+        return product.with_own(chosen)
+    if chosen:
+        return replace(_NAMED, name=product.name).with_own(chosen)
+    raise _refusal(member, kinds, paths, match)
+
+
+def _offered(kinds: Sequence[str], paths: set[str]) -> Iterator[str]:
+    match = matching_product(kinds, paths)
+    return offered(match[0].offers, paths) if match else iter(())
+
+
+def _refusal(
+    member: Member,
+    kinds: Sequence[str],
+    paths: set[str],
+    match: tuple[Product, frozenset[str]] | None,
+) -> BuildError:
     remedy = 'map keys in the recipe, such as columns = { city_name = "city.names.en" }'
     if match is None:
         problem = f"none of its fields are known ({keys_text(paths) or 'none at all'})"
-        raise BuildError(member.label, problem, remedy=remedy)
+        return BuildError(member.label, problem, remedy=remedy)
     product, marks = match
-    if product.refusal:
-        keys = f", keys {keys_text(marks or paths)}"
-        problem = f"{product.name} ({kind_text(kinds)}{keys}): {product.refusal}"
-        remedy = f"leave the file out, or {remedy}"
-        raise BuildError(member.label, problem, remedy=remedy)
-    return product
+    keys = f", keys {keys_text(marks or paths)}"
+    problem = f"{product.name} ({kind_text(kinds)}{keys}): {product.refusal}"
+    hint = declaration_hint(offered(product.offers, paths))
+    return BuildError(member.label, problem, remedy=f"leave the file out, or {remedy}{hint}")
 
 
 def _columns(records: Records, product: Product) -> dict[str, pa.DictionaryArray]:
@@ -164,10 +209,13 @@ def _locate_by_registration(columns: dict[str, pa.DictionaryArray]) -> None:
 
 
 def _check_mapping(
-    member: Member, mapping: Product, columns: Mapping[str, pa.DictionaryArray], paths: set[str]
+    member: Member,
+    mapping: Mapping[str, str],
+    columns: Mapping[str, pa.DictionaryArray],
+    paths: set[str],
 ) -> None:
-    """Raise BuildError if no record has a value at a path of the recipe."""
-    for name, (path,) in mapping.fields.items():
+    """Raise BuildError if no record has a value at a path that the recipe maps."""
+    for name, path in mapping.items():
         if columns[name].null_count == len(columns[name]):
             remedy = near_match(path, sorted(paths))
             raise BuildError(member.label, f"no record has a value at {path!r}", remedy=remedy)
@@ -212,66 +260,4 @@ def build_date(member: Member) -> str | None:
         return of_seconds(file.reader.metadata().build_epoch)
 
 
-FORMAT = SourceFormat("mmdb", frozenset({"columns"}), _read, _detect, build_date)
-
-
-def keys_text(keys: Collection[str]) -> str:
-    """Return some of the keys for a message, in order."""
-    return ", ".join(_short(key) for key in sorted(keys)[:_SHOWN])
-
-
-def kind_text(kinds: Sequence[str]) -> str:
-    """Return the database type, the first of ``kinds``, for a message."""
-    return f"database type {_short(kinds[0])!r}" if kinds else "no database type"
-
-
-def keys_read(product: Product, kinds: Sequence[str], paths: Collection[str]) -> KeysRead:
-    """Return which of the keys at ``paths`` of a file became fields, and which are not read."""
-    fields = {name: _field_keys(product, name, paths) for name in _names(product)}
-    keys_used = {key for keys in fields.values() for key in keys}
-    ignored = [_short(key) for key in sorted(set(_unread(keys_used, paths)))]
-    return KeysRead(
-        f"{product.name} ({kind_text(kinds)})",
-        {name: keys for name, keys in fields.items() if keys},
-        dict(product.constants),
-        tuple(ignored[:_REPORTED]),
-        max(0, len(ignored) - _REPORTED),
-    )
-
-
-def _names(product: Product) -> list[str]:
-    names = dict.fromkeys((*product.fields, *product.words))
-    return [name for name in names if name != REGISTERED]
-
-
-def _field_keys(product: Product, name: str, paths: Collection[str]) -> tuple[str, ...]:
-    """Return the keys that may state a field, in order of precedence."""
-    keys = [*product.words.get(name, ()), *product.fields.get(name, ())]
-    if name == "country_code":
-        keys += product.fields.get(REGISTERED, ())
-    return tuple(key for key in keys if key in paths)
-
-
-def _unread(keys_used: set[str], paths: Collection[str]) -> Iterator[str]:
-    """Yield the keys that are not read: the shortest path under which nothing is read.
-
-    The names in other languages are one key.
-    """
-    parents = {path for key in keys_used for path in _above(key)}
-    for key in paths:
-        if key not in keys_used:
-            shorter = reversed(_above(key))
-            unread = next((path for path in shorter if path not in parents), key)
-            yield _LANGUAGE.sub(".names.*", unread)
-
-
-def _above(key: str) -> list[str]:
-    """Return the paths above a key, the longest first."""
-    steps = key.split(".")
-    # "city.names.en" has "city.names" and "city" above it.
-    return [".".join(steps[:length]) for length in range(len(steps) - 1, 0, -1)]
-
-
-def _short(text: str) -> str:
-    line = line_text(text)
-    return line if len(line) <= _CHARACTERS else f"{line[:_CHARACTERS]}…"
+FORMAT = SourceFormat("mmdb", frozenset({"columns"}), _read, _detect, build_date, OFFERED)

@@ -9,16 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN, MAXMIND
-from geolookup_builder.sources.formats import ip2proxy, ipinfo_products, maxmind
+from geolookup_builder.sources.formats import (
+    ip2proxy,
+    ipinfo_products,
+    iplocate,
+    maxmind_products,
+    mmdb_offers,
+)
+from geolookup_builder.sources.reading.own_values import NO_OFFERS, Offers
 
 #: The keys that may state each field, in order of preference.
 Paths: TypeAlias = Mapping[str, Sequence[str]]
 #: For each field, the keys whose texts stand for values; None if a text states nothing.
 Words: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str | None]]]
+NO_WORDS: Mapping[str, str | None] = {}
 #: Besides the fields: the country of registration, for records without a location.
 REGISTERED = "registered_country_code"
 
@@ -30,7 +38,8 @@ class Product:
     Where stated, ``kind`` must occur in the database type or in a description of the file, and
     its records must have all keys of one set of ``marks``. True ``flags`` take precedence over
     the keys of a field; ``constants`` are what every record states. ``is_own``: the values come
-    from a dataset, in which no word stands for "unknown".
+    from a dataset, in which no word stands for "unknown". ``offers`` are the own columns that the
+    records may have, ``own`` those that the recipe asks for; all keys of one are read.
     """
 
     name: str
@@ -41,6 +50,19 @@ class Product:
     constants: Mapping[str, str] = field(default_factory=dict)
     refusal: str = ""
     is_own: bool = False
+    offers: Offers = field(default_factory=dict)
+    own: Offers = field(default_factory=dict)
+
+    def with_own(self, own: Offers) -> Product:
+        """Return the product with own columns among its fields."""
+        words = {name: dict.fromkeys(offer.columns, NO_WORDS) for name, offer in own.items()}
+        constants = {name: offer.constant for name, offer in own.items() if not offer.columns}
+        return replace(
+            self,
+            words={**self.words, **words},
+            constants={**self.constants, **constants},
+            own=own,
+        )
 
     def matching_marks(
         self, kinds: Collection[str], keys: Collection[str]
@@ -139,6 +161,7 @@ def _ipinfo(name: str, kind: re.Pattern[str] | None, *marks: str) -> Product:
         ipinfo_products.FIELDS[name],
         _FLAGS,
         ipinfo_products.CONSTANTS.get(name, {}),
+        offers=ipinfo_products.OFFERS[name],
     )
 
 
@@ -149,6 +172,7 @@ _IPINFO_PRODUCTS = (
         _marks("city region region_name"),
         {**_IPINFO_LOCATION, "region_code": ("region",), "region_name": ("region_name",)},
         _FLAGS,
+        offers=ipinfo_products.OFFERS["Location"],
     ),
     *(_ipinfo(csv.name, _IPINFO, " ".join(csv.marks)) for csv in ipinfo_products.PRODUCTS),
     # Only a carrier's name and country: the addresses may be in another country.
@@ -179,6 +203,7 @@ _IPREGISTRY = Product(
         "isp": ("carrier.name",),
         "user_type": ("connection.type",),
     },
+    offers=mmdb_offers.IPREGISTRY,
 )
 
 _PROXIES = Product(
@@ -192,6 +217,7 @@ _PROXIES = Product(
         "city_name": ("city", "city_name"),
     },
     {"user_type": {"proxy_type": ip2proxy.USER_TYPES}},
+    offers=ip2proxy.OFFERS,
 )
 
 #: Names of the fields themselves, and what other vendors call them.
@@ -220,8 +246,14 @@ _FLAT_MARKS = _marks(
 
 #: Products of MaxMind that the reader of its CSV ignores too.
 _MAXMIND_IGNORED = tuple(
-    Product(f"MaxMind {csv.name}", _MAXMIND, (csv.marks,), refusal=_NO_FIELD)
-    for csv in maxmind.IGNORED
+    Product(
+        f"MaxMind {csv.name}",
+        _MAXMIND,
+        (csv.marks,),
+        refusal=_NO_FIELD,
+        offers=maxmind_products.OFFERS.get(csv.name, NO_OFFERS),
+    )
+    for csv in maxmind_products.IGNORED
 )
 
 #: What ``geolookup export`` writes as flat.
@@ -239,10 +271,21 @@ PRODUCTS = (
     *_REFUSED,
     *_IPINFO_PRODUCTS,
     _IPREGISTRY,
-    Product("MaxMind or IP2Location", _MAXMIND, _NESTED_MARKS, _NESTED),
-    Product("DB-IP", _DBIP, _NESTED_MARKS, _NESTED),
-    Product("records in MaxMind's structure", None, _NESTED_MARKS, _NESTED),
-    Product("MaxMind ASN, ISP or Connection-Type", _MAXMIND, _PROVIDER_MARKS, _PROVIDER),
+    *(
+        Product(name, kind, _NESTED_MARKS, _NESTED, offers=mmdb_offers.NESTED)
+        for name, kind in (
+            ("MaxMind or IP2Location", _MAXMIND),
+            ("DB-IP", _DBIP),
+            ("records in MaxMind's structure", None),
+        )
+    ),
+    Product(
+        "MaxMind ASN, ISP or Connection-Type",
+        _MAXMIND,
+        _PROVIDER_MARKS,
+        _PROVIDER,
+        offers=maxmind_products.MOBILE,
+    ),
     _PROXIES,
     # The country of an AS is where it is registered, not where the address is.
     Product(
@@ -250,6 +293,7 @@ PRODUCTS = (
         None,
         _marks("asn name org"),
         {"asn": ("asn",), "asn_organization": ("org", "name")},
+        offers=iplocate.OFFERS,
     ),
     _ipinfo("ASN", None, "asn name domain"),
     Product(
@@ -258,12 +302,20 @@ PRODUCTS = (
         _marks("as as_entity"),
         {"asn": ("as",), "asn_organization": ("as_entity",)},
     ),
-    Product("flat records", None, _FLAT_MARKS, _FLAT, _FLAGS),
+    Product("flat records", None, _FLAT_MARKS, _FLAT, _FLAGS, offers=mmdb_offers.FLAT),
     *_MAXMIND_IGNORED,
     Product("hosted domains", None, _marks("domains total"), refusal=_NO_FIELD),
     Product("host names", None, _marks("hostname"), refusal=_NO_FIELD),
-    Product("residential proxies", None, _marks("service percent_days_seen"), refusal=_NO_FIELD),
+    Product(
+        "residential proxies",
+        None,
+        _marks("service percent_days_seen"),
+        refusal=_NO_FIELD,
+        offers=mmdb_offers.RESIDENTIAL_PROXIES,
+    ),
     Product(
         "contacts", None, _marks("abuse.email", "abuse.address", "abuse.emails.0"), refusal=_CONTACT
     ),
 )
+#: The own columns of all products.
+OFFERED = frozenset(name for product in PRODUCTS for name in product.offers)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -24,10 +25,23 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
+from geolookup_builder.sources.reading.own_values import Offer, Offers, own_request
+from geolookup_builder.sources.reading.reader import (
+    Batch,
+    Meaning,
+    SourceFormat,
+    SourceTable,
+    one_table,
+)
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
-from geolookup_builder.sources.reading.text import line_layout, line_parts, prefix_texts
+from geolookup_builder.sources.reading.text import (
+    LINE,
+    Layout,
+    line_layout,
+    line_parts,
+    prefix_texts,
+)
 
 #: "cc|": any text and its bar.
 _CELL = r"[^|\n]*\|"
@@ -53,15 +67,42 @@ _FIRST = re.compile(r"2(\.[0-9]+)?\|[a-z]+\||[a-z]+\|[^|]*\|(asn|ipv4|ipv6)\|")
 NO_COUNTRIES = ("ZZ", "EU", "AP")
 
 
+def _cell(pattern: str) -> Offer:
+    """Return the offer of a cell of the lines; the groups of ``pattern`` are joined with hyphens.
+
+    The cell is unknown in lines that the pattern does not match.
+    """
+
+    def read(lines: pa.Array) -> pa.DictionaryArray:
+        groups = pc.extract_regex(lines, pattern).flatten()
+        hyphen = pa.scalar("-", lines.type)
+        return pc.binary_join_element_wise(*groups, hyphen).cast(pa.string()).dictionary_encode()
+
+    return Offer((LINE,), read)
+
+
+#: Some days are 00000000.
+_DAY = r"(?P<year>[12][0-9]{3})(?P<month>[0-9]{2})(?P<day>[0-9]{2})"
+_OFFERS: Offers = {
+    "rir": _cell(r"^(?P<registry>[A-Za-z]+)\|"),
+    "rir_status": _cell(r"\|(?P<status>allocated|assigned)\s*(?:\||$)"),
+    "rir_date": _cell(rf"^(?:{_CELL}){{5}}{_DAY}\|"),
+}
+
+
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    return one_table(spec, ("-latest", ".txt"), _batches)
+    own = own_request(spec)
+    layout, meaning = own.extend(_LAYOUT, _meaning, _OFFERS)
+    own.check()
+    batches_of = partial(_batches, layout=layout, meaning=meaning)
+    return one_table(spec, ("-latest", ".txt"), batches_of)
 
 
-def _batches(member: Member) -> Iterator[Batch]:
+def _batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     if not _is_delegated(member):
         remedy = "name a delegated or delegated-extended file as the registry publishes it"
         raise BuildError(member.label, "not delegated statistics", remedy=remedy)
-    return batches(member, _LAYOUT, _meaning)
+    return batches(member, layout, meaning)
 
 
 def _is_delegated(member: Member) -> bool:
@@ -100,4 +141,4 @@ def _detect(opening: Opening) -> Detection | None:
 
 #: The last day in the version line: 2|ripencc|1700693999|260000|19830705|20231122|+0100.
 _DATE = in_first_lines(r"(?m)^2(?:\.[0-9])?\|[a-z]+\|[0-9]*\|[0-9]*\|[0-9]*\|([0-9]{8})\|")
-FORMAT = SourceFormat("rir", frozenset(), _read, _detect, _DATE)
+FORMAT = SourceFormat("rir", frozenset(), _read, _detect, _DATE, frozenset(_OFFERS))

@@ -18,6 +18,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import without_null_island
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.own_values import Offers, stated
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
 from geolookup_builder.sources.reading.text import Layout
@@ -47,6 +48,7 @@ _FIELDS = {
     "asn": "asn",
     "organisation": "asn_organization",
 }
+_OFFERS: Offers = {"subdivision_2_name": stated("state2")}
 _END = re.compile(rf"{sniffing.ADDRESS.pattern}|{sniffing.INTEGER.pattern}")
 _CONTENT = {
     "start": _END,
@@ -67,7 +69,9 @@ _FRACTION = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     columns = columns_option(spec, (*_RANGE, *_FIELDS, "state2"), _RANGE)
     order = (*_LAYOUTS, "columns")
-    yield from planned_tables(spec, (".csv",), order, lambda member: _plan(member, columns))
+    yield from planned_tables(
+        spec, (".csv",), order, lambda member: _plan(member, columns), _OFFERS
+    )
 
 
 def _plan(member: Member, columns: tuple[str, ...] | None) -> Plan:
@@ -119,4 +123,4 @@ def _detect(opening: Opening) -> Detection | None:
     return Detection(plan.table, any(map(_NAMED.search, opening.member.file_names)))
 
 
-FORMAT = SourceFormat("sapics", frozenset({"columns"}), _read, _detect)
+FORMAT = SourceFormat("sapics", frozenset({"columns"}), _read, _detect, offers=frozenset(_OFFERS))

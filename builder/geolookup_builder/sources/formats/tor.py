@@ -17,6 +17,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import constant
+from geolookup_builder.sources.reading.own_values import ALWAYS, Offers, own_request
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
@@ -30,10 +31,14 @@ _EXIT = re.compile(rf"ExitAddress\s+({sniffing.ADDRESS.pattern})\s.*")
 _ADDRESS = re.compile(rf"\s*({sniffing.ADDRESS.pattern})\s*")
 _NAME = re.compile(r"(tor[-_]?(bulk)?[-_]?exit|exit[-_]addresses)", re.IGNORECASE)
 _USER_TYPE = "consumer_privacy_network"
+_OFFERS: Offers = {"is_tor": ALWAYS}
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    return one_table(spec, ("",), partial(batches, layout=_LAYOUT, meaning=_meaning))
+    own = own_request(spec)
+    layout, meaning = own.extend(_LAYOUT, _meaning, _OFFERS)
+    own.check()
+    return one_table(spec, ("",), partial(batches, layout=layout, meaning=meaning))
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
@@ -51,4 +56,4 @@ def _detect(opening: Opening) -> Detection | None:
 
 #: "Downloaded 2026-01-31 12:00:00", before the lists that are archived.
 _DATE = in_first_lines(r"(?m)^Downloaded ([0-9]{4}-[0-9]{2}-[0-9]{2})")
-FORMAT = SourceFormat("tor", frozenset(), _read, _detect, _DATE)
+FORMAT = SourceFormat("tor", frozenset(), _read, _detect, _DATE, frozenset(_OFFERS))

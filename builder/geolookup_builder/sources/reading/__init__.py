@@ -8,6 +8,7 @@ Along the data:
 - ``delimited``, ``jsonlines``, ``json_document``, ``parquet``, ``rpsl_objects`` and ``mmdb_file``:
   rows. ``typed_columns`` finds columns in Parquet and JSON.
 - ``dictionary_columns`` and ``vendor_files``: the meaning of cells, and of files.
+- ``own_values``: the own columns that a recipe asks for.
 - ``stated_dates``: the date of the data that a file states.
 - ``routes``: which of several rows for one range decides.
 - ``reader``: the interface to the compiler. ``positions`` finds the lines of rows.

@@ -92,6 +92,7 @@ def record_numbers(member: Member, layout: Layout) -> RecordNumbers:
         partial(find_rejects, layout=layout),
         partial(first_lines, layout=layout),
         layout.unread,
+        layout.offered,
     )
 
 

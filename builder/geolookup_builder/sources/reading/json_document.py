@@ -106,8 +106,12 @@ def batch(
     read_entries: Callable[[], Sequence[object]],
     ranges: ParsedRanges,
     fields: Mapping[str, pa.DictionaryArray],
+    offered: tuple[str, ...] = (),
 ) -> Batch:
-    """Return a batch of all entries; ``read_entries`` reads them again, to show those rejected."""
+    """Return a batch of all entries; ``read_entries`` reads them again, to show those rejected.
+
+    ``offered`` are the own columns that the document has.
+    """
 
     def find_rejects(file: Member, reasons: dict[int, str]) -> Iterable[Reject]:
         entries = read_entries()
@@ -117,5 +121,10 @@ def batch(
             text = entry.encode("utf-8", "replace").decode()
             yield Reject(file.label, number, reason, text)
 
-    numbers = RecordNumbers(member, find_rejects, records_as_lines)  # type: ignore[arg-type]
+    numbers = RecordNumbers(
+        member,
+        find_rejects,  # type: ignore[arg-type]
+        records_as_lines,
+        offered=offered,
+    )
     return numbers.batch(ranges, fields)

@@ -85,7 +85,7 @@ def batches(
     """
     columns = schema(member, layout.texts | layout.fields)
     unread = unread_leaves(columns, layout)
-    numbers = RecordNumbers(member, _find_rejects, _first_lines, unread)
+    numbers = RecordNumbers(member, _find_rejects, _first_lines, unread, layout.offered)
     read = partial(_read, member=member, schema=columns, plan=(layout, meaning), replan=replan)
     with (
         member.open() as stream,

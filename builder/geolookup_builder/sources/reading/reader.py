@@ -52,13 +52,15 @@ class RecordNumbers:
     """The record numbers of a member's rows; the first record, after any header, is 1.
 
     A reader delivers only rows with the right number of cells; ``skipped`` are
-    the records that have another. ``unread`` are the columns that no row states.
+    the records that have another. ``unread`` are the columns that no row states,
+    ``offered`` the own columns that a recipe can declare for the file.
     """
 
     member: Member
     find_rejects: FindRejects
     first_lines: FirstLines
     unread: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
     skipped: list[int] = field(default_factory=list)
     delivered: int = 0
 
@@ -129,7 +131,8 @@ class SourceFormat:
     """A source format: its name in recipes, its own options, its reader and its detector.
 
     ``detect`` says whether a file is of the format, for ``auto``; None or a BuildError: no.
-    ``stated_date`` reads the date of the data that a file states.
+    ``stated_date`` reads the date of the data that a file states. ``offers`` are the names in
+    ``vendor_columns`` that files of the format may have.
     """
 
     name: str
@@ -137,3 +140,9 @@ class SourceFormat:
     read: Callable[[SourceSpec], Iterator[SourceTable]]
     detect: Callable[[Opening], Detection | None] = lambda _opening: None
     stated_date: StatedDate = no_date
+    offers: frozenset[str] = frozenset()
+
+    @property
+    def all_options(self) -> frozenset[str]:
+        """The options, and ``columns`` if it can map own columns."""
+        return self.options | {"columns"} if self.offers else self.options

@@ -26,7 +26,8 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
 
 _BLOCK_BYTES = 1 << 20
-_LINE = "line"
+#: The column of a layout with a row a line.
+LINE = "line"
 #: Unit separator: no text file holds it, so every line is one cell.
 _NO_DELIMITER = "\x1f"
 
@@ -41,6 +42,7 @@ class Layout:
     ``mask`` matches, in bytes, the lines that are not rows (comments,
     summaries), each with its line break; they are read as empty lines to keep the line numbers.
     Only a layout without quotes has one. ``not_utf8`` is the remedy for another encoding.
+    ``offered`` are the own columns that a recipe can declare for the file.
     """
 
     names: tuple[str, ...]
@@ -52,6 +54,7 @@ class Layout:
     mask: re.Pattern[bytes] | None = None
     not_utf8: str = "convert it to UTF-8"
     lists: frozenset[str] = frozenset()
+    offered: tuple[str, ...] = ()
 
     @property
     def unread(self) -> tuple[str, ...]:
@@ -65,8 +68,8 @@ def line_layout(*masked_starts: str) -> Layout:
     # A byte order mark may precede the first line.
     mask = re.compile(rf"(?m)^(?:\xef\xbb\xbf)?(?:{starts})[^\n]*\n?".encode("latin-1"))
     return Layout(
-        (_LINE,),
-        frozenset({_LINE}),
+        (LINE,),
+        frozenset({LINE}),
         frozenset(),
         header=False,
         delimiter=_NO_DELIMITER,
@@ -77,7 +80,7 @@ def line_layout(*masked_starts: str) -> Layout:
 
 def line_parts(rows: pa.RecordBatch, pattern: str) -> dict[str, pa.Array]:
     """Return the named groups of ``pattern`` in each line; null if it does not match."""
-    groups = pc.extract_regex(rows.column(_LINE), pattern)
+    groups = pc.extract_regex(rows.column(LINE), pattern)
     return {field.name: pc.struct_field(groups, field.name) for field in groups.type}
 
 

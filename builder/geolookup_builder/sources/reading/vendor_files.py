@@ -24,6 +24,12 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, header_names, whole_table
 from geolookup_builder.sources.reading.dictionary_columns import with_values, without
 from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.own_values import (
+    NO_OFFERS,
+    Offers,
+    OwnRequest,
+    own_request,
+)
 from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceTable
 from geolookup_builder.sources.reading.sniffing import begins_object
 from geolookup_builder.sources.reading.text import Layout
@@ -92,15 +98,26 @@ class Plan:
     layout: Layout
     meaning: Meaning
 
+    def with_own(self, own: OwnRequest, offers: Offers) -> Plan:
+        """Return the plan with the own columns that are asked for."""
+        return Plan(self.table, *own.extend(self.layout, self.meaning, offers))
+
 
 def planned_tables(
     spec: SourceSpec,
     suffixes: tuple[str, ...],
     order: Sequence[str],
     plan: Callable[[Member], Plan],
+    offers: Offers = NO_OFFERS,
 ) -> Iterator[SourceTable]:
-    """Yield the tables of a source, in ``order``; every member is planned before any is read."""
-    plans = [(member, plan(member)) for member in members(spec.path, spec.base, suffixes)]
+    """Yield the tables of a source, in ``order``; every member is planned before any is read.
+
+    ``offers`` are the own columns that the files may have.
+    """
+    own = own_request(spec)
+    files_of_source = members(spec.path, spec.base, suffixes)
+    plans = [(member, plan(member).with_own(own, offers)) for member in files_of_source]
+    own.check()
     files = [(file_plan.table, (member, file_plan)) for member, file_plan in plans]
     yield from tables(spec, order, files, _planned_batches)
 
@@ -132,7 +149,7 @@ def columns_option(
 ) -> tuple[str, ...] | None:
     """Return the recipe's ``columns``, checked, or None; ``-`` skips a column."""
     columns = spec.options.get("columns")
-    if columns is None:
+    if columns is None or isinstance(columns, dict):  # a table maps own columns
         return None
     if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
         raise BuildError(spec.recipe, "source.columns is not a list of names", remedy="list them")
