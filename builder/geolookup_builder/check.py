@@ -230,11 +230,11 @@ def _table_check(
         {name: str(mapping.get(name, "")) for name in reading.fields if name in spec.fields},
         tuple(name for name in reading.fields if name not in spec.fields),
         {name: _near_field(name, reading.fields) if mapping else "" for name in unread},
-        _further(reading, mapping.values()),
         tuple(
             replace(row, file=label(row.file), text=mask(row.text))
             for row in islice(reading.rejects.find_all(mask), _BAD_ROWS)
         ),
+        _further(reading, mapping.values()),
     )
 
 

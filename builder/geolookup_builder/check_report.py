@@ -48,8 +48,8 @@ class TableCheck:
     fields: Mapping[str, str]  # the column of each, "" if the format decides
     dropped: tuple[str, ...]
     unread: Mapping[str, str]
-    offered: tuple[str, ...]
     bad_rows: tuple[Reject, ...]
+    offered: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of the table."""
@@ -60,7 +60,7 @@ class TableCheck:
         if self.unread:
             yield f"  not read    {_listed(map(_hinted, self.unread.items()))}"
         if self.offered:
-            yield f"  offers      {_listed(self.offered)} (declare own columns in [columns])"
+            yield f"  offers      {', '.join(self.offered)} (declare own columns in [columns])"
         first, *others = self.rows.lines()
         yield f"  rows        {first.removeprefix(f'{self.rows.name}: ')}"
         yield from others

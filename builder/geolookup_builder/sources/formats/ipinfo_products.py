@@ -88,8 +88,11 @@ OFFERS: Mapping[str, Offers] = {
     "Location": _PLACE_OFFERS,
     "Carrier": {**_CARRIER_OFFERS, "mobile_brand": stated("name", "carrier"), "is_mobile": ALWAYS},
     "Privacy": {
-        name: offer if name == "proxy_provider" else flag(*offer.columns)
-        for name, offer in _FLAG_OFFERS.items()
+        **_FLAG_OFFERS,
+        **{
+            name: flag(*_FLAG_OFFERS[name].columns)
+            for name in ("is_proxy", "is_vpn", "is_tor", "is_relay", "is_hosting")
+        },
     },
     "Company": {**_AS_OFFERS, "domain": stated("domain"), "usage_type": stated("type")},
     "ASN": {

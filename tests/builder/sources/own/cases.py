@@ -1,0 +1,550 @@
+"""Files of every format that offers own columns, and what these are by network.
+
+Written by hand, from the files of the other tests of the readers.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from geolookup_builder.vendor_columns import COLUMNS
+
+from tests.builder.sources.formats import (
+    test_ip2location,
+    test_ip2proxy,
+    test_ipinfo,
+    test_maxmind,
+    test_prefix_lists,
+)
+from tests.builder.sources.formats.mmdb_writing import mmdb
+
+
+class Case(NamedTuple):
+    """A file of a format, and what its own columns are by network."""
+
+    format: str
+    files: dict[str, str | bytes]
+    known: dict[str, dict[str, Any]]
+
+    @property
+    def path(self) -> str:
+        """The file, or a glob of all."""
+        return "*.csv" if len(self.files) > 1 else next(iter(self.files))
+
+
+BLOCKS, NET = test_maxmind.BLOCKS, "8.8.4.0/24"
+PLACES = test_maxmind.PLACES
+_FALSE = dict.fromkeys(
+    (*("is_anonymous", "is_vpn", "is_hosting", "is_proxy", "is_tor", "is_residential_proxy"),),
+    False,
+)
+_ANONYMOUS = (
+    "is_anonymous,is_anonymous_vpn,is_hosting_provider,is_public_proxy,is_tor_exit_node,"
+    "is_residential_proxy"
+)
+_LAST = "provider_name,anonymizer_confidence,network_last_seen"
+_SEEN = {
+    "proxy_provider": "Acme VPN",
+    "anonymizer_confidence": 95,
+    "last_seen_date": "2026-11-20",
+}
+MAXMIND = [
+    Case(
+        "maxmind",
+        {
+            "a-Blocks.csv": BLOCKS["city"]
+            + "8.8.4.0/24,11,20,30,0,0,1234,34.7,33.1,20,1\n"
+            + "8.8.5.0/24,,20,,0,0,,,,,\n",
+            "en.csv": PLACES
+            + "11,en,EU,Europe,CY,Cyprus,02,Limassol,07,North,Alpha,819,Asia/Nicosia,0\n"
+            + "20,en,EU,Europe,DE,Germany,,,,,,,,1\n30,en,NA,x,US,x,,,,,,,,0\n",
+            "de.csv": PLACES
+            + "11,de,EU,Europa,CY,Zypern,02,Limassoll,07,Nord,Alphastadt,819,Asia/Nicosia,0\n"
+            + "20,de,EU,Europa,DE,Deutschland,,,,,,,,1\n",
+        },
+        {
+            NET: {
+                "accuracy_radius": 20,
+                "geoname_id": 11,
+                "is_anycast": True,
+                "registered_country_code": "DE",
+                "represented_country_code": "US",
+                "metro_code": 819,
+                "subdivision_2_code": "07",
+                "subdivision_2_name": "North",
+                "city_name_de": "Alphastadt",
+                "region_name_de": "Limassoll",
+                "country_name_de": "Zypern",
+            },
+            # As the country: that of the registration.
+            "8.8.5.0/24": {"registered_country_code": "DE", "country_name_de": "Deutschland"},
+        },
+    ),
+    Case(
+        "maxmind",
+        {
+            "a-Blocks.csv": BLOCKS["enterprise"]
+            + "8.8.4.0/24,11,,,0,0,1234,34.7,33.1,7,1,acme.example,20,99,80,60,40,\n",
+            "en.csv": test_maxmind.EN,
+            "isp.csv": test_maxmind.PROVIDERS + "7,Acme,,,,,cellular,310,004\n",
+        },
+        {
+            NET: {
+                "is_legitimate_proxy": True,
+                "domain": "acme.example",
+                "accuracy_radius": 20,
+                "geoname_id": 11,
+                "country_confidence": 99,
+                "subdivision_confidence": 80,
+                "city_confidence": 60,
+                "postal_confidence": 40,
+                "mcc": "310",
+                "mnc": "004",
+                "usage_type": "cellular",
+            }
+        },
+    ),
+    Case(
+        "maxmind",
+        {"GeoIP2-ISP.csv": BLOCKS["isp"] + "8.8.4.0/24,Acme,Acme,64500,x,310,004\n"},
+        {NET: {"mcc": "310", "mnc": "004"}},
+    ),
+    Case(
+        "maxmind",
+        {"a.csv": "network,domain\n8.8.4.0/24,a.example\n"},
+        {NET: {"domain": "a.example"}},
+    ),
+    Case(
+        "maxmind",
+        {"a.csv": f"network,{_ANONYMOUS}\n8.8.4.0/24,1,1,,,,\n8.8.5.0/24,1,,1,1,1,1\n"},
+        {
+            NET: {**_FALSE, "is_anonymous": True, "is_vpn": True},
+            "8.8.5.0/24": {**dict.fromkeys(_FALSE, True), "is_vpn": False},
+        },
+    ),
+    Case(
+        "maxmind",
+        {"a.csv": f"network,{_ANONYMOUS},{_LAST}\n8.8.4.0/24,1,1,,,,,Acme VPN,95,2026-11-20\n"},
+        {NET: {**_FALSE, "is_anonymous": True, "is_vpn": True, **_SEEN}},
+    ),
+    Case(
+        "maxmind",
+        {"a.csv": f"network,{_LAST}\n8.8.4.0/24,Acme VPN,95,2026-11-20\n"},
+        {NET: {"is_residential_proxy": True, **_SEEN}},
+    ),
+    Case(
+        "maxmind",
+        {"a.csv": "network,ip_risk,is_anonymous\n8.8.4.0/24,0.05,\n"},
+        {NET: {"ip_risk": 0.05, "is_anonymous": False}},
+    ),
+    *(
+        Case(
+            "maxmind",
+            {"a.csv": f"network,{name}\n8.8.4.0/24,5.5\n"},
+            {NET: {"static_ip_score": 5.5}},
+        )
+        for name in ("score", "static_ip_score")
+    ),
+    Case(
+        "maxmind",
+        {"a.csv": "network,average_income,population_density\n8.8.4.0/24,32323,1232\n"},
+        {NET: {"average_income": 32323, "population_density": 1232}},
+    ),
+]
+
+_DB26 = {
+    "domain": "example.com",
+    "mcc": "228",
+    "mnc": "01/02",
+    "mobile_brand": "Example Mobile",
+    "usage_type": "ISP/MOB",
+    "address_type": "U",
+    "category": "IAB19-18",
+    "district": "Winterthur",
+    "area_code": "052",
+    "weather_station_name": "Winterthur",
+    "elevation": 439,
+}
+_NOTHING: dict[str, Any] = {}
+IP2LOCATION = [
+    Case(
+        "ip2location",
+        {"IP2LOCATION-DB26.CSV": test_ip2location.ipv4(26)},
+        {"0.0.0.0/8": _NOTHING, "5.1.4.0/22": _DB26, "5.1.8.0/24": _NOTHING},
+    ),
+    Case(
+        "ip2location",
+        {"IP2LOCATION-DB7.CSV": test_ip2location.ipv4(7)},
+        {"0.0.0.0/8": _NOTHING, "5.1.4.0/22": {"domain": "example.com"}, "5.1.8.0/24": _NOTHING},
+    ),
+]
+_PROXY = {
+    "is_proxy": True,
+    "is_vpn": True,
+    "is_tor": False,
+    "is_relay": False,
+    "is_residential_proxy": False,
+    "proxy_type": "VPN",
+    "threat": "SPAM/BOTNET",
+    "fraud_score": 95,
+    "domain": "example.com",
+    "usage_type": "ISP/MOB",
+    "proxy_provider": "Example VPN",
+    "last_seen_days": 26,
+}
+
+
+def _proxies(*kinds: str) -> str:
+    cells = test_ip2proxy.DATABASES[2][1:]
+    first = 134743040
+    return test_ip2proxy.rows(
+        *([str(first + at), str(first + at), kind, *cells] for at, kind in enumerate(kinds))
+    )
+
+
+def _proxy(kind: str, *true: str, is_proxy: bool = True) -> dict[str, Any]:
+    flags = dict.fromkeys(("is_vpn", "is_tor", "is_relay", "is_residential_proxy"), False)
+    hosting = {"is_hosting": True} if kind == "DCH" else {}
+    known = {"is_proxy": is_proxy, "proxy_type": kind, **flags, **dict.fromkeys(true, True)}
+    return known | hosting
+
+
+IP2PROXY = [
+    Case(
+        "ip2proxy",
+        {"IP2PROXY-PX12.CSV": test_ip2proxy.ipv4(12)},
+        {"8.8.3.0/24": _NOTHING, NET: _PROXY},
+    ),
+    Case(
+        "ip2proxy",
+        {"IP2PROXY-PX2.CSV": _proxies("VPN", "TOR", "DCH", "PUB", "CPN", "RES", "SES", "-")},
+        {
+            "8.8.4.0/32": _proxy("VPN", "is_vpn"),
+            "8.8.4.1/32": _proxy("TOR", "is_tor"),
+            "8.8.4.2/32": _proxy("DCH", is_proxy=False),
+            "8.8.4.3/32": _proxy("PUB"),
+            "8.8.4.4/32": _proxy("CPN", "is_relay"),
+            "8.8.4.5/32": _proxy("RES", "is_residential_proxy"),
+            "8.8.4.6/32": _proxy("SES", is_proxy=False),
+            "8.8.4.7/32": _NOTHING,
+        },
+    ),
+]
+
+_FLAGS = [
+    "is_anonymous",
+    "is_anycast",
+    "is_hosting",
+    "is_mobile",
+    "is_satellite",
+    "is_relay",
+    "is_vpn",
+]
+_PRIVACY = ("hosting", "proxy", "tor", "relay", "vpn")
+_CORE = {
+    "accuracy_radius": 5,
+    "geoname_id": 123,
+    "metro_code": 819,
+    "asn_domain": "example.com",
+    "asn_kind": "isp",
+    "mobile_brand": "Example Mobile",
+    "mcc": "505",
+    "mnc": "02",
+    "proxy_provider": "Acme",
+    **dict.fromkeys((*_FLAGS, "is_proxy", "is_tor"), True),
+}
+IPINFO_FILES: dict[str, tuple[str, dict[str, Any]]] = {
+    "core": (
+        test_ipinfo.full("network,PLACES,dma_code,geoname_id,radius,FLAGS,is_proxy,is_tor,service")
+        + test_ipinfo.full(
+            "NET,PLACE,819,123,5,AS64500,INC,example.com,isp,Example Mobile,505,02,"
+            + "true," * 9
+            + "Acme"
+        ),
+        _CORE,
+    ),
+    "privacy, legacy": (
+        test_ipinfo.PRODUCTS["privacy, legacy"][0],
+        {
+            **{f"is_{name}": name in ("hosting", "vpn") for name in _PRIVACY},
+            "proxy_provider": "Example VPN",
+        },
+    ),
+    "privacy": (
+        test_ipinfo.PRODUCTS["privacy"][0],
+        {f"is_{name}": name == "hosting" for name in _PRIVACY},
+    ),
+    "asn": (
+        test_ipinfo.PRODUCTS["asn"][0],
+        {"asn_domain": "example.com", "asn_kind": "hosting", "asn_country_code": "US"},
+    ),
+    "company": (
+        test_ipinfo.PRODUCTS["company"][0],
+        {
+            "domain": "example.ch",
+            "usage_type": "government",
+            "asn_domain": "example.com",
+            "asn_kind": "isp",
+        },
+    ),
+    "carrier": (
+        test_ipinfo.PRODUCTS["carrier"][0],
+        {"mobile_brand": "Example Mobile", "mcc": "505", "mnc": "02", "is_mobile": True},
+    ),
+    "Lite": (test_ipinfo.PRODUCTS["Lite"][0], {"asn_domain": "example.com"}),
+    "location, extended": (
+        test_ipinfo.PRODUCTS["location, extended"][0],
+        {"geoname_id": 1, "accuracy_radius": 50},
+    ),
+}
+IPINFO = [
+    Case("ipinfo", {f"a.{suffix}": content}, {NET: known})
+    for text, known in IPINFO_FILES.values()
+    for suffix, content in test_ipinfo.written(text).items()
+]
+
+_AWS = {"is_hosting": True, "cloud_provider": "Amazon Web Services"}
+_AZURE = {"is_hosting": True, "cloud_provider": "Microsoft Azure"}
+_ORACLE = {"is_hosting": True, "cloud_provider": "Oracle Cloud"}
+_GOOGLE = {"is_hosting": True, "cloud_provider": "Google Cloud"}
+_AFRICA = {**_GOOGLE, "cloud_region": "africa-south1", "cloud_service": "Google Cloud"}
+_DELIVERY = {**_AZURE, "cloud_service": "AzureFrontDoor"}
+CLOUD = [
+    Case("cloud", {"a.json": json.dumps(test_prefix_lists.DOCUMENTS[name])}, known)
+    for name, known in {
+        "azure": {
+            "13.72.64.0/18": {**_AZURE, "cloud_region": "eastus"},
+            "2603:1030::/45": {**_AZURE, "cloud_region": "eastus"},
+            # Listed twice: the delivery network decides both rows.
+            "13.107.208.0/24": _DELIVERY,
+        },
+        "customers": {"34.1.208.0/20": _AFRICA, "2600:1900:8000::/44": _AFRICA},
+        "google": {
+            "8.8.4.0/24": {"cloud_provider": "Google"},
+            "2001:4860::/32": {"cloud_provider": "Google"},
+        },
+        "oracle": {
+            "129.146.0.0/21": {**_ORACLE, "cloud_region": "us-phoenix-1", "cloud_service": "OCI"},
+            "134.70.24.0/21": {**_ORACLE, "cloud_region": "us-ashburn-1", "cloud_service": "OSN"},
+        },
+        "cloudflare": {
+            network: {"is_hosting": True, "cloud_provider": "Cloudflare"}
+            for network in ("173.245.48.0/20", "2400:cb00::/32")
+        },
+    }.items()
+]
+CLOUD += [
+    Case(
+        "cloud",
+        {"ips-v4": "173.245.48.0/20\n"},
+        {"173.245.48.0/20": {"is_hosting": True, "cloud_provider": "Cloudflare"}},
+    ),
+    Case(
+        "cloud",
+        {
+            "a.json": json.dumps(
+                {
+                    "syncToken": "1",
+                    "prefixes": [
+                        {"ip_prefix": "3.5.140.0/24", "region": "ap-northeast-2", "service": "EC2"}
+                    ],
+                    "ipv6_prefixes": [],
+                }
+            )
+        },
+        {"3.5.140.0/24": {**_AWS, "cloud_region": "ap-northeast-2", "cloud_service": "EC2"}},
+    ),
+]
+OTHERS = [
+    Case("tor", {"list": "8.8.4.4\n"}, {"8.8.4.4/32": {"is_tor": True}}),
+    Case(
+        "iplocate",
+        {"a.csv": f"network,asn,country_code,name,org,domain\n{NET},64500,CH,X,Acme,a.example\n"},
+        {NET: {"asn_domain": "a.example", "asn_country_code": "CH"}},
+    ),
+    Case(
+        "iptoasn",
+        {"a.tsv": "8.8.4.0\t8.8.4.255\t64500\tCH\tACME\n8.8.5.0\t8.8.5.255\t0\tNone\tNot routed\n"},
+        {NET: {"asn_country_code": "CH"}, "8.8.5.0/24": _NOTHING},
+    ),
+    Case(
+        "sapics",
+        {"a.csv": "8.8.4.0,8.8.4.255,CH,Zurich,Winterthur,Seen,8400,47.367,8.550,Europe/Zurich\n"},
+        {NET: {"subdivision_2_name": "Winterthur"}},
+    ),
+    Case(
+        "dbip",
+        {
+            "dbip-location-2026-01.csv": "8.8.4.0,8.8.4.255,NA,US,CA,California,Santa Clara County,"
+            "Mountain View,94043,37.4,-122.0,5375480,-7,America/Los_Angeles,USCA0746\n"
+            "8.8.5.0,8.8.5.255,ZZ,ZZ,,,,,,0,0,0,,,\n"
+        },
+        {
+            NET: {"geoname_id": 5375480, "district": "Santa Clara County"},
+            "8.8.5.0/24": _NOTHING,
+        },
+    ),
+    Case(
+        "dbip",
+        {"dbip-isp-2026-01.csv": "8.8.4.0,8.8.4.255,NA,US,Acme,64500,consumer,dsl,Acme\n"},
+        {NET: {"usage_type": "consumer"}},
+    ),
+    Case(
+        "rir",
+        {
+            "delegated.txt": "2|ripencc|1700693999|4|19830705|20231122|+0100\n"
+            "ripencc|NL|ipv4|193.0.0.0|2048|19930901|allocated\n"
+            "ripencc|NL|ipv6|2001:610::|32|00000000|assigned|x\n"
+        },
+        {
+            "193.0.0.0/21": {"rir": "ripencc", "rir_status": "allocated", "rir_date": "1993-09-01"},
+            "2001:610::/32": {"rir": "ripencc", "rir_status": "assigned"},
+        },
+    ),
+]
+CITY = {
+    "city": {"geoname_id": 1, "confidence": 60, "names": {"en": "Alpha", "de": "Alphastadt"}},
+    "continent": {"geoname_id": 4},
+    "country": {
+        "iso_code": "CY",
+        "geoname_id": 3,
+        "confidence": 99,
+        "names": {"en": "Cyprus", "de": "Zypern"},
+    },
+    "location": {
+        "accuracy_radius": 20,
+        "metro_code": 819,
+        "average_income": 5,
+        "population_density": 6,
+    },
+    "postal": {"confidence": 40},
+    "registered_country": {"iso_code": "DE"},
+    "represented_country": {"iso_code": "US", "type": "military"},
+    "subdivisions": (
+        {"iso_code": "02", "geoname_id": 2, "confidence": 80, "names": {"de": "Limassoll"}},
+        {"iso_code": "07", "names": {"en": "North"}},
+    ),
+    "traits": {
+        "domain": "acme.example",
+        "user_type": "cellular",
+        "mobile_country_code": "310",
+        "mobile_network_code": "004",
+        "static_ip_score": 5.5,
+        "is_anycast": True,
+        "is_legitimate_proxy": True,
+        "is_anonymous": True,
+        "is_anonymous_vpn": True,
+        "is_hosting_provider": True,
+        "is_public_proxy": True,
+        "is_tor_exit_node": True,
+        "is_residential_proxy": True,
+    },
+}
+CITY_KNOWN: dict[str, Any] = {
+    **_FALSE,
+    **dict.fromkeys((*_FALSE, "is_anycast", "is_legitimate_proxy"), True),
+    "geoname_id": 1,
+    "city_geoname_id": 1,
+    "region_geoname_id": 2,
+    "country_geoname_id": 3,
+    "country_confidence": 99,
+    "subdivision_confidence": 80,
+    "city_confidence": 60,
+    "postal_confidence": 40,
+    "subdivision_2_code": "07",
+    "subdivision_2_name": "North",
+    "registered_country_code": "DE",
+    "represented_country_code": "US",
+    "represented_country_type": "military",
+    "city_name_de": "Alphastadt",
+    "region_name_de": "Limassoll",
+    "country_name_de": "Zypern",
+    "accuracy_radius": 20,
+    "metro_code": 819,
+    "average_income": 5,
+    "population_density": 6,
+    "domain": "acme.example",
+    "usage_type": "cellular",
+    "mcc": "310",
+    "mnc": "004",
+    "static_ip_score": 5.5,
+}
+#: A record with a key of each column's own name.
+_SAMPLES: dict[str, Any] = {"boolean": True, "integer": 7, "real": 5.5, "text": "x"}
+_FLAT = {
+    column.name: _SAMPLES[column.type]
+    for column in COLUMNS
+    if "LANG" not in column.name and column.name != "proxy_type"
+}
+#: Names of keys that mean other columns: of a carrier, and of IPinfo's service.
+_FLAT_KNOWN = {
+    name: item for name, item in _FLAT.items() if name not in ("mobile_brand", "proxy_provider")
+}
+_REGISTRY = {
+    "location": {"country": {"code": "CH"}},
+    "connection": {"asn": 64500, "organization": "Acme", "domain": "a.example", "type": "isp"},
+    "company": {"domain": "b.example"},
+    "carrier": {"mcc": "228", "mnc": "01"},
+    "security": {"is_vpn": True, "is_cloud_provider": False},
+}
+
+
+def _records() -> dict[str, tuple[str, Any, dict[str, Any]]]:
+    """By name: database type, record and known columns, in an MMDB file."""
+    px = dict(zip(("proxy_type", "threat", "fraud_score"), ("TOR", "-", "7"), strict=True))
+    return {
+        "City": ("GeoIP2-City", CITY, CITY_KNOWN),
+        "records in its structure": ("x", CITY, CITY_KNOWN),
+        "Domain": ("GeoIP2-Domain", {"domain": "a.example"}, {"domain": "a.example"}),
+        "ISP": (
+            "GeoIP2-ISP",
+            {"isp": "x", "organization": "y", "mobile_country_code": "310"},
+            {"mcc": "310"},
+        ),
+        "IP2Proxy": (
+            "IP2PROXY",
+            {**px, "country_code": "CH"},
+            {**_proxy("TOR", "is_tor"), "fraud_score": 7},
+        ),
+        "flat": ("x", {"country_code": "CH", **_FLAT}, _FLAT_KNOWN),
+        "ipregistry": (
+            "x",
+            _REGISTRY,
+            {
+                "asn_domain": "a.example",
+                "asn_kind": "isp",
+                "domain": "b.example",
+                "mcc": "228",
+                "mnc": "01",
+                "is_vpn": True,
+                "is_hosting": False,
+            },
+        ),
+        "iplocate": (
+            "x",
+            {"asn": 64500, "name": "X", "org": "Acme", "domain": "a.example"},
+            {"asn_domain": "a.example"},
+        ),
+        "residential proxies": (
+            "x",
+            {"service": "Acme", "percent_days_seen": 5, "last_seen": "2026-11-20"},
+            {
+                "is_residential_proxy": True,
+                "proxy_provider": "Acme",
+                "last_seen_date": "2026-11-20",
+            },
+        ),
+        **{
+            f"IPinfo {name}": ("x", test_ipinfo.records(text)[0], known)
+            for name, (text, known) in IPINFO_FILES.items()
+            if name.startswith(("privacy", "company", "asn", "carrier"))
+        },
+    }
+
+
+MMDB = [
+    Case("mmdb", {"a.mmdb": mmdb({NET: record}, kind=kind)}, {NET: known})
+    for kind, record, known in _records().values()
+]
+CASES = [*MAXMIND, *IP2LOCATION, *IP2PROXY, *IPINFO, *CLOUD, *OTHERS, *MMDB]
