@@ -310,29 +310,30 @@ _ORACLE = {"is_hosting": True, "cloud_provider": "Oracle Cloud"}
 _GOOGLE = {"is_hosting": True, "cloud_provider": "Google Cloud"}
 _AFRICA = {**_GOOGLE, "cloud_region": "africa-south1", "cloud_service": "Google Cloud"}
 _DELIVERY = {**_AZURE, "cloud_service": "AzureFrontDoor"}
+_DOCUMENTS: dict[str, dict[str, dict[str, Any]]] = {
+    "azure": {
+        "13.72.64.0/18": {**_AZURE, "cloud_region": "eastus"},
+        "2603:1030::/45": {**_AZURE, "cloud_region": "eastus"},
+        # Listed twice: the delivery network decides both rows.
+        "13.107.208.0/24": _DELIVERY,
+    },
+    "customers": {"34.1.208.0/20": _AFRICA, "2600:1900:8000::/44": _AFRICA},
+    "google": {
+        "8.8.4.0/24": {"cloud_provider": "Google"},
+        "2001:4860::/32": {"cloud_provider": "Google"},
+    },
+    "oracle": {
+        "129.146.0.0/21": {**_ORACLE, "cloud_region": "us-phoenix-1", "cloud_service": "OCI"},
+        "134.70.24.0/21": {**_ORACLE, "cloud_region": "us-ashburn-1", "cloud_service": "OSN"},
+    },
+    "cloudflare": {
+        network: {"is_hosting": True, "cloud_provider": "Cloudflare"}
+        for network in ("173.245.48.0/20", "2400:cb00::/32")
+    },
+}
 CLOUD = [
     Case("cloud", {"a.json": json.dumps(test_prefix_lists.DOCUMENTS[name])}, known)
-    for name, known in {
-        "azure": {
-            "13.72.64.0/18": {**_AZURE, "cloud_region": "eastus"},
-            "2603:1030::/45": {**_AZURE, "cloud_region": "eastus"},
-            # Listed twice: the delivery network decides both rows.
-            "13.107.208.0/24": _DELIVERY,
-        },
-        "customers": {"34.1.208.0/20": _AFRICA, "2600:1900:8000::/44": _AFRICA},
-        "google": {
-            "8.8.4.0/24": {"cloud_provider": "Google"},
-            "2001:4860::/32": {"cloud_provider": "Google"},
-        },
-        "oracle": {
-            "129.146.0.0/21": {**_ORACLE, "cloud_region": "us-phoenix-1", "cloud_service": "OCI"},
-            "134.70.24.0/21": {**_ORACLE, "cloud_region": "us-ashburn-1", "cloud_service": "OSN"},
-        },
-        "cloudflare": {
-            network: {"is_hosting": True, "cloud_provider": "Cloudflare"}
-            for network in ("173.245.48.0/20", "2400:cb00::/32")
-        },
-    }.items()
+    for name, known in _DOCUMENTS.items()
 ]
 CLOUD += [
     Case(
