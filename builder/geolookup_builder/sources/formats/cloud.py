@@ -1,6 +1,6 @@
 """The address ranges that cloud providers publish: AWS, Azure, Cloudflare, Google, Oracle.
 
-A file states which prefixes a provider uses, and for which service. Regions and services are no
+A file states which prefixes a provider uses, and for which service. Regions and services are not
 fields of the contract; own columns can hold them. A prefix is listed once for each service that
 uses it. Where one of them is a delivery network, that decides: a service that stands for all
 services lists the prefix too.
@@ -189,8 +189,8 @@ def _identify(member: Member, own: OwnRequest) -> tuple[str, Callable[[], Iterat
     """Return the provider of a file and what reads it."""
     provider = _provider(member)
     if provider is not None:
-        chosen = own.choose(_OFFERS, _PrefixUse._fields)
-        return provider.name, partial(_of_document, member, provider, chosen)
+        own_offers = own.choose(_OFFERS, _PrefixUse._fields)
+        return provider.name, partial(_of_document, member, provider, own_offers)
     layout, meaning = own.extend(_LAYOUT, _of_list, _OF_LIST)
     return _LIST, lambda: delimited.batches(member, layout, meaning)
 

@@ -106,7 +106,7 @@ def _flags(*true: str) -> dict[str, str | None]:
 
 
 _NOTHING = {MISSING: None}
-#: Of each row the vendor states one type; a hosting provider and a search engine are no proxies.
+#: The vendor states one type per row; a hosting provider or search engine is not a proxy.
 OFFERS: Offers = {
     "is_proxy": words("proxy_type", _flags(*USER_TYPES.keys() - {"DCH", "SES", "AIC"})),
     "is_vpn": words("proxy_type", _flags("VPN")),

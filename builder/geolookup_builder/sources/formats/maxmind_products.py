@@ -43,7 +43,7 @@ _ANONYMIZERS: Offers = {
 }
 #: A blank ``is_anycast`` is unknown: GeoLite2 has only blanks. ``is_satellite_provider`` and
 #: ``is_anonymous_proxy`` are not offered: MaxMind no longer maintains them.
-_PLACE: Offers = {
+_POSITION: Offers = {
     "accuracy_radius": stated("accuracy_radius"),
     "geoname_id": stated("geoname_id"),
     "is_anycast": stated("is_anycast"),
@@ -52,7 +52,7 @@ MOBILE: Offers = {"mcc": stated("mobile_country_code"), "mnc": stated("mobile_ne
 #: The columns of each product beside the fields; more are in the tables of ``maxmind_joins``.
 OFFERS: Mapping[str, Offers] = {
     "Enterprise": {
-        **_PLACE,
+        **_POSITION,
         "is_legitimate_proxy": stated("is_legitimate_proxy"),
         "domain": stated("domain"),
         "country_confidence": stated("country_confidence"),
@@ -60,8 +60,8 @@ OFFERS: Mapping[str, Offers] = {
         "city_confidence": stated("city_confidence"),
         "postal_confidence": stated("postal_confidence"),
     },
-    "City": _PLACE,
-    "Country": _PLACE,
+    "City": _POSITION,
+    "Country": _POSITION,
     "ISP": MOBILE,
     "Domain": {"domain": stated("domain")},
     "IP-Risk": {**_ANONYMIZERS, "ip_risk": stated("ip_risk")},

@@ -130,7 +130,7 @@ def _product(
     mapping: Product | None,
     own: OwnRequest,
 ) -> Product:
-    """Return the meaning of keys: that of the recipe, else of the product; with own columns.
+    """Return the meaning of keys, from the recipe or else the product, with own columns.
 
     Raises BuildError if the file is of no product, or of one that is refused, unless the recipe
     asks for own columns of it.
@@ -139,13 +139,13 @@ def _product(
     product = match[0] if match else _NAMED
     # A key that the sample lacks, such as a rare flag, may be in other records.
     keys = paths.union(*(offer.columns for offer in product.offers.values()))
-    chosen = own.choose(product.offers, keys, own.mapped.values())
+    own_offers = own.choose(product.offers, keys, own.mapped.values())
     if mapping is not None:
-        return mapping.with_own(chosen)
+        return mapping.with_own(own_offers)
     if match is not None and not product.refusal:
-        return product.with_own(chosen)
-    if chosen:
-        return replace(_NAMED, name=product.name).with_own(chosen)
+        return product.with_own(own_offers)
+    if own_offers:
+        return replace(_NAMED, name=product.name).with_own(own_offers)
     raise _refusal(member, kinds, paths, match)
 
 

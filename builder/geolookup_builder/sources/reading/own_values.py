@@ -128,7 +128,7 @@ class OwnRequest:
 
         ``others`` are the columns that a source may map though no offer has them.
         """
-        chosen = {}
+        own_offers = {}
         if self.mapped:
             self.known |= {*offered(offers, names), *others}
         for column, name in self.wanted.items():
@@ -136,23 +136,23 @@ class OwnRequest:
             if offer is not None and offer.is_in(names):
                 if column not in self.mapped or name not in names:  # not a column of the file
                     self._check_type(column, name)
-                chosen[column] = offer
+                own_offers[column] = offer
             elif column in self.mapped and name in others:
-                chosen[column] = stated(name)
-        self.delivered |= chosen.keys()
-        return chosen
+                own_offers[column] = stated(name)
+        self.delivered |= own_offers.keys()
+        return own_offers
 
     def extend(self, layout: Layout, meaning: Meaning, offers: Offers) -> tuple[Layout, Meaning]:
         """Return how a file is read with its own columns too; unchanged if it has none."""
         names = frozenset(layout.names)
-        chosen = {
+        own_offers = {
             column: offer.in_file(names)
             for column, offer in self.choose(offers, names, names - layout.texts).items()
         }
-        cells = {column for offer in chosen.values() for column in offer.columns}
+        cells = {column for offer in own_offers.values() for column in offer.columns}
         fields = layout.fields | (cells - layout.texts)
         layout = replace(layout, fields=fields, offered=tuple(offered(offers, names)))
-        return layout, _with_own(meaning, chosen)
+        return layout, _with_own(meaning, own_offers)
 
     def check(self) -> None:
         """Raise BuildError if no file has a column that the source maps."""
@@ -221,25 +221,27 @@ def _offer(offers: Offers, name: str) -> Offer | None:
     return offer.of_language(language) if offer and language else offer
 
 
-def _with_own(meaning: Meaning, chosen: Mapping[str, Offer]) -> Meaning:
+def _with_own(meaning: Meaning, own_offers: Mapping[str, Offer]) -> Meaning:
     """Return a meaning that delivers own columns too."""
-    if not chosen:
+    if not own_offers:
         return meaning
 
     def meaning_with_own(
         rows: pa.RecordBatch,
     ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
         ranges, fields = meaning(rows)
-        return ranges, {**fields, **own_fields(rows, chosen)}
+        return ranges, {**fields, **own_fields(rows, own_offers)}
 
     return meaning_with_own
 
 
-def own_fields(rows: pa.RecordBatch, chosen: Mapping[str, Offer]) -> dict[str, pa.DictionaryArray]:
+def own_fields(
+    rows: pa.RecordBatch, own_offers: Mapping[str, Offer]
+) -> dict[str, pa.DictionaryArray]:
     """Return the own columns of rows."""
     return {
         column: offer.read(rows.column(offer.columns[0]))
         if offer.columns
         else constant(offer.constant, len(rows))
-        for column, offer in chosen.items()
+        for column, offer in own_offers.items()
     }
