@@ -250,7 +250,7 @@ class QualityError(GeoLookupError):
 
 
 class DownloadError(BuildError):
-    """A remote file that a server or bucket does not deliver; a later attempt may succeed.
+    """A remote file that a server or bucket does not deliver.
 
     ``wait`` is the number of seconds that the server asks to wait, None if it asks for none.
     """

@@ -24,7 +24,7 @@ from geolookup_builder import demands, expected_rows, loading
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
 from geolookup_builder.dataset_source import open_source
-from geolookup_builder.downloads import NotInCacheError, with_cached_path
+from geolookup_builder.downloads import NotInCacheError, missing_source, with_cached_path
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.field_names import near_column
 from geolookup_builder.gather import SourceRows
@@ -79,6 +79,8 @@ def check_loading(
             )
             checker.check(spec)
             release()
+        if all(source.skipped for source in report.sources):
+            report.problems.append(f"{recipe.path}: all sources are missing")
     return report
 
 
@@ -123,6 +125,10 @@ class _SourceChecker:
     def check(self, spec: SourceSpec) -> None:
         """Read a source to its end, or to the error that would end a build."""
         with self._noted():
+            if spec.expected.may_be_missing and spec.remote is None:
+                self._report.skipped = missing_source(spec)
+                if self._report.skipped:
+                    return
             local = with_cached_path(spec, self._limits.cache)
             if local.is_dataset:
                 self._read_dataset(local)

@@ -96,6 +96,7 @@ class SourceCheck:
     reason: str = ""  # for the format, if it was detected
     tables: list[TableCheck] = field(default_factory=list)
     is_missing: bool = False  # to be downloaded before a build can read it
+    skipped: str = ""  # why a build would skip it
     problem: str = ""
     warnings: list[str] = field(default_factory=list)
     suggested: dict[str, Any] = field(default_factory=dict)  # options that the recipe lacks
@@ -114,6 +115,8 @@ class SourceCheck:
                 yield f"  table       {table.rows.name}"
             yield from table.lines()
         yield from (f"  warning     {warning}" for warning in self.warnings)
+        if self.skipped:
+            yield f"  skipped     {self.skipped}"
         if self.problem:
             yield f"  {'missing' if self.is_missing else 'problem':<11} {self.problem}"
 
@@ -175,13 +178,15 @@ class RecipeCheck:
             yield f"not in the cache: {missing:,}{fetch}"
 
     def _success(self) -> str:
-        """Return that a build would succeed, with the rows and values that it would lose."""
+        """Return that a build would succeed, with all that it would lose."""
         reports = [table.rows for source in self.sources for table in source.tables]
+        skipped = sum(bool(source.skipped) for source in self.sources)
         rejected = sum(report.rejected.total() for report in reports)
         nulled = sum(report.nulled.total() for report in reports)
-        losses = [f"{count_text(rejected, 'row')} rejected"] if rejected else []
+        losses = [f"{count_text(skipped, 'source')} skipped"] if skipped else []
+        losses += [f"{count_text(rejected, 'row')} rejected"] if rejected else []
         losses += [f"{count_text(nulled, 'invalid value')} nulled"] if nulled else []
-        return f"a build would succeed, with {' and '.join(losses)}" if losses else "no problem"
+        return f"a build would succeed, with {', '.join(losses)}" if losses else "no problem"
 
     def _command(self, purpose: str, name: str, *options: str) -> str:
         """Return the command that comes next; empty if the sources have no recipe."""

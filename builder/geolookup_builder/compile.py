@@ -145,7 +145,7 @@ class _Build:
         self._partitions = {family: nothing(family, layers) for family in (4, 6)}
         self._deciding_rows = DecidingRows() if plan.explains_rows else None
         self._rejects: list[Rejects] = []
-        self._report = BuildReport()
+        self._report = BuildReport(warnings=list(plan.warnings))
         self._previous = (
             NO_PREVIOUS if options.previous is None else open_previous(options.previous)
         )

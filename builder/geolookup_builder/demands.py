@@ -17,7 +17,7 @@ from geolookup.dataset.coverage import known_addresses
 from geolookup.errors import BuildError, DiffError, TableFileError
 from geolookup_builder.build_report import Demand
 from geolookup_builder.quality import Floor, Quality
-from geolookup_builder.sources.reading.inputs import has_files
+from geolookup_builder.sources.reading.inputs import missing_files
 
 if TYPE_CHECKING:
     from geolookup.comparison.expectations import Expectation
@@ -28,9 +28,9 @@ _OF = {"ipv4": "public IPv4 addresses", "ipv6": "IPv6 addresses with any value"}
 
 def check_truth(quality: Quality, recipe: Path) -> None:
     """Raise BuildError if the truth names no file; before a build, not after it."""
-    if quality.truth and not has_files(quality.truth, recipe.parent):
-        problem = f"quality.truth: no such file {recipe.parent / quality.truth}"
-        raise BuildError(recipe, problem, remedy="put it there, or correct the path in the recipe")
+    if quality.truth and (missing := missing_files(quality.truth, recipe.parent)):
+        remedy = "put it there, or correct the path in the recipe"
+        raise BuildError(recipe, f"quality.truth: {missing}", remedy=remedy)
 
 
 def check(quality: Quality, recipe: Path, dataset: Path) -> list[Demand]:

@@ -8,14 +8,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from geolookup.errors import BuildError, OutputError
+from geolookup.errors import BuildError, DownloadError, OutputError
 from geolookup.filesystem.unpacking import packing
 from geolookup.progress import Progress
 from geolookup.remote.address import Remote
 from geolookup.remote.cache import CachedFile, CacheEntry, default_folder, sha256_of
 from geolookup.remote.transfer import FetchedFile, fetch
+from geolookup_builder.dataset_source import location
 from geolookup_builder.recipe import LAST_MODIFIED, Recipe, SourceSpec
-from geolookup_builder.sources.reading.inputs import members
+from geolookup_builder.sources.reading.inputs import members, missing_files
 from geolookup_builder.sources.reading.stated_dates import CLOCKS_DIFFER
 
 _CHUNK = 1 << 20
@@ -95,10 +96,50 @@ def with_local_paths(
 ) -> Recipe:
     """Return the recipe with local paths only; ``cache`` None: the user's cache folder.
 
-    Raises BuildError if a file cannot be downloaded, or has another digest than stated.
+    With ``on_missing = "skip"`` a source that is missing is left out, with a warning. Raises
+    BuildError if all are, or another file cannot be downloaded or has another digest than stated.
     """
-    sources = (_make_local(spec, cache, progress, offline) for spec in recipe.sources)
-    return replace(recipe, sources=tuple(sources))
+    sources, warnings = list[SourceSpec](), list[str]()
+    for spec in recipe.sources:
+        if spec.expected.may_be_missing:
+            local, warning = _local_or_missing(spec, cache, progress, offline)
+            warnings += [f"{spec.name}: {warning}"] if warning else []
+        else:
+            local = _make_local(spec, cache, progress, offline)
+        sources += [local] if local else []
+    if not sources:
+        remedy = "provide the files of one source at least"
+        raise BuildError(
+            recipe.path, f"all sources are missing: {', '.join(warnings)}", remedy=remedy
+        )
+    return replace(recipe, sources=tuple(sources), warnings=tuple(warnings))
+
+
+def _local_or_missing(
+    spec: SourceSpec, cache: Path | None, progress: Progress, offline: bool
+) -> tuple[SourceSpec | None, str]:
+    """Return a source with a local path, None if it is missing, and a warning.
+
+    A damaged file is not missing, nor is one with another digest.
+    """
+    if spec.remote is None and (missing := missing_source(spec)):
+        return None, f"skipped: {missing}"
+    try:
+        return _make_local(spec, cache, progress, offline), ""
+    except NotInCacheError as error:
+        return None, f"skipped: {error}"
+    except DownloadError as error:
+        with suppress(NotInCacheError):
+            cached = _make_local(spec, cache, progress, offline=True)
+            return cached, f"its cached copy is used: {error}"
+        return None, f"skipped: {error}"
+
+
+def missing_source(spec: SourceSpec) -> str:
+    """Return that a local source has no file; empty if it has one, or is a table in memory."""
+    if "table" in spec.options or (spec.is_dataset and location(spec).exists()):
+        return ""
+    return missing_files(spec.path, spec.base)
 
 
 def _make_local(

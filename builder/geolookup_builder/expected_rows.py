@@ -20,7 +20,7 @@ from geolookup.filesystem.unpacking import PACKED
 from geolookup_builder.build_report import SourceReport, rejects_file
 from geolookup_builder.recipe_table import read_percent
 
-KEYS = ("empty", "min_rows", "max_drop", "releases")
+KEYS = ("empty", "min_rows", "max_drop", "releases", "on_missing")
 _MAY_BE_EMPTY = 'if it may be empty, write empty = "ok" in its recipe'
 #: A date in a path, with or without separators and a time; a month needs a separator before it.
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
@@ -34,17 +34,18 @@ _PACKED = re.compile(f"(?:{'|'.join(map(re.escape, PACKED))})(?=!|$)", re.IGNORE
 
 @dataclass(frozen=True, slots=True)
 class RowRules:
-    """The demands of a ``[[source]]`` on its rows."""
+    """The demands of a ``[[source]]`` on its files and rows."""
 
     may_be_empty: bool = False
     min_rows: int = 0
     max_drop: Fraction | None = None  # the share of the rows in the previous dataset
     all_releases: bool = False  # of files that differ by their date
+    may_be_missing: bool = False  # without files, or not downloaded
 
 
 def read_expected(recipe: Path, table: Mapping[str, Any]) -> RowRules:
     """Return the demands of a ``[[source]]``; BuildError for a malformed value."""
-    for key, only in (("empty", "ok"), ("releases", "all")):
+    for key, only in (("empty", "ok"), ("releases", "all"), ("on_missing", "skip")):
         if table.get(key, only) != only:
             problem = f"unknown value {table[key]!r} of source.{key}"
             raise BuildError(recipe, problem, remedy=f'write {key} = "{only}", or drop it')
@@ -55,7 +56,7 @@ def read_expected(recipe: Path, table: Mapping[str, Any]) -> RowRules:
     drop = None
     if "max_drop" in table:
         drop = read_percent(recipe, "source.max_drop", table["max_drop"], 'max_drop = "20%"')
-    return RowRules("empty" in table, rows, drop, "releases" in table)
+    return RowRules("empty" in table, rows, drop, "releases" in table, "on_missing" in table)
 
 
 def check_releases(expected: RowRules, labels: Iterable[str]) -> None:

@@ -109,6 +109,7 @@ class Recipe:
     schema: Schema = CONTRACT
     fields: frozenset[str] | None = None  # of the dataset; None: all
     quality: Quality = field(default_factory=Quality)
+    warnings: tuple[str, ...] = ()  # of sources that are missing
 
 
 def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:

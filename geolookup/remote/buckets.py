@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pyarrow as pa
 from pyarrow import fs
 
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError, DownloadError, near_match
 from geolookup.remote import Answer, CacheState, Limits, TransientError, Version
 from geolookup.remote.address import Remote, is_local
 
@@ -112,13 +112,17 @@ def _arrow_errors(remote: Remote) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         remedy = "correct the path in the recipe"
-        raise BuildError(remote.safe_uri, "no such file in the bucket", remedy=remedy) from error
+        raise _not_delivered(remote, "no such file in the bucket", remedy) from error
     except (OSError, pa.ArrowException) as error:
         text = str(error)
         if isinstance(error, PermissionError) or any(word in text for word in _REFUSED):
             remedy = "check the credentials of the environment, or write anonymous=true"
-            raise BuildError(remote.safe_uri, "the bucket refuses access", remedy=remedy) from error
+            raise _not_delivered(remote, "the bucket refuses access", remedy) from error
         raise TransientError(f"the bucket cannot be read ({_short(text)})") from error
+
+
+def _not_delivered(remote: Remote, problem: str, remedy: str) -> DownloadError:
+    return DownloadError(remote.safe_uri, problem, wait=None, remedy=remedy)
 
 
 def _short(text: str) -> str:

@@ -17,7 +17,7 @@ from urllib.error import URLError
 from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, DownloadError
 from geolookup.remote import Answer, CacheState, Limits, TransientError
 from geolookup.remote.address import KEY_PLACEHOLDER, Remote, is_local
 from geolookup.remote.headers import coding, conditions, response_range, retry_seconds, version
@@ -182,12 +182,12 @@ def _check_status(remote: Remote, response: http.client.HTTPResponse) -> None:
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         name = remote.key_env or remote.key_file
         remedy = f"check the key in {name}" if name else "state key_env or key_file if it needs one"
-        raise _failure(remote, f"the server refuses access ({status})", remedy)
+        raise _not_delivered(remote, f"the server refuses access ({status})", remedy)
     if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-        raise _failure(
+        raise _not_delivered(
             remote, f"no such file on the server ({status})", "correct the path in the recipe"
         )
-    raise _failure(remote, f"the server answers {status}", "ask the vendor")
+    raise _not_delivered(remote, f"the server answers {status}", "ask the vendor")
 
 
 def _check_headers(remote: Remote, headers: Message) -> None:
@@ -224,6 +224,10 @@ def _chunks(response: http.client.HTTPResponse, left: int | None) -> Iterator[by
             return
         left = None if left is None else left - len(chunk)
         yield chunk
+
+
+def _not_delivered(remote: Remote, problem: str, remedy: str) -> DownloadError:
+    return DownloadError(remote.safe_uri, problem, wait=None, remedy=remedy)
 
 
 def _failure(remote: Remote, problem: str, remedy: str) -> BuildError:

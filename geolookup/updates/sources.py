@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from geolookup.errors import BuildError, UpdateError
+from geolookup.errors import BuildError, DownloadError, UpdateError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,8 @@ def check_local(recipe: Recipe) -> None:
     missing = [
         problem
         for source in recipe.sources
-        if source.remote is None and (problem := _problem(source))
+        if source.remote is None and not source.expected.may_be_missing
+        if (problem := _problem(source))
     ]
     if missing:
         raise UpdateError([*missing, _origin(recipe)])
@@ -34,18 +35,15 @@ def check_local(recipe: Recipe) -> None:
 
 def _problem(spec: SourceSpec) -> str:
     """Return why a source has no file; empty if it has one."""
-    from geolookup_builder.dataset_source import location as dataset_location
-    from geolookup_builder.sources.reading.inputs import paths
+    from geolookup_builder.downloads import missing_source
 
-    if spec.is_dataset and dataset_location(spec).exists():
-        return ""
     try:
-        # Any suffix: whether the format can read a file is found by the build.
-        if any(path.exists() for path in paths(spec.path, spec.base, ("",))):
-            return ""
-    except BuildError as error:  # such as a folder without files
+        missing = missing_source(spec)
+    except BuildError as error:  # such as a name longer than the system allows
         return f"{spec.name}: {error.problem} {error.path}"
-    return f"{spec.name}: no file {spec.base / spec.path}; it is obtained by hand"
+    if not missing or (spec.base / spec.path).is_dir():
+        return missing and f"{spec.name}: {missing}"
+    return f"{spec.name}: {missing}; it is obtained by hand"
 
 
 def _origin(recipe: Recipe) -> str:
@@ -98,7 +96,10 @@ def _of_all(
         try:
             done = step(spec, spec.remote)
         except BuildError as error:
-            failed.append(f"{spec.name}: {error}")
+            if spec.expected.may_be_missing and isinstance(error, DownloadError):
+                tell(f"warning: {spec.name}: {error}")
+            else:
+                failed.append(f"{spec.name}: {error}")
         else:
             tell(f"{spec.name}: {done}")
     if failed:

@@ -72,7 +72,7 @@ def test_the_limit_of_rejected_rows(tmp_path: Path) -> None:
     assert "1 of 3 rows of a.csv" in source_of(checked(tmp_path, {"a.csv": BAD}, text)).problem
     report = checked(tmp_path, {"a.csv": BAD}, text, max_rejects=1)
     assert not report.has_problem
-    losses = "1 row rejected and 1 invalid value nulled"
+    losses = "1 row rejected, 1 invalid value nulled"
     assert [*report.lines()][-1].startswith(f"a build would succeed, with {losses}; to build it: ")
     report = checked(
         tmp_path,

@@ -186,7 +186,7 @@ def test_the_check_reads_the_demands(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     text = 'truth = "no.csv"\nfail_if = ["country_agree < 97%"]'
     error = fails(tmp_path, {"a.csv": "x"}, quality(text))
-    assert error.problem == f"quality.truth: no such file {tmp_path / 'no.csv'}"
+    assert error.problem == f"quality.truth: no file {tmp_path / 'no.csv'}"
     (tmp_path / "a.csv").write_text(ROWS, encoding="utf-8")
     assert geolookup.check(path).problems == [str(error)]
     path.write_text(quality('expect = [["8.8.8.8", "contry", "US"]]'), encoding="utf-8")

@@ -153,6 +153,35 @@ def test_demands_hold_for_the_first_generation_too(
     assert is_tidy(store)
 
 
+def test_a_source_that_may_be_missing(publisher: Publisher, store: Path, tmp_path: Path) -> None:
+    """Not downloaded and not in the cache: skipped. In the cache: read from there."""
+    asn = f'path = "{publisher.site.url}/{ASN}"'
+    publisher.rewrite(asn, f'{asn}\non_missing = "skip"')
+    local = '[[source]]\nformat = "csv"\npath = "own.csv"\non_missing = "skip"\n'
+    publisher.rewrite("[[source]]", f"{local}[[source]]")
+    acts = publisher.acts.pop(ASN)
+    command = ("update", str(publisher.recipe))
+    plan, done = run(*command, "--dry-run"), run(*command)
+    missing = f"warning: {ASN}: {publisher.site.url}/{ASN}: no such file on the server (404)"
+    for lines in (plan, done):
+        assert (lines.returncode, lines.stderr) == (0, "")
+        assert missing in lines.stdout
+    assert f"warning: {ASN}: skipped: " in done.stdout
+    assert f"warning: own.csv: skipped: no file {tmp_path / 'own.csv'}" in done.stdout
+    with geolookup.open() as engine:
+        assert engine.get("8.0.1.1", "asn") is None
+    publisher.acts[ASN] = acts
+    assert run(*command).returncode == 0
+    del publisher.acts[ASN]
+    publisher.put(COUNTRY, countries("DE"))
+    done = run(*command)
+    assert missing in done.stdout
+    assert "skipped: " not in done.stdout.replace("own.csv: skipped: ", "")
+    with geolookup.open() as engine:
+        assert (engine.get("8.0.0.1", "country"), engine.get("8.0.1.1", "asn")) == ("DE", 64501)
+    assert is_tidy(store)
+
+
 def test_each_dataset_is_verified_once(
     update: Update, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,15 +69,16 @@ class NoFileError(BuildError):
     """A folder without files."""
 
 
-def has_files(pattern: str, base: Path) -> bool:
-    """Return whether ``pattern`` (relative to ``base``) names a file, with any suffix.
+def missing_files(pattern: str, base: Path) -> str:
+    """Return that ``pattern`` (relative to ``base``) names no file; empty if it names one.
 
-    Raises BuildError for a path that the system does not allow.
+    Any suffix will do. Raises BuildError for a path that the system does not allow.
     """
     try:
-        return any(path.exists() for path in paths(pattern, base, ("",)))
-    except NoFileError:
-        return False
+        exists = any(path.exists() for path in paths(pattern, base, ("",)))
+    except NoFileError as error:
+        return f"{error.problem} {error.path}"
+    return "" if exists else f"no file {base / pattern}"
 
 
 def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]:
