@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
+
+import pyarrow as pa
 
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset
@@ -45,7 +47,7 @@ from geolookup_builder.intern import InternedContent, intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.memory import release, system_memory
-from geolookup_builder.origins import Origin, resolve
+from geolookup_builder.origins import Origin, Origins, resolve, with_datasets
 from geolookup_builder.previous_dataset import NO_PREVIOUS, open_previous
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
@@ -55,9 +57,10 @@ from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceTable
+from geolookup_builder.spliced import splice
 from geolookup_builder.table_intervals import TableIntervals
 from geolookup_builder.table_reading import flatten_table, read_table
-from geolookup_builder.tables import CountryRecord, tables
+from geolookup_builder.tables import CountryRecord, provenance_tables, tables
 from geolookup_builder.values import Reference, load_reference
 
 
@@ -151,6 +154,7 @@ class _Build:
         )
         self._rows_before = expected_rows.rows_before(self._previous.metadata)
         self._origins: list[Origin] = []  # of each source
+        self._below: DatasetSource | None = None  # the last source, if all others are spliced in
         self._datasets: dict[int, DatasetSource] = {}  # by index among the sources
         self._reports: dict[int, SourceReport] = {}  # of datasets
 
@@ -187,14 +191,31 @@ class _Build:
         self._report.sources.append(report)
         self._check_some(spec, [report])
         self._check_drop(spec, dataset.source_rows(), dataset.name)
-        with self._progress.stage(f"reading {dataset.name}"):
-            partitions = dataset_layers.partitions(dataset, self._layers, spec.fields)
-            for family, partition in partitions.items():
-                self._partitions[family] = underlay(self._partitions[family], partition)
+        if self._is_below_all(spec, dataset):
+            self._below = dataset
+        else:
+            self._overlay_dataset(spec, dataset)
         self._datasets[len(self._origins)] = dataset
         self._reports[len(self._origins)] = report
         self._origins.append(Origin.of_dataset(dataset))
         release()
+
+    def _is_below_all(self, spec: SourceSpec, dataset: DatasetSource) -> bool:
+        """Return whether the sources above a dataset can be spliced into it, row by row."""
+        plan = self._plan
+        is_whole = not spec.restriction and spec.fields >= plan.schema.by_source_column.keys()
+        is_last, is_only = spec is plan.sources[-1], not self._datasets
+        has_own_rules = plan.fields is not None or plan.countries is not None
+        changes_rows = bool(self._finders or plan.schema.own or dataset.schema.own) or has_own_rules
+        is_new = self._previous is NO_PREVIOUS
+        return is_whole and is_last and is_only and is_new and not changes_rows
+
+    def _overlay_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> None:
+        """Overlay a dataset below the earlier sources."""
+        with self._progress.stage(f"reading {dataset.name}"):
+            partitions = dataset_layers.partitions(dataset, self._layers, spec.fields)
+            for family, partition in partitions.items():
+                self._partitions[family] = underlay(self._partitions[family], partition)
 
     def _check_some(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
         """Compare the rows of a source with the demands of its recipe."""
@@ -269,6 +290,18 @@ class _Build:
             remedy = "name fields of the sources; 'geolookup check' lists them"
             raise BuildError(self._plan.path, problem, remedy=remedy)
 
+    def _content(self, interned: InternedContent) -> tuple[dict[str, pa.Table], Origins]:
+        """Return the tables by file name, and the sources of the manifest."""
+        if self._below is None:
+            content = tables(interned, self._reference, self._plan.schema, self._countries())
+            full = with_datasets(interned.provenance, self._origins)
+        else:
+            above = tables(interned, self._reference, self._plan.schema)
+            content, full = splice(interned, above, self._below, len(self._origins) - 1)
+            self._below.tables.release()
+        origins = resolve(self._plan.path, full, self._origins)
+        return content | provenance_tables(origins.provenance), origins
+
     def _countries(self) -> list[CountryRecord]:
         """Return the rows of datasets for the country table, the first of each pair of codes.
 
@@ -311,11 +344,11 @@ class _Build:
                 explanation = self._deciding_rows.tables(self._layers)
             self._partitions, self._layers, self._deciding_rows = {}, {}, None
             release()
-            origins = resolve(self._plan.path, interned.provenance, self._origins)
+            content, origins = self._content(interned)
+            del interned
             self._note_dropped(origins.dropped)
-            interned = replace(interned, provenance=origins.provenance)
-            schema, countries = self._plan.schema, self._countries()
-            content = tables(interned, reference, schema, countries) | explanation
+            content |= explanation
+            release()
             content = row_numbers.with_dictionaries(content, self._previous)
             credit_list = [finder.credit for finder in self._finders if finder.credit is not None]
             of_datasets = [c for source in self._datasets.values() for c in source.metadata.credits]
@@ -331,6 +364,8 @@ class _Build:
             # The id is computed from the tables in memory while they are written.
             with alongside(partial(generation, manifest, content), rows) as identity:
                 files = output_files.write_tables(folder, content)
+            del content
+            release()
             complete = manifest.with_generation(identity(), files, self._previous.of(identity()))
             output_files.write_manifest(folder, complete)
             verified = output_files.verify(folder, output)

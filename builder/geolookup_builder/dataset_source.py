@@ -19,6 +19,7 @@ from geolookup.archives.head import is_archive
 from geolookup.archives.members import SUFFIX
 from geolookup.archives.unpack import unpack
 from geolookup.contract import fields
+from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, starts_of
 from geolookup.dataset.intervals import Addresses
@@ -27,6 +28,7 @@ from geolookup.dataset.metadata import Metadata
 from geolookup.errors import BuildError, DatasetError, count_text
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.integrity import read_tables
+from geolookup.integrity.tables import Tables
 from geolookup.store import pointer, resolve
 from geolookup.store.paths import BUNDLED, BUNDLED_NAME
 from geolookup_builder.build_report import SourceReport
@@ -53,8 +55,18 @@ class DatasetSource:
 
     name: str  # of the recipe, else of its manifest
     metadata: Metadata
-    batches: Mapping[str, pa.RecordBatch]  # by file
+    tables: Tables
     partitions: dict[int, RowPartition]  # by family
+
+    @property
+    def schema(self) -> Schema:
+        """Its fields."""
+        return self.tables.manifest.schema
+
+    @property
+    def batches(self) -> Mapping[str, pa.RecordBatch]:
+        """Its mapped files by name."""
+        return self.tables.batches
 
     def provenance(self) -> dict[int, Provenance]:
         """Return which of its sources decided each layer, by family."""
@@ -126,7 +138,8 @@ def _source(spec: SourceSpec, folder: Path) -> DatasetSource:
     metadata = tables.manifest.metadata()
     partitions = {family: _rows(tables.batches[name]) for family, name in _INTERVALS.items()}
     name = spec.texts.get("name", metadata.name)
-    return DatasetSource(name, metadata, tables.batches, partitions)
+    tables.release()
+    return DatasetSource(name, metadata, tables, partitions)
 
 
 def _rows(batch: pa.RecordBatch) -> RowPartition:

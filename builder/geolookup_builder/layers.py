@@ -99,7 +99,7 @@ def cut(intervals: Intervals, ranges: Iterable[Range]) -> tuple[Intervals, list[
     begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
     ends = [*begin[1:].tolist(), len(owner)]
     inside = [slice(int(begin[at]), ends[at]) for at in np.flatnonzero(is_inside).tolist()]
-    starts = _insert(intervals.starts, within[fresh] + 1, bounds[fresh])
+    starts = insert(intervals.starts, within[fresh] + 1, bounds[fresh])
     return Intervals(starts, owner), inside
 
 
@@ -124,7 +124,8 @@ def forget(partition: LayerPartition, layer: str, is_known: Bools) -> LayerParti
     return LayerPartition(partition.starts, numbers)
 
 
-def _insert(starts: Addresses, at: I64, values: Addresses) -> Addresses:
+def insert(starts: Addresses, at: I64, values: Addresses) -> Addresses:
+    """Return the starts with others inserted before the indices ``at``."""
     low = np.insert(starts.low, at, values.low)
     if starts.high is None or values.high is None:
         return Addresses(low)

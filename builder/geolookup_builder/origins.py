@@ -60,16 +60,27 @@ class Origins:
     dropped: Sequence[int]  # by source of the recipe: sources behind it that decide nothing
 
 
-def resolve(recipe: Path, families: Mapping[int, Provenance], origins: Sequence[Origin]) -> Origins:
-    """Number the sources of the manifest. ``families`` have numbers of sources of the recipe.
+def with_datasets(
+    families: Mapping[int, Provenance], origins: Sequence[Origin]
+) -> dict[int, Provenance]:
+    """Replace numbers of sources of the recipe with numbers of all origins' sources."""
+    begins = _begins(origins)
+    return {
+        family: _with_datasets(slots, family, origins, begins) for family, slots in families.items()
+    }
+
+
+def _begins(origins: Sequence[Origin]) -> list[int]:
+    return [0, *accumulate(len(origin.sources) for origin in origins)]
+
+
+def resolve(recipe: Path, full: Mapping[int, Provenance], origins: Sequence[Origin]) -> Origins:
+    """Number the sources of the manifest. ``full`` has numbers of all origins' sources.
 
     Raises BuildError for more sources than a dataset may have.
     """
-    begins = [0, *accumulate(len(origin.sources) for origin in origins)]
+    begins = _begins(origins)
     sources = list(chain.from_iterable(origin.sources for origin in origins))
-    full = {
-        family: _with_datasets(slots, family, origins, begins) for family, slots in families.items()
-    }
     coverages = coverage(full, len(sources))
     is_kept = np.array(
         [

@@ -32,28 +32,36 @@ def tables(
     schema: Schema,
     countries: Iterable[CountryRecord] = (),
 ) -> dict[str, pa.Table]:
-    """Return every table by file name.
+    """Return every table but provenance by file name.
 
     ``countries`` are rows of datasets; they replace the rows that follow from the reference.
     """
-    ipv4, ipv6 = interned.families[4], interned.families[6]
     with alongside(partial(_location, interned), interned.intervals) as location:
         network, country = _network(interned), _country(interned, reference, countries)
     return {
-        fmt.IPV4: _intervals(ipv4),
-        fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
-        fmt.IPV6: _intervals(ipv6),
-        fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": sparse_index(np.asarray(ipv6.starts.high))}),
+        **interval_tables(interned.families),
         fmt.LOCATION: location(),
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
         fmt.ZONE: pa.table({"zone": pa.array(interned.locations.zones, pa.string())}),
         **({} if interned.owns is None else {fmt.OWN: _own(interned.owns, schema)}),
-        **{
-            fmt.PROVENANCE[f]: _provenance(provenance)
-            for f, provenance in interned.provenance.items()
-        },
     }
+
+
+def interval_tables(families: Mapping[int, FamilyIntervals]) -> dict[str, pa.Table]:
+    """Return the tables of the intervals that answer, by file name."""
+    ipv4, ipv6 = families[4], families[6]
+    return {
+        fmt.IPV4: _intervals(ipv4),
+        fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
+        fmt.IPV6: _intervals(ipv6),
+        fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": sparse_index(np.asarray(ipv6.starts.high))}),
+    }
+
+
+def provenance_tables(families: Mapping[int, Provenance]) -> dict[str, pa.Table]:
+    """Return the tables of provenance, by file name."""
+    return {fmt.PROVENANCE[family]: _provenance(part) for family, part in families.items()}
 
 
 def starts(first: Addresses) -> dict[str, pa.Array]:
@@ -74,7 +82,8 @@ def _intervals(family: FamilyIntervals) -> pa.Table:
     return pa.table(
         {
             **starts(family.starts),
-            **{table: rows.astype(np.uint32) for table, rows in family.rows.items()},
+            # No number is negative: the same bytes, without a copy.
+            **{table: rows.view(np.uint32) for table, rows in family.rows.items()},
         }
     )
 
@@ -97,10 +106,12 @@ def _location(interned: InternedContent) -> pa.Table:
 
 def _network(interned: InternedContent) -> pa.Table:
     networks = interned.networks
-    columns = {
-        field.column: _column(networks[field.column].combine_chunks())
-        for field in in_table(NETWORK)
-    }
+    return network_table({name: networks[name].combine_chunks() for name in networks.column_names})
+
+
+def network_table(values: Mapping[str, pa.Array]) -> pa.Table:
+    """Return the network table of its rows' values, by column."""
+    columns = {field.column: _column(values[field.column]) for field in in_table(NETWORK)}
     texts = [
         json_texts(columns[field.column], ABSENT if field.optional else UNKNOWN)
         for field in in_table(NETWORK)
@@ -171,8 +182,12 @@ def encode(column: pa.Array) -> pa.Array:
             pa.nulls(len(column), pa.int8()), pa.array([], column.type)
         )
     distinct = column.dictionary_encode()
-    last = len(distinct.dictionary) - 1
-    # 128 distinct values have the last index 127, the greatest of int8.
-    kinds = (kind for kind in (np.int8, np.int16, np.int32) if last <= np.iinfo(kind).max)
-    indices = distinct.indices.cast(pa.from_numpy_dtype(next(kinds)))
+    indices = distinct.indices.cast(narrowest(len(distinct.dictionary)))
     return pa.DictionaryArray.from_arrays(indices, distinct.dictionary)
+
+
+def narrowest(values: int) -> pa.DataType:
+    """Return the narrowest type of indices of so many distinct values."""
+    # 128 distinct values have the last index 127, the greatest of int8.
+    kinds = (kind for kind in (np.int8, np.int16, np.int32) if values - 1 <= np.iinfo(kind).max)
+    return pa.from_numpy_dtype(next(kinds))
