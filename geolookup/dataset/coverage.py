@@ -6,15 +6,17 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from geolookup.contract import fields, special
 from geolookup.contract.schema import Schema
 from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import Bools, count_addresses
+from geolookup.dataset.intervals import Addresses, Bools, count_addresses, cut_at, overlay
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
 
@@ -24,7 +26,7 @@ class KnownAddresses:
     """Addresses of one family: how many there are, and how many have a value, by path.
 
     ``of`` are the public IPv4 addresses. For IPv6, only addresses with a known value: nearly all of
-    that space was never assigned.
+    that space was never assigned. Own columns are counted in public space only.
     """
 
     of: int
@@ -46,7 +48,7 @@ def known_addresses(path: str | os.PathLike[str]) -> dict[str, KnownAddresses]:
         files = (*fmt.ANSWERING, *((fmt.OWN,) if schema.own else ()))
         batches = {name: _read(folder / name, schema) for name in files}
         tables = list(_known_rows(batches, schema))
-        return {f"ipv{family}": _count_known(family, batches, tables) for family in (4, 6)}
+        return {f"ipv{family}": _count_known(family, batches, tables, schema) for family in (4, 6)}
     except MemoryError:  # Arrow's is an ArrowException too
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
@@ -82,7 +84,10 @@ def _known_rows(
 
 
 def _count_known(
-    family: int, batches: Mapping[str, pa.RecordBatch], tables: list[tuple[str, str, Bools]]
+    family: int,
+    batches: Mapping[str, pa.RecordBatch],
+    tables: list[tuple[str, str, Bools]],
+    schema: Schema,
 ) -> KnownAddresses:
     batch = batches[fmt.IPV4 if family == 4 else fmt.IPV6]
     starts = arrow_files.starts_of(batch)
@@ -91,6 +96,8 @@ def _count_known(
         for table in (fields.LOCATION, fields.NETWORK, fields.OWN)
         if table in batch.schema.names
     }
+    if schema.private_layers:
+        starts, rows = _in_public_space(family, starts, rows)
     counts: dict[bytes, int] = {}  # most facts of a country are known together
     with_value = {}
     for path, table, has_value in tables:
@@ -101,9 +108,24 @@ def _count_known(
         if key not in counts:
             counts[key] = count_addresses(starts, selection)
         with_value[path] = counts[key]
-    anything = (rows[fields.LOCATION] > 0) | (rows[fields.NETWORK] > 0)
+    anything = np.logical_or.reduce([numbers > 0 for numbers in rows.values()])
     of = int(public_space(4)) if family == 4 else count_addresses(starts, anything)
     return KnownAddresses(of, with_value)
+
+
+def _in_public_space(
+    family: int, starts: Addresses, rows: Mapping[str, NDArray[Any]]
+) -> tuple[Addresses, dict[str, NDArray[Any]]]:
+    """Return a partition cut at the ends of public space, outside of which all rows are unknown."""
+    # 9.0.0.0 - 10.255.255.255 may have one row: it becomes an interval of 9.0.0.0/8, and one of
+    # 10.0.0.0/8 with the row 0.
+    bounds, is_public = cut_at(family, special.ranges_of(family, special.PUBLIC))
+    joint, (of_bounds, of_starts) = overlay([bounds, starts])
+    outside = ~is_public[of_bounds]
+    inside = {table: numbers[of_starts] for table, numbers in rows.items()}
+    for numbers in inside.values():
+        numbers[outside] = 0
+    return joint, inside
 
 
 def public_space(family: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,11 @@ def quality(text: str) -> str:
     return recipe("path = 'a.csv'") + f"[quality]\n{text}\n"
 
 
-def refused(folder: Path, text: str, **options: object) -> QualityError:
+def refused(
+    folder: Path, text: str, files: dict[str, str | bytes] = FILES, **options: object
+) -> QualityError:
     with pytest.raises(QualityError) as caught:
-        build_at(folder, FILES, quality(text), **options)
+        build_at(folder, files, text, **options)
     return caught.value
 
 
@@ -95,7 +98,7 @@ FAILED = {
 
 def test_each_failure_is_one_line(tmp_path: Path) -> None:
     for text, problem in FAILED.items():
-        error = refused(tmp_path, text)
+        error = refused(tmp_path, quality(text))
         (line,) = error.problems
         path, remedy = tmp_path / "recipe.toml", "check the sources, or correct the demand"
         assert line == f"{path}: quality demand failed: {problem}; {remedy}"
@@ -110,7 +113,7 @@ def test_all_failures_are_listed_and_nothing_is_written(tmp_path: Path) -> None:
         'expect = [["8.8.9.9", "country", "US"], ["8.8.8.8", "asn", 15169], ["8.8.8.8", "asn"]]\n'
         'min_coverage = { country = "99%" }\ntruth = "truth.csv"\nfail_if = ["country_agree < 97%"]'
     )
-    error = refused(tmp_path, text, force=True)
+    error = refused(tmp_path, quality(text), force=True)
     assert [line.split(": ")[2].split()[0] for line in error.problems] == [
         *("expect", "expect", "min_coverage", "fail_if")
     ]
@@ -208,7 +211,58 @@ def test_the_truth_is_relative_to_the_recipe(
 
 
 def test_an_error_of_the_call_is_below_the_common_class(tmp_path: Path) -> None:
-    error = refused(tmp_path, 'expect = [["8.8.8.8", "asn"]]')
+    error = refused(tmp_path, quality('expect = [["8.8.8.8", "asn"]]'))
     assert isinstance(error, geolookup.GeoLookupError)
     assert not isinstance(error, BuildError)
     assert geolookup.QualityError is QualityError
+
+
+OWN = (
+    "network,site,country_code\n9.255.255.0/24,A,US\n10.0.0.0/25,A,\n10.0.0.128/25,B,US\n"
+    "2001:db8::/32,A,\n2001:db9::/32,B,\n"
+)
+COLUMNS = """[columns]
+site = { type = "text", private = true }
+[[source]]
+format = "csv"
+path = "a.csv"
+columns = { network = "network", site = "site", country_code = "country_code" }
+"""
+NETWORKS = (
+    *("9.255.255.0/24", "10.0.0.0/24", "10.0.0.0/25", "10.0.0.128/25", "10.0.0.192/27"),
+    *("9.255.255.255", "10.0.0.0", "10.0.1.0/25", "9.255.254.0/23", "9.255.254.0/24"),
+    *("::ffff:10.0.0.0/121", "::ffff:10.0.0.0/120", "2002:a00:80::/48", "64:ff9b::10.0.0.128/122"),
+)
+
+
+def test_own_columns_are_expected_in_private_space_too(tmp_path: Path) -> None:
+    text = '[dataset]\nname = "d"\n' + COLUMNS
+    output, _ = build_at(tmp_path, {"a.csv": OWN}, text)
+    items, brute = [], []
+    with geolookup.open(output) as engine:
+        for network in NETWORKS:
+            first, last = ip_network(network)[0], ip_network(network)[-1]
+            step = max((int(last) - int(first)) // 64, 1)  # 2002:a00:80::/48 is one IPv4 address
+            probes = [first + at for at in range(0, int(last) - int(first) + 1, step)]
+            for path in ("own.site", "country"):
+                values = {engine.get(str(address), path) for address in probes}  # type: ignore[call-overload]
+                for value in ("A", "B", None) if path == "own.site" else ("US", None):
+                    items.append([network, path, *([value] if value else [])])
+                    brute.append(values == {value})
+    error = refused(tmp_path, f"{text}[quality]\nexpect = {json.dumps(items)}\n", {"a.csv": OWN})
+    assert [demand.is_met for demand in error.report.quality] == brute  # type: ignore[attr-defined]
+    assert 10 < sum(brute) < len(brute) - 10
+
+
+def test_coverage_of_own_columns_is_of_public_space(tmp_path: Path) -> None:
+    """9.255.255.0/24 and 10.0.0.0/25 have one row and no boundary between them."""
+    floors = '{ own.site = "0%", ipv6.own.site = "100%", ipv6.country = "0%" }'
+    text = f'[dataset]\nname = "d"\n{COLUMNS}[quality]\nmin_coverage = {floors}\n'
+    rows = OWN.replace(",A,US", ",A,")
+    _, report = build_at(tmp_path, {"a.csv": rows}, text)
+    of = 1 << 96
+    assert [demand.observed.split(" (")[0] for demand in report.quality] == [
+        "256 of 3,702,258,689 public IPv4 addresses",
+        f"{of:,} of {of:,} IPv6 addresses with any value",
+        f"0 of {of:,} IPv6 addresses with any value",
+    ]
