@@ -21,7 +21,7 @@ WINDOWS = {
     "9.255.255.248": 16,
     "100.127.255.248": 16,
     "2a00::": 16,
-    "fbff:ffff:ffff:ffff:ffff:ffff:ffff:fff8": 16,
+    "2001:db7:ffff:ffff:ffff:ffff:ffff:fff8": 16,
 }
 RECIPE = """
 [dataset]
@@ -87,10 +87,10 @@ def addresses() -> Iterator[Address]:
 
 
 def is_special(address: Address) -> bool:
-    """Return whether an address of the windows is private, shared or unique local."""
+    """Return whether an address of the windows is private, shared or of documentation."""
     blocks = (0x0A << 24, 0xFF << 24), (100 << 24 | 64 << 16, 0xFFC00000)
     if address.version == 6:
-        return int(address) >> 121 == 0xFC >> 1
+        return int(address) >> 96 == 0x2001_0DB8
     return any(int(address) & mask == block for block, mask in blocks)
 
 

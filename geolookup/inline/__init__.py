@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geolookup.contract.fields import LOCATION, NETWORK
+from geolookup.contract.fields import LOCATION, NETWORK, OWN
 from geolookup.dataset.intervals import I64, U8, U64, Bools
 from geolookup.kernel import copy_texts, find_addresses
 
@@ -69,6 +69,10 @@ def rows_of(state: State, part: Part, tables: Sequence[str]) -> Rows:
     state.locate_numbers(*addresses, ids)
     state.take_rows(ids, rows[LOCATION], rows[NETWORK])
     has_answer: Bools = ids >= 0
+    if OWN in rows:
+        state.locate_numbers(*addresses, ids, with_private=True)
+        state.take_own_rows(ids, rows[OWN])
+        has_answer |= rows[OWN] > 0
     return Rows(rows, has_answer)
 
 

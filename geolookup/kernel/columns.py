@@ -116,9 +116,10 @@ def take_table(dataset: Dataset, ids: I32, rows: U32, ipv4: memoryview, ipv6: me
     outside = ids >= count + len(dataset.ipv6_highs)
     if outside.any():
         raise IndexError(f"interval id {ids[outside][0]} does not exist in this dataset")
-    for selection, before, table in ((ids < count, 0, ipv4), (ids >= count, count, ipv6)):
-        rows[selection] = np.asarray(table)[ids[selection] - before]
     rows[ids < 0] = 0
+    is_ipv4 = (ids >= 0) & (ids < count)
+    for selection, before, table in ((is_ipv4, 0, ipv4), (ids >= count, count, ipv6)):
+        rows[selection] = np.asarray(table)[ids[selection] - before]
 
 
 def gather(
