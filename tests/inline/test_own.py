@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -49,7 +50,7 @@ def test_lines_and_tags_are_as_the_rows_state(
 
 
 def _meets(condition: str, address: str, known: dict[str, Any]) -> bool:
-    is_private = own_random.is_special(own_random.ip_address(address))
+    is_private = own_random.is_special(ip_address(address))
     # A private address has an answer if own columns are known for it, and the question names one.
     has_answer = not is_private or (bool(known) and condition.startswith("own."))
     return has_answer and CONDITIONS[condition](known)
@@ -57,7 +58,7 @@ def _meets(condition: str, address: str, known: dict[str, Any]) -> bool:
 
 def _tag(address: str, known: dict[str, Any]) -> str:
     names = ("country_code", *_FIELDS[1:])
-    if own_random.is_special(own_random.ip_address(address)) and not known:
+    if own_random.is_special(ip_address(address)) and not known:
         return "private"
     values = [known.get(name) for name in names]
     return " ".join(map(value_text, values)) if any(v is not None for v in values) else "unknown"
