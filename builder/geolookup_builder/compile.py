@@ -37,6 +37,7 @@ from geolookup_builder import (
     row_numbers,
 )
 from geolookup_builder.build_report import BuildReport, SourceReport
+from geolookup_builder.dataset_columns import with_own_columns
 from geolookup_builder.dataset_source import DatasetSource, open_source
 from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.downloads import accept, refusing, with_local_paths
@@ -108,11 +109,17 @@ def _compile(
         reference = load_reference(plan.countries)
         # Datasets stay open until the end: their files are mapped.
         with ExitStack() as opened:
+            datasets = dict[int, DatasetSource]()
+            for number, spec in enumerate(plan.sources):
+                if spec.is_dataset:
+                    with guard(spec):
+                        datasets[number] = opened.enter_context(open_source(spec))
+            plan = with_own_columns(plan, datasets)
             build = _Build(plan, reference, finders(plan, reference), options, progress)
             for number, spec in enumerate(plan.sources, 1):
                 with guard(spec):
                     if spec.is_dataset:
-                        build.add_dataset(spec, opened.enter_context(open_source(spec)))
+                        build.add_dataset(spec, datasets[number - 1])
                     else:
                         build.add(number, spec)
             return build.finish(output)
@@ -206,9 +213,11 @@ class _Build:
         is_whole = not spec.restriction and spec.fields >= plan.schema.by_source_column.keys()
         is_last, is_only = spec is plan.sources[-1], not self._datasets
         has_own_rules = plan.fields is not None or plan.countries is not None
-        changes_rows = bool(self._finders or plan.schema.own or dataset.schema.own) or has_own_rules
+        changes_rows = bool(self._finders) or has_own_rules
         is_new = self._previous is NO_PREVIOUS
-        return is_whole and is_last and is_only and is_new and not changes_rows
+        own = [field.path for field in dataset.schema.own]
+        has_fields = own in ([], [field.path for field in plan.schema.own])
+        return is_whole and is_last and is_only and is_new and has_fields and not changes_rows
 
     def _overlay_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> None:
         """Overlay a dataset below the earlier sources."""
@@ -297,7 +306,8 @@ class _Build:
             full = with_datasets(interned.provenance, self._origins)
         else:
             above = tables(interned, self._reference, self._plan.schema)
-            content, full = splice(interned, above, self._below, len(self._origins) - 1)
+            schema, sources = self._plan.schema, len(self._origins) - 1
+            content, full = splice(interned, above, self._below, schema, sources)
             self._below.tables.release()
         origins = resolve(self._plan.path, full, self._origins)
         return content | provenance_tables(origins.provenance), origins

@@ -6,7 +6,7 @@ anything is used as an index. The files stay mapped until the build ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,6 @@ import pyarrow as pa
 from geolookup.archives.head import is_archive
 from geolookup.archives.members import SUFFIX
 from geolookup.archives.unpack import unpack
-from geolookup.contract import fields
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, starts_of
@@ -70,7 +69,11 @@ class DatasetSource:
 
     def provenance(self) -> dict[int, Provenance]:
         """Return which of its sources decided each layer, by family."""
-        return {family: _provenance(self.batches[name]) for family, name in fmt.PROVENANCE.items()}
+        layers = self.schema.layers
+        return {
+            family: _provenance(self.batches[name], layers)
+            for family, name in fmt.PROVENANCE.items()
+        }
 
     def report(self) -> SourceReport:
         """Return its counts: each interval with a known row counts as a row."""
@@ -85,7 +88,8 @@ class DatasetSource:
     def known_fields(self) -> list[str]:
         """Return the fields that it has, by their names in sources."""
         known = self.metadata.fields
-        return [name for name, field in fields.BY_SOURCE_COLUMN.items() if field.path in known]
+        fields = self.schema.by_source_column
+        return [name for name, field in fields.items() if field.path in known]
 
     def source_rows(self) -> int:
         """Return the usable rows of the sources behind it, as far as its manifest has them."""
@@ -144,11 +148,11 @@ def _source(spec: SourceSpec, folder: Path) -> DatasetSource:
 
 def _rows(batch: pa.RecordBatch) -> RowPartition:
     # uint32 in the file; structure() has compared each with the rows of its table.
-    tables = (fields.LOCATION, fields.NETWORK)
+    tables = [table for table in fmt.ROW_TABLES if table in batch.schema.names]
     rows = {table: numbers_of(batch, table).view(np.int32) for table in tables}
     return RowPartition(starts_of(batch), rows)
 
 
-def _provenance(batch: pa.RecordBatch) -> Provenance:
-    layers = [layer for layer in fields.LAYERS if layer in batch.schema.names]
-    return Provenance(starts_of(batch), {layer: numbers_of(batch, layer) for layer in layers})
+def _provenance(batch: pa.RecordBatch, layers: Sequence[str]) -> Provenance:
+    stored = [layer for layer in layers if layer in batch.schema.names]
+    return Provenance(starts_of(batch), {layer: numbers_of(batch, layer) for layer in stored})

@@ -22,24 +22,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import COUNTRY, LAYERS, LOCATION, NETWORK, STATED, ZONE
+from geolookup.contract.fields import COUNTRY, LOCATION, ZONE
+from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_dictionary, without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
-from geolookup_builder.dataset_source import DatasetSource
+from geolookup_builder.dataset_source import DatasetSource, RowPartition
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
 from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import Provenance, insert
 from geolookup_builder.row_numbers import inverse, numbering
-from geolookup_builder.tables import interval_tables, narrowest, network_table
+from geolookup_builder.tables import interval_tables, narrowest, rows_table
 
 Columns = dict[str, NDArray[Any]]
 _PAIR = ("country_code", "continent_code")
 
 
 def splice(
-    above: InternedContent, tables: Mapping[str, pa.Table], dataset: DatasetSource, sources: int
+    above: InternedContent,
+    tables: Mapping[str, pa.Table],
+    dataset: DatasetSource,
+    schema: Schema,
+    sources: int,
 ) -> tuple[dict[str, pa.Table], dict[int, Provenance]]:
     """Return the tables of ``above`` over a dataset, and the provenance by family.
 
@@ -47,16 +52,16 @@ def splice(
     above; in the provenance the sources behind the dataset follow them.
     """
     cuts = {
-        family: _cut(
-            part.starts, part.rows, top.starts, (top.rows[LOCATION] > 0) | (top.rows[NETWORK] > 0)
-        )
+        family: _cut(part.starts, _with_own(part, top), top.starts, _any_known(top.rows))
         for family, top in above.families.items()
         for part in [dataset.partitions[family]]
     }
     dataset.tables.release()
-    rows = _Rows(dataset, tables)
+    rows = _Rows(dataset, tables, schema)
     rows.set_locations(above.families, cuts)
-    rows.set_networks(above.families, cuts)
+    for table in above.families[4].rows:
+        if table != LOCATION:
+            rows.set_layers(table, above.families, cuts)
     content = rows.finish(cuts)
     dataset.tables.release()
     # Popped: each step releases the arrays of the one before.
@@ -105,10 +110,16 @@ def _cut(
     )
 
 
+def _with_own(part: RowPartition, above: FamilyIntervals) -> Columns:
+    """Return the rows of a dataset in each table of the sources above; 0 if it has no table."""
+    none = np.zeros(len(part.starts), np.int32)
+    return {table: part.rows.get(table, none) for table in above.rows}
+
+
 def _coalesced(cut: _Cut) -> FamilyIntervals:
-    location, network = cut.columns[LOCATION], cut.columns[NETWORK]
-    keep = changes(location, network)
-    return FamilyIntervals(cut.starts[keep], {LOCATION: location[keep], NETWORK: network[keep]})
+    keep = changes(*cut.columns.values())
+    rows = {table: numbers[keep] for table, numbers in cut.columns.items()}
+    return FamilyIntervals(cut.starts[keep], rows)
 
 
 def _provenance(above: Provenance, behind: Provenance, sources: int) -> Provenance:
@@ -131,8 +142,13 @@ def _provenance(above: Provenance, behind: Provenance, sources: int) -> Provenan
 class _Rows:
     """The rows of a dataset, and the rows of the sources above that it lacks."""
 
-    def __init__(self, dataset: DatasetSource, tables: Mapping[str, pa.Table]) -> None:
-        self._old, self._new = dataset.batches, dict(tables)
+    def __init__(
+        self, dataset: DatasetSource, tables: Mapping[str, pa.Table], schema: Schema
+    ) -> None:
+        self._schema, self._new = schema, dict(tables)
+        # A dataset without own columns has the unknown row only.
+        own = {fmt.OWN: _first_row(tables[fmt.OWN])} if fmt.OWN in tables else {}
+        self._old = own | dict(dataset.batches)
 
     def set_locations(
         self, families: Mapping[int, FamilyIntervals], cuts: Mapping[int, _Cut]
@@ -147,25 +163,27 @@ class _Rows:
                 rows > 0, numbers[rows], cut.columns[LOCATION][cut.at]
             )
 
-    def set_networks(
-        self, families: Mapping[int, FamilyIntervals], cuts: Mapping[int, _Cut]
+    def set_layers(
+        self, table: str, families: Mapping[int, FamilyIntervals], cuts: Mapping[int, _Cut]
     ) -> None:
-        """Give the intervals the networks of the sources above, layer by layer over the old."""
-        above = [families[family].rows[NETWORK][cut.owner] for family, cut in cuts.items()]
-        below = [cut.columns[NETWORK][cut.at] for cut in cuts.values()]
+        """Give the intervals rows of a table whose layers are decided one by one."""
+        file = fmt.TABLES[table]
+        above = [families[family].rows[table][cut.owner] for family, cut in cuts.items()]
+        below = [cut.columns[table][cut.at] for cut in cuts.values()]
         pairs, first = factorize([np.append(0, np.concatenate(part)) for part in (above, below)])
         one, other = (np.append(0, np.concatenate(part))[first] for part in (above, below))
-        self._new[fmt.NETWORK] = self._merged_networks(one, other)
-        numbers = np.where(one > 0, self._extend(fmt.NETWORK, ("json",)), other)[pairs[1:]]
+        self._new[file] = self._merged(table, one, other)
+        numbers = np.where(one > 0, self._extend(file, ("json",)), other)[pairs[1:]]
         begin = 0
         for cut in cuts.values():
-            cut.columns[NETWORK][cut.at] = numbers[begin : begin + len(cut.at)]
+            cut.columns[table][cut.at] = numbers[begin : begin + len(cut.at)]
             begin += len(cut.at)
 
     def finish(self, cuts: Mapping[int, _Cut]) -> dict[str, pa.Table]:
         """Return the tables without the rows that nothing refers to; the cuts refer to them."""
         tables = {}
-        for table, file in ((LOCATION, fmt.LOCATION), (NETWORK, fmt.NETWORK)):
+        for table in next(iter(cuts.values())).columns:
+            file = fmt.TABLES[table]
             columns = [cut.columns[table] for cut in cuts.values()]
             tables[file], numbers = _without_unused(self._new.pop(file), columns)
             if numbers is not None:
@@ -194,9 +212,11 @@ class _Rows:
         Rows are the same if the columns ``key`` are.
         """
         old, new = self._old[file], self._new[file]
-        numbers = _matches([old.column(name) for name in key], [new[name] for name in key])
-        is_fresh = numbers < 0
+        rows, first = _matches([old.column(name) for name in key], [new[name] for name in key])
+        is_fresh = (rows < 0) & (first == np.arange(len(first)))
+        numbers = rows.copy()
         numbers[is_fresh] = old.num_rows + np.arange(np.count_nonzero(is_fresh), dtype=np.int32)
+        numbers = np.where(rows < 0, numbers[first], rows)
         fresh = new.filter(pa.array(is_fresh))
         columns = {
             name: _appended(old.column(name), fresh[name].combine_chunks())
@@ -205,19 +225,24 @@ class _Rows:
         self._new[file] = pa.table(columns) if fresh.num_rows else pa.Table.from_batches([old])
         return numbers
 
-    def _merged_networks(self, above: Codes, below: Codes) -> pa.Table:
+    def _merged(self, table: str, above: Codes, below: Codes) -> pa.Table:
         """Return rows whose layers come from a row above, or else from a row of the dataset."""
         columns: dict[str, pa.Array] = {}
-        for layer in LAYERS[1:]:
-            names = STATED[layer]
-            upper = [_taken(self._new[fmt.NETWORK][name], above) for name in names]
+        fields, file = self._schema.in_table(table), fmt.TABLES[table]
+        for layer in dict.fromkeys(field.layer for field in fields):
+            names = [field.column for field in fields if field.layer == layer]
+            upper = [_taken(self._new[file][name], above) for name in names]
             known = np.logical_or.reduce(
                 [column.is_valid().to_numpy(zero_copy_only=False) for column in upper]
             )
             for name, column in zip(names, upper, strict=True):
-                lower = _taken(self._old[fmt.NETWORK].column(name), below)
+                lower = _taken(self._old[file].column(name), below)
                 columns[name] = pc.if_else(pa.array(known), column, lower)
-        return network_table(columns)
+        return rows_table(columns, fields)
+
+
+def _first_row(table: pa.Table) -> pa.RecordBatch:
+    return table.slice(0, 1).combine_chunks().to_batches()[0]
 
 
 def _taken(column: pa.Array | pa.ChunkedArray, rows: Codes) -> pa.Array:
@@ -226,24 +251,27 @@ def _taken(column: pa.Array | pa.ChunkedArray, rows: Codes) -> pa.Array:
     return without_dictionary(column.take(pa.array(rows)))
 
 
-def _matches(old: Sequence[pa.Array], new: Sequence[pa.ChunkedArray]) -> Codes:
-    """Return for each new row the old row with the same values, else -1; old rows are distinct.
+def _matches(old: Sequence[pa.Array], new: Sequence[pa.ChunkedArray]) -> tuple[Codes, Codes]:
+    """Return for each new row the old row with the same values, else -1, and its first equal.
 
-    The new values are few: only they are hashed, and most old rows drop out at the last column.
+    Old rows are distinct. New values are few: they are hashed, and most old rows drop out at the
+    last column.
     """
     last = new[-1].combine_chunks()
-    candidates = np.flatnonzero(pc.is_in(old[-1], value_set=last).to_numpy(zero_copy_only=False))
+    is_near = pc.is_in(old[-1], value_set=last).to_numpy(zero_copy_only=False)
+    near = np.flatnonzero(is_near).astype(np.int32)
     columns = []
     for of_old, of_new in zip(old, new, strict=True):
         values = of_new.combine_chunks()
-        parts = pa.chunked_array([of_old.take(pa.array(candidates)).cast(values.type), values])
+        parts = pa.chunked_array([of_old.take(pa.array(near)).cast(values.type), values])
         columns.append(_codes(parts))
     codes, first = factorize(columns)
-    at = first[codes[len(candidates) :]]
-    result = np.full(len(at), -1, np.int32)
-    is_old = at < len(candidates)
-    result[is_old] = candidates[at[is_old]]
-    return result
+    # Rows 0 and 1 are old, 2 to 4 new: the first rows 1 2 2 of these are one old and a new one.
+    at = first[codes[len(near) :]].astype(np.int32)
+    is_old = at < len(near)
+    rows = np.full(len(at), -1, np.int32)
+    rows[is_old] = near[at[is_old]]
+    return rows, np.where(is_old, np.int32(0), at - np.int32(len(near)))
 
 
 def _codes(values: pa.ChunkedArray) -> Codes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -106,25 +106,25 @@ def _location(interned: InternedContent) -> pa.Table:
 
 def _network(interned: InternedContent) -> pa.Table:
     networks = interned.networks
-    return network_table({name: networks[name].combine_chunks() for name in networks.column_names})
-
-
-def network_table(values: Mapping[str, pa.Array]) -> pa.Table:
-    """Return the network table of its rows' values, by column."""
-    columns = {field.column: _column(values[field.column]) for field in in_table(NETWORK)}
-    texts = [
-        json_texts(columns[field.column], ABSENT if field.optional else UNKNOWN)
-        for field in in_table(NETWORK)
-    ]
-    return pa.table({**columns, **json_columns(texts)})
+    values = {name: networks[name].combine_chunks() for name in networks.column_names}
+    return rows_table(values, in_table(NETWORK))
 
 
 def _own(owns: pa.Table, schema: Schema) -> pa.Table:
-    columns = {
-        field.column: _column(as_stored(owns[field.source_column].combine_chunks(), field))
+    values = {
+        field.column: as_stored(owns[field.source_column].combine_chunks(), field)
         for field in schema.own
     }
-    return pa.table({**columns, **json_columns([*map(json_texts, columns.values())])})
+    return rows_table(values, schema.own)
+
+
+def rows_table(values: Mapping[str, pa.Array], fields: Sequence[Field]) -> pa.Table:
+    """Return the network or the own table of its rows' values, by column."""
+    columns = {field.column: _column(values[field.column]) for field in fields}
+    texts = [
+        json_texts(columns[field.column], ABSENT if field.optional else UNKNOWN) for field in fields
+    ]
+    return pa.table({**columns, **json_columns(texts)})
 
 
 def as_stored(values: pa.Array, field: Field) -> pa.Array:

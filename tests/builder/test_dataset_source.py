@@ -202,3 +202,82 @@ def test_more_sources_than_a_dataset_may_have(tmp_path: Path, base: Path) -> Non
     tables += f'[[source]]\nformat = "dataset"\npath = "{base}"\n'
     error = fails(tmp_path, rows, f'[dataset]\nname = "x"\n{tables}')
     assert error.problem.startswith("255 sources with those behind datasets")
+
+
+COLUMNS = """
+[columns]
+site_id = { type = "text", private = true }
+risk = "integer"
+tags = "texts"
+is_vpn = { type = "boolean", group = "threat" }
+vpn_name = { type = "text", group = "threat" }
+"""
+OWN = (
+    "network,country_code,site,risk,tags,is_vpn,vpn\n"
+    "10.0.0.0/8,,hq,1,a;b,true,One\n8.8.8.0/24,US,dc,2,b,,\n9.0.0.0/8,DE,,3,,false,Two\n"
+)
+#: Each row states other columns; the one above a whole range of the base has no own column.
+SITES_OWN = (
+    "network,country_code,site,risk,tags,is_vpn,vpn\n"
+    "10.1.0.0/16,,branch,,,,\n8.8.8.8,CH,,9,c,,\n9.9.0.0/16,,x,,b,true,\n9.8.0.0/16,FR,,,,,\n"
+)
+MAPPING = (
+    "columns = { network = 'network', country_code = 'country_code', site_id = 'site',"
+    " risk = 'risk', tags = 'tags', is_vpn = 'is_vpn', vpn_name = 'vpn' }\n"
+)
+PROBES = ("8.8.8.8", "8.8.8.9", "9.9.9.9", "9.8.1.1", "9.1.1.1", "10.1.2.3", "10.2.3.4", "1.1.1.1")
+
+
+def _answers(dataset: Path) -> list[object]:
+    with geolookup.open(dataset) as engine:
+        return [(engine.get(ip, ("own", "country_code")), engine.own(ip)) for ip in PROBES]
+
+
+@pytest.mark.parametrize("with_columns", ["base", "sites", "both"])
+@pytest.mark.parametrize("is_last", [True, False])
+def test_own_columns_equal_a_build_from_files(
+    tmp_path: Path, with_columns: str, is_last: bool
+) -> None:
+    """Own columns of the dataset, of the source above, and of both; spliced and overlaid."""
+    files: dict[str, str | bytes] = {"own.csv": OWN, "sites.csv": SITES_OWN, "city.csv": CITY}
+    of_sites = MAPPING if with_columns != "base" else "fields = ['country_code']\n" + MAPPING
+    sites = f"[[source]]\nformat = 'csv'\npath = 'sites.csv'\n{of_sites}"
+    of_base = MAPPING if with_columns != "sites" else "fields = ['country_code']\n" + MAPPING
+    base = f"[[source]]\nformat = 'csv'\npath = 'own.csv'\n{of_base}"
+    last = "" if is_last else "[[source]]\nformat = 'csv'\npath = 'city.csv'\n"
+    head = '[dataset]\nname = "x"\n'
+    whole, _ = build_at(tmp_path, files, head + COLUMNS + sites + base + last)
+    whole = whole.rename(tmp_path / "whole")
+    columns = COLUMNS if with_columns != "sites" else ""
+    behind, _ = (
+        build_at(tmp_path, {}, head + columns + (base if columns else base.replace(MAPPING, "")))
+        if columns
+        else build_at(
+            tmp_path,
+            {"plain.csv": "network,country_code\n8.8.8.0/24,US\n9.0.0.0/8,DE\n"},
+            head + "[[source]]\nformat = 'csv'\npath = 'plain.csv'\n",
+        )
+    )
+    behind = behind.rename(tmp_path / "behind")
+    dataset = "[[source]]\nformat = 'dataset'\npath = 'behind'\n"
+    text = head + (COLUMNS if with_columns != "base" else "")
+    above = (
+        sites if with_columns != "base" else ("[[source]]\nformat = 'csv'\npath = 'codes.csv'\n")
+    )
+    codes = "network,country_code\n8.8.8.8,CH\n9.8.0.0/16,FR\n10.1.0.0/16,\n9.9.0.0/16,\n"
+    over_it, _ = build_at(tmp_path, {"codes.csv": codes}, text + above + dataset + last)
+    geolookup.verify(over_it, deep=True)
+    assert _answers(over_it) == _answers(whole)
+
+
+def test_own_columns_that_differ_are_refused(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"own.csv": OWN}
+    source = f"[[source]]\nformat = 'csv'\npath = 'own.csv'\n{MAPPING}"
+    behind, _ = build_at(tmp_path, files, '[dataset]\nname = "x"\n' + COLUMNS + source)
+    behind = behind.rename(tmp_path / "behind")
+    columns = COLUMNS.replace('risk = "integer"', 'risk = "real"')
+    text = (
+        f"[dataset]\nname = 'y'\n{columns}{source}[[source]]\nformat = 'dataset'\npath = 'behind'\n"
+    )
+    error = fails(tmp_path, {}, text)
+    assert "own.risk has another type, group or private in x" in error.problem

@@ -1,0 +1,56 @@
+"""The own columns of datasets that are sources: columns of the new dataset too.
+
+The recipe's columns come first, then those of each dataset that no source before it has. A column
+of the same name must be the same in both: its type, its group and whether it is private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from geolookup.contract.fields import Field
+from geolookup.contract.schema import column_members, own_schema
+from geolookup.errors import BuildError
+from geolookup_builder.dataset_source import DatasetSource
+from geolookup_builder.recipe import Recipe
+
+
+def with_own_columns(recipe: Recipe, datasets: Mapping[int, DatasetSource]) -> Recipe:
+    """Return a recipe with the own columns of its datasets, given by their source's index.
+
+    Raises BuildError for a column that differs, and for more columns than a dataset may have.
+    """
+    if not any(dataset.schema.own for dataset in datasets.values()):
+        return recipe
+    columns = {field.path: field for field in recipe.schema.own}
+    for number, dataset in datasets.items():
+        for field in dataset.schema.own:
+            if _nature(columns.setdefault(field.path, field)) != _nature(field):
+                problem = f"{field.path} has another type, group or private in {dataset.name}"
+                remedy = "declare it in [columns] as the dataset does, or choose another name"
+                raise BuildError(recipe.path, f"source {number + 1}: {problem}", remedy=remedy)
+    try:
+        schema = own_schema([column_members(field) for field in columns.values()])
+    except ValueError as error:
+        problem, _, remedy = str(error).partition("; ")
+        raise BuildError(recipe.path, f"columns of datasets: {problem}", remedy=remedy) from error
+    sources = [
+        replace(spec, fields=spec.fields | _further(spec.fields, spec.schema.by_source_column, of))
+        if (of := datasets.get(number)) is not None
+        else spec
+        for number, spec in enumerate(recipe.sources)
+    ]
+    return replace(recipe, schema=schema, sources=tuple(sources))
+
+
+def _nature(field: Field) -> tuple[object, ...]:
+    return field.type, field.layer, field.private
+
+
+def _further(
+    fields: frozenset[str], known: Mapping[str, Field], dataset: DatasetSource
+) -> frozenset[str]:
+    """Return the own columns of a dataset, unless its recipe chooses fields."""
+    own = frozenset(field.source_column for field in dataset.schema.own)
+    return own if fields >= known.keys() else frozenset()
