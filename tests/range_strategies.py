@@ -196,11 +196,12 @@ def recipe(listed: list[Source]) -> str:
         if source.fields is not None:
             text += f"fields = {sorted(source.fields)}\n"
         if source.restriction is not None:
-            text += _keys(source.restriction)
+            text += source_keys(source.restriction)
     return text
 
 
-def _keys(kept: Restriction) -> str:
+def source_keys(kept: Restriction) -> str:
+    """The keys of a source that restrict it."""
     lines = [f"families = {list(kept.families)}"]
     if kept.only:
         lines.append(f"only = {_inline(kept.only)}")

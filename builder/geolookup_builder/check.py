@@ -32,6 +32,7 @@ from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.memory import release, system_memory
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.restricted import RestrictedSource
+from geolookup_builder.restricted_dataset import restricted
 from geolookup_builder.sources import FORMATS, READERS, auto
 from geolookup_builder.sources.formats.generic_mapping import recipe_columns
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
@@ -185,6 +186,8 @@ class _SourceChecker:
         with open_source(spec) as dataset:
             report = dataset.report()
             known = dataset.known_fields()
+            if spec.restriction:
+                restricted(spec, dataset, report, self._report.warnings)
         names = dict.fromkeys((name for name in known if name in spec.fields), "")
         dropped = tuple(name for name in known if name not in spec.fields)
         self._report.tables.append(TableCheck(report, (), names, dropped, {}, ()))

@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.manifest import is_dataset
+from geolookup.dataset.manifest import Manifest, is_dataset
 from geolookup.errors import BuildError, QualityError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
@@ -53,6 +53,7 @@ from geolookup_builder.previous_dataset import NO_PREVIOUS, open_previous
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
 from geolookup_builder.restricted import RestrictedSource
+from geolookup_builder.restricted_dataset import restricted
 from geolookup_builder.sources import FORMATS, READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
@@ -91,16 +92,23 @@ def compile_recipe(
     """Build the dataset of a recipe at ``output``, and verify it; on an error write nothing."""
     if options.rejects is not None:
         atomic.check_file(options.rejects, force=True)
-    with system_memory(), silent_invalid_rows():
-        return _compile(recipe, output, options, progress)
-
-
-def _compile(
-    recipe: Recipe, output: Path, options: Options, progress: Progress
-) -> tuple[BuildReport, VerifiedDataset]:
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
-    with hide_keys(_mask(recipe)):
+    with _sources_read(recipe, options, progress) as build:
+        return build.finish(output)
+
+
+def compiled_tables(recipe: Recipe, options: Options, progress: Progress) -> dict[str, pa.Table]:
+    """Return the tables of the dataset of a recipe by file name; write nothing."""
+    check_kernel()
+    with _sources_read(recipe, options, progress) as build:
+        return build.content()[1]
+
+
+@contextmanager
+def _sources_read(recipe: Recipe, options: Options, progress: Progress) -> Iterator[_Build]:
+    """Yield a build that has read all sources."""
+    with system_memory(), silent_invalid_rows(), hide_keys(_mask(recipe)):
         demands.check_truth(recipe.quality, recipe.path)
         local = with_local_paths(recipe, options.cache, progress, offline=options.offline)
         guard = partial(refusing, options.cache)
@@ -122,7 +130,7 @@ def _compile(
                         build.add_dataset(spec, datasets[number - 1])
                     else:
                         build.add(number, spec)
-            return build.finish(output)
+            yield build
 
 
 def _mask(recipe: Recipe) -> Mask:
@@ -170,17 +178,17 @@ class _Build:
         for values in self._layers.values():
             values.begin_source()
         before, files = len(self._report.sources), dict[str, Member]()
-        restricted = (
+        source = (
             RestrictedSource(spec, self._layers, self._reference, self._finders)
             if spec.restriction
             else None
         )
         for table in auto.with_note(spec, READERS[spec.format].read(spec)):
-            files |= self._add_table(number, spec, table, restricted)
+            files |= self._add_table(number, spec, table, source)
             expected_rows.check_releases(spec.expected, sorted(files))
-        if restricted is not None:
+        if source is not None:
             with self._progress.stage(f"restricting {spec.name}"):
-                for family, layers in restricted.finish(self._report.warnings).items():
+                for family, layers in source.finish(self._report.warnings).items():
                     self._partitions[family] = underlay(self._partitions[family], layers)
         self._check_some(spec, self._report.sources[before:])
         rows = sum(table.used for table in self._report.sources[before:])
@@ -196,6 +204,9 @@ class _Build:
             values.begin_source()
         report = dataset.report()
         self._report.sources.append(report)
+        if spec.restriction:
+            with self._progress.stage(f"restricting {dataset.name}"):
+                dataset = restricted(spec, dataset, report, self._report.warnings)
         self._check_some(spec, [report])
         self._check_drop(spec, dataset.source_rows(), dataset.name)
         if self._is_below_all(spec, dataset):
@@ -247,7 +258,7 @@ class _Build:
             self._report.warnings.append(f"{name}: {warning}")
 
     def _add_table(
-        self, number: int, spec: SourceSpec, table: SourceTable, restricted: RestrictedSource | None
+        self, number: int, spec: SourceSpec, table: SourceTable, source: RestrictedSource | None
     ) -> dict[str, Member]:
         """Read and overlay a table; return its files by their labels."""
         report = SourceReport(table.name, note=table.note)
@@ -258,7 +269,7 @@ class _Build:
         release()
         with self._progress.stage(f"flattening {table.name}"):
             keep = self._deciding_rows is not None
-            overlay = restricted.overlay if restricted else self._overlay
+            overlay = source.overlay if source else self._overlay
             intervals = flatten_table(rows, report, overlay, keep_rows=keep)
         release()
 
@@ -267,10 +278,10 @@ class _Build:
                 with self._progress.stage(f"finding the lines of {table.name}"):
                     self._deciding_rows.add(number, spec, rows, reading.positions, of_table)
 
-        if restricted is None:
+        if source is None:
             explain(intervals)
         else:
-            restricted.add(report, intervals, explain)
+            source.add(report, intervals, explain)
         return reading.positions.members()
 
     def _overlay(self, family: int, intervals: TableIntervals) -> None:
@@ -338,8 +349,8 @@ class _Build:
         if problems := demands.failures(report.quality, plan.path):
             raise QualityError(problems, report)
 
-    def finish(self, output: Path) -> tuple[BuildReport, VerifiedDataset]:
-        """Intern the rows, write the dataset and rename it to ``output``."""
+    def content(self) -> tuple[Manifest, dict[str, pa.Table]]:
+        """Intern the rows; return the manifest without files, and the tables by file name."""
         self._write_rejects()
         with self._progress.stage("interning"):
             reference, finders = self._reference, self._finders
@@ -365,6 +376,11 @@ class _Build:
             manifest = output_files.manifest(
                 self._plan, origins.sources, content, credit_list, of_datasets
             )
+        return manifest, content
+
+    def finish(self, output: Path) -> tuple[BuildReport, VerifiedDataset]:
+        """Write the dataset and rename it to ``output``."""
+        manifest, content = self.content()
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with (
             self._progress.stage("writing"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -56,6 +56,7 @@ class DatasetSource:
     metadata: Metadata
     tables: Tables
     partitions: dict[int, RowPartition]  # by family
+    used_rows: Mapping[str, pa.RecordBatch] = field(default_factory=dict)  # if not all are used
 
     @property
     def schema(self) -> Schema:
@@ -64,8 +65,8 @@ class DatasetSource:
 
     @property
     def batches(self) -> Mapping[str, pa.RecordBatch]:
-        """Its mapped files by name."""
-        return self.tables.batches
+        """Its mapped files by name, or the rows of them that are used."""
+        return {**self.tables.batches, **self.used_rows}
 
     def provenance(self) -> dict[int, Provenance]:
         """Return which of its sources decided each layer, by family."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -77,13 +78,18 @@ def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, File
 
 def _write_table(file: tuple[Path, pa.Table]) -> FileDescription:
     path, table = file
-    # combine_chunks leaves one chunk a column: one batch, mapped as one buffer for each column.
-    batch = table.combine_chunks().to_batches()[0]
     with create(path) as stream:
-        with pa.ipc.new_file(stream, batch.schema) as writer:
-            writer.write_batch(batch)
+        write_table(stream, table)
         atomic.sync(stream)
     return describe(path)
+
+
+def write_table(stream: BinaryIO | pa.NativeFile, table: pa.Table) -> None:
+    """Write a table as an Arrow IPC file."""
+    # combine_chunks leaves one chunk a column: one batch, mapped as one buffer for each column.
+    batch = table.combine_chunks().to_batches()[0]
+    with pa.ipc.new_file(stream, batch.schema) as writer:
+        writer.write_batch(batch)
 
 
 def write_manifest(folder: Path, complete: Manifest) -> None:

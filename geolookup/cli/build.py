@@ -73,11 +73,11 @@ def build(
         report = compile_dataset(recipe, output, build_options, Progress())
     except QualityError as error:
         if as_json:
-            click.echo(json_text(error.report, _members))
+            click.echo(json_text(error.report, report_members))
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)
         sys.exit(1)
-    click.echo(json_text(report, _members) if as_json else "\n".join(report.lines()))
+    click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
 
 
 @command("check", "Check a recipe or data without making a dataset.")
@@ -106,11 +106,11 @@ def check(recipe: str, max_rejects: int | None, cache: Path | None, as_json: boo
 
     exit_on_signals()
     report = check_recipe(recipe, Limits(max_rejects, cache), Progress())
-    click.echo(json_text(report, _members) if as_json else "\n".join(report.lines()))
+    click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
     sys.exit(1 if report.has_problem else 0)
 
 
-def _members(report: Any) -> object:
+def report_members(report: Any) -> object:
     """Return the members of a report; ``asdict`` counts the items of a ``Counter`` anew."""
     if isinstance(report, Path):
         return str(report)

@@ -30,6 +30,8 @@ SECTIONS: dict[str, dict[str, str]] = {
         "recipes": "info",
         "check": "build",
         "build": "build",
+        "slice": "slice",
+        "size": "slice",
         "download": "build",
         "verify": "signing",
     },

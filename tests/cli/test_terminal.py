@@ -80,6 +80,8 @@ _PRINTING = {
     "score": ("{} --truth {}.csv", "{} --truth {}.csv --json"),
     "serve": ("--dataset {}.none --accounts sqlite:///accounts.db",),
     "sign": ("{} --signing-key {}.none",),
+    "size": ("{}.csv", "{} --only city={}x", "{}.none"),
+    "slice": ("{} --only city={}x --output {}.part", "{} --output {}.all", "{}.none --output x"),
     "summarize": ("rows.csv --dataset {}", "rows.csv --dataset {} --json"),
     "signing-keys trust": ("x {}.pub",),
     "unpack": ("{}.none --output y",),

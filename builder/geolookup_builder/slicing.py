@@ -1,0 +1,47 @@
+"""The recipe of a part of a dataset: one source, the dataset, and the keys that restrict it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from geolookup_builder import recipe
+from geolookup_builder.recipe import Recipe
+from geolookup_builder.sources import FORMATS, auto
+
+_FORMAT = "dataset"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a dataset that is kept, as in a recipe; empty: everything.
+
+    ``unwanted`` are conditions that no answer may meet.
+    """
+
+    only: tuple[str, ...] = ()
+    unwanted: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    families: tuple[int, ...] = ()
+    fields: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any((self.only, self.unwanted, self.within, self.families, self.fields))
+
+
+def slice_recipe(dataset: str, part: Part, name: str) -> Recipe:
+    """Return the recipe of a part of a dataset, store or archive; ``name`` is of the new dataset.
+
+    Raises BuildError for a malformed condition, network or field.
+    """
+    conditions: list[Any] = [*part.only, *([{"not": list(part.unwanted)}] if part.unwanted else ())]
+    keys = {
+        "only": conditions,
+        "within": list(part.within),
+        "families": list(part.families),
+    }
+    source = {"format": _FORMAT, "path": dataset, **{key: of for key, of in keys.items() if of}}
+    fields = {"fields": list(part.fields)} if part.fields else {}
+    document = {"dataset": {"name": name, **fields}, "source": [source]}
+    return recipe.of_document(Path("slice"), document, auto.options(FORMATS))

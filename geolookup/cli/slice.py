@@ -1,0 +1,133 @@
+"""``geolookup slice`` and ``size``: a part of a dataset as a dataset, and the size of one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from geolookup.cli import exit_on_signals, json_text, key_options, options
+from geolookup.cli.build import report_members
+from geolookup.cli.command import command
+from geolookup.errors import name_text
+from geolookup.store.paths import dataset_path
+
+if TYPE_CHECKING:
+    from geolookup_builder.slicing import Part
+
+_part = options.group(
+    click.option(
+        "--only",
+        metavar="CONDITION",
+        multiple=True,
+        help="Condition on the answer, such as country=AT,DE; repeatable: all must be met.",
+    ),
+    options.not_,
+    click.option(
+        "--within",
+        metavar="NETWORK",
+        multiple=True,
+        help="Only addresses in this network; repeatable: in one of them.",
+    ),
+    click.option("--family", type=click.Choice(["4", "6"]), help="Only IPv4 or IPv6."),
+    options.fields("keep", "all"),
+)
+
+
+def _part_of(
+    only: tuple[str, ...],
+    not_: tuple[str, ...],
+    within: tuple[str, ...],
+    family: str | None,
+    paths: tuple[str, ...],
+) -> Part:
+    from geolookup_builder.slicing import Part
+
+    return Part(only, not_, within, (int(family),) if family else (), paths)
+
+
+@command("slice", "Write a part of a dataset as a dataset.")
+@options.dataset_object
+@_part
+@options.output("Folder to create.", "DIR")
+@options.force("an existing dataset")
+@click.option("--name", metavar="TEXT", help="Name of the new dataset. [default: the name of DIR]")
+@key_options.signing_keys()
+@options.as_json("Print the report as JSON.")
+def slice(  # noqa: A001 - the name of the command
+    dataset: str | None,
+    only: tuple[str, ...],
+    not_: tuple[str, ...],
+    within: tuple[str, ...],
+    family: str | None,
+    paths: tuple[str, ...],
+    output: Path,
+    force: bool,
+    name: str | None,
+    signing_keys: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Write the part of DATASET that meets all conditions as a new dataset.
+
+    DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled. It may
+    also be a file of `geolookup pack`. Inside the part the answers are the same; other
+    addresses are unknown. Sources, dates, licences and credits are kept.
+
+    It is a build of a recipe with the keys only, within, families and fields, and prints
+    its report. Exits with 2 and leaves no dataset if nothing meets the conditions.
+
+    Example: geolookup slice mydata --only country=US --fields country --output part
+    """
+    from geolookup_builder.compile import Options, compile_recipe
+    from geolookup_builder.slicing import slice_recipe
+
+    from geolookup.progress import Progress
+    from geolookup.signing.keys import read_signing_keys
+
+    exit_on_signals()
+    part = _part_of(only, not_, within, family, paths)
+    recipe = slice_recipe(dataset_path(dataset), part, name or name_text(output.absolute().name))
+    build_options = Options(force=force, signing_keys=read_signing_keys(signing_keys))
+    report, _ = compile_recipe(recipe, output, build_options, Progress())
+    click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
+
+
+@command("size", "Predict the size of a dataset.")
+@click.argument("recipe", type=options.PATH)
+@_part
+@options.cache
+@options.as_json("Print the report as JSON.")
+def size(
+    recipe: str,
+    only: tuple[str, ...],
+    not_: tuple[str, ...],
+    within: tuple[str, ...],
+    family: str | None,
+    paths: tuple[str, ...],
+    cache: Path | None,
+    as_json: bool,
+) -> None:
+    """Predict the size of the dataset that RECIPE makes, without writing it.
+
+    RECIPE is what `build` compiles. With an option of a part (--only, --not, --within,
+    --family, --fields) it is a dataset, a store or an archive, as for `slice`.
+
+    The recipe is compiled in memory: this takes about the time of `build`. The bytes are
+    exact but for the manifest of a few kilobytes. Memory is the size of the files that
+    lookups read: they are mapped, and all processes share them.
+
+    Example: geolookup size recipe.toml
+    """
+    from geolookup_builder.compile import Options
+    from geolookup_builder.loading import load
+    from geolookup_builder.predicted_size import predicted_size
+    from geolookup_builder.slicing import slice_recipe
+
+    from geolookup.progress import Progress
+
+    exit_on_signals()
+    part = _part_of(only, not_, within, family, paths)
+    plan = slice_recipe(dataset_path(recipe), part, "part") if part else load(recipe)
+    report = predicted_size(plan, Options(cache=cache), Progress())
+    click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
