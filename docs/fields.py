@@ -229,6 +229,18 @@ def _count(old: str) -> str:
     return re.sub(r"(?<=whole envelope \()\d+", str(count), old)
 
 
+def _vendor_columns(old: str) -> str:
+    """Return the page of the columns that formats offer; a compact table, it is long."""
+    from geolookup_builder.sources import FORMATS
+    from geolookup_builder.vendor_columns import COLUMNS
+
+    rows = ["|name|type|meaning|formats|\n|---|---|---|---|\n"]
+    for column in COLUMNS:
+        formats = ", ".join(name for name in FORMATS if column.name in FORMATS[name].offers)
+        rows.append(f"|`{column.name}`|{column.type}|{column.meaning}|{formats}|\n")
+    return _table_after(old, "", "".join(rows))
+
+
 # --- the JSON Schema
 
 
@@ -270,6 +282,7 @@ TEXTS_OF: dict[str, Callable[[str], str]] = {
     "docs/reference/contract.md": _contract,
     "docs/reference/format.md": _format,
     "docs/data/recipe.md": _recipe,
+    "docs/data/sources/columns.md": _vendor_columns,
     "docs/envelope.schema.json": _schema,
     "benchmarks/peers/contenders.py": _count,
 }

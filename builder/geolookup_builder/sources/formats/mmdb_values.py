@@ -61,6 +61,10 @@ def texts_of(records: Sequence[Record], product: Product) -> dict[str, pa.Array]
             _fill(columns, name, _texts(name, path, _at(path, values_by_path)))
     for name, word in product.constants.items():
         columns[name] = [word if record else None for record in records]
+    # An empty record states nothing, not even that a flag is false.
+    for name, blank in ((name, offer.blank) for name, offer in product.own.items() if offer.blank):
+        texts = zip(columns[name], records, strict=True)
+        columns[name] = [(text or blank) if record else None for text, record in texts]
     return {
         name: pa.array([text or None for text in columns[name]], pa.string()) for name in columns
     }

@@ -38,11 +38,13 @@ def _unchanged(cells: pa.Array) -> pa.Array:
 class Offer:
     """Where files have a column: in the first of ``columns`` that a file has.
 
-    ``read`` makes values of its cells. Without columns all rows have the value ``constant``.
+    ``read`` makes values of its cells, ``blank`` is the value of an empty one. Without columns all
+    rows have the value ``constant``.
     """
 
     columns: tuple[str, ...] = ()
     read: Callable[[pa.Array], pa.Array] = _unchanged
+    blank: str = ""
     constant: str = ""
 
     def of_language(self, language: str) -> Offer:
@@ -73,18 +75,12 @@ def stated(*columns: str) -> Offer:
 
 def flag(*columns: str) -> Offer:
     """Return the offer of a flag that files leave blank, or out, if it is false."""
-    return Offer(columns, _false_if_blank)
+    return Offer(columns, blank=_FALSE)
 
 
 def words(column: str, values: Mapping[str, str | None]) -> Offer:
     """Return the offer of a column some of whose cells stand for values; None: unknown."""
     return Offer((column,), lambda cells: translate(cells, values))
-
-
-def _false_if_blank(cells: pa.DictionaryArray) -> pa.DictionaryArray:
-    texts = cells.dictionary.cast(pa.string())
-    is_blank = pc.fill_null(pc.equal(texts, ""), True).take(cells.indices)
-    return mark(cells, pc.fill_null(is_blank, True), _FALSE)
 
 
 def offered(offers: Offers, names: Collection[str]) -> Iterator[str]:
@@ -145,9 +141,10 @@ class OwnRequest:
     def extend(self, layout: Layout, meaning: Meaning, offers: Offers) -> tuple[Layout, Meaning]:
         """Return how a file is read with its own columns too; unchanged if it has none."""
         names = frozenset(layout.names)
+        headed = names - layout.texts if layout.header else ()
         own_offers = {
             column: offer.in_file(names)
-            for column, offer in self.choose(offers, names, names - layout.texts).items()
+            for column, offer in self.choose(offers, names, headed).items()
         }
         cells = {column for offer in own_offers.values() for column in offer.columns}
         fields = layout.fields | (cells - layout.texts)
@@ -240,8 +237,16 @@ def own_fields(
 ) -> dict[str, pa.DictionaryArray]:
     """Return the own columns of rows."""
     return {
-        column: offer.read(rows.column(offer.columns[0]))
+        column: _cells(rows.column(offer.columns[0]), offer)
         if offer.columns
         else constant(offer.constant, len(rows))
         for column, offer in own_offers.items()
     }
+
+
+def _cells(cells: pa.Array, offer: Offer) -> pa.DictionaryArray:
+    values = offer.read(cells)
+    if not offer.blank:
+        return values
+    is_blank = pc.fill_null(pc.equal(values.dictionary.cast(pa.string()), ""), True)
+    return mark(values, pc.fill_null(is_blank.take(values.indices), True), offer.blank)
