@@ -89,7 +89,7 @@ COLUMNS = (
         ("weather_station_name", "name of the weather station"),
         ("domain", "domain of the user of the network"),
         ("usage_type", "kind of user, in the vendor's words"),
-        ("address_type", "IP2Location's A, U, M or B (anycast to broadcast)"),
+        ("address_type", "A, U, M, B: anycast, unicast, multicast, broadcast"),
         ("category", "category of the domain by IAB, such as IAB19-11"),
         ("mcc", "mobile country code"),
         ("mnc", "mobile network code"),
