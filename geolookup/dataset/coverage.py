@@ -116,7 +116,7 @@ def _count_known(
 def _in_public_space(
     family: int, starts: Addresses, rows: Mapping[str, NDArray[Any]]
 ) -> tuple[Addresses, dict[str, NDArray[Any]]]:
-    """Return a partition cut at the ends of public space, outside of which all rows are unknown."""
+    """Return a partition cut at the ends of public space; all rows outside it are unknown."""
     # 9.0.0.0 - 10.255.255.255 may have one row: it becomes an interval of 9.0.0.0/8, and one of
     # 10.0.0.0/8 with the row 0.
     bounds, is_public = cut_at(family, special.ranges_of(family, special.PUBLIC))

@@ -42,9 +42,11 @@ class Among:
 
     def absent(self, column: pa.Array) -> list[Any]:
         """Return the values that no row has."""
-        present = distinct(column)
-        values = self._set(present.type)
-        missing: list[Any] = values.filter(pc.invert(pc.is_in(values, present))).to_pylist()
+        values = distinct(column)
+        wanted = self._set(values.type)
+        # Arrow hashes the second argument: the few values of the condition, not all of the column.
+        present = values.filter(pc.is_in(values, wanted))
+        missing: list[Any] = wanted.filter(pc.invert(pc.is_in(wanted, present))).to_pylist()
         return missing
 
     def _set(self, kind: pa.DataType) -> pa.Array:

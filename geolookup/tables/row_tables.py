@@ -7,7 +7,7 @@ because every country repeats.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -44,8 +44,10 @@ def table_of(field: Field) -> str:
     return LOCATION if field.table in fmt.LINKS else field.table
 
 
-def first_equal(columns: Iterable[pa.Array], count: int) -> NDArray[np.int32]:
+def first_equal(columns: Collection[pa.Array], count: int) -> NDArray[np.int32]:
     """Return for each of n rows the first row that has the same values in all columns."""
+    if not columns:
+        return np.zeros(count, np.int32)
     group = np.zeros(count, np.int64)
     for column in columns:
         number = _numbers(column)
