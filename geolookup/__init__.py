@@ -11,7 +11,7 @@ prefixes and exports. ``fields`` lists the fields. Some commands are functions, 
 ``check``, ``diff``, ``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``,
 ``score``, ``sign``, ``unpack``, ``update``, ``verify``. For annotations there are the types of
 answers (``Envelope``, ``Data``, ``Location``, ``Time``, ``Currency``, ``Network``, ``Answer``) and
-of names of fields (``FieldName``, ``ColumnName``).
+of names of fields (``FieldName``, ``ColumnName``, ``OwnField``).
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ if TYPE_CHECKING:
         Location,
         Network,
         NumberField,
+        OwnField,
+        OwnGroup,
         StringField,
         StringsField,
         Time,
@@ -102,6 +104,7 @@ __all__ = [
     "MissingKeyError",
     "Network",
     "OutputError",
+    "OwnField",
     "PrivateAddressError",
     "QualityError",
     "QuotaError",
@@ -145,7 +148,7 @@ _LAZY = {
         "geolookup.comparison.scoring": "score",
         "geolookup.contract.display": "FieldInfo fields",
         "geolookup.contract.types": (
-            "ColumnName Currency Data Envelope FieldName Location Network Time"
+            "ColumnName Currency Data Envelope FieldName Location Network OwnField Time"
         ),
         "geolookup.integrity": "verify",
         "geolookup.kernel.answers": "Answer",
@@ -247,6 +250,14 @@ if TYPE_CHECKING:
     ) -> Network | None: ...
     @overload
     def get(
+        ip: object, field: OwnGroup, /, **options: Unpack[Options]
+    ) -> dict[str, Any] | None: ...
+    @overload
+    def get(
+        ip: object, field: OwnField, /, *, default: Any = None, **options: Unpack[Options]
+    ) -> Any: ...
+    @overload
+    def get(
         ip: object, field: StringField, /, *, default: _D, **options: Unpack[Options]
     ) -> str | _D: ...
     @overload
@@ -267,7 +278,12 @@ if TYPE_CHECKING:
     ) -> bool | _D: ...
     @overload
     def get(
-        ip: object, field: GroupField, /, *, default: Any, **options: Unpack[Options]
+        ip: object,
+        field: GroupField | OwnGroup,
+        /,
+        *,
+        default: Any,
+        **options: Unpack[Options],
     ) -> Any: ...
     @overload
     def get(

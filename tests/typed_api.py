@@ -115,6 +115,22 @@ def reading_values(engine: geolookup.Engine, texts: list[str]) -> None:
         engine.get("8.8.8.8", field.path)
 
 
+def reading_own_columns(engine: geolookup.Engine) -> None:
+    """A checker knows no own column: a list or ``OwnField`` names it."""
+    site = geolookup.OwnField("own.site_id")
+    columns = engine.own("10.0.0.1"), geolookup.own("10.0.0.1", clean=True)
+    assert_type(columns, tuple[dict[str, Any] | None, dict[str, Any] | None])
+    assert_type(engine.get("10.0.0.1", "own"), dict[str, Any] | None)
+    assert_type(engine.get("10.0.0.1", site), Any)
+    assert_type(geolookup.get("10.0.0.1", site, default=""), Any)
+    assert_type(engine.get("10.0.0.1", site, "country"), tuple[Any, ...])
+    assert_type(engine.get("10.0.0.1", ["own.site_id"]), tuple[Any, ...])
+    assert_type(engine.get_many(["10.0.0.1"], "own"), list[dict[str, Any] | None])
+    assert_type(engine.get_many(["10.0.0.1"], site), list[Any])
+    assert_type(engine.answer("10.0.0.1").own.site_id, Any)
+    engine.get("10.0.0.1", "own.site_id")  # type: ignore[call-overload]
+
+
 def unknown_values_are_none(engine: geolookup.Engine) -> None:
     """The declared type of a variable does not hide that a value may be None."""
     number: int = geolookup.get("10.0.0.1", "asn")  # type: ignore[assignment]

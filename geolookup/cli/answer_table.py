@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from geolookup.cli.answer_formats import parse
+from geolookup.cli.answer_formats import parse, value
 from geolookup.cli.terminal_text import (
     charset,
     has_colours,
@@ -24,30 +24,31 @@ from geolookup.cli.terminal_text import (
     width_of,
 )
 from geolookup.contract.display import network_name, place_name
-from geolookup.contract.fields import value_in
+from geolookup.contract.fields import OWN
 from geolookup.errors import line_text
 
 if TYPE_CHECKING:
     from geolookup.cli.address_input import Block
+    from geolookup.cli.answer_formats import Reader
     from geolookup.contract.fields import Field
     from geolookup.engine import Engine
 
 _GAP, _INDENT = "  ", "  "
 _UNLIMITED = 1 << 30
 _UNKNOWN = "-"
-#: Makes the cells of an answer's data.
-Cells = Callable[[dict[str, Any]], list[str]]
+#: Makes the cells of an envelope; None without any: the line of its error is shown.
+Cells = Callable[[dict[str, Any]], list[str] | None]
 
 
 class Table:
     """Answers as lines of text.
 
-    ``cells`` returns the cells of an answer's data, the address first, in any encoding. ``names``
-    are the names of the columns; empty if the cells explain themselves.
+    ``cells`` returns the cells of an envelope, the address first, in any encoding. ``names`` are
+    the names of the columns; empty if the cells explain themselves.
     """
 
-    def __init__(self, cells: Cells, names: Sequence[str]) -> None:
-        self._cells, self._names = cells, names
+    def __init__(self, cells: Cells, names: Sequence[str], read: Reader = parse) -> None:
+        self._cells, self._names, self._read = cells, names, read
         self._encoding, self._has_colours = charset(), has_colours()
         is_terminal = sys.stdout.isatty()
         self._limit = shutil.get_terminal_size().columns if is_terminal else _UNLIMITED
@@ -67,12 +68,16 @@ class Table:
 
     def _rows(self, answers: bytes, block: Block) -> Iterator[list[str] | str]:
         """Yield the cells of each answer, or the line of an error."""
-        for envelope, position in zip(parse(answers), block.positions(), strict=False):
-            if envelope["data"] is None:
-                yield f"{position}: {envelope['error_message']}"
+        for envelope, position in zip(self._read(answers, block), block.positions(), strict=False):
+            cells = self._cells(envelope)
+            if cells is None:
+                own = [own_text(envelope)] if envelope.get(OWN) else []
+                yield self._line("; ".join([f"{position}: {envelope['error_message']}", *own]))
             else:
-                cells = map(line_text, self._cells(envelope["data"]))
-                yield [in_charset(cell, self._encoding) for cell in cells]
+                yield [self._line(cell) for cell in cells]
+
+    def _line(self, text: str) -> str:
+        return in_charset(line_text(text), self._encoding)
 
     def _widen(self, rows: Sequence[list[str]]) -> None:
         for cells in rows:
@@ -129,28 +134,41 @@ class Table:
 
 
 def overview(engine: Engine) -> Cells:
-    """Return a function to the cells of data: address, place, local time, network, prefix."""
+    """Return a function to cells: address, place, local time, network, prefix, own columns."""
     with_flag = has_flags(charset())
 
-    def cells(data: dict[str, Any]) -> list[str]:
-        return [
+    def cells(envelope: dict[str, Any]) -> list[str] | None:
+        data = envelope["data"]
+        return data and [
             data["ip"],
             _place_text(data["location"], with_flag=with_flag),
             _local_time(data["time"]),
             network_name(data["network"]) or _UNKNOWN,
             str(engine.answer(data["ip"]).prefix),
+            *([own_text(envelope)] if OWN in envelope else []),
         ]
 
     return cells
 
 
 def values(fields: tuple[Field, ...]) -> Cells:
-    """Return a function to the cells of data: the address, then the values of fields."""
+    """Return a function to cells: the address, then the values of fields."""
 
-    def cells(data: dict[str, Any]) -> list[str]:
-        return [data["ip"], *(value_text(value_in(data, field)) for field in fields)]
+    def cells(envelope: dict[str, Any]) -> list[str] | None:
+        # Own columns are known for private addresses too.
+        if envelope["data"] is None and not envelope.get(OWN):
+            return None
+        address = (envelope["data"] or envelope)["ip"]
+        return [address, *(value_text(value(envelope, field)) for field in fields)]
 
     return cells
+
+
+def own_text(envelope: dict[str, Any]) -> str:
+    """Return the own columns that are known, under their heading."""
+    known = {name: item for name, item in envelope[OWN].items() if item is not None}
+    texts = [f"{name} {value_text(item)}" for name, item in known.items()]
+    return f"own: {', '.join(texts) or _UNKNOWN}"
 
 
 def _place_text(location: dict[str, Any], *, with_flag: bool) -> str:

@@ -77,18 +77,18 @@ def enrich(
     from geolookup.files.enrich_job import EnrichJob
 
     exit_on_signals()
-    fields = options.fields_of(paths)  # before any file is opened
     if at is not None and time_column is not None:
         fail("--at is for all rows, --time-column for each row; pass one of them")
-    enriching = EnrichOptions(
-        column=ip_column,
-        fields=tuple(field.path for field in fields),
-        at=at,
-        time_column=time_column,
-        error_code=error_code or ERROR_CODE in fields,
-        **parameters,
-    )
     with geolookup.open(dataset) as engine:
+        fields = options.fields_of(paths, engine.snapshot().dataset.schema)
+        enriching = EnrichOptions(
+            column=ip_column,
+            fields=tuple(field.path for field in fields),
+            at=at,
+            time_column=time_column,
+            error_code=error_code or ERROR_CODE in fields,
+            **parameters,
+        )
         job = EnrichJob(engine, enriching, force=force)
         if os.path.isdir(source):  # noqa: PTH112 - unlike pathlib it takes any name
             job.folder(Path(source), Path(output), output_format)

@@ -10,7 +10,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -18,14 +19,15 @@ import click
 import geolookup
 from geolookup.cli import fail, note_age, options, require_output, table_options
 from geolookup.cli.address_input import blocks
-from geolookup.cli.answer_formats import Csv, Json
+from geolookup.cli.answer_formats import Csv, Json, parse, with_own
 from geolookup.cli.command import command
+from geolookup.contract.fields import COLUMNS, OWN
 from geolookup.contract.localtime import instant
 from geolookup.errors import DatasetError, count_text
 
 if TYPE_CHECKING:
     from geolookup.cli.address_input import Block
-    from geolookup.cli.answer_formats import Format
+    from geolookup.cli.answer_formats import Format, Reader
     from geolookup.contract.fields import Field
     from geolookup.engine import Engine
 
@@ -37,27 +39,45 @@ _NAME = re.compile(r"(?=.*[A-Za-z])[\w-]+(?:\.[\w-]+)+")
 _FAILURE = b'{"success":false,'
 
 
-def _json(fields: tuple[Field, ...] | None, _engine: Engine, compact: bool | None) -> Format:
-    return Json(fields, compact=not sys.stdout.isatty() if compact is None else compact)
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """The options of one call."""
+
+    engine: Engine
+    fields: tuple[Field, ...] | None  # None: all of the contract
+    clean: bool
+    compact: bool | None
+
+    def read(self, fields: Iterable[Field]) -> Reader:
+        """Return the reader of answers that have these fields."""
+        has_own = any(field.group == OWN for field in fields)
+        return with_own(self.engine, clean=self.clean) if has_own else parse
 
 
-def _csv(fields: tuple[Field, ...] | None, _engine: Engine, _compact: bool | None) -> Format:
-    from geolookup.contract.fields import COLUMNS
+def _json(question: _Question) -> Format:
+    fields, compact = question.fields, question.compact
+    compact = not sys.stdout.isatty() if compact is None else compact
+    return Json(fields, question.read(fields or ()), compact=compact)
 
-    return Csv(fields or COLUMNS)
+
+def _csv(question: _Question) -> Format:
+    fields = question.fields or COLUMNS
+    return Csv(fields, question.read(fields))
 
 
-def _table(fields: tuple[Field, ...] | None, engine: Engine, _compact: bool | None) -> Format:
+def _table(question: _Question) -> Format:
     from geolookup.cli.answer_table import Table, overview, values
 
+    fields = question.fields
     if fields is None:
-        return Table(overview(engine), ())
+        own = question.engine.snapshot().dataset.schema.own
+        return Table(overview(question.engine), (), question.read(own))
     columns = tuple(field for field in fields if field.path != "ip")
-    return Table(values(columns), ("ip", *(field.path for field in columns)))
+    names = ("ip", *(field.path for field in columns))
+    return Table(values(columns), names, question.read(columns))
 
 
-#: By name; a function of the fields (None: all), the engine, and --compact.
-_FORMATS: dict[str, Callable[[tuple[Field, ...] | None, Engine, bool | None], Format]] = {
+_FORMATS: dict[str, Callable[[_Question], Format]] = {
     "json": _json,
     "csv": _csv,
     "table": _table,
@@ -107,10 +127,10 @@ def lookup(
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
     require_output("answers are written there")
-    fields = options.fields_of(paths) or None
     with geolookup.open(dataset) as engine:
+        fields = options.fields_of(paths, engine.snapshot().dataset.schema) or None
         note_age(engine)
-        show = _format(form, fields, engine, compact)
+        show = _format(form, _Question(engine, fields, clean, compact))
         lines = engine.snapshot().lines()
         failures, errors = 0, _Errors()
         for block in blocks(addresses, clean=clean):
@@ -180,15 +200,10 @@ def _failures(answers: bytes, block: Block) -> Iterator[str]:
             yield f"{position}: {json.loads(line)['error_message']}"
 
 
-def _format(
-    name: str | None, fields: tuple[Field, ...] | None, engine: Engine, compact: bool | None
-) -> Format:
-    """Return a format of some fields (None: all).
-
-    By default it is a table on a terminal, and JSON elsewhere or with --compact.
-    """
+def _format(name: str | None, question: _Question) -> Format:
+    """Return a format; by default a table on a terminal, and JSON elsewhere or with --compact."""
     if name is None:
-        name = "table" if compact is None and sys.stdout.isatty() else "json"
-    elif name != "json" and compact is not None:
+        name = "table" if question.compact is None and sys.stdout.isatty() else "json"
+    elif name != "json" and question.compact is not None:
         fail(f"--compact and --indent are for json, not for {name}")
-    return _FORMATS[name](fields, engine, compact)
+    return _FORMATS[name](question)

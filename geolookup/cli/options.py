@@ -17,6 +17,7 @@ from geolookup.store.requirements import AGE_NOTICE
 
 if TYPE_CHECKING:
     from geolookup.contract.fields import Field
+    from geolookup.contract.schema import Schema
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -110,13 +111,12 @@ def complete_paths(_context: object, _option: object, incomplete: str) -> list[s
     return [before + comma + path for path in NAMES if path.startswith(last)]
 
 
-def fields_of(paths: tuple[str, ...]) -> tuple[Field, ...]:
-    """Return the fields that ``--fields`` names; exits with status 2 for an unknown name."""
-    from geolookup.contract.fields import COLUMNS
+def fields_of(paths: tuple[str, ...], schema: Schema) -> tuple[Field, ...]:
+    """Return the fields of a dataset that ``--fields`` names; exits with 2 for an unknown name."""
     from geolookup.contract.paths import resolve_fields
 
     try:
-        return resolve_fields(paths, COLUMNS, "--fields")
+        return resolve_fields(paths, schema.columns, "--fields")
     except ValueError as error:
         fail(str(error))
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         Location,
         Network,
         NumberField,
+        OwnField,
+        OwnGroup,
         StringField,
         StringsField,
         Time,
@@ -80,6 +82,14 @@ class FieldValues(Kernel):
         ) -> Network | None: ...
         @overload
         def get(
+            self, ip: object, field: OwnGroup, /, **options: Unpack[Options]
+        ) -> dict[str, Any] | None: ...
+        @overload
+        def get(
+            self, ip: object, field: OwnField, /, *, default: Any = None, **options: Unpack[Options]
+        ) -> Any: ...
+        @overload
+        def get(
             self, ip: object, field: StringField, /, *, default: _D, **options: Unpack[Options]
         ) -> str | _D: ...
         @overload
@@ -100,7 +110,13 @@ class FieldValues(Kernel):
         ) -> bool | _D: ...
         @overload
         def get(
-            self, ip: object, field: GroupField, /, *, default: Any, **options: Unpack[Options]
+            self,
+            ip: object,
+            field: GroupField | OwnGroup,
+            /,
+            *,
+            default: Any,
+            **options: Unpack[Options],
         ) -> Any: ...
         @overload
         def get(
@@ -166,6 +182,20 @@ class FieldValues(Kernel):
         ) -> list[Network | None]: ...
         @overload
         def get_many(
+            self, ips: Iterable[object], field: OwnGroup, /, **options: Unpack[Options]
+        ) -> list[dict[str, Any] | None]: ...
+        @overload
+        def get_many(
+            self,
+            ips: Iterable[object],
+            field: OwnField,
+            /,
+            *,
+            default: Any = None,
+            **options: Unpack[Options],
+        ) -> list[Any]: ...
+        @overload
+        def get_many(
             self,
             ips: Iterable[object],
             field: StringField,
@@ -218,7 +248,7 @@ class FieldValues(Kernel):
         def get_many(
             self,
             ips: Iterable[object],
-            field: GroupField,
+            field: GroupField | OwnGroup,
             /,
             *,
             default: Any,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,6 +33,10 @@ from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.parallel import cores
 from geolookup.tables import enrich
 from geolookup.tables.take import of_table
+
+if TYPE_CHECKING:
+    from geolookup.contract.schema import Schema
+    from geolookup.kernel.protocol import State
 
 #: The name of the column of instants beside columns with numbers for names.
 _INSTANT = "instant"
@@ -61,12 +65,13 @@ class EnrichOptions:
     header: bool = True  # of CSV, read and written
     compression_level: int | None = None  # of gzip; None: its default
 
-    def paths(self) -> list[str]:
+    def paths(self, schema: Schema) -> list[str]:
         """Return the paths of the fields, groups expanded; ValueError for an unknown field.
 
         The error code is not among them: it is always the last column.
         """
-        return [field.path for field in of_table(self.fields) if field != ERROR_CODE]
+        fields = of_table(self.fields, schema=schema)
+        return [field.path for field in fields if field != ERROR_CODE]
 
 
 @dataclass(slots=True)
@@ -110,12 +115,14 @@ class EnrichedRows:
         self._rows = rows
         self._options = options
         self._name = name
+        state = engine.snapshot()
         with self._explain_errors():
-            self._reader = self._enrich(engine)
+            paths = options.paths(state.dataset.schema)
+            self._reader = self._enrich(state, paths)
         enriched = list(self._reader.schema)
         # The last columns are the error codes, and whether anything is known.
         # user's columns | new columns | error code | known
-        first, end = len(enriched) - len(options.paths()) - 2, len(enriched) - 1
+        first, end = len(enriched) - len(paths) - 2, len(enriched) - 1
         #: the numbers of the new columns to write
         new = range(first, end - (not options.error_code))
         self._written = [*range(len(rows.schema)), *new]
@@ -123,12 +130,12 @@ class EnrichedRows:
         self._check_names([field.name for field in fields])
         self.schema = pa.schema([*rows.schema, *fields], rows.schema.metadata)
 
-    def _enrich(self, engine: Engine) -> Any:
+    def _enrich(self, state: State, paths: list[str]) -> Any:
         options = self._options
         return enrich(
-            engine.snapshot(),
+            state,
             pa.RecordBatchReader.from_batches(self._numbered_schema(), self._numbered_batches()),
-            *options.paths(),
+            *paths,
             ERROR_CODE.path,
             column=str(self._rows.schema.names.index(options.column)),
             prefix=options.prefix,

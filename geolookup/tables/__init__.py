@@ -49,7 +49,8 @@ def enrich(
         raise TypeError("enrich: at is an instant; time_column names a column of instants")
     if at is not None and time_column is not None:
         raise ValueError("enrich: at is for all rows, time_column for each row; pass one of them")
-    return adapter(Enricher(state, of_table(fields), at=at, **options), data, column, time_column)
+    columns = of_table(fields, schema=state.dataset.schema)
+    return adapter(Enricher(state, columns, at=at, **options), data, column, time_column)
 
 
 def check_names(

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from geolookup import Engine
-from geolookup.contract.fields import COLUMNS, FIELDS, Field
+from geolookup.contract.fields import FIELDS
 from geolookup.contract.localtime import instant
 from geolookup.contract.paths import names_of, resolve_field
 from geolookup.contract.types import ColumnNames
@@ -46,7 +46,7 @@ def register(
     field: ``geo_country(ip)``, and so on for each of ``fields``, by default
     ``FIELDS_OF_FUNCTIONS``. They are several arguments or one list, named as in
     ``Engine.enrich``, with dots replaced by underscores: ``geo_location_latitude``. ``currency``
-    is its code; other groups are members of ``geo(ip)``.
+    is its code; other groups are members of ``geo(ip)``. An own column is ``geo_own_site_id(ip)``.
 
     Addresses are VARCHAR, an ENUM, UINTEGER (IPv4) or BLOB of 4 or 16 bytes. NULL and addresses
     without an answer give NULL; ``geo_error_code`` is 10001 or 10002 for them. A second argument
@@ -58,8 +58,8 @@ def register(
     """
     _add(connection, prefix, _Function(engine, None, clean=clean))
     for name in names_of(fields) or FIELDS_OF_FUNCTIONS:
-        field = resolve_field(name, COLUMNS, "register")
-        function = _Function(engine, field, clean=clean)
+        field = resolve_field(name, engine.snapshot().dataset.schema.columns, "register")
+        function = _Function(engine, field.path, clean=clean)
         _add(connection, f"{prefix}_{str(name).replace('.', '_')}", function)
 
 
@@ -72,10 +72,10 @@ def _add(connection: duckdb.DuckDBPyConnection, name: str, function: _Function) 
 class _Function:
     """One SQL function of a field, or of the data member; it caches its enricher for a second."""
 
-    def __init__(self, engine: Engine, field: Field | None, *, clean: bool) -> None:
+    def __init__(self, engine: Engine, path: str | None, *, clean: bool) -> None:
         self._engine = engine
         self._clean = clean
-        self._field = field
+        self._path = path
         self._cache: tuple[Any, int, Enricher] | None = None
 
     def answer(self, *columns: pa.ChunkedArray) -> pa.Array:
@@ -100,14 +100,15 @@ class _Function:
         state = self._engine.snapshot()
         now = instant(None)
         if self._cache is None or self._cache[0] is not state or self._cache[1] != now:
-            fields = of_table(()) if self._field is None else (self._field,)
+            names = () if self._path is None else (self._path,)
+            fields = of_table(names, "register", state.dataset.schema)
             enricher = Enricher(state, fields, at=now, clean=self._clean, threads=1)
             self._cache = state, now, enricher
         return self._cache[2]
 
     def _shape(self, answers: pa.Table) -> pa.Array:
         columns = {name: _plain(answers[name]) for name in answers.schema.names}
-        if self._field is None:
+        if self._path is None:
             return _nest(columns)
         (column,) = columns.values()
         return column

@@ -21,10 +21,17 @@ from geolookup.contract.types import OnInvalid
 from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
-from geolookup.tables.locate import CHUNK, AddressIntervals, clean_column, column_of, locate_chunk
+from geolookup.tables.locate import (
+    CHUNK,
+    AddressIntervals,
+    clean_column,
+    column_of,
+    locate_chunk,
+    with_private,
+)
 from geolookup.tables.row_notes import RowNote
 from geolookup.tables.row_tables import row_tables
-from geolookup.tables.take import OF_ADDRESS, Taker, is_known
+from geolookup.tables.take import OF_ADDRESS, Int32, Taker, is_known
 from geolookup.tables.times import Clock, instants_of
 
 if TYPE_CHECKING:
@@ -116,7 +123,9 @@ class Enricher:
         if self._strict:
             _refuse(addresses, intervals, part.begin)
         instants = None if part.instants is None else instants_of(part.instants, part.begin)
-        answers = iter(self._taker.take(intervals.ids, instants))
+        answers = iter(
+            self._taker.take(intervals.ids, instants, self._own_ids(addresses, intervals))
+        )
         columns = [
             _OF_ADDRESS[field.path](addresses, intervals) if field in OF_ADDRESS else next(answers)
             for field in self._fields
@@ -124,6 +133,12 @@ class Enricher:
         if self._add_known:
             columns.append(pa.array(is_known(self._state, intervals.ids)))
         return pa.record_batch(columns, names=self.names)
+
+    def _own_ids(self, addresses: pa.Array, intervals: AddressIntervals) -> Int32 | None:
+        """Return the interval ids for own columns, None if they are the same."""
+        if not self._taker.needs_private:
+            return None
+        return with_private(self._state, addresses, intervals)
 
 
 def _parts(

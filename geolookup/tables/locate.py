@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from geolookup.contract.cleaning import NODE, clean_text
 from geolookup.dataset.arrow_files import without_dictionary
-from geolookup.kernel.columns import INVALID_ID
+from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import Locator
+    from geolookup.kernel.protocol import Locator, State
 
 #: Rows of a chunk: its columns fit into a core's cache.
 CHUNK = 1 << 16
@@ -96,6 +96,37 @@ def locate_chunk(locator: Locator, array: pa.Array) -> AddressIntervals:
         absent = array.is_null().to_numpy(zero_copy_only=False)
         intervals.ids[absent], intervals.families[absent] = INVALID_ID, 0
     return intervals
+
+
+def with_private(state: State, array: pa.Array, intervals: AddressIntervals) -> NDArray[np.int32]:
+    """Return the interval ids of n addresses for ``State.take_own_rows``, of private ones too.
+
+    ``intervals`` are of ``array``. It is not changed.
+    """
+    private = intervals.ids == PRIVATE_ID
+    if not private.any():
+        return intervals.ids
+    if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
+        # Arrow filters no views.
+        array = array.cast(_TEXT if pa.types.is_string_view(array.type) else pa.large_binary())
+    ids = intervals.ids.copy()
+    ids[private] = locate_chunk(_PrivateToo(state), array.filter(pa.array(private))).ids
+    return ids
+
+
+@dataclass(frozen=True, slots=True)
+class _PrivateToo:
+    """A locator that does not tell private addresses from public ones."""
+
+    state: State
+
+    def locate_texts(self, data: Any, offsets: Any, ids: Any, families: Any) -> None:
+        """See ``protocol.Locator``."""
+        self.state.locate_texts(data, offsets, ids, families, True)
+
+    def locate_numbers(self, families: Any, highs: Any, lows: Any, ids: Any) -> None:
+        """See ``protocol.Locator``."""
+        self.state.locate_numbers(families, highs, lows, ids, True)
 
 
 def _read_texts(locator: Locator, array: pa.Array, intervals: AddressIntervals) -> None:

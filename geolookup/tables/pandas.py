@@ -51,8 +51,10 @@ class GeoAccessor:
         ``engine`` is the engine that answers; None: the default one, as in ``geolookup.lookup``.
         The other arguments are as in ``Engine.enrich``.
         """
-        paths = [field.path for field in of_table(fields, "geo.lookup")]
-        return (engine or _engine()).enrich(
+        answering = engine or _engine()
+        schema = answering.snapshot().dataset.schema
+        paths = [field.path for field in of_table(fields, "geo.lookup", schema)]
+        return answering.enrich(
             self._series,
             paths,
             prefix=prefix,

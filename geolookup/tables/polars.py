@@ -48,10 +48,12 @@ class GeoNamespace:
         has_instants = isinstance(at, pl.Expr)
         columns = [self._expression, at] if has_instants else [self._expression]
         second = None if has_instants else instant(at)
-        paths = tuple(field.path for field in of_table(fields, "geo.lookup"))
+        answering = engine or _engine()
+        schema = answering.snapshot().dataset.schema
+        paths = tuple(field.path for field in of_table(fields, "geo.lookup", schema))
         # One field is a value, unless it is in a list; a group has several fields.
         is_value = len(fields) == len(paths) == 1 and isinstance(fields[0], str)
-        lookup = _Lookup(engine or _engine(), paths, is_value, second, clean)
+        lookup = _Lookup(answering, paths, is_value, second, clean)
         return pl.map_batches(columns, lookup, return_dtype=lookup.dtype(), is_elementwise=True)
 
 

@@ -25,6 +25,8 @@ _STORED: dict[pa.DataType, type[np.generic]] = {
     pa.uint16(): np.uint16,
 }
 _WORD = 8  # bytes, of the nulls of a row
+#: Columns of a row: each has a bit of that word.
+MOST_COLUMNS = 8 * _WORD
 _LINE = 64  # bytes of a cache line
 
 
@@ -39,7 +41,10 @@ class _Position:
 
 
 class RowMajor:
-    """Columns of one length in row-major order, by name; ``is_stored`` must accept their types."""
+    """Columns of one length in row-major order, by name: ``MOST_COLUMNS`` at most.
+
+    ``is_stored`` must accept their types.
+    """
 
     def __init__(self, columns: Mapping[str, pa.Array]) -> None:
         self._positions = dict(_positions(columns))

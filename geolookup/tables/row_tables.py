@@ -20,7 +20,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import REBUILD, DatasetError
-from geolookup.tables.row_major import RowMajor, is_stored
+from geolookup.tables.row_major import MOST_COLUMNS, RowMajor, is_stored
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _LINK = pa.uint16()
@@ -103,17 +103,21 @@ class RowTables:
         for link in fmt.LINKS:
             self._by_column[LOCATION, link] = tables[LOCATION].rows_of(link, linked[link])
         self._row_major: dict[str, RowMajor] = {}
+        self._stored: dict[str, list[str]] = {table: [] for table in tables}
+        for (table, name), values in self._by_column.items():
+            if is_stored(values.type) and len(self._stored[table]) < MOST_COLUMNS:
+                self._stored[table].append(name)
 
     def row_major(self, table: str) -> RowMajor:
         """Return a table in row-major order; made at the first call."""
         if table not in self._row_major:
-            columns = {
-                name: values
-                for (of, name), values in self._by_column.items()
-                if of == table and is_stored(values.type)
-            }
+            columns = {name: self.values(table, name) for name in self.row_major_columns(table)}
             self._row_major[table] = RowMajor(columns)
         return self._row_major[table]
+
+    def row_major_columns(self, table: str) -> Sequence[str]:
+        """Return the names of the columns that ``row_major`` has: not of all types."""
+        return self._stored[table]
 
     def values(self, table: str, column: str) -> pa.Array:
         """Return a column of a table; a location's links are columns too."""

@@ -78,7 +78,6 @@ def enrich(
     ``on_invalid="raise"`` it fails at the first address without an answer.
     """
     path = None if dataset is None else str(Path(dataset).absolute())
-    paths = [field.path for field in of_table(fields)]
     options: dict[str, Any] = {
         "column": column,
         # Now is the time of this call: Spark runs a plan later. ``Engine.enrich`` refuses a text.
@@ -90,6 +89,7 @@ def enrich(
         "threads": 1,  # a task has one core
     }
     with geolookup.open(path) as engine:
+        paths = [field.path for field in of_table(fields, schema=engine.snapshot().dataset.schema)]
         schema = _schema(engine, df, paths, options)
         generation = engine.metadata.generation
         archive = _ship(df.sparkSession.sparkContext, engine) if ship else None

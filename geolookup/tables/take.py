@@ -11,20 +11,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import (
-    COLUMNS,
     COUNTRY,
     ERROR_CODE,
     FIELDS,
     LOCATION,
     NETWORK,
+    OWN,
     ZONE,
     Field,
 )
 from geolookup.contract.localtime import instant
 from geolookup.contract.paths import names_of, resolve_fields
+from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset.files import outside
 from geolookup.tables.locate import column_of
-from geolookup.tables.row_major import is_stored
 from geolookup.tables.row_tables import row_tables
 from geolookup.tables.times import Clock, Instants
 
@@ -42,20 +42,25 @@ OF_ADDRESS = (*(field for field in FIELDS if not field.group), ERROR_CODE)
 OF_ROW = tuple(field for field in FIELDS if field not in OF_ADDRESS)
 
 
-def of_table(fields: tuple[object, ...], call: str = "enrich") -> tuple[Field, ...]:
+def of_table(
+    fields: tuple[object, ...], call: str = "enrich", schema: Schema = CONTRACT
+) -> tuple[Field, ...]:
     """Return the fields of columns, groups expanded, without repetition, in this order.
 
-    ``fields`` are names or one list of names; none: all fields but ``ip`` and ``error_code``.
-    ``call`` is the call or option, for messages. Raises ValueError for an unknown name.
+    ``fields`` are names or one list of names; none: all fields of the contract but ``ip`` and
+    ``error_code``. ``call`` is the call or option, for messages. Raises ValueError for a name that
+    no field of ``schema`` has.
     """
     if not fields:
         return tuple(field for field in FIELDS if field.path != "ip")
-    return resolve_fields(names_of(fields), COLUMNS, call)
+    return resolve_fields(names_of(fields), schema.columns, call)
 
 
-def of_rows(fields: tuple[object, ...], call: str = "take") -> tuple[Field, ...]:
-    """Return the fields of columns that interval ids decide, as ``of_table`` does; none: all."""
-    return resolve_fields(names_of(fields), OF_ROW, call) if fields else OF_ROW
+def of_rows(
+    fields: tuple[object, ...], call: str = "take", schema: Schema = CONTRACT
+) -> tuple[Field, ...]:
+    """Return the fields of columns that interval ids decide, as ``of_table`` does."""
+    return resolve_fields(names_of(fields), (*OF_ROW, *schema.own), call) if fields else OF_ROW
 
 
 def take(state: State, ids: Any, *fields: ColumnNames, at: Any = None) -> pa.RecordBatch:
@@ -63,10 +68,11 @@ def take(state: State, ids: Any, *fields: ColumnNames, at: Any = None) -> pa.Rec
 
     ``ids`` is a column of the integers that ``locate`` returns; null and ids below 0 give nulls.
     ``fields`` are as in ``Engine.enrich``, without ``ip``, ``ip_type`` and ``error_code``; none:
-    all of them. ``at`` is the instant of local times; None: now. Raises ValueError for an unknown
-    field, IndexError for an id that the dataset does not have.
+    all of these. ``at`` is the instant of local times; None: now. Raises ValueError for an unknown
+    field, IndexError for an id that the dataset does not have. Own columns of private addresses
+    are null here, unlike in ``Engine.enrich``: these addresses have no interval id.
     """
-    names = of_rows(fields)
+    names = of_rows(fields, schema=state.dataset.schema)
     plain = _plain(ids)
     clock = Clock(row_tables(state.dataset).zones, instant(at))
     columns = Taker(state, names, clock).take(plain)
@@ -108,11 +114,17 @@ class Taker:
         tables = {field.table for field in fields if field.group != "time"}
         self._needs_network = NETWORK in tables
         self._needs_location = bool(self._times or {LOCATION, COUNTRY} & tables)
+        self._needs_own = OWN in tables
+        #: whether a field can be known for private addresses
+        self.needs_private = any(field.private for field in fields)
 
-    def take(self, ids: Int32, instants: Instants | None = None) -> list[pa.Array]:
+    def take(
+        self, ids: Int32, instants: Instants | None = None, own_ids: Int32 | None = None
+    ) -> list[pa.Array]:
         """Return a column per field for n interval ids; null if an id is below 0.
 
-        ``instants`` are the n instants of the ids; None: the instant of the clock.
+        ``instants`` are the n instants of the ids; None: the instant of the clock. ``own_ids`` are
+        the ids for own columns, from ``locate.with_private``; None: the same.
         """
         locations = np.empty(len(ids) if self._needs_location else 0, np.uint32)
         # Empty: ``take_rows`` skips a table that no field needs.
@@ -121,6 +133,8 @@ class Taker:
         try:
             columns = self._of_table(NETWORK, networks, self._columns(NETWORK))
             columns |= self._of_location(locations)
+            if self._needs_own:
+                columns |= self._of_own(ids if own_ids is None else own_ids)
         except IndexError:
             raise outside(self._state.dataset.path) from None
         times = self._clock.take(columns.get(ZONE), ids >= 0, self._times, instants)
@@ -132,6 +146,11 @@ class Taker:
     def _columns(self, table: str) -> dict[str, str]:
         """Return the paths of the fields of a table, by column."""
         return {field.column: field.path for field in self._fields if field.table == table}
+
+    def _of_own(self, ids: Int32) -> dict[str, pa.Array]:
+        rows = np.empty(len(ids), np.uint32)
+        self._state.take_own_rows(ids, rows)
+        return self._of_table(OWN, rows, self._columns(OWN))
 
     def _of_location(self, rows: UInt32) -> dict[str, pa.Array]:
         """Return the columns of locations and of their countries, and ``zone``."""
@@ -147,8 +166,7 @@ class Taker:
 
     def _of_table(self, table: str, rows: UInt32, names: dict[str, str]) -> dict[str, pa.Array]:
         """Return columns of a table for n rows; ``names`` maps columns to new names."""
-        sources = {column: self._tables.values(table, column) for column in names}
-        together = [column for column, values in sources.items() if is_stored(values.type)]
+        together = [column for column in self._tables.row_major_columns(table) if column in names]
         arrays: dict[str, pa.Array] = {}
         # One visit of a row for all its columns, instead of one visit for each column.
         if len(together) >= _ROW_MAJOR_FROM:
@@ -156,5 +174,5 @@ class Taker:
         indices = pa.array(rows)
         for column in names:
             if column not in arrays:
-                arrays[column] = sources[column].take(indices)
+                arrays[column] = self._tables.values(table, column).take(indices)
         return {name: arrays[column] for column, name in names.items()}

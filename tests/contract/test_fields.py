@@ -281,10 +281,11 @@ def literals(kind: Any) -> Iterator[str]:
 
 
 def test_the_literal_names_are_those_of_the_contract() -> None:
-    names = list(literals(types.FieldName))
+    names = list(literals(types.ContractName))
     assert len(names) == len(set(names))
     assert set(names) == set(fields.NAMES)
-    assert set(literals(types.ColumnName)) == {*names, fields.ERROR_CODE.path}
+    others = {fields.ERROR_CODE.path, fields.OWN, types.OwnField}
+    assert set(literals(types.ColumnName)) == {*names, *others}
 
 
 def test_the_members_are_those_of_the_contract() -> None:

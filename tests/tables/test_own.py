@@ -1,0 +1,215 @@
+"""Own columns in tables of every kind: each row as ``Engine.get`` has it, private addresses too."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup import kernel, tables
+from geolookup.contract.schema import MAX_COLUMNS
+from geolookup.kernel import python as kernel_python
+from geolookup.tables.row_major import MOST_COLUMNS
+from tests import own, strategies
+from tests.cli.program import run
+from tests.datasets import SMALL
+from tests.skips import needs, optional
+from tests.tables import columns
+from tests.tiers import scaled
+
+duckdb, pd, pl = optional("duckdb"), optional("pandas"), optional("polars")
+
+SITE = geolookup.OwnField("own.site_id")
+NAMES = [f"own.{name}" for name in own.NAMES]
+#: Own columns between fields of the contract.
+FIELDS = ["own.site_id", "country", *NAMES[1:], "error_code"]
+COLUMNS = [
+    "own_site_id",
+    "location_country_code",
+    *(f"own_{n}" for n in own.NAMES[1:]),
+    "error_code",
+]
+IPS = ["8.8.8.8", "8.8.8.9", None, "10.1.2.3", "x", "192.0.2.1", "::ffff:10.0.0.1", "fd00::1"]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[geolookup.Engine]:
+    path = own.add_own(SMALL, tmp_path_factory.mktemp("own") / "dataset")
+    with geolookup.open(path) as result:
+        yield result
+
+
+@pytest.fixture(params=[kernel.State, kernel_python.State], ids=["kernel", "python"])
+def state(request: pytest.FixtureRequest, engine: geolookup.Engine) -> Any:
+    return request.param(engine.snapshot().dataset)
+
+
+def expected(engine: geolookup.Engine, addresses: Sequence[object]) -> dict[str, list[Any]]:
+    rows = [(*engine.get(ip, FIELDS[:-1]), engine.lookup(ip)["error_code"]) for ip in addresses]
+    return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}
+
+
+_EDGES = [text for row in own.ROWS for text in (row.network.partition("/")[0],)]
+_KNOWN = st.sampled_from([*_EDGES, "::ffff:10.1.2.3", "2002:0a01:0203::1", "8.8.8.9"])
+_NUMBERS = _KNOWN.map(ip_address)
+_CASES = [
+    *(
+        (kind, _KNOWN | strategies.ipv4_values.map(lambda n: str(ip_address(n))), columns.of_texts)
+        for kind in columns.TEXTS.values()
+    ),
+    *(
+        (kind, st.sampled_from((0x08080808, 0x0A000001, 0x0A010203)), columns.of_numbers)
+        for kind in columns.NUMBERS.values()
+    ),
+    *(
+        (kind, _NUMBERS.map(lambda ip: ip.packed) | st.binary(max_size=5), columns.of_bytes)
+        for kind in columns.BYTES.values()
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "values", "asked"), _CASES, ids=lambda case: str(case)[:20])
+def test_every_type_of_addresses(
+    state: Any, engine: geolookup.Engine, kind: pa.DataType, values: Any, asked: columns.Asked
+) -> None:
+    @settings(max_examples=scaled(3, 30))
+    @given(st.lists(st.none() | values, max_size=12), st.randoms(use_true_random=False))
+    def check(drawn: Sequence[Any], rng: random.Random) -> None:
+        table = pa.table({"ip": columns.chunked(drawn, kind, rng)})
+        result = tables.enrich(state, table, FIELDS).drop_columns("ip")
+        result.validate(full=True)
+        assert result.column_names == COLUMNS
+        assert result.to_pydict() == expected(engine, asked(drawn))
+
+    check()
+
+
+def test_types_and_defaults(engine: geolookup.Engine) -> None:
+    schema = engine.enrich(pa.array(IPS), "own").schema
+    assert schema.names == [f"own_{name}" for name in own.NAMES]
+    text = pa.dictionary(pa.int32(), pa.string())
+    assert schema.types == [text, pa.int64(), pa.float64(), pa.bool_(), pa.list_(pa.string())]
+    assert not any("own" in name for name in engine.enrich(pa.array(IPS)).schema.names)
+    with pytest.raises(ValueError, match=r"enrich: the dataset has no column 'own\.site'; did you"):
+        engine.enrich(pa.array(IPS), ["own.site"])
+    with geolookup.open(SMALL) as without, pytest.raises(ValueError, match="no own columns"):
+        without.enrich(pa.array(IPS), "own")
+
+
+def test_clean_addresses(engine: geolookup.Engine) -> None:
+    texts = pa.array(["[10.1.2.3]:80", " 8.8.8.9 ", "10.0.0.1, 8.8.8.8", "x"])
+    wanted = engine.get_many(texts.to_pylist(), NAMES, clean=True)
+    assert wanted[0][0] == "Branch"
+    rows = engine.enrich(texts, NAMES, clean=True).to_pylist()
+    assert [tuple(row.values()) for row in rows] == wanted
+
+
+def test_private_addresses_are_refused_as_before(engine: geolookup.Engine) -> None:
+    with pytest.raises(geolookup.PrivateAddressError):
+        engine.enrich(pa.array(["10.0.0.1"]), SITE, on_invalid="raise")
+
+
+def test_interval_ids(engine: geolookup.Engine) -> None:
+    """``take`` has own columns of public addresses; private ones have no interval id."""
+    state = engine.snapshot()
+    ids = tables.locate(state, ["8.8.8.9", "10.0.0.1", "x"])
+    assert ids.to_pylist()[1:] == [-2, -1]
+    taken = tables.take(state, ids, ["own.site_id", "own.tags"]).to_pylist()
+    assert [row["own_tags"] for row in taken] == [["dns", "any ☃"], None, None]
+
+
+def test_more_columns_than_a_row_major_table_has(tmp_path: Path) -> None:
+    assert MAX_COLUMNS > MOST_COLUMNS
+    names = [f"column_{number}" for number in range(MAX_COLUMNS)]
+    texts = "".join(f'{name} = "integer"\n' for name in names)
+    (tmp_path / "a.csv").write_text(
+        f"network,{','.join(names)}\n8.8.8.0/24,{','.join(map(str, range(MAX_COLUMNS)))}\n"
+    )
+    recipe = tmp_path / "recipe.toml"
+    source = '[[source]]\nformat = "csv"\npath = "a.csv"\n'
+    recipe.write_text(f'[dataset]\nname = "wide"\n[columns]\n{texts}{source}')
+    geolookup.build(recipe, tmp_path / "wide")
+    with geolookup.open(tmp_path / "wide") as engine:
+        row = engine.enrich(pa.array(["8.8.8.8", "9.9.9.9"]), "own").to_pylist()
+    assert [*row[0].values()] == [*range(MAX_COLUMNS)]
+    assert {*row[1].values()} == {None}
+
+
+# --- adapters
+
+
+@needs("pandas")
+def test_pandas(engine: geolookup.Engine) -> None:
+    wanted = engine.get_many(IPS, SITE)
+    frame = pd.DataFrame({"ip": IPS})
+    result = engine.enrich(frame, NAMES)
+    assert (
+        result["own_site_id"].astype(object).where(result["own_site_id"].notna(), None).tolist()
+        == wanted
+    )
+    assert str(result["own_risk_score"].dtype) == "Int64"
+    assert str(result["own_is_vpn"].dtype) == "boolean"
+    column = frame["ip"].geo.lookup("own.site_id", engine=engine)["own_site_id"]
+    assert column.equals(result["own_site_id"])
+
+
+@needs("polars")
+def test_polars(engine: geolookup.Engine) -> None:
+    wanted = engine.get_many(IPS, NAMES)
+    frame = pl.DataFrame({"ip": IPS})
+    for result in (engine.enrich(frame, NAMES), engine.enrich(frame.lazy(), NAMES).collect()):
+        assert result.drop("ip").rows() == [(*row[:-1], row[-1]) for row in wanted]
+    import geolookup.tables.polars  # noqa: F401 - registers ``geo``
+
+    column = frame.select(pl.col("ip").geo.lookup("own.site_id", engine=engine))
+    assert column["ip"].to_list() == [row[0] for row in wanted]
+    members = frame.select(pl.col("ip").geo.lookup("own", engine=engine))["ip"].to_list()
+    assert [tuple(row.values()) for row in members] == wanted
+
+
+@needs("duckdb")
+def test_duckdb(engine: geolookup.Engine) -> None:
+    from geolookup.tables.duckdb import register
+
+    wanted = engine.get_many(IPS, NAMES)
+    with duckdb.connect() as connection:
+        register(connection, engine, NAMES)
+        addresses = pa.table({"row": range(len(IPS)), "ip": IPS})
+        connection.register("addresses", addresses)
+        functions = ", ".join(f"geo_{name.replace('.', '_')}(ip)" for name in NAMES)
+        query = f"select {functions} from addresses order by row"  # noqa: S608
+        assert connection.execute(query).fetchall() == wanted
+        ((answer,),) = connection.execute("select geo('8.8.8.8')").fetchall()
+        assert "own" not in answer
+        with pytest.raises(ValueError, match="register: own is a group; name one of its members"):
+            register(connection, engine, "own")
+
+
+# --- commands
+
+
+def test_files(engine: geolookup.Engine, tmp_path: Path) -> None:
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("ip\n8.8.8.9\n10.1.2.3\nx\n")
+    fields = "own.site_id,country,own.tags,error_code"
+    done = run("enrich", str(source), "-o", str(target), "-d", str(engine.path), "--fields", fields)
+    assert (done.returncode, done.stderr.split(" in ")[0]) == (
+        0,
+        "3 rows, 1 located, 0 unknown, 1 invalid, 1 private",
+    )
+    assert target.read_text().splitlines()[-2:] == ["10.1.2.3,Branch,,,10002", "x,,,,10001"]
+    done = run(
+        "enrich", str(source), "-o", str(target), "-d", str(engine.path), "--fields", "own.site"
+    )
+    assert (done.returncode, "--fields: the dataset has no column 'own.site'" in done.stderr) == (
+        2,
+        True,
+    )
