@@ -1,6 +1,6 @@
 """The own columns of datasets that are sources: columns of the new dataset too.
 
-The recipe's columns come first, then those of each dataset that no source before it has. A column
+The recipe's columns come first, then further columns of each dataset in order. A column
 of the same name must be the same in both: its type, its group and whether it is private.
 """
 

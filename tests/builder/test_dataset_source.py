@@ -233,41 +233,36 @@ def _answers(dataset: Path) -> list[object]:
         return [(engine.get(ip, ("own", "country_code")), engine.own(ip)) for ip in PROBES]
 
 
-@pytest.mark.parametrize("with_columns", ["base", "sites", "both"])
+PLAIN = "network,country_code\n8.8.8.0/24,US\n9.0.0.0/8,DE\n"
+PLAIN_SITES = "network,country_code\n8.8.8.8,CH\n9.8.0.0/16,FR\n"
+
+
+@pytest.mark.parametrize("columns_of", ["base", "sites", "both"])
 @pytest.mark.parametrize("is_last", [True, False])
 def test_own_columns_equal_a_build_from_files(
-    tmp_path: Path, with_columns: str, is_last: bool
+    tmp_path: Path, columns_of: str, is_last: bool
 ) -> None:
     """Own columns of the dataset, of the source above, and of both; spliced and overlaid."""
-    files: dict[str, str | bytes] = {"own.csv": OWN, "sites.csv": SITES_OWN, "city.csv": CITY}
-    of_sites = MAPPING if with_columns != "base" else "fields = ['country_code']\n" + MAPPING
-    sites = f"[[source]]\nformat = 'csv'\npath = 'sites.csv'\n{of_sites}"
-    of_base = MAPPING if with_columns != "sites" else "fields = ['country_code']\n" + MAPPING
-    base = f"[[source]]\nformat = 'csv'\npath = 'own.csv'\n{of_base}"
-    last = "" if is_last else "[[source]]\nformat = 'csv'\npath = 'city.csv'\n"
-    head = '[dataset]\nname = "x"\n'
-    whole, _ = build_at(tmp_path, files, head + COLUMNS + sites + base + last)
+    files: dict[str, str | bytes] = {
+        "own.csv": OWN,
+        "sites.csv": SITES_OWN,
+        "plain.csv": PLAIN,
+        "plain_sites.csv": PLAIN_SITES,
+        "city.csv": CITY,
+    }
+    head, table = '[dataset]\nname = "x"\n', "[[source]]\nformat = 'csv'\npath = '{}.csv'\n"
+    sites = table.format("sites") + MAPPING if columns_of != "base" else table.format("plain_sites")
+    base = table.format("own") + MAPPING if columns_of != "sites" else table.format("plain")
+    below = "" if is_last else table.format("city")
+    whole = build_at(tmp_path, files, head + COLUMNS + sites + base + below)[0]
     whole = whole.rename(tmp_path / "whole")
-    columns = COLUMNS if with_columns != "sites" else ""
-    behind, _ = (
-        build_at(tmp_path, {}, head + columns + (base if columns else base.replace(MAPPING, "")))
-        if columns
-        else build_at(
-            tmp_path,
-            {"plain.csv": "network,country_code\n8.8.8.0/24,US\n9.0.0.0/8,DE\n"},
-            head + "[[source]]\nformat = 'csv'\npath = 'plain.csv'\n",
-        )
-    )
-    behind = behind.rename(tmp_path / "behind")
+    behind = build_at(tmp_path, {}, head + (COLUMNS if columns_of != "sites" else "") + base)[0]
+    behind.rename(tmp_path / "behind")
     dataset = "[[source]]\nformat = 'dataset'\npath = 'behind'\n"
-    text = head + (COLUMNS if with_columns != "base" else "")
-    above = (
-        sites if with_columns != "base" else ("[[source]]\nformat = 'csv'\npath = 'codes.csv'\n")
-    )
-    codes = "network,country_code\n8.8.8.8,CH\n9.8.0.0/16,FR\n10.1.0.0/16,\n9.9.0.0/16,\n"
-    over_it, _ = build_at(tmp_path, {"codes.csv": codes}, text + above + dataset + last)
-    geolookup.verify(over_it, deep=True)
-    assert _answers(over_it) == _answers(whole)
+    columns = COLUMNS if columns_of != "base" else ""
+    joint = build_at(tmp_path, {}, head + columns + sites + dataset + below)[0]
+    geolookup.verify(joint, deep=True)
+    assert _answers(joint) == _answers(whole)
 
 
 def test_own_columns_that_differ_are_refused(tmp_path: Path) -> None:
@@ -276,8 +271,7 @@ def test_own_columns_that_differ_are_refused(tmp_path: Path) -> None:
     behind, _ = build_at(tmp_path, files, '[dataset]\nname = "x"\n' + COLUMNS + source)
     behind = behind.rename(tmp_path / "behind")
     columns = COLUMNS.replace('risk = "integer"', 'risk = "real"')
-    text = (
-        f"[dataset]\nname = 'y'\n{columns}{source}[[source]]\nformat = 'dataset'\npath = 'behind'\n"
-    )
+    dataset = "[[source]]\nformat = 'dataset'\npath = 'behind'\n"
+    text = f"[dataset]\nname = 'y'\n{columns}{source}{dataset}"
     error = fails(tmp_path, {}, text)
     assert "own.risk has another type, group or private in x" in error.problem
