@@ -86,7 +86,8 @@ def _typed(field: Field, value: object, text: str) -> Any:
 
 def _network(address: object, text: str) -> Network:
     try:
-        return ip_network(address if isinstance(address, str) else "")
+        # No lookup accepts a zone of RFC 4007, such as fe80::1%eth0.
+        return ip_network(address if isinstance(address, str) and "%" not in address else "")
     except ValueError:
         raise DiffError(f"{text} begins with no address or network", _NETWORK) from None
 

@@ -44,6 +44,9 @@ def test_missing_files_are_skipped(tmp_path: Path) -> None:
         assert report.warnings == [f"{path}: skipped: {problem}"]
         assert f"warning: {path}: skipped: {problem}" in report.lines()
         assert report.generation == expected.generation
+        text = recipe('path = "b.csv"', f'path = "{path}"\n{SKIP}')  # in the other order
+        _, report = build_at(tmp_path, {"b.csv": ROWS}, text)
+        assert (len(report.warnings), report.generation) == (1, expected.generation)
     error = fails(tmp_path, {"b.csv": ROWS}, two("a.csv").replace(SKIP, ""))
     assert error.problem == "no such file"
     text = two("old").replace('"csv"', '"dataset"', 1)

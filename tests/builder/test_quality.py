@@ -137,6 +137,9 @@ WRONG = {
     'expect = [["8.8.8.1/24", "asn", 1]]': (
         'quality.expect: ["8.8.8.1/24", "asn", 1] begins with no address or network'
     ),
+    'expect = [["fe80::1%eth0", "asn"]]': (
+        'quality.expect: ["fe80::1%eth0", "asn"] begins with no address or network'
+    ),
     'expect = [[8, "asn", 1]]': 'quality.expect: [8, "asn", 1] begins with no address or network',
     'expect = [["8.8.8.8", "contry", "US"]]': (
         'quality.expect: ["8.8.8.8", "contry", "US"]: no field \'contry\''
