@@ -7,8 +7,10 @@ Nothing here is taken from the compiler but the reference tables.
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -79,6 +81,20 @@ class Source:
     restriction: Restriction | None = None
 
 
+@dataclass(frozen=True)
+class OwnColumn:
+    """A column of ``[columns]``; its cells have the name ``own.NAME``."""
+
+    name: str
+    type: str
+    group: str = ""
+    private: bool = False
+
+    @property
+    def layer(self) -> str:
+        return f"own.{self.group or self.name}"
+
+
 def carried(address: Address) -> Address:
     """The IPv4 address that decides for an IPv6 address that carries one, else itself."""
     if isinstance(address, IPv4Address):
@@ -122,11 +138,13 @@ def row_of(source: Source, address: Address) -> SourceRow | None:
     if kept is not None:
         networks = [ip_network(text) for text in kept.within or ("0.0.0.0/0", "::/0")]
         answer = expected([Source(source.rows, source.fields)], str(address))
-        if answer is None or address.version not in kept.families:
+        if address.version not in kept.families:
             return None
         if not any(address in net for net in networks if net.version == address.version):
             return None
-        if not meets({**answer, "time": {"zone": answer["zone"]}}, kept.only):
+        if kept.only and not (
+            answer and meets({**answer, "time": {"zone": answer["zone"]}}, kept.only)
+        ):
             return None
     return deciding(source.rows, address)
 
@@ -216,6 +234,72 @@ def expected(sources: list[Source], text: str) -> dict[str, Any] | None:
         },
         "network": network,
     }
+
+
+def own_decided(
+    sources: list[Source], columns: Sequence[OwnColumn], text: str
+) -> dict[str, tuple[int, dict[str, Any]]]:
+    """By layer, the position of the source that gives it, from 1, and its values; 0 and none."""
+    address = carried(ip_address(text))
+    rows = [(source, row_of(source, address)) for source in sources]
+    decided_layers = {}
+    for layer in dict.fromkeys(column.layer for column in columns):
+        of_layer = [column for column in columns if column.layer == layer]
+        reachable = is_public(address) or of_layer[0].private
+        answers = (
+            (number, own_known(row, of_layer, source.fields))
+            for number, (source, row) in enumerate(rows, 1)
+            if row and reachable
+        )
+        decided_layers[layer] = next((item for item in answers if item[1]), (0, {}))
+    return decided_layers
+
+
+def own_known(
+    row: SourceRow, columns: Sequence[OwnColumn], fields: frozenset[str] | None
+) -> dict[str, Any]:
+    """What a row knows of the columns of one layer: nothing at all where a value is bad."""
+    values = {}
+    for column in columns:
+        cell = row.cells.get(f"own.{column.name}", "").strip()
+        if cell and (fields is None or f"own.{column.name}" in fields):
+            try:
+                values[column.name] = OWN_VALUES[column.type](cell)
+            except ValueError:
+                return {}
+    return {name: item for name, item in values.items() if item is not None}
+
+
+def _own_integer(cell: str) -> int:
+    number: int = _good(int(cell), -(2**63) <= int(cell) < 2**63)
+    return number
+
+
+def _own_real(cell: str) -> float:
+    number: float = _good(float(cell), math.isfinite(float(cell)))
+    return number
+
+
+_BOOLEANS = ("true", "yes", "1", "false", "no", "0")
+
+
+def _own_boolean(cell: str) -> bool:
+    return bool(_good(cell.lower() in ("true", "yes", "1"), cell.lower() in _BOOLEANS))
+
+
+def _own_texts(cell: str) -> list[str] | None:
+    items = json.loads(cell) if cell.startswith("[") else cell.split(";")
+    texts = [item if isinstance(item, str) else json.dumps(item) for item in items]
+    return [text.strip() for text in texts if text.strip()] or None
+
+
+OWN_VALUES: dict[str, Callable[[str], Any]] = {
+    "text": str,
+    "integer": _own_integer,
+    "real": _own_real,
+    "boolean": _own_boolean,
+    "texts": _own_texts,
+}
 
 
 def _country(country: Any) -> dict[str, Any]:

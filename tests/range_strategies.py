@@ -10,13 +10,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.oracle import LAYERS, Address, Restriction, Source, SourceRow
+from tests.oracle import LAYERS, Address, OwnColumn, Restriction, Source, SourceRow
 
 WINDOW = 40
 _WINDOWS_IPV4 = (
@@ -93,14 +94,19 @@ def prefix(address: Address, host_bits: int) -> tuple[Address, Address]:
 
 
 @st.composite
-def sources(draw: st.DrawFn, windows: tuple[str, ...], most_rows: int = 24) -> Source:
+def sources(
+    draw: st.DrawFn,
+    windows: tuple[str, ...],
+    most_rows: int = 24,
+    cells: Mapping[str, tuple[str, ...]] = CELLS,
+) -> Source:
     """A source with some columns; each row fills some of these."""
-    columns = draw(st.lists(st.sampled_from(tuple(CELLS)), min_size=2, max_size=7, unique=True))
+    columns = draw(st.lists(st.sampled_from(tuple(cells)), min_size=2, max_size=7, unique=True))
     row = st.builds(
-        lambda ends, cells: SourceRow(ends[0], ends[1], {n: c for n, c in cells.items() if c}),
+        lambda ends, filled: SourceRow(ends[0], ends[1], {n: c for n, c in filled.items() if c}),
         ranges(windows),
         st.fixed_dictionaries(
-            {name: st.sampled_from(("", "", *CELLS[name])) for name in sorted(columns)}
+            {name: st.sampled_from(("", "", *cells[name])) for name in sorted(columns)}
         ),
     )
     size = draw(st.integers(0, most_rows))  # plain lists would mostly be short
@@ -170,6 +176,46 @@ def _restricted(draw: st.DrawFn, listed: list[Source]) -> list[Source]:
 restricted_recipes = recipes.flatmap(_restricted)
 
 
+#: Cells of own columns by type, some of them bad.
+OWN_CELLS: dict[str, tuple[str, ...]] = {
+    "text": ("a", "B b", 'ü "q"\\', "[x]"),
+    "integer": ("1", "-7", "007", str(2**63 - 1), str(-(2**63)), str(2**63), "1.5"),
+    "real": ("0.5", "-0.0", "1e300", "10000000000", "12345678901.25", "1e-7", "1e999", "x"),
+    "boolean": ("true", "No", "1", "maybe"),
+    "texts": ("a;b", " a ; ;ü", '["x;y", "q\\"", 1]', ";", "[]", "[broken"),
+}
+_NAMES = ("site_id", "risk", "is_vpn", "tags", "share")
+
+
+@st.composite
+def own_columns(draw: st.DrawFn) -> list[OwnColumn]:
+    """Columns of any types, some in groups; all columns of a group are private, or none."""
+    names = draw(st.lists(st.sampled_from(_NAMES), min_size=1, unique=True))
+    private = {group: draw(st.booleans()) for group in ("one", "two")}
+    columns = []
+    for name in names:
+        group = draw(st.sampled_from(("", "", *private)))
+        is_private = private[group] if group else draw(st.booleans())
+        columns.append(OwnColumn(name, draw(st.sampled_from([*OWN_CELLS])), group, is_private))
+    return columns
+
+
+@st.composite
+def own_recipes(draw: st.DrawFn) -> tuple[list[OwnColumn], list[Source]]:
+    """Own columns, and sources that state some of them beside other fields."""
+    columns, windows = draw(own_columns()), draw(st.sampled_from(_PLACES))
+    cells = {
+        "country_code": CELLS["country_code"],
+        "isp": CELLS["isp"],
+        **{f"own.{column.name}": OWN_CELLS[column.type] for column in columns},
+    }
+    listed = draw(st.lists(sources(windows, 24, cells), min_size=1, max_size=3))
+    return columns, [
+        replace(source, restriction=draw(st.none() | restrictions(frozenset())))
+        for source in listed
+    ]
+
+
 def as_csv(source: Source) -> str:
     """The generic CSV of a source; every other row states its ends as integers."""
     names = sorted({name for row in source.rows for name in row.cells})
@@ -188,9 +234,13 @@ def _end(address: Address, number: int) -> Any:
     return str(address) if number % 2 or small else int(address)
 
 
-def recipe(listed: list[Source]) -> str:
+def recipe(listed: list[Source], columns: Sequence[OwnColumn] = ()) -> str:
     """The recipe that names source 0.csv, 1.csv … in order."""
-    text = '[dataset]\nname = "random"\n'
+    text = '[dataset]\nname = "random"\n' + "[columns]\n" * bool(columns)
+    for column in columns:
+        private = str(column.private).lower()
+        group = f', group = "{column.group}"' if column.group else ""
+        text += f'{column.name} = {{ type = "{column.type}", private = {private}{group} }}\n'
     for number, source in enumerate(listed):
         text += f'[[source]]\nformat = "csv"\npath = "{number}.csv"\n'
         if source.fields is not None:

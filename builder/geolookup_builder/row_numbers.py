@@ -29,6 +29,7 @@ from geolookup.parallel import alongside
 from geolookup_builder.complete import Locations
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.intern import FamilyIntervals, InternedContent
+from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.previous_dataset import Previous, with_successors
 
 
@@ -142,6 +143,7 @@ def _own_numbers(owns: pa.Table, interned: InternedContent, previous: Previous) 
         return np.arange(owns.num_rows, dtype=np.int32)
     columns = previous.own_columns()
     previous_rows = np.full(owns.num_rows, -1, np.int32)
+    previous_rows[UNKNOWN] = UNKNOWN
     if [*columns] == owns.column_names:
         rows = [column.combine_chunks() for column in owns.columns]
         if all(one.type == other.type for one, other in zip(columns.values(), rows, strict=True)):

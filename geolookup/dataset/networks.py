@@ -20,7 +20,7 @@ from geolookup.contract.address import (
     parse,
 )
 from geolookup.contract.envelope import Object
-from geolookup.contract.special import PUBLIC, is_private, partition, ranges_of
+from geolookup.contract.special import PRIVATE, PUBLIC, Part, is_private, partition
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import PrivateAddressError
 
@@ -29,7 +29,6 @@ _TYPES: dict[int, Callable[[tuple[int, int]], Network]] = {
     4: ipaddress.IPv4Network,
     6: ipaddress.IPv6Network,
 }
-_PUBLIC = {family: ranges_of(family, PUBLIC) for family in (4, 6)}
 _PARTS = {family: partition(family) for family in (4, 6)}
 _FIRSTS = {family: [part[0] for part in parts] for family, parts in _PARTS.items()}
 
@@ -64,11 +63,19 @@ class Intervals(Protocol):
 
 
 def network_of(state: Intervals, ip: object) -> Network:
-    """Return the largest aligned network around ``ip`` with one answer, in the family asked."""
+    """Return the largest aligned network around ``ip`` with one answer, in the family asked.
+
+    In special-purpose space the answer is the private own columns. Raises PrivateAddressError there
+    if the dataset has none.
+    """
     family, value = parse(ip)
-    if is_private(*effective(family, value)):
+    if not is_private(*effective(family, value)):
+        length = state.rows_and_prefix(ip)[2]
+    elif state.dataset.schema.private_layers:
+        length = prefix_length(state, family, value, PUBLIC, PRIVATE)
+    else:
         raise PrivateAddressError(ip)
-    bits = BITS[family] - state.rows_and_prefix(ip)[2]
+    bits = BITS[family] - length
     return network_at(family, value >> bits << bits, bits)
 
 
@@ -78,14 +85,17 @@ def _interval(state: Intervals, family: int, value: int) -> tuple[int, int]:
     return starts[interval], starts.last(interval)
 
 
-def prefix_length(state: Intervals, family: int, value: int) -> int:
-    """Return the prefix length of ``Intervals.rows_and_prefix``; the Python kernel calls this."""
+def prefix_length(state: Intervals, family: int, value: int, *kinds: int) -> int:
+    """Return the prefix length of ``Intervals.rows_and_prefix``; the Python kernel calls this.
+
+    ``kinds`` are the kinds of space whose intervals have answers of their own; default: PUBLIC.
+    """
     length = BITS[family]
     if family == 6 and (carried := embedded_ipv4(value)) is not None:
         # 2002:808:808::1 carries 8.8.8.8 in bits 16 to 47: its prefix is /48 at most.
         length, family, value = length - _bits_after(value), 4, carried
-    first, last, kind = _PARTS[family][bisect_right(_FIRSTS[family], value) - 1]
-    if kind == PUBLIC:
+    first, last, kind = _part(family, value)
+    if kind in (kinds or (PUBLIC,)):
         try:
             around_first, around_last = _interval(state, family, value)
         except IndexError:
@@ -104,10 +114,15 @@ def aligned_around(family: int, value: int, first: int, last: int) -> Network:
     return network_at(family, value >> bits << bits, bits)
 
 
-def public_around(family: int, value: int, first: int, last: int) -> tuple[int, int]:
-    """Return the ends of the public addresses in a range that are adjacent to a public address."""
-    public_first, public_last = _PUBLIC[family][_public_up_to(family, value)]
-    return max(first, public_first), min(last, public_last)
+def same_kind_around(family: int, value: int, first: int, last: int) -> tuple[int, int]:
+    """Return the ends of the adjacent addresses in a range whose space is of the same kind."""
+    part_first, part_last, _ = _part(family, value)
+    return max(first, part_first), min(last, part_last)
+
+
+def _part(family: int, value: int) -> Part:
+    """Return the part of the space that holds an address: its ends and its kind."""
+    return _PARTS[family][bisect_right(_FIRSTS[family], value) - 1]
 
 
 def _bits_after(value: int) -> int:
@@ -116,12 +131,6 @@ def _bits_after(value: int) -> int:
         if value >> 32 + shift == base >> 32 + shift:
             return shift
     raise AssertionError("an address that carries none")
-
-
-def _public_up_to(family: int, value: int) -> int:
-    """Return the position of the last public range that begins at or before an address, or 0."""
-    # The pair is above every range that begins at ``value``.
-    return max(bisect_right(_PUBLIC[family], (value, MAX[family])) - 1, 0)
 
 
 def holding(state: Intervals, family: int, value: int) -> int:

@@ -12,14 +12,17 @@ known of the range of a row: a source may state it in several rows.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from geolookup.contract import fields
 from geolookup.contract.address import canonical, effective, parse, range_text
+from geolookup.contract.special import is_private
 from geolookup.dataset.files import Dataset, File, Starts, outside
 from geolookup.dataset.metadata import Source
-from geolookup.dataset.networks import aligned_around, holding, network_of, public_around
+from geolookup.dataset.networks import aligned_around, holding, network_of, same_kind_around
+from geolookup.dataset.rows import split
 from geolookup.dataset.source_rows import deciding_rows
 from geolookup.errors import REBUILD, DatasetError
 
@@ -43,7 +46,8 @@ class Explanation(dict[str, Any]):
 def explain(state: Intervals, sources: Sequence[Source], ip: object, data: Any) -> Explanation:
     """Return which of the sources decided each layer of an address, and the values; see Engine.
 
-    ``data`` is the member of the answer. Raises InvalidAddressError, PrivateAddressError, and
+    ``data`` is the member of the answer. Of a private address the private layers are explained.
+    Raises InvalidAddressError, PrivateAddressError if the dataset has no private layers, and
     DatasetError if an index of the dataset points outside its table.
     """
     network = network_of(state, ip)
@@ -62,16 +66,18 @@ def decisions(
 ) -> dict[str, Any]:
     """Return the members of an explanation that do not depend on the answer.
 
-    The address is public and carries no other one.
+    The address carries no other one.
     """
-    provenance = dataset.provenance(family)
-    ends = public_around(family, value, *provenance.around(value))
+    provenance, schema = dataset.provenance(family), dataset.schema
+    ends = same_kind_around(family, value, *provenance.around(value))
+    known_layers = schema.private_layers if is_private(family, value) else schema.layers
+    layers = provenance.layers(value, sources).items()
     decided: dict[str, Any] = {
         "same_sources": range_text(family, *ends),
-        "layers": provenance.layers(value, sources),
+        "layers": {layer: item if layer in known_layers else None for layer, item in layers},
     }
     if dataset.manifest.explains_rows:
-        decided["sources"] = deciding_rows(dataset, sources, family, value)
+        decided["sources"] = deciding_rows(dataset, sources, family, value, known_layers)
         _add_rows(dataset.path, decided["layers"], decided["sources"])
     return decided
 
@@ -181,15 +187,29 @@ class _Around:
         self._starts = state.dataset.starts(self.family)
         self._interval = holding(state, self.family, self._value)
         self._data = data
-        self._of_rows: dict[tuple[int, str], Hashable] = {}
+        self._schema = state.dataset.schema
+        self._columns = state.dataset.row_columns(self.family)
+        self._of_rows: dict[tuple[str, int], Hashable] = {}
 
     def values(self, layer: str) -> dict[str, Any]:
         """Return the fields of a layer that are known, as a row of a source states them."""
-        values = {
-            name: fields.value_in(self._data, fields.BY_SOURCE_COLUMN[name])
-            for name in fields.STATED[layer]
-        }
+        names = self._schema.stated[layer]
+        if self._is_own(layer):
+            own = self._own(self._columns[fields.OWN][self._interval])
+            values = {name: own[name] for name in names}
+        else:
+            of = self._schema.by_source_column
+            values = {name: fields.value_in(self._data, of[name]) for name in names}
         return {name: value for name, value in values.items() if value is not None}
+
+    def _is_own(self, layer: str) -> bool:
+        return self._schema.by_source_column[self._schema.stated[layer][0]].table == fields.OWN
+
+    def _own(self, row: int) -> dict[str, Any]:
+        """Return the own columns in a row, by their names in sources."""
+        owns: Any = self._state.dataset.owns  # not None: the layer is own
+        names = (field.source_column for field in self._schema.own)
+        return dict(zip(names, map(json.loads, split(owns[row])), strict=True))
 
     def same_values(self, layer: str, first: int, last: int) -> tuple[int, int]:
         """Return the ends of the adjacent addresses in a range with the same values in a layer."""
@@ -209,11 +229,13 @@ class _Around:
         location, network = self._state.rows(self.family, interval)
         if layer == fields.LOCATION:  # each row of the location table has other values
             return location
-        if (network, layer) not in self._of_rows:
-            members = self._state.record(location, network)["network"]
-            key = tuple(members.get(name) for name in fields.STATED[layer])
-            self._of_rows[network, layer] = key
-        return self._of_rows[network, layer]
+        is_own = self._is_own(layer)
+        row = self._columns[fields.OWN][interval] if is_own else network
+        if (layer, row) not in self._of_rows:
+            record = self._own(row) if is_own else self._state.record(location, row)["network"]
+            values = [record.get(name) for name in self._schema.stated[layer]]
+            self._of_rows[layer, row] = json.dumps(values)  # a list is no key
+        return self._of_rows[layer, row]
 
     def prefix(self, first: int, last: int) -> str:
         """Return the largest aligned network around the address in a range."""

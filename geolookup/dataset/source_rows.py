@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -24,16 +24,16 @@ from geolookup.errors import REBUILD, DatasetError
 
 
 def deciding_rows(
-    dataset: Dataset, sources: Sequence[Source], family: int, value: int
+    dataset: Dataset, sources: Sequence[Source], family: int, value: int, layers: Iterable[str]
 ) -> list[dict[str, Any]]:
     """Return the deciding row of each source table at an address, in order of precedence.
 
     ``{"source", "date", "licence", "file", "line", "range", "values"}`` each:
     ``line`` is None if the file has no lines, ``range`` is as stated, and
-    ``values`` holds the fields of the row by layer, without layers that are
-    unknown.
+    ``values`` holds the fields of the row by layer, for those of ``layers`` that are
+    known.
     """
-    lines, ranges, values = _Lines(dataset), _Ranges(dataset), _RowValues(dataset)
+    lines, ranges, values = _Lines(dataset), _Ranges(dataset), _RowValues(dataset, layers)
     return [
         {
             **lines.of(deciding.row, sources),
@@ -118,12 +118,11 @@ class _Ranges:
 class _RowValues:
     """The values of rows: in each table one number for each row and each layer that it states."""
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Dataset, layers: Iterable[str]) -> None:
         tables = dataset.beside(fmt.EXPLAINED_TABLES)
         self._path = tables.path
         self._begins = tables.view("row", "uint32")
-        schema = dataset.schema
-        self._layers = {layer: tables.view(layer, "uint32") for layer in schema.layers}
+        self._layers = {layer: tables.view(layer, "uint32") for layer in layers}
         numbers = dataset.beside(fmt.EXPLAINED_NUMBERS)
         self._numbers_path = numbers.path
         self._numbers = numbers.view("value", "uint32")

@@ -50,8 +50,10 @@ class NetworkAnswers(ManyAnswers):
         source with a row for ``ip``, ``{"source", "date", "licence", "file",
         "line", "range", "values"}`` of its deciding row. ``"values"`` holds the
         fields of that row by layer, without layers that are unknown. In each
-        layer the first source with a value decides. Raises InvalidAddressError
-        or PrivateAddressError.
+        layer the first source with a value decides.
+
+        Of a private address the layers of private own columns are explained, the others are None;
+        PrivateAddressError if the dataset has none. Raises InvalidAddressError.
         """
         from geolookup.dataset.provenance import explain
 

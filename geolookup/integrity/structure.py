@@ -9,9 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract import fields
+from geolookup.contract.special import PRIVATE, ranges_of
 from geolookup.contract.tzdatabase import database, is_key, rules
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_nulls
+from geolookup.dataset.intervals import Addresses
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damage
 
@@ -33,6 +35,9 @@ def structure(tables: Tables) -> Iterator[DatasetError]:
     yield from _zones(tables)
     yield from _numbers(tables)
     yield from _texts(tables)
+    if tables.manifest.schema.own:
+        yield from _special_purpose(tables, fmt.IPV4, 4)
+        yield from _special_purpose(tables, fmt.IPV6, 6)
     sources = len(tables.manifest.metadata().sources)
     for name in fmt.PROVENANCE.values():
         yield from _provenance(tables, name, sources)
@@ -45,6 +50,21 @@ def _intervals(tables: Tables, name: str) -> Iterator[DatasetError]:
     for table in rows:
         yield from tables.outside(name, table, fmt.TABLES[table])
     yield from _distinct_neighbours(tables, name, rows)
+
+
+def _special_purpose(tables: Tables, name: str, family: int) -> Iterator[DatasetError]:
+    """Yield intervals in special-purpose space where an own column is known that is not private."""
+    own, starts = tables.batches[fmt.OWN], tables.starts(name)
+    is_public = np.zeros(own.num_rows, bool)
+    for field in (field for field in tables.manifest.schema.own if not field.private):
+        is_public |= own.column(field.column).is_valid().to_numpy(zero_copy_only=False)
+    inside = np.zeros(len(starts), bool)
+    for ends in ranges_of(family, PRIVATE):
+        begin, end = starts.search(Addresses.of(family, ends)) - 1
+        inside[begin : end + 1] = True
+    rows = np.minimum(tables.numbers(name, fields.OWN), len(is_public) - 1)
+    problem = "a value in special-purpose space of a column that is not private"
+    yield from tables.bad(name, fields.OWN, inside & is_public[rows], problem)
 
 
 def _ascending(tables: Tables, name: str) -> Iterator[DatasetError]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,22 +17,28 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import read
 from geolookup.dataset.manifest import read_manifest
 from tests.conftest import build_at
-from tests.oracle import Source
+from tests.oracle import OwnColumn, Source
 from tests.range_strategies import as_csv, recipe, recipes
 
 #: What a table refers to: rows of these tables, by column.
 LINKS = {fmt.LOCATION: {"country": fmt.COUNTRY, "zone": fmt.ZONE}}
-INTERVALS = {"location": fmt.LOCATION, "network": fmt.NETWORK}
+INTERVALS = {"location": fmt.LOCATION, "network": fmt.NETWORK, "own": fmt.OWN}
 
 
-def built(folder: Path, listed: list[Source], previous: Path | None = None, keys: str = "") -> Path:
+def built(
+    folder: Path,
+    listed: list[Source],
+    previous: Path | None = None,
+    keys: str = "",
+    columns: Sequence[OwnColumn] = (),
+) -> Path:
     """Compile the sources in a folder of their own; the name of the folder is in no byte.
 
     ``keys`` are lines of ``[dataset]``.
     """
     folder.mkdir()
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(item) for n, item in enumerate(listed)}
-    text = recipe(listed).replace("\n", f"\n{keys}\n", 1)
+    text = recipe(listed, columns).replace("\n", f"\n{keys}\n", 1)
     return build_at(folder, files, text, previous=previous)[0]
 
 
@@ -59,7 +65,11 @@ def rows(dataset: Path, file: str) -> list[dict[str, Any]]:
 
 def partition(dataset: Path, file: str) -> list[dict[str, Any]]:
     """The intervals of a file, with the values of their rows."""
-    tables = {column: rows(dataset, target) for column, target in INTERVALS.items()}
+    tables = {
+        column: rows(dataset, target)
+        for column, target in INTERVALS.items()
+        if (dataset / target).exists()
+    }
     return [
         {name: tables[name][value] if name in tables else value for name, value in row.items()}
         for row in read(dataset / file)[0].to_pylist()

@@ -26,6 +26,8 @@ _POSITION_DIGITS = 6
 #: No text of a range is longer. A longer one in a dictionary may stand in very many rows.
 _RANGE_BYTES = 100
 _SHOWN = 50  # characters of a type, in messages
+#: Floats below hold every integer.
+_EXACT = pa.scalar(2.0**53, pa.float64())
 
 
 def steps_of(member: Member, schema: pa.Schema, layout: Layout) -> dict[str, Steps]:
@@ -88,8 +90,18 @@ def _encode(column: pa.Array) -> pa.DictionaryArray:
         if not _is_encodable(kind):
             column = column.cast(pa.string())
         column = column.dictionary_encode()
-    values = _validate(column.dictionary.cast(pa.string()))
+    values = _validate(_texts(column.dictionary))
     return trim(pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), values))
+
+
+def _texts(values: pa.Array) -> pa.Array:
+    """Return distinct values as texts; whole numbers that a float holds exactly are integers."""
+    if pa.types.is_float64(values.type):
+        # Arrow writes 10000000000.0 as 1e+10, and 9999999999.0 as 9999999999.
+        is_whole = pc.and_(pc.equal(pc.floor(values), values), pc.less(pc.abs(values), _EXACT))
+        integers = pc.if_else(is_whole, values, pa.scalar(None, values.type)).cast(pa.int64())
+        return pc.coalesce(integers.cast(pa.string()), values.cast(pa.string()))
+    return values.cast(pa.string())
 
 
 def _list_texts(lists: pa.Array) -> pa.Array:
