@@ -76,9 +76,9 @@ def update(
 
     Exits with 0 if the store is current or was updated, 1 if a source or a mirror
     failed, or a gate, a demand of [quality] or the store refused the result, 2 for misuse
-    or a store or cache that cannot be written. Unless an update succeeds, the store does not change. If a
-    step after the publication fails, such as the removal of an old generation, a line
-    names it, and the exit status is 0.
+    or a store or cache that cannot be written. Unless an update succeeds, the store does
+    not change. If a step after the publication fails, such as the removal of an old
+    generation, a line names it, and the exit status is 0.
 
     Example: geolookup update --if-older 7d
     """
