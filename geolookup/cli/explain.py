@@ -16,6 +16,7 @@ from geolookup.cli.command import command
 from geolookup.cli.terminal_text import value_text
 from geolookup.contract.address import effective, parse
 from geolookup.contract.envelope import failure, to_json
+from geolookup.contract.fields import OWN
 from geolookup.contract.special import special_block
 from geolookup.errors import AddressError, PrivateAddressError, line_text
 
@@ -41,8 +42,9 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
     its file and line, and the rows of all sources follow. --json has all fields of each layer.
 
     For -, it reads addresses from standard input, one per line. Exits with 1 if an
-    IP is malformed or private: standard error names its position and the special
-    purpose of a private one, and --json prints the error envelope.
+    IP is malformed, or private in a dataset without private own columns: standard
+    error names its position and the special purpose of a private one, and --json
+    prints the error envelope.
 
     Example: geolookup explain 8.8.8.8
     """
@@ -100,6 +102,8 @@ def _origin(decided: dict[str, Any]) -> Iterator[str]:
 
 def _value(values: dict[str, Any]) -> str:
     """Return the values of a layer; of a location its place names and time zone, if known."""
+    if len(values) > 1 and all(name.startswith(f"{OWN}.") for name in values):
+        return ", ".join(f"{name} {value_text(value)}" for name, value in values.items())
     location = [values[name] for name in _PLACE_MEMBERS if name in values]
     if "asn" in values:
         return " ".join(filter(None, (f"AS{values['asn']}", values.get("asn_organization"))))
