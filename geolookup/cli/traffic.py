@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, json_text, note_age, options, print_sizes, table_options
+from geolookup.cli import (
+    exit_on_signals,
+    fail,
+    json_text,
+    note_age,
+    options,
+    print_sizes,
+    table_options,
+)
 from geolookup.cli.command import command
+from geolookup.contract.display import join_values
 
 if TYPE_CHECKING:
+    from geolookup.contract.fields import Field
+    from geolookup.dataset.files import Dataset
     from geolookup.files.summarize import Count, Summary
 
 _WIDTH = 50
@@ -23,6 +34,16 @@ _WIDTH = 50
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @table_options.table_input
 @table_options.clean
+@click.option(
+    "--by",
+    "by",
+    metavar="FIELD,...",
+    multiple=True,
+    callback=options.split_values,
+    shell_complete=options.complete_paths,
+    help="Count by each of these fields that a dataset stores, instead of countries, cities and "
+    "networks.",
+)
 @table_options.top
 @options.as_json()
 @options.dataset
@@ -34,15 +55,17 @@ def summarize(
     delimiter: str | None,
     header: bool,
     clean: bool,
+    by: tuple[str, ...],
     top: int,
     as_json: bool,
     dataset: str | None,
 ) -> None:
-    """Count the addresses of INPUT by country, city and network.
+    """Count the addresses of INPUT by country, city and network, or by other fields.
 
     INPUT is a file or folder that `geolookup enrich` reads, or - for standard
     input, by default with one address per line. An address is located if anything is
-    known about it. Unknown, invalid and private addresses are counted separately.
+    known about it. Unknown, invalid and private addresses are counted separately;
+    private ones also by an own column that is known for them.
 
     Example: geolookup summarize visits.csv --top 5
     """
@@ -52,9 +75,10 @@ def summarize(
     exit_on_signals()
     column = AddressColumn(ip_column, delimiter, header, clean)
     with geolookup.open(dataset) as engine:
-        summary = Summary(engine)
+        fields = _fields(engine.snapshot().dataset, by)
+        summary = Summary(engine, fields=fields)
         count_files(summary, table_files(source, input_format), column)
-        document = _document(summary, top)
+        document = _document(summary, fields, top)
         for line in summary.malformed:
             click.echo(line, err=True)
         note_age(engine)
@@ -126,16 +150,30 @@ def map(  # noqa: A001 - the name of the command
     print_sizes(written, err=output == STANDARD_OUTPUT)
 
 
-def _document(summary: Summary, top: int) -> dict[str, Any]:
-    from geolookup.files.summarize import KINDS
+def _fields(dataset: Dataset, names: tuple[str, ...]) -> tuple[Field, ...]:
+    """Return the fields of ``--by``; exits with status 2 for a name of none."""
+    from geolookup.contract.paths import resolve_fields
 
+    try:
+        return resolve_fields(names, dataset.schema.stored, "--by")
+    except ValueError as error:
+        fail(str(error))
+
+
+def _document(summary: Summary, by: tuple[Field, ...], top: int) -> dict[str, Any]:
+    from geolookup.files.summarize import KINDS
+    from geolookup.tables.take import of_rows
+
+    kinds = {kind: of_rows(paths) for kind, paths in KINDS.items()}
+    if by:
+        kinds = {field.path: (field,) for field in by}
     document: dict[str, Any] = {**summary.totals()}
-    for kind, paths in KINDS.items():
-        counts = summary.by(kind)
-        names = [path.rpartition(".")[2] for path in paths]
+    for kind, fields in kinds.items():
+        counts = summary.by_fields(fields)
+        names = [field.member for field in fields]
         document[kind] = {
             "different": len(counts),
-            "unknown": summary.public - sum(count.addresses for count in counts),
+            "unknown": summary.counted(fields[0]) - sum(count.addresses for count in counts),
             "top": [_object(count, names) for count in counts[:top]],
         }
     return document
@@ -154,7 +192,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         yield f"\n{kind}, {document[kind]['different']:,} different"
         for count in document[kind]["top"]:
             *names, addresses = count.values()
-            yield _line("  " + ", ".join(str(n) for n in names if n is not None), addresses, total)
+            yield _line(f"  {join_values(*names)}", addresses, total)
         yield _line("  unknown", document[kind]["unknown"], total)
 
 

@@ -1,12 +1,12 @@
-"""The addresses of files by country, city and network.
+"""The addresses of files by country, city and network, or by other fields.
 
 Strategy: addresses are counted by interval id, not by answer. The answers are taken at the end, by
-row. Memory is 8 bytes for each interval of the dataset.
+row. Memory is 8 bytes for each interval of the dataset, 16 with own columns of private addresses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import LOCATION, NETWORK
+from geolookup.contract.fields import LOCATION, NETWORK, OWN, Field
 from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.dataset.files import outside
 from geolookup.engine import Engine
@@ -31,7 +31,13 @@ from geolookup.files.table_files import (
 )
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.progress import RowProgress
-from geolookup.tables.locate import chunks, clean_column, column_of, locate_chunk
+from geolookup.tables.locate import (
+    chunks,
+    clean_column,
+    column_of,
+    locate_chunk,
+    with_private,
+)
 from geolookup.tables.row_tables import row_tables, table_of
 from geolookup.tables.take import is_known, of_rows
 from geolookup.tables.times import Instants, Int64
@@ -40,8 +46,6 @@ if TYPE_CHECKING:
     from geolookup.files.traffic import Traffic
 
 F64 = NDArray[np.float64]
-#: The tables to which intervals refer, in the order of ``take_rows``.
-_TABLES = LOCATION, NETWORK
 #: The kinds that are counted, each with the members of the answer that identify one.
 KINDS = {
     "countries": ("location.country_code", "location.country_name"),
@@ -52,24 +56,31 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A country, city or network, and the number of addresses in it."""
+    """Values, such as a country, city or network, and the number of addresses with them."""
 
-    members: tuple[Any, ...]  # the values of KINDS, None if unknown
+    members: tuple[Any, ...]  # None if unknown
     addresses: int
 
 
 class Summary:
     """Counts of the addresses of any number of files, located by one engine.
 
-    ``traffic`` counts them by time, status and kind of network too.
+    ``traffic`` counts them by time, status and kind of network too. ``fields`` are stored fields
+    that ``by_fields`` is asked about.
     """
 
-    def __init__(self, engine: Engine, traffic: Traffic | None = None) -> None:
+    def __init__(
+        self, engine: Engine, traffic: Traffic | None = None, fields: Sequence[Field] = ()
+    ) -> None:
         self._state = engine.snapshot()
         self.traffic = traffic
         counts = engine.metadata.counts
         intervals = counts["ipv4_intervals"] + counts["ipv6_intervals"]
         self._addresses_by_interval = np.zeros(intervals, np.int64)
+        #: private addresses; None if no field is known for them
+        self._private_by_interval = (
+            np.zeros(intervals, np.int64) if any(field.private for field in fields) else None
+        )
         self.addresses = 0
         self.invalid = 0
         self.private = 0
@@ -120,6 +131,10 @@ class Summary:
             if clean:
                 addresses, intervals = clean_column(self._state, chunk, intervals)
             self._add(intervals.ids, intervals.families)
+            if self._private_by_interval is not None:
+                every = with_private(self._state, addresses, intervals)
+                private = every[intervals.ids == PRIVATE_ID]
+                np.add.at(self._private_by_interval, private, 1)
             if self.traffic is not None:
                 times = None if instants is None else instants.slice(begin, len(chunk))
                 codes = None if statuses is None else statuses.slice(begin, len(chunk))
@@ -135,18 +150,31 @@ class Summary:
         self.ipv6 += int((families[public] == 6).sum())
 
     def by_row(self, table: str) -> Int64:
-        """Return the addresses of each row of LOCATION or NETWORK; row 0 is the unknown one."""
-        dataset = self._state.dataset
-        size = len(dataset.locations if table == LOCATION else dataset.networks)
-        intervals = np.flatnonzero(self._addresses_by_interval).astype(np.int32)
-        # The other table gets an empty column: ``take_rows`` skips it.
-        rows = {name: np.empty(len(intervals) * (name == table), np.uint32) for name in _TABLES}
-        self._state.take_rows(intervals, *rows.values())
+        """Return the addresses of each row of a table; row 0 is the unknown one.
+
+        Private addresses count in OWN, if a field is known for them.
+        """
+        by_interval = self._addresses_by_interval
+        if table == OWN and self._private_by_interval is not None:
+            by_interval = by_interval + self._private_by_interval
+        intervals = np.flatnonzero(by_interval).astype(np.int32)
+        rows = self._rows(table, intervals)
+        size = self._state.dataset.row_counts()[table]
         # A sum of float64 is exact up to 2^53.
-        counts = np.bincount(rows[table], self._addresses_by_interval[intervals], size)
+        counts = np.bincount(rows, by_interval[intervals], size)
         if len(counts) > size:
-            raise outside(dataset.path)
+            raise outside(self._state.dataset.path)
         return counts.astype(np.int64)
+
+    def _rows(self, table: str, intervals: NDArray[np.int32]) -> NDArray[np.uint32]:
+        rows, none = np.empty(len(intervals), np.uint32), np.empty(0, np.uint32)
+        if table == OWN:
+            self._state.take_own_rows(intervals, rows)
+        else:
+            # ``take_rows`` skips the table of an empty column.
+            columns = {LOCATION: none, NETWORK: none, table: rows}
+            self._state.take_rows(intervals, columns[LOCATION], columns[NETWORK])
+        return rows
 
     def places(self) -> tuple[F64, F64, F64, Int64]:
         """Return the coordinates, addresses and country of each location, row 0 the unknown one.
@@ -165,12 +193,25 @@ class Summary:
 
     def by(self, kind: str) -> list[Count]:
         """Return the counts of a kind, the largest first, then in order, without the unknown."""
-        fields = of_rows(KINDS[kind])
+        return self.by_fields(of_rows(KINDS[kind]))
+
+    def by_fields(self, fields: Sequence[Field]) -> list[Count]:
+        """Return the counts by fields of one table, in the order of ``by``."""
         addresses = self.by_row(table_of(fields[0]))
         rows = pa.array(np.flatnonzero(addresses))
         columns = row_tables(self._state.dataset)
-        members = [without_dictionary(columns.by_row(field).take(rows)) for field in fields]
+        members = [_plain(columns.by_row(field).take(rows)) for field in fields]
         return _group(members, pa.array(addresses).take(rows))
+
+    def counted(self, field: Field) -> int:
+        """Return the addresses for which a field may be known: public ones, or private ones too."""
+        return self.public + (self.private if field.private else 0)
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """Return values that can be grouped; a list is a text of its items."""
+    plain = without_dictionary(column)
+    return pc.binary_join(plain, ", ") if pa.types.is_list(plain.type) else plain
 
 
 def _group(members: list[pa.Array], addresses: pa.Array) -> list[Count]:

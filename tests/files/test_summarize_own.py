@@ -1,0 +1,77 @@
+"""``summarize --by``: addresses counted by any stored field, private ones by own columns."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests import own_random
+from tests.cli.program import run
+from tests.own_sources import own_dataset
+from tests.tiers import scaled
+
+_EVERY = list(own_random.addresses())
+
+
+@settings(max_examples=scaled(5, 60), deadline=None, suppress_health_check=list(HealthCheck))
+@given(own_random.rows, st.lists(st.sampled_from(_EVERY), max_size=60))
+def test_counts_are_those_of_each_address(
+    rows: list[own_random.Row], asked: list[own_random.Address]
+) -> None:
+    names = ("country_code", "own.site", "own.risk", "own.flag", "own.tags")
+    with TemporaryDirectory() as folder:
+        output = own_random.build(Path(folder), rows)
+        text = "".join(f"{address}\n" for address in asked)
+        by = ",".join(names)
+        done = run("summarize", "-", "--by", by, "-d", str(output), "--json", text=text)
+    document = json.loads(done.stdout)
+    is_special = [own_random.is_special(address) for address in asked]
+    assert document["private"] == sum(is_special)
+    for name in names:
+        values = [own_random.expected(rows, address).get(name) for address in asked]
+        counts = Counter(
+            ", ".join(value) if isinstance(value, list) else value
+            for value in values
+            if value is not None
+        )
+        path = name if name.startswith("own.") else f"location.{name}"
+        listed = document[path]
+        member = name.removeprefix("own.")
+        assert {one[member]: one["addresses"] for one in listed["top"]} == dict(counts)
+        # A column that is not private is asked about public addresses only.
+        is_private = member in own_random.PRIVATE
+        asked_about = len(asked) if is_private else len(asked) - sum(is_special)
+        assert listed["unknown"] == asked_about - sum(counts.values())
+
+
+def test_text_and_errors(tmp_path: Path) -> None:
+    log = tmp_path / "asked.txt"
+    log.write_text("10.0.0.1\n10.1.0.1\n10.1.0.2\n8.8.8.8\n127.0.0.1\n")
+    options = ("--dataset", str(own_dataset()))
+    done = run("summarize", str(log), "--by", "own.site_id", *options)
+    lines = done.stdout.splitlines()
+    begin = lines.index("own.site_id, 3 different")
+    assert [line.split()[:2] for line in lines[begin + 1 :]] == [
+        *(["Branch", "2"], ["HQ", "1"], ["the", '"1"'], ["unknown", "1"])
+    ]
+    assert "countries" not in done.stdout
+    for name, message in (
+        ("own.site", "did you mean 'own.site_id'?"),
+        ("time.current_time", "is not stored"),
+    ):
+        refused = run("summarize", str(log), "--by", name, *options)
+        assert refused.returncode == 2
+        assert message in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["location.country_name", "asn", "time.zone"])
+def test_fields_of_the_contract(name: str) -> None:
+    done = run("summarize", "-", "--by", name, "-d", "bundled", "--json", text="8.8.8.8\n1.1.1.1\n")
+    (listed,) = [value for value in json.loads(done.stdout).values() if isinstance(value, dict)]
+    assert sum(one["addresses"] for one in listed["top"]) + listed["unknown"] == 2
