@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import geolookup
@@ -53,3 +55,22 @@ def test_a_dataset_with_own_columns(dataset: Any) -> None:
         "2001:4860:4860::8888": {"site_id": "dns6", "tags": ["dns"]},
     }
     assert dict(zip(listed, own_at(dataset(), *listed), strict=True)) == listed
+
+
+def test_whole_numbers_that_a_file_states_as_floats(tmp_path: Path) -> None:
+    """JSON has one type of numbers; pandas makes floats of integers beside nulls."""
+    numbers = [5, 12345678901, 1 - (1 << 53), 1 << 60, None]
+    lines = [
+        f'{{"network": "8.8.{at}.0/24", "id": {json.dumps(n)}}}' for at, n in enumerate(numbers)
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    ids = pa.array([None if n is None else float(n) for n in numbers])
+    table = pa.table({"network": [f"8.8.{at}.0/24" for at in range(len(numbers))], "id": ids})
+    for source in (tmp_path / "a.jsonl", table):
+        report = geolookup.build(
+            sources=[source], columns={"id": "integer"}, output=tmp_path / "d", force=True
+        )
+        assert report.sources[0].nulled == {"own.id": 1}, "a float beyond 2^53 is not exact"
+        addresses = (f"8.8.{at}.1" for at in range(len(numbers)))
+        values = [answer.get("id") for answer in own_at(tmp_path / "d", *addresses)]
+        assert values == [*numbers[:3], None, None]

@@ -126,9 +126,34 @@ def test_one_generation_for_the_same_rows_of_any_library() -> None:
     assert len(ids) == 1
 
 
-def test_columns_of_the_recipe() -> None:
-    """They are checked as in a recipe file."""
-    assert "columns" in refused(SITES, columns={"isp": "text"})
+def test_own_columns() -> None:
+    """They are declared and checked as in ``[columns]`` of a recipe file."""
+    table = SITES.rename_columns(["network", "site", "own.risk", "latitude", "longitude"])
+    columns = {"site": "text", "risk": {"type": "integer", "private": True}}
+    geolookup.build(sources=[table], columns=columns, output="d")
+    with geolookup.open("d") as engine:
+        assert engine.own("8.8.8.8") == {"site": "one", "risk": 5}
+        assert engine.own("9.9.9.9") == {"site": "three", "risk": None}
+    assert not geolookup.check(sources=[table], columns=columns).has_problem
+    assert "'isp' is a name of the contract" in refused(SITES, columns={"isp": "text"})
+    assert "'txt' is not a type of a column" in refused(SITES, columns={"site": "txt"})
+    assert "columns is not a table" in refused(SITES, columns=["site"])
+
+
+def test_a_dataset_is_a_source() -> None:
+    """Its path is enough: the format is detected."""
+    geolookup.build(sources=[SITES], output="base", name="base")
+    over = pa.table({"network": ["8.8.8.8"], "isp": ["over"], "site": ["x"]})
+    geolookup.build(sources=[over, "base"], columns={"site": "text"}, output="d")
+    assert isps(Path("d"), "8.8.8.8", "8.8.8.9", "9.9.9.9") == ["over", "one", "three"]
+    with geolookup.open("d") as engine:
+        assert [source.dataset for source in engine.metadata.sources] == [None, "base"]
+
+
+def test_a_restricted_table() -> None:
+    """The keys that leave out parts of a source hold for a table too."""
+    table = {"table": SITES, "families": [4], "within": "8.0.0.0/8"}
+    assert answers(table) == [KNOWN[0], {}, {}]
 
 
 # --- rejected rows

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -111,3 +112,58 @@ def described(dataset: Path) -> Any:
     metadata = read_manifest(dataset).metadata()
     sources = [(source.rows, source.coverage, source.date) for source in metadata.sources]
     return sources, metadata.fields, metadata.counts, metadata.coverage
+
+
+OWN: dict[str, Any] = {
+    "site_id": {"type": "text", "private": True},
+    "risk": "integer",
+    "share": "real",
+    "is_vpn": {"type": "boolean", "group": "threat"},
+    "tags": "texts",
+}
+_SCHEMA = pa.schema(
+    {
+        "network": pa.string(),
+        "site_id": pa.string(),
+        "risk": pa.int64(),
+        "share": pa.float64(),
+        "is_vpn": pa.bool_(),
+        "tags": pa.list_(pa.string()),
+    }
+)
+_TEXTS = st.text(max_size=4)
+_ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "network": st.sampled_from(("8.8.8.0/24", "8.8.0.0/16", "10.0.0.0/8", "fd00::/8")),
+            "site_id": st.none() | _TEXTS,
+            "risk": st.none() | st.integers(1 - (1 << 53), (1 << 53) - 1),
+            "share": st.none() | st.floats(allow_nan=False, allow_infinity=False),
+            "is_vpn": st.none() | st.booleans(),
+            "tags": st.none() | st.lists(_TEXTS, max_size=3),
+        }
+    ),
+    min_size=1,
+    max_size=12,
+)
+_OWN_KINDS = ("arrow", "stream", "polars", "polars lazy")
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=needs(*{"polars"} & {*kind.split()})) for kind in _OWN_KINDS]
+)
+@settings(max_examples=scaled(5, 60), suppress_health_check=list(HealthCheck))
+@given(_ROWS, st.lists(st.integers(0, 12), max_size=2))
+def test_own_columns_of_tables(kind: str, rows: list[dict[str, Any]], cuts: list[int]) -> None:
+    """JSON lines have values of the same types."""
+    with TemporaryDirectory() as name, mock.patch.object(typed_rows, "BATCH_ROWS", 5):
+        folder = Path(name)
+        (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        table = TABLES[kind](pa.Table.from_pylist(rows, _SCHEMA), cuts)
+        contents = []
+        for number, source in enumerate(({"table": table}, {"path": str(folder / "a.jsonl")})):
+            output, sources = folder / str(number), [{**source, "empty": "ok"}]
+            geolookup.build(sources=sources, columns=OWN, output=output, max_rejects=10**9)
+            contents.append(content(output))
+            contents[-1].pop(MANIFEST)
+        assert contents[0] == contents[1]

@@ -89,11 +89,26 @@ def _check_type(member: Member, name: str, column: pa.Field, kind: pa.DataType) 
 
 
 def _without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a dictionary of views as one of texts: Arrow takes no items of views."""
+    """Return a column with texts for the views in its dictionaries, lists and structs.
+
+    Arrow takes no items of views. A column of plain views is converted batch by batch.
+    """
     kind = column.type
-    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
-        return column.cast(pa.dictionary(kind.index_type, pa.large_string()))
-    return column
+    plain = kind if pa.types.is_string_view(kind) else _without_view(kind)
+    return column if plain == kind else column.cast(plain)
+
+
+def _without_view(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _without_view(kind.value_type))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        values = _without_view(kind.value_type)
+        return kind if values == kind.value_type else pa.large_list(values)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_view(field.type)) for field in kind])
+    return kind
 
 
 def _batches(rows: pa.Table) -> Iterator[pa.RecordBatch]:
