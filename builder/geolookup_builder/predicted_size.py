@@ -1,7 +1,7 @@
 """The size of a dataset, predicted: a recipe is compiled in memory, and nothing is written.
 
-The bytes of each file are counted as they would be written. Only the manifest and a signature are
-not counted: they have a few kilobytes.
+The bytes of each file are counted as they would be written. Only the manifest, of about 20 kB, and
+a signature are not counted.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def predicted_size(recipe: Recipe, options: Options, progress: Progress) -> Size
     """Return the size of the dataset of a recipe."""
     tables = compiled_tables(recipe, options, progress)
     files = {name: _bytes(table) for name, table in tables.items()}
-    mapped = sum(files.get(name, 0) for name in fmt.ANSWERING)
+    mapped = sum(files.get(name, 0) for name in (*fmt.ANSWERING, fmt.OWN))
     return SizeReport(files, counts(tables), sum(files.values()), mapped)
 
 

@@ -114,7 +114,7 @@ def size(
     --family, --fields) it is a dataset, a store or an archive, as for `slice`.
 
     The recipe is compiled in memory: this takes about the time of `build`. The bytes are
-    exact but for the manifest of a few kilobytes. Memory is the size of the files that
+    exact, but without the manifest of about 20 kB. Memory is the size of the files that
     lookups read: they are mapped, and all processes share them.
 
     Example: geolookup size recipe.toml

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from geolookup_builder import output_files
 
-from geolookup import publish
+from geolookup import build, publish
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import OutputError
+from geolookup.filesystem import limits
 from geolookup.integrity import files, verify
 from geolookup.integrity.files import generation
 from geolookup.integrity.tables import Tables
@@ -63,6 +64,17 @@ def test_build(small: Path) -> None:
     error = unwritable(small, {"a.csv": f"network,city_name\n{rows}"})
     assert "are free on its disk" in str(error)
     assert left(small) == ["a.csv", "filler", "recipe.toml"]
+
+
+def test_a_part_of_a_dataset(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = {"format": "dataset", "path": "bundled", "within": "8.0.0.0/8"}
+    with pytest.raises(OutputError, match="are free on its disk"):
+        build(sources=[source], output=small / "part")
+    # Other files take the space while the dataset is written.
+    monkeypatch.setattr(limits, "check_space", lambda *_: None)
+    with pytest.raises(OutputError, match="No space left"):
+        build(sources=[source], output=small / "part")
+    assert left(small) == []
 
 
 def test_a_dataset_that_reads_back_otherwise_gets_no_name(
