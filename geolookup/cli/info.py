@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,8 +31,9 @@ def info(dataset: str | None, as_json: bool) -> None:
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     Known is the share of addresses with a value: of the public IPv4 addresses, and
-    of the IPv6 addresses with any value. Also prints the kernel in use, compiled or
-    python, and the version and source of the time zone rules.
+    of the IPv6 addresses with any value. Private are the own columns that are known in
+    special-purpose space too. Also prints the kernel in use, compiled or python, and
+    the version and source of the time zone rules.
 
     Example: geolookup info mydata
     """
@@ -65,12 +66,16 @@ def _lines(
     yield f"kernel      {kernel}"
     yield f"time zones  {metadata.time_zones}"
     yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
+    yield f"private     {', '.join(_private(metadata)) or 'no own column'}"
     yield f"known       IPv4: of the {coverage['ipv4'].of:,} public addresses"
     yield "            IPv6: of the addresses with any value; most others are unassigned"
     yield f"{'':<33}{'IPv4':>8}{'IPv6':>9}"
     for path in coverage["ipv4"].with_value:
         shares = (coverage[family].share(path) for family in ("ipv4", "ipv6"))
         yield f"  {path:<31}" + " ".join(f"{share:8.2%}" for share in shares)
+    if metadata.columns:
+        yield "own columns"
+        yield from map(_column_line, metadata.columns)
     yield "sources, in order of precedence"
     for source in metadata.sources:
         terms = source.date or "no date", source.licence or "no licence stated"
@@ -80,6 +85,18 @@ def _lines(
     yield "reference tables"
     for credit in metadata.credits:
         yield f"  {credit['name']}, {credit['licence']}: {credit['attribution']}"
+
+
+def _private(metadata: Metadata) -> Iterator[str]:
+    """Yield the own columns that are known in special-purpose space too."""
+    return (f"own.{column['name']}" for column in metadata.columns if column.get("private"))
+
+
+def _column_line(column: Mapping[str, Any]) -> str:
+    group = f", group {column['group']}" if "group" in column else ""
+    private = ", private" if column.get("private") else ""
+    meaning = f": {column['description']}" if "description" in column else ""
+    return f"  own.{column['name']:<27} {column['type']}{group}{private}{meaning}"
 
 
 def _coverage_lines(coverage: Mapping[str, Mapping[str, int]], before: str) -> Iterator[str]:

@@ -30,7 +30,7 @@ def deciding_rows(
 
     ``{"source", "date", "licence", "file", "line", "range", "values"}`` each:
     ``line`` is None if the file has no lines, ``range`` is as stated, and
-    ``values`` holds the fields of the row by layer, for those of ``layers`` that are
+    ``values`` holds the fields of the row by layer, for the ``layers`` that are
     known.
     """
     lines, ranges, values = _Lines(dataset), _Ranges(dataset), _RowValues(dataset, layers)

@@ -74,11 +74,12 @@ class Probe:
             with suppress(DatasetError, InvalidAddressError):
                 assert 0 <= state.rows_and_prefix(text)[2] <= 128
             _view(kernel, text)
-        return [_answer(lambda ip: kernel.lookup_json(ip, at=_AT), text) for text in self._texts]
+        answers = [_answer(lambda ip: kernel.lookup_json(ip, at=_AT), text) for text in self._texts]
+        return answers + [_own(kernel, text) for text in self._texts if dataset.schema.own]
 
     def explain(self, folder: Path) -> None:
         """Ask who decided: this reads files that no lookup reads."""
-        for text in EXPLAINED:
+        for text in (*EXPLAINED, "10.0.0.1"):
             with suppress(DatasetError):
                 dataset = Dataset(folder)
                 sources = dataset.manifest.metadata().sources
@@ -106,6 +107,13 @@ def _answer(lookup: Callable[[str], bytes], text: str) -> bytes | None:
         return None
     _check_answers([answer])
     return answer
+
+
+def _own(kernel: Any, text: str) -> bytes | None:
+    try:
+        return _compact(kernel.own(text))
+    except DatasetError:
+        return None
 
 
 def _compact(answer: object) -> bytes:

@@ -31,6 +31,7 @@ from geolookup.errors import DatasetError
 from geolookup.integrity import verify
 from tests.corrupt.probe import KERNELS, LOOKUPS, Probe, addresses
 from tests.damage import copied, whole
+from tests.own_sources import full_dataset
 
 _PART = 1000
 
@@ -127,10 +128,17 @@ def _swept(dataset: Path, kernel: str, forged: bool, lookups: int, flips: list[F
 
 
 def sweep(
-    kernel: str, *, sample: int | None, seed: int, forged: bool, jobs: int, lookups: int = LOOKUPS
+    kernel: str,
+    *,
+    sample: int | None,
+    seed: int,
+    forged: bool,
+    jobs: int,
+    lookups: int = LOOKUPS,
+    own: bool = False,
 ) -> Outcome:
     """Flip every byte, or so many; return what became of them. One job runs in this process."""
-    dataset = whole("full")
+    dataset = full_dataset() if own else whole("full")
     flips = flips_of(dataset, seed, sample, forged=forged)
     parts = [flips[begin : begin + _PART] for begin in range(0, len(flips), _PART)]
     work = partial(_swept, dataset, kernel, forged, lookups)
@@ -151,6 +159,7 @@ def _joined(outcomes: Iterable[Outcome]) -> Outcome:
 @click.option("--kernel", type=click.Choice([*KERNELS]), default="compiled")
 @click.option("--sample", type=int, help="Flips, at least one a file; all bytes without.")
 @click.option("--seed", default=20261121)
+@click.option("--own", is_flag=True, help="Of a dataset with own columns.")
 @click.option("--forged", is_flag=True, help="With the digests made to fit.")
 @click.option("--jobs", default=os.cpu_count() or 1)
 def main(**options: Any) -> None:

@@ -23,10 +23,12 @@ def kernel() -> str:
         return engine.kernel
 
 
-def swept(kernel: str, sample: int, *, forged: bool) -> Counter[tuple[str, str]]:
+def swept(kernel: str, sample: int, *, forged: bool, own: bool = False) -> Counter[tuple[str, str]]:
     """Flip in this process, or in processes of their own, whose crash is a failure like others."""
     amounts = {"jobs": scaled(1, 2), "lookups": scaled(100, LOOKUPS)}
-    counts, failures = sweep(kernel, sample=sample, seed=20261121, forged=forged, **amounts)
+    counts, failures = sweep(
+        kernel, sample=sample, seed=20261121, forged=forged, own=own, **amounts
+    )
     assert failures == []
     return counts
 
@@ -51,6 +53,13 @@ def test_flips_whose_digest_was_made_to_fit(kernel: str) -> None:
     counts = swept(kernel, flips, forged=True)
     assert total(counts, "found", "missed") == flips
     assert total(counts, "found") > flips // 3  # two thirds of all bytes; the rest is padding
+
+
+@pytest.mark.parametrize("forged", [False, True])
+def test_flips_of_own_columns(kernel: str, forged: bool) -> None:
+    counts = swept(kernel, scaled(25, 1_000), forged=forged, own=True)
+    assert (fmt.OWN, "found") in counts or forged
+    assert forged or not total(counts, "missed")
 
 
 @pytest.mark.long

@@ -1,0 +1,65 @@
+"""Damage to own columns: ``verify`` names file, column and row; lookups answer or refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup.dataset import layout as fmt
+from geolookup.errors import DatasetError
+from geolookup.integrity import examine
+from tests.corrupt.forging import Change, manifest, put, replaced, rewrite
+from tests.corrupt.probe import Probe, look_up, probes
+from tests.damage import copied
+from tests.own_sources import full_dataset
+
+V4, VALUES = fmt.PROVENANCE[4], fmt.EXPLAINED_VALUES
+#: File, column, change, and the message.
+CASES: tuple[tuple[str, str, Change, str], ...] = (
+    (fmt.IPV4, "own", put(1, 10**6), "row 1: outside own.arrow"),
+    (fmt.IPV6, "own", put(0, 2**32 - 1), "row 0: outside own.arrow"),
+    (fmt.IPV4, "own", put(0, 1), "of a column that is not private"),
+    (fmt.OWN, "site_id", put(0, "Nowhere"), "row 0: not unknown"),
+    (fmt.OWN, "site_id", put(1, ""), "row 1: an empty text"),
+    (fmt.OWN, "tags", put(1, ["a", ""]), "row 1: an empty text in a list"),
+    (fmt.OWN, "risk_score", put(1, 12345), "differs from the other columns"),
+    (fmt.OWN, "share", put(1, float("nan")), "row 1: not from "),
+    (fmt.OWN, "is_tor", put(1, True), "differs from the other columns"),
+    (fmt.OWN, "json", put(1, "{}"), "not the checksum of the row's text"),
+    (V4, "own.threat", put(1, 9), "row 1: of 3 sources"),
+    (VALUES, "own.tags", put(1, ["x"]), "not the values of one layer"),
+)
+
+
+@pytest.fixture(name="probes", scope="module")
+def _probes() -> list[Probe]:
+    return probes()
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    return copied(full_dataset(), tmp_path / "copy")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}-{case[3][:20]}")
+def test_damage_of_own_columns(
+    dataset: Path, probes: list[Probe], case: tuple[str, str, Change, str]
+) -> None:
+    name, column, change, problem = case
+    replaced(dataset, name, column, change)
+    messages = [str(damage) for damage in examine(dataset).damages]
+    assert any(f"{dataset / name}: " in text and problem in text for text in messages), messages
+    look_up(dataset, probes, explain=True)
+
+
+@pytest.mark.parametrize(
+    "columns", [[], [{"name": "site_id", "type": "string"}], "text", [{"name": "other"}], {}]
+)
+def test_columns_of_a_manifest(dataset: Path, columns: object) -> None:
+    document = manifest(dataset)
+    rewrite(dataset, document | {"columns": columns})
+    assert examine(dataset).damages
+    with pytest.raises(DatasetError), geolookup.open(dataset) as engine:
+        engine.own("8.8.8.8")
