@@ -138,8 +138,7 @@ def _product(
     match = matching_product(kinds, paths)
     product = match[0] if match else _NAMED
     # A key that the sample lacks, such as a rare flag, may be in other records.
-    keys = paths.union(*(offer.columns for offer in product.offers.values()))
-    own_offers = own.choose(product.offers, keys, own.mapped.values())
+    own_offers = own.choose(product.offers, paths, own.mapped.values(), is_sample=True)
     if mapping is not None:
         return mapping.with_own(own_offers)
     if match is not None and not product.refusal:

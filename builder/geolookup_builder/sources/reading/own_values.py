@@ -118,11 +118,18 @@ class OwnRequest:
     known: set[str] = field(default_factory=set)  # the names that files offered
 
     def choose(
-        self, offers: Offers, names: Collection[str], others: Collection[str] = ()
+        self,
+        offers: Offers,
+        names: Collection[str],
+        others: Collection[str] = (),
+        *,
+        is_sample: bool = False,
     ) -> dict[str, Offer]:
         """Return the offers of the own columns that a file with the columns ``names`` has.
 
-        ``others`` are the columns that a source may map though no offer has them.
+        ``others`` are the columns that a source may map though no offer has them. If ``names`` are
+        of a sample, the file may have the other offered columns too. Raises BuildError for an own
+        column with another type than its offered one.
         """
         own_offers = {}
         if self.mapped:
@@ -132,6 +139,8 @@ class OwnRequest:
             if offer is not None and offer.is_in(names):
                 if column not in self.mapped or name not in names:  # not a column of the file
                     self._check_type(column, name)
+                own_offers[column] = offer
+            elif offer is not None and is_sample and self._type_error(column, name) is None:
                 own_offers[column] = offer
             elif column in self.mapped and name in others:
                 own_offers[column] = stated(name)
@@ -160,13 +169,18 @@ class OwnRequest:
                 raise BuildError(self.spec.recipe, problem, remedy=remedy)
 
     def _check_type(self, column: str, name: str) -> None:
+        if error := self._type_error(column, name):
+            raise error
+
+    def _type_error(self, column: str, name: str) -> BuildError | None:
+        """Return the error of an own column that has another type than its offered one."""
         field, vendor_column = self.spec.schema.by_source_column[column], offered_column(name)
-        if vendor_column is not None:
-            kind = column_members(field)["type"]
-            if kind != vendor_column.type:
-                problem = f"columns.{field.member} is {kind}, but {name} is {vendor_column.type}"
-                remedy = f'write {field.member} = "{vendor_column.type}" in [columns]'
-                raise BuildError(self.spec.recipe, problem, remedy=remedy)
+        kind = column_members(field)["type"]
+        if vendor_column is None or kind == vendor_column.type:
+            return None
+        problem = f"columns.{field.member} is {kind}, but {name} is {vendor_column.type}"
+        remedy = f'write {field.member} = "{vendor_column.type}" in [columns]'
+        return BuildError(self.spec.recipe, problem, remedy=remedy)
 
 
 def own_request(spec: SourceSpec, *, with_fields: bool = False) -> OwnRequest:

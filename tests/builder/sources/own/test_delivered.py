@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.vendor_columns import COLUMNS, offered_column, with_language
 
@@ -64,3 +65,17 @@ def test_nothing_unless_the_recipe_asks(tmp_path: Path) -> None:
             assert set(after.numbers.unread) <= set(before.numbers.unread)
     assert hints
     assert all("or declare " in hint and hint.endswith("in [columns]") for hint in hints)
+
+
+@pytest.mark.long
+def test_each_column_by_itself(tmp_path: Path) -> None:
+    """A column does not depend on the others that are declared."""
+    for at, case in enumerate(CASES):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        for name in {name for known in case.known.values() for name in known}:
+            rows = delivered(folder, case.files, case.format, case.path, columns={name: ALL[name]})
+            assert rows == {
+                network: {name: known[name]} if name in known else {}
+                for network, known in case.known.items()
+            }, (case.format, name)

@@ -53,6 +53,29 @@ def test_a_source_maps_offered_names_and_columns_of_its_files(tmp_path: Path) ->
         assert mapped(folder, files, format_, text) == known, text
 
 
+def test_names_in_several_languages(tmp_path: Path) -> None:
+    """Of Locations in each; a language without a file, or without a name, is unknown."""
+    pt = test_maxmind.DE.replace(",de,", ",pt-BR,").replace("Alphastadt", "Alfa")
+    names = ("en", "de", "pt_br", "zh_cn")
+    columns = {f"city_name_{name}": "text" for name in names}
+    files = {**CITY, "de.csv": test_maxmind.DE, "pt.csv": pt}
+    known = {"city_name_en": "Alpha Town", "city_name_de": "Alphastadt", "city_name_pt_br": "Alfa"}
+    for locale in ("en", "de"):
+        rows = delivered(
+            tmp_path, files, "maxmind", "*.csv", f'locale = "{locale}"', columns=columns
+        )
+        assert rows == {NET: known}
+    with pytest.raises(BuildError, match=r"no file of \*\.csv has 'city_name_zh_cn'"):
+        batches(
+            tmp_path,
+            files,
+            "maxmind",
+            "*.csv",
+            {"mine": "text"},
+            'columns = { mine = "city_name_zh_cn" }',
+        )
+
+
 @needs("maxminddb")
 def test_keys_of_mmdb_files(tmp_path: Path) -> None:
     record = {
@@ -72,6 +95,10 @@ def test_keys_of_mmdb_files(tmp_path: Path) -> None:
         # The product still decides the fields, unless the recipe names their keys.
         assert batch.fields["country_code"].to_pylist() == ["CH"]
         assert ("city_name" in batch.fields) == ("country_code" not in text)
+    # City files may have a domain, but this one does not: the type is free.
+    assert batches(tmp_path, file, "mmdb", "a.mmdb", {"domain": "integer"})
+    with pytest.raises(BuildError, match=r"columns\.is_anycast is text"):
+        batches(tmp_path, file, "mmdb", "a.mmdb", {"is_anycast": "text"})
     other = {"a.mmdb": mmdb({NET: {"x": {"y": "z"}}})}
     assert mapped(tmp_path, other, "mmdb", '{ mine = "x.y" }') == {"mine": "z"}
     with pytest.raises(BuildError, match=r"no record has a value at 'x\.z'; did you mean 'x\.y'"):
