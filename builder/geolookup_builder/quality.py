@@ -112,6 +112,8 @@ def _truth(table: Table) -> tuple[str, tuple[str, ...]]:
             table.refuse(key, f"needs quality.{other}", f"write {example}")
     if "truth" not in table:
         return "", ()
+    if "://" in table.text("truth"):
+        table.refuse("truth", "is an address", "download the file, and write its path")
     from geolookup.comparison.scoring.agreement import SCORE_METRICS
     from geolookup.comparison.scoring.joint import REQUESTS
 

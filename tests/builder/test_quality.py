@@ -165,6 +165,7 @@ WRONG = {
     "min_coverage = { city = 60 }": "quality.min_coverage.city is not a percentage",
     'min_coverage = { ipv6.cty = "60%" }': "quality.min_coverage: no field 'cty'",
     'truth = "truth.csv"': "quality.truth needs quality.fail_if",
+    'truth = "https://example.com/truth.csv"\nfail_if = []': "quality.truth is an address",
     'fail_if = ["country_agree < 97%"]': "quality.fail_if needs quality.truth",
     'truth = "truth.csv"\nfail_if = ["country_moved > 1%"]': (
         "quality.fail_if: no metric 'country_moved' in gate 'country_moved > 1%'"
@@ -255,6 +256,18 @@ def test_own_columns_are_expected_in_private_space_too(tmp_path: Path) -> None:
     error = refused(tmp_path, f"{text}[quality]\nexpect = {json.dumps(items)}\n", {"a.csv": OWN})
     assert [demand.is_met for demand in error.report.quality] == brute  # type: ignore[attr-defined]
     assert 10 < sum(brute) < len(brute) - 10
+
+
+def test_a_network_around_space_that_carries_ipv4(tmp_path: Path) -> None:
+    """::/0 has one value if all of IPv4 has it too."""
+    networks = ("::/0", "2000::/3", "::ffc0:0:0/90", "2002::/15", "0.0.0.0/0")
+    expect = json.dumps([[network, "own.site", "A"] for network in networks])
+    text = f'[dataset]\nname = "d"\n{COLUMNS}[quality]\nexpect = {expect}\n'
+    rows = "network,site,country_code\n0.0.0.0/0,A,\n::/0,A,\n"
+    _, report = build_at(tmp_path, {"a.csv": rows}, text)
+    assert all(demand.is_met for demand in report.quality)
+    error = refused(tmp_path, text, {"a.csv": f"{rows}127.0.0.1,B,\n"})
+    assert [demand.observed for demand in error.report.quality] == ['"B" at 127.0.0.1'] * 5  # type: ignore[attr-defined]
 
 
 def test_coverage_of_own_columns_is_of_public_space(tmp_path: Path) -> None:
