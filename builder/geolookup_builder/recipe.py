@@ -145,7 +145,7 @@ def of_document(
     )
     tables = document.table("tables", "countries")
     countries = path.parent / tables.text("countries") if "countries" in tables else None
-    enrich, update = _enrich(document), _update(document)
+    enrich, update = _enrich(document), _update(document, schema)
     explains_rows = _explains_rows(dataset)
     fields = _dataset_fields(dataset, schema) if "fields" in dataset else None
     quality = read_quality(document, schema)
@@ -294,13 +294,14 @@ def _kilometres(weather: Table) -> float:
     return float(value)
 
 
-def _update(document: Table) -> Update:
+def _update(document: Table, schema: Schema) -> Update:
     table = document.table("update", "fail_if", "keep")
     keep = table.values.get("keep", KEEP)
     if not isinstance(keep, int) or isinstance(keep, bool) or keep < 1:
         table.refuse("keep", "is not a number of generations, 1 or more", f"write keep = {KEEP}")
     if "fail_if" not in table:
         return Update((), keep)
-    from geolookup.comparison.gates import DIFF_METRICS
+    from geolookup.comparison.gates import diff_metrics
 
-    return Update(table.gates("fail_if", DIFF_METRICS), keep)
+    metrics = diff_metrics(field.path for field in schema.own)
+    return Update(table.gates("fail_if", metrics), keep)

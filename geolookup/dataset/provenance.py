@@ -234,7 +234,7 @@ class _Around:
         if (layer, row) not in self._of_rows:
             record = self._own(row) if is_own else self._state.record(location, row)["network"]
             values = [record.get(name) for name in self._schema.stated[layer]]
-            self._of_rows[layer, row] = json.dumps(values)  # a list is no key
+            self._of_rows[layer, row] = json.dumps(values)  # a list cannot be a key
         return self._of_rows[layer, row]
 
     def prefix(self, first: int, last: int) -> str:

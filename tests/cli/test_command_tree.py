@@ -166,7 +166,7 @@ def test_a_group_without_a_command_shows_its_help() -> None:
 
 #: Options whose help names the object of their command; the others have one help everywhere.
 OF_A_COMMAND = {
-    *("accounts", "base", "fail-if", "fields", "force", "format", "json", "keep", "output"),
+    *("accounts", "base", "by", "fail-if", "fields", "force", "format", "json", "keep", "output"),
     *("time-column", "top", "traffic", "truth", "within", "family"),
 }
 #: Options with one name and two meanings, each as in programs that users know.

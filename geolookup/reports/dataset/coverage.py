@@ -20,12 +20,14 @@ _NOTE = (
     "because most of the space is not assigned. Fields with equal shares have one bar: "
     "+ 2 stands for two more fields."
 )
+_OWN_NOTE = "Special-purpose space does not count, where private own columns may be known too."
 
 
 def coverage_section(facts: Facts) -> Section:
     """Return the depth of locations and the null share of each field, by family."""
     charts = [_depth_chart(facts), *(_null_chart(facts, family) for family in (4, 6))]
-    return charts_section("coverage", "Coverage", _NOTE, charts)
+    own = [_OWN_NOTE] if facts.dataset.schema.private_layers else []
+    return charts_section("coverage", "Coverage", " ".join([_NOTE, *own]), charts)
 
 
 def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:

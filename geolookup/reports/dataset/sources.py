@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from geolookup.contract.fields import LOCATION
+from geolookup.contract.fields import LOCATION, OWN
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
 from geolookup.dataset.manifest import OLD_AFTER
 from geolookup.dataset.metadata import Metadata, Source, data_age
@@ -23,6 +23,10 @@ _NOTE = (
     "Sources are numbered in order of precedence: in each layer, the first source that knows an "
     "address decides. IPv4: shares of the public addresses. IPv6: shares of the known addresses."
 )
+_PRIVATE_NOTE = (
+    "Private own columns are known in special-purpose space too: theirs are shares of the "
+    "addresses that have them."
+)
 
 
 def sources_section(facts: Facts) -> Section:
@@ -30,7 +34,8 @@ def sources_section(facts: Facts) -> Section:
     sources = _by_name(facts.metadata.sources)
     charts = [_provenance(facts, sources, family) for family in ("ipv4", "ipv6")]
     charts.append(_ages(sources))
-    note = " ".join([_NOTE, *_update_sentences(facts)])
+    private = [_PRIVATE_NOTE] if facts.dataset.schema.private_layers else []
+    note = " ".join([_NOTE, *private, *_update_sentences(facts)])
     charts.append(_age_shares(facts))
     return charts_section("sources", "Sources", note, charts, [_decides(facts, sources)])
 
@@ -41,14 +46,24 @@ def _by_name(sources: Sequence[Source]) -> dict[str, Source]:
 
 
 def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Chart:
-    layers, of = list(facts.metadata.coverage), facts.coverage[family].of or 1
+    layers = list(facts.metadata.coverage)
     shares = [
-        [source.coverage.get(layer, {}).get(family, 0) / of for source in sources.values()]
+        [
+            source.coverage.get(layer, {}).get(family, 0) / _addresses(facts, layer, family)
+            for source in sources.values()
+        ]
         for layer in layers
     ]
     title = f"{wording.family(family)}: deciding source, by layer"
     rows = [_words(layer) for layer in layers]
     return stacked_bars(f"provenance-{family}", title, rows, list(sources), shares)
+
+
+def _addresses(facts: Facts, layer: str, family: str) -> int:
+    """Return the number of addresses that the shares of a layer are of, 1 for none."""
+    if layer in facts.dataset.schema.private_layers:
+        return facts.metadata.coverage[layer][family] or 1
+    return facts.coverage[family].of or 1
 
 
 def _ages(sources: Mapping[str, Source]) -> Chart:
@@ -100,22 +115,23 @@ def _decides(facts: Facts, sources: Mapping[str, Source]) -> Table:
     heads = ((f"IPv{family} {unit}", f"share of IPv{family}") for family, unit in UNITS.items())
     head = ("Source", "layer", *chain.from_iterable(heads))
     rows = [
-        (wording.name(name), _words(layer), *_counts(facts, count))
+        (wording.name(name), _words(layer), *_counts(facts, layer, count))
         for name, source in sources.items()
         for layer, count in source.coverage.items()
     ]
     return Table("What each source decides", head, rows, (1,), counts_to_hide(6, 4))
 
 
-def _counts(facts: Facts, addresses: Mapping[str, int]) -> Iterator[str]:
+def _counts(facts: Facts, layer: str, addresses: Mapping[str, int]) -> Iterator[str]:
     for family, unit in UNIT_ADDRESSES.items():
         count = addresses.get(f"ipv{family}", 0)
         yield wording.count(count / unit)
-        yield wording.percent(count / (facts.coverage[f"ipv{family}"].of or 1))
+        yield wording.percent(count / _addresses(facts, layer, f"ipv{family}"))
 
 
 def _words(layer: str) -> str:
-    return layer.replace("_", " ")
+    """Return the name of a layer; own columns keep theirs."""
+    return layer if layer.startswith(f"{OWN}.") else layer.replace("_", " ")
 
 
 _CREDIT_NOTE = (
