@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-import geolookup
 from geolookup.cli import exit_on_signals, fail, note_age, options, table_options
 from geolookup.cli.command import command
 
@@ -79,7 +78,7 @@ def enrich(
     exit_on_signals()
     if at is not None and time_column is not None:
         fail("--at is for all rows, --time-column for each row; pass one of them")
-    with geolookup.open(dataset) as engine:
+    with options.open_dataset(dataset) as engine:
         fields = options.fields_of(paths, engine.snapshot().dataset.schema)
         enriching = EnrichOptions(
             column=ip_column,

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-import geolookup
 from geolookup.cli import exit_on_signals, options
 from geolookup.cli.command import command
 from geolookup.errors import count_text
@@ -47,6 +46,7 @@ def _names(output: str) -> str:
 
 @command("export", "Write a dataset in the format of another tool.")
 @options.dataset_object
+@options.overlay
 @click.option(
     "--format",
     "format_name",
@@ -78,7 +78,7 @@ def export(
 
     exit_on_signals()
     values = {name: value for name, value in parameters.items() if value not in (None, ())}
-    with geolookup.open(dataset) as engine:
+    with options.open_dataset(dataset) as engine:
         data = engine.snapshot().dataset
         counts = write(data, output, format_name, values, Progress(), force=force)
     counts_text = ", ".join(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import geolookup
 from geolookup.cli import json_text, options
 from geolookup.cli.command import command, group
 from geolookup.dataset.metadata import Metadata
@@ -25,6 +24,7 @@ _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources an
 
 @command("info", "Describe a dataset.")
 @options.dataset_object
+@options.overlay
 @options.as_json()
 def info(dataset: str | None, as_json: bool) -> None:
     """Describe DATASET, or the current generation of a store: age, known fields, sources, licences.
@@ -39,7 +39,7 @@ def info(dataset: str | None, as_json: bool) -> None:
     """
     from geolookup.dataset.coverage import known_addresses
 
-    with geolookup.open(dataset) as engine:
+    with options.open_dataset(dataset) as engine:
         metadata, kernel, path = engine.metadata, engine.kernel, engine.path
     coverage = known_addresses(path)
     if as_json:

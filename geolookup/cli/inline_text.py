@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-import geolookup
 from geolookup.cli import exit_on_signals, fail, note_age, options, require_output
 from geolookup.cli.command import command
 from geolookup.cli.terminal_text import (
@@ -70,7 +69,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     exit_on_signals()
     require_output("annotate writes the text to it")
     encode = _tag_encoder(is_colored=_is_colored(color))
-    with geolookup.open(dataset) as engine:
+    with options.open_dataset(dataset) as engine:
         state = engine.snapshot()
         try:
             tag_template = Template(template, value_text, "--template", state.dataset.schema)
@@ -150,7 +149,7 @@ def grep(
         fail("grep needs a condition, such as --where country=AT,DE")
     before, after = (own_sequence(sequence, sys.stdout).encode() for sequence in _MARK)
     mark = (before, after) if _is_colored(color) and not inverted else None
-    with geolookup.open(dataset) as engine:
+    with options.open_dataset(dataset) as engine:
         state = engine.snapshot()
         conditions = read_conditions(state.dataset, where, "--where", not_)
         note_age(engine)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-import geolookup
 from geolookup.cli import fail, note_age, options, require_output, table_options
 from geolookup.cli.address_input import blocks
 from geolookup.cli.answer_formats import Csv, Json, parse, with_own
@@ -127,7 +126,7 @@ def lookup(
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
     require_output("answers are written there")
-    with geolookup.open(dataset) as engine:
+    with options.open_dataset(dataset) as engine:
         fields = options.fields_of(paths, engine.snapshot().dataset.schema) or None
         note_age(engine)
         show = _format(form, _Question(engine, fields, clean, compact))

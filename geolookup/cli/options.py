@@ -18,6 +18,7 @@ from geolookup.store.requirements import AGE_NOTICE
 if TYPE_CHECKING:
     from geolookup.contract.fields import Field
     from geolookup.contract.schema import Schema
+    from geolookup.engine import Engine
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,12 +52,43 @@ AS_DATASET = _DatasetPath(readable=False)
 _DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else bundled"
 
 
-dataset = click.option(
-    "-d",
-    "--dataset",
-    metavar="PATH",
+def _keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    context.meta[f"geolookup.{option.name}"] = value
+
+
+#: Sources above the dataset; ``open_dataset`` reads it.
+overlay = click.option(
+    "--overlay",
+    metavar="FILE",
     type=PATH,
-    help=f"Dataset or store to answer from. [default: {_DEFAULT_DATASET}]",
+    expose_value=False,
+    callback=_keep,
+    help="Data or a recipe whose answers come before the dataset's; compiled once into the cache.",
+)
+
+
+def overlay_path() -> str | None:
+    """Return the value of ``--overlay`` of the running command."""
+    path: str | None = click.get_current_context().meta.get("geolookup.overlay")
+    return path
+
+
+def open_dataset(path: str | os.PathLike[str] | None) -> Engine:
+    """Open the dataset of the running command, with its overlay."""
+    import geolookup
+
+    return geolookup.open(path, overlay=overlay_path())
+
+
+dataset = group(
+    click.option(
+        "-d",
+        "--dataset",
+        metavar="PATH",
+        type=PATH,
+        help=f"Dataset or store to answer from. [default: {_DEFAULT_DATASET}]",
+    ),
+    overlay,
 )
 #: The argument DATASET of commands about a dataset.
 dataset_object = click.argument("dataset", type=PATH, required=False)

@@ -126,7 +126,7 @@ def prefixes(
         fail(f"--by is for csv and json: {form} has no values")
     _check_since(since, syntax, output)
     settings = _settings(syntax, names)
-    with geolookup.open(dataset) as engine:
+    with options.open_dataset(dataset) as engine:
         data = engine.snapshot().dataset
         query = _question(data, where, not_, within, family, aggregate=aggregate, by=by)
         with _output_stream(output, force=force) as stream:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import geolookup
 from geolookup.cli import (
     exit_on_signals,
     fail,
@@ -74,7 +73,7 @@ def summarize(
 
     exit_on_signals()
     column = AddressColumn(ip_column, delimiter, header, clean)
-    with geolookup.open(dataset) as engine:
+    with options.open_dataset(dataset) as engine:
         fields = _fields(engine.snapshot().dataset, by)
         summary = Summary(engine, fields=fields)
         count_files(summary, table_files(source, input_format), column)
@@ -137,7 +136,7 @@ def map(  # noqa: A001 - the name of the command
         check_other(file.path, os.fspath(output))
     check_outputs(output, png, force=force)
     column = AddressColumn(ip_column, delimiter, header, clean)
-    with geolookup.open(dataset) as engine:
+    with options.open_dataset(dataset) as engine:
         traffic = Traffic(engine.snapshot())
         summary = Summary(engine, traffic)
         count_files(summary, files, column, TimeColumn(time_column, time_zone))

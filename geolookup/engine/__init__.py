@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from typing import Self
 
     from geolookup.dataset.metadata import Metadata
+    from geolookup.overlays import OverlaidPath
     from geolookup.signing.keys import PublicKey
     from geolookup.signing.trust import TrustedKeys
     from geolookup.store.requirements import MaxAge, OnStale, Requirements
+    from geolookup.store.resolve import DatasetPath
     from geolookup.store.watch import Watch
 
 
@@ -36,12 +38,17 @@ class Engine(NetworkAnswers):
     """
 
     def __init__(
-        self, path: str, dataset: Dataset, requirements: Requirements, *, preload: bool = False
+        self,
+        location: DatasetPath | OverlaidPath,
+        dataset: Dataset,
+        requirements: Requirements,
+        *,
+        preload: bool = False,
     ) -> None:
         super().__init__(dataset)
         check_kernel()
         check_database()
-        self._path, self._requirements, self._preload = path, requirements, preload
+        self._location, self._requirements, self._preload = location, requirements, preload
         if preload:
             dataset.preload()
         self._closed = False
@@ -89,11 +96,9 @@ class Engine(NetworkAnswers):
         DatasetError, and keeps the old dataset, if the new one is damaged, of another
         format version, too old, or lacks fields that the old one has.
         """
-        from geolookup.store import resolve
-
         changed = False
         # Re-check after the swap: another thread may have installed an older dataset.
-        while self.generation != resolve.generation(self._path):
+        while self.generation != self._location.generation():
             self._swap(self._successor(self._open_state().dataset))
             if self._closed:  # another thread closed the engine during the swap
                 self._swap(None)
@@ -101,10 +106,7 @@ class Engine(NetworkAnswers):
         return changed
 
     def _successor(self, old: Dataset) -> State:
-        from geolookup.store import resolve
-
-        check = self._requirements.check_replacement
-        dataset = resolve.open_dataset(self._path, lambda new: check(old, new))
+        dataset = self._location.open_successor(old)
         if self._preload:
             dataset.preload()
         return State(dataset)
@@ -132,11 +134,13 @@ class Engine(NetworkAnswers):
         self.close()
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        dataset = self._open_state().dataset
-        return _reopen, (self._path, dataset.generation, self._requirements.keys, dataset.serial)
+        dataset, location = self._open_state().dataset, self._location
+        overlay = getattr(location, "overlay", None)
+        keys = self._requirements.keys
+        return _reopen, (location.path, dataset.generation, keys, dataset.serial, overlay)
 
     def __repr__(self) -> str:
-        return f"<geolookup.Engine {self._path!r}>"
+        return f"<geolookup.Engine {self._location.path!r}>"
 
 
 def _name_public_class() -> None:
@@ -153,6 +157,7 @@ _name_public_class()
 def open(  # noqa: A001 - the public name
     path: str | os.PathLike[str] | None = None,
     *,
+    overlay: str | os.PathLike[str] | None = None,
     watch: float | None = None,
     max_age: MaxAge | None = None,
     on_stale: OnStale = "warn",
@@ -176,6 +181,12 @@ def open(  # noqa: A001 - the public name
     generation is opened. ``watch`` is the interval in seconds of polls of the path. A new
     generation is installed as by ``reload``. A refused generation is reported once in the log
     ``geolookup``.
+
+    ``overlay`` is a file of data, such as a CSV of your sites, or a recipe: its sources stand above
+    the dataset. The result is compiled into the cache at the first opening (``$GEOLOOKUP_CACHE``,
+    else the user's cache folder), and again when the dataset, the overlay or a local file of its
+    recipe changes; ``reload`` and ``watch`` notice that too. With ``trusted_keys`` the dataset
+    must be signed. The overlay is trusted as a local file.
 
     ``max_age`` is the maximum age of the data: a timedelta, a number of days, or "30d",
     "4w". The oldest dated source that decides any layer sets the age. ``on_stale``
@@ -202,9 +213,9 @@ def open(  # noqa: A001 - the public name
     Raises DatasetError for a path without a dataset, a dataset that is damaged, of another
     format version, refused for its age or not signed by a trusted key; KeyFileError for a file
     that is not a public key; ValueError or TypeError for a malformed option; SettingsError for a
-    malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``.
+    malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``; BuildError for an overlay that does not
+    compile, OutputError for a cache that cannot be written.
     """
-    from geolookup.store import resolve
     from geolookup.store.paths import dataset_path
     from geolookup.store.requirements import Requirements
 
@@ -212,22 +223,37 @@ def open(  # noqa: A001 - the public name
     requirements = Requirements(
         max_age, on_stale, allow_lost_fields=allow_lost_fields, trusted_keys=trusted_keys
     )
-    dataset = resolve.open_dataset(absolute, requirements.check_opened, fallback=fallback)
-    engine = Engine(absolute, dataset, requirements, preload=preload)
+    location = _location(absolute, overlay, requirements)
+    dataset = location.open_dataset(fallback=fallback)
+    engine = Engine(location, dataset, requirements, preload=preload)
     if watch is not None:
         from geolookup.store.watch import Watch
 
-        engine._watch = Watch(engine, absolute, watch)  # noqa: SLF001 - of this module
+        engine._watch = Watch(engine, location.fingerprint, watch)  # noqa: SLF001 - of this module
     return engine
 
 
+def _location(
+    path: str, overlay: str | os.PathLike[str] | None, requirements: Requirements
+) -> DatasetPath | OverlaidPath:
+    if overlay is None:
+        from geolookup.store.resolve import DatasetPath
+
+        return DatasetPath(path, requirements)
+    from geolookup.overlays import OverlaidPath
+
+    return OverlaidPath(path, os.path.abspath(overlay), requirements)
+
+
 def _reopen(
-    path: str, generation: str, trusted_keys: tuple[PublicKey, ...] = (), serial: int = 0
+    path: str,
+    generation: str,
+    trusted_keys: tuple[PublicKey, ...] = (),
+    serial: int = 0,
+    overlay: str | None = None,
 ) -> Engine:
-    from geolookup.store import resolve
     from geolookup.store.requirements import Requirements
 
     requirements = Requirements(trusted_keys=trusted_keys or None)
-    dataset = resolve.open_generation(path, generation)
-    requirements.check_signed(dataset, None, serial)
-    return Engine(path, dataset, requirements)
+    location = _location(path, overlay, requirements)
+    return Engine(location, location.open_generation(generation, serial), requirements)

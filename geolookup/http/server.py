@@ -123,6 +123,7 @@ def _check_stores(settings: Settings) -> None:
     with (
         geolookup.open(
             settings.dataset,
+            overlay=settings.overlay,
             max_age=settings.max_age,
             on_stale=settings.on_stale,
             fallback=True,

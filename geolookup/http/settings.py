@@ -28,6 +28,8 @@ class Settings:
     accounts: str
     #: A dataset directory or a store; None as in ``geolookup.open``.
     dataset: str | None = None
+    #: Data or a recipe above the dataset; None: none.
+    overlay: str | None = None
     #: Address of a mirror that the store ``dataset`` follows; None: none.
     follow: str | None = None
     #: Options of ``geolookup follow`` for these polls.

@@ -47,6 +47,7 @@ class Worker(Application):
         self._gate = GroupCommit(self._accounts)
         self._engine = geolookup.open(
             settings.dataset,
+            overlay=settings.overlay,
             watch=settings.watch,
             max_age=settings.max_age,
             on_stale=settings.on_stale,

@@ -20,6 +20,8 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from geolookup.store.requirements import Requirements
+
     Fingerprint = tuple[int, int, int] | None
 
 
@@ -76,6 +78,36 @@ def open_dataset(
         else:
             if fingerprint(path) == seen:
                 return dataset
+
+
+class DatasetPath:
+    """A path of a dataset or store, as an engine opens it and reloads from it."""
+
+    def __init__(self, path: str, requirements: Requirements) -> None:
+        self.path, self._requirements = path, requirements
+
+    def fingerprint(self) -> Fingerprint:
+        """Return a value that changes when the dataset of the path changes."""
+        return fingerprint(self.path)
+
+    def generation(self) -> str:
+        """Return the current generation; DatasetError without one."""
+        return generation(self.path)
+
+    def open_dataset(self, *, fallback: bool = False) -> Dataset:
+        """Open the current dataset, if it meets the requirements."""
+        return open_dataset(self.path, self._requirements.check_opened, fallback=fallback)
+
+    def open_successor(self, old: Dataset) -> Dataset:
+        """Open the current dataset, verified, if it may replace the old one."""
+        check = self._requirements.check_replacement
+        return open_dataset(self.path, lambda new: check(old, new))
+
+    def open_generation(self, generation: str, serial: int) -> Dataset:
+        """Open one generation, signed no earlier than ``serial``."""
+        dataset = open_generation(self.path, generation)
+        self._requirements.check_signed(dataset, None, serial)
+        return dataset
 
 
 def _current(path: str, published: list[pointer.Publication]) -> Dataset:

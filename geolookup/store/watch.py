@@ -10,12 +10,12 @@ import concurrent.futures.thread  # noqa: F401 - registers its end before ours
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from logging import getLogger
 from threading import Event, Thread
 from typing import Protocol
 
-from geolookup.errors import ClosedError, DatasetError
-from geolookup.store import resolve
+from geolookup.errors import BuildError, ClosedError, DatasetError, OutputError
 
 _log = getLogger("geolookup")
 #: Seconds that the exit of the process waits for a poll that has begun.
@@ -39,17 +39,21 @@ class Reloadable(Protocol):
 class Watch:
     """Polls a path every ``seconds`` and reloads the engine, until it is closed or collected.
 
+    ``fingerprint`` returns a value that changes when the dataset of the path changes.
+
     A refused dataset is reported once in the log ``geolookup``, and retried when the path
     changes again. Raises ValueError unless ``seconds`` is above 0.
     """
 
-    def __init__(self, engine: Reloadable, path: str, seconds: float) -> None:
+    def __init__(
+        self, engine: Reloadable, fingerprint: Callable[[], object], seconds: float
+    ) -> None:
         if not isinstance(seconds, (int, float)) or not seconds > 0:
             raise ValueError("watch is the poll interval in seconds, above 0")
         self._engine = weakref.ref(engine)
-        self._path, self._seconds = path, seconds
+        self._fingerprint, self._seconds = fingerprint, seconds
         #: Unlike any fingerprint at first, so the first poll reloads.
-        self._seen: resolve.Fingerprint | tuple[()] = ()
+        self._seen: object = ()
         self._reported = ""
         self.start()
         _watches.add(self)
@@ -80,15 +84,16 @@ class Watch:
 
     def _poll(self, engine: Reloadable) -> None:
         # Taken before the reload: a change during it is noticed by the next poll.
-        fingerprint = resolve.fingerprint(self._path)
+        fingerprint: object = None
         try:
+            fingerprint = self._fingerprint()
             if fingerprint != self._seen:
                 engine.reload()
                 self._reported = ""
             engine.check_age()
         except ClosedError:
             self.end()
-        except (DatasetError, OSError) as error:
+        except (DatasetError, BuildError, OutputError, OSError) as error:
             self._report(str(error), engine)
         # MemoryError; RuntimeError: no more threads. The next poll tries the same dataset again.
         except (MemoryError, RuntimeError) as error:

@@ -17,6 +17,7 @@ import geolookup
 from geolookup.dataset.files import Dataset
 from geolookup.errors import InvalidAddressError
 from geolookup.store.requirements import Requirements
+from geolookup.store.resolve import DatasetPath
 from tests.skips import needs, optional
 from tests.tables import columns
 from tests.tables.columns import ASNS, IPS
@@ -42,7 +43,8 @@ class Counting(geolookup.Engine):
     """An engine that remembers how many rows it was asked for, call by call."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(path, Dataset(path), Requirements())
+        requirements = Requirements()
+        super().__init__(DatasetPath(path, requirements), Dataset(path), requirements)
         self.asked: list[int] = []
 
     def enrich(self, data: Any, *fields: Any, **options: Any) -> Any:

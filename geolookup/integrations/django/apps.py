@@ -33,6 +33,7 @@ _PROXIES = "TRUSTED_PROXIES"
 #: Parameters of ``geolookup.open`` by name.
 _PARAMETERS = {
     "DATASET": "path",
+    "OVERLAY": "overlay",
     "WATCH": "watch",
     "MAX_AGE": "max_age",
     "ON_STALE": "on_stale",

@@ -1,0 +1,175 @@
+"""A dataset with an overlay: sources above it, compiled once into the cache.
+
+The overlay is a file of data or a recipe. The result is a dataset like any other, so the same kind
+of engine answers from it::
+
+    CACHE/overlays/NAME-IDENTITY/lock     held by the process that compiles
+    CACHE/overlays/NAME-IDENTITY/KEY/     a dataset
+
+IDENTITY is a digest of both paths. KEY is a digest of the base's generation, of the overlay and of
+the files that its recipe names: a change of any makes another dataset. The last two of each overlay
+are kept, and the overlays that were opened last. A dataset that a process has open stays readable.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from geolookup.dataset.files import Dataset
+from geolookup.errors import DatasetError
+from geolookup.filesystem import atomic, open_regular
+from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
+from geolookup.overlays.sources import overlay_files
+from geolookup.remote.cache import default_folder
+from geolookup.store import resolve
+from geolookup.store.requirements import Requirements
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from geolookup.store.resolve import Fingerprint
+
+#: Datasets that are kept of one overlay, and overlays.
+_KEPT, _KEPT_OVERLAYS = 2, 16
+_DIGITS = 32
+_CHUNK = 1 << 20
+
+
+class OverlaidPath:
+    """A path of a dataset or store with an overlay: opened as one dataset.
+
+    The base must meet the trusted keys; the overlay needs no signature.
+    """
+
+    def __init__(self, path: str, overlay: str, requirements: Requirements) -> None:
+        self.path, self.overlay = path, overlay
+        self._requirements = requirements
+        self._name: str | None = None  # of the base in use, and the serial of its signature
+        self._serial = 0
+
+    def fingerprint(self) -> tuple[object, ...]:
+        """Return a value that changes when the base, the overlay or a file of it changes."""
+        return resolve.fingerprint(self.path), *map(_status, overlay_files(self.overlay))
+
+    def generation(self) -> str:
+        """Return the id of the current dataset with the overlay, compiled if it is new."""
+        return self._current().generation
+
+    def open_dataset(self, *, fallback: bool = False) -> Dataset:
+        """Open the current base with the overlay; BuildError, OutputError or DatasetError."""
+        dataset = self._current(fallback=fallback)
+        self._requirements.check(dataset)
+        return dataset
+
+    def open_successor(self, old: Dataset) -> Dataset:
+        """Open the current base with the overlay, verified, if it may replace the old dataset."""
+        dataset = self._current()
+        self._requirements.without_keys().check_replacement(old, dataset)
+        return dataset
+
+    def open_generation(self, generation: str, serial: int) -> Dataset:
+        """Open one result; DatasetError if neither the cache nor the current files give it."""
+        self._serial = serial
+        dataset = self._current()
+        for folder in [] if dataset.generation == generation else self._results():
+            with suppress(DatasetError):
+                cached = Dataset(folder)
+                if cached.generation == generation:
+                    return cached
+        if dataset.generation != generation:
+            problem = f"generation {dataset.generation} where {generation} was pickled"
+            raise DatasetError(self.path, problem, "pickle again")
+        return dataset
+
+    def _current(self, *, fallback: bool = False) -> Dataset:
+        base = resolve.open_dataset(self.path, self._check_base, fallback=fallback)
+        dataset = self._result(base)
+        dataset.serial = base.serial
+        return dataset
+
+    def _check_base(self, base: Dataset) -> None:
+        self._requirements.check_signed(base, self._name, self._serial)
+        if base.serial:
+            self._name, self._serial = base.manifest.metadata().name, base.serial
+
+    def _result(self, base: Dataset) -> Dataset:
+        """Return the dataset of a base with the overlay, from the cache if that has it."""
+        result = self._folder / self._key(base)
+        try:
+            dataset = Dataset(result)
+        except DatasetError:
+            dataset = self._compiled(base, result)
+        for folder in (result, self._folder):  # the order in which they are pruned
+            with suppress(OSError):
+                os.utime(folder)
+        return dataset
+
+    def _compiled(self, base: Dataset, result: Path) -> Dataset:
+        from geolookup.overlays.sources import compile_overlay
+
+        with atomic.output_errors(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with hold_lock(self._folder / "lock"):
+                # Another process may have compiled it meanwhile.
+                with suppress(DatasetError):
+                    return Dataset(result)
+                compile_overlay(self.overlay, base, result)
+                self._prune(result)
+        return Dataset(result)
+
+    def _prune(self, result: Path) -> None:
+        """Remove older results, and overlays that were opened before others."""
+        others = [path for path in self._results() if path != result]
+        for path in others[_KEPT - 1 :]:
+            shutil.rmtree(path, ignore_errors=True)
+        overlays = [path for path in _latest_first(self._folder.parent) if path != self._folder]
+        for path in overlays[_KEPT_OVERLAYS - 1 :]:
+            with suppress(OSError), hold_lock_if_free(path / "lock") as is_free:
+                if is_free:
+                    shutil.rmtree(path, ignore_errors=True)
+
+    def _results(self) -> list[Path]:
+        return [path for path in _latest_first(self._folder) if len(path.name) == _DIGITS]
+
+    @property
+    def _folder(self) -> Path:
+        identity = hashlib.sha256(os.fsencode(f"{self.path}\0{self.overlay}")).hexdigest()
+        name = Path(self.overlay).name[:50] or "overlay"
+        return default_folder() / "overlays" / f"{name}-{identity[:16]}"
+
+    def _key(self, base: Dataset) -> str:
+        """Return the name of a result: a digest of all that it is made of."""
+        digest = hashlib.sha256(base.generation.encode())
+        for path in overlay_files(self.overlay):
+            digest.update(os.fsencode(f"\0{path.name}\0"))
+            digest.update(_digest(path))
+        return digest.hexdigest()[:_DIGITS]
+
+
+def _digest(path: Path) -> bytes:
+    digest = hashlib.sha256()
+    with suppress(OSError), open_regular(path) as file:  # a missing file: the compiler reports it
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.digest()
+
+
+def _status(path: Path) -> Fingerprint:
+    try:
+        status = path.stat()
+    except (OSError, ValueError):  # ValueError: not a path at all
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _latest_first(folder: Path) -> list[Path]:
+    """Return the folders in a folder, the last changed first; none if it cannot be read."""
+    try:
+        folders = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+        dated = [(entry.stat().st_mtime_ns, entry.path) for entry in folders]
+    except OSError:
+        return []
+    return [Path(path) for _, path in sorted(dated, reverse=True)]
