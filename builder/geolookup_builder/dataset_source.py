@@ -103,6 +103,8 @@ def is_dataset_path(spec: SourceSpec) -> bool:
     with reading_errors(str(path)):  # such as a name longer than the system allows
         if path.is_dir():
             return is_dataset(path) or (path / pointer.CURRENT).is_file()
+        if spec.path == BUNDLED_NAME and not path.exists():
+            return True
         return path.name.endswith(SUFFIX) and is_archive(path)
 
 

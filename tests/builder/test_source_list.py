@@ -150,6 +150,18 @@ def test_a_dataset_is_a_source() -> None:
         assert [source.dataset for source in engine.metadata.sources] == [None, "base"]
 
 
+def test_the_bundled_dataset_is_a_source(folder: Path) -> None:
+    """A file of that name is data, as everywhere."""
+    over = pa.table({"network": ["8.8.8.8"], "isp": ["over"]})
+    geolookup.build(sources=[over, "bundled"], output="d")
+    bundled = geolookup.get("8.8.8.8", "country")
+    with geolookup.open("d") as engine:
+        assert engine.get("8.8.8.8", "isp", "country") == ("over", bundled)
+    (folder / "bundled").write_text("network,isp\n8.8.8.0/24,file\n", encoding="utf-8")
+    geolookup.build(sources=["bundled"], output="d", force=True)
+    assert isps(folder / "d", "8.8.8.8") == ["file"]
+
+
 def test_a_restricted_table() -> None:
     """The keys that leave out parts of a source hold for a table too."""
     table = {"table": SITES, "families": [4], "within": "8.0.0.0/8"}
