@@ -17,7 +17,7 @@ from tests.conftest import build_at
 
 ROWS = (
     "network,country_code,city_name,asn\n8.8.8.0/24,US,Mountain View,15169\n8.8.9.0/25,DE,,\n"
-    "2001:4860::/32,US,,15169\n"
+    "8.8.10.0,US,,\n2001:4860::/32,US,,15169\n"
 )
 TRUTH = "ip,country\n8.8.8.8,US\n8.8.9.1,FR\n"
 FEED = "8.8.8.0/24,US,,,\n8.8.9.0/25,FR,,,\n"
@@ -71,6 +71,9 @@ FAILED = {
     ),
     'expect = [["8.8.8.0/23", "country", "US"]]': (
         'expect ["8.8.8.0/23", "country", "US"]: found "DE" at 8.8.9.0'
+    ),
+    'expect = [["8.8.10.0/31", "country", "US"]]': (
+        'expect ["8.8.10.0/31", "country", "US"]: found unknown at 8.8.10.1'
     ),
     'expect = [["8.0.0.0/8", "city"]]': (
         'expect ["8.0.0.0/8", "city"]: found "Mountain View" at 8.8.8.0'
