@@ -6,6 +6,8 @@ most specific network around its first address; the same records as CSV give the
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable, Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -15,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.builder.sources.formats.test_mmdb import folded, lookup
-from tests.builder.sources.own.deliveries import delivered
+from tests.builder.sources.own.deliveries import ALL, delivered
 from tests.skips import needs
 
 pytestmark = needs("maxminddb")
@@ -145,3 +147,97 @@ def test_the_values_of_the_records(tmp_path: Path, shared_data: Path, product: s
         }
         # The tree of some files has empty records for all other networks.
         assert known == values(around[max(around)] if around else {}), network
+
+
+#: By column of Locations, its path in a record; the names are of a language.
+_CODES = {
+    "country_iso_code": ("country", "iso_code"),
+    "subdivision_1_iso_code": ("subdivisions", 0, "iso_code"),
+    "subdivision_2_iso_code": ("subdivisions", 1, "iso_code"),
+    "metro_code": ("location", "metro_code"),
+}
+_NAMES = {
+    "country_name": ("country", "names"),
+    "subdivision_1_name": ("subdivisions", 0, "names"),
+    "subdivision_2_name": ("subdivisions", 1, "names"),
+    "city_name": ("city", "names"),
+}
+#: By column of Blocks, its own column.
+_BLOCK = {
+    "accuracy_radius": "accuracy_radius",
+    "is_anycast": "is_anycast",
+    "is_legitimate_proxy": "is_legitimate_proxy",
+    "domain": "domain",
+    **{name: name for name in _NESTED if name.endswith("_confidence")},
+}
+_JOINED = (
+    *("metro_code", "subdivision_2_code", "subdivision_2_name"),
+    *("registered_country_code", "represented_country_code"),
+    *("city_name_pt_br", "region_name_pt_br", "country_name_pt_br"),
+)
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    stream = io.StringIO(newline="")
+    table = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return stream.getvalue()
+
+
+def _csv(records: list[tuple[Network, Record]]) -> dict[str, str | bytes]:
+    """The records as Blocks, and as Locations in two languages; a number per distinct place."""
+    ids: dict[str, int] = {}
+    rows: dict[str, list[dict[str, Any]]] = {"en": [], "pt-BR": []}
+
+    def geoname_id(record: Record) -> int | str:
+        codes = {name: lookup(record, path) for name, path in _CODES.items()}
+        names = {name: lookup(record, path) or {} for name, path in _NAMES.items()}
+        if not any([*codes.values(), *names.values()]):
+            return ""
+        key = json.dumps([codes, names], sort_keys=True)
+        if key not in ids:
+            ids[key] = len(ids) + 1
+            for locale, listed in rows.items():
+                in_language = {name: texts.get(locale) for name, texts in names.items()}
+                head = {"geoname_id": ids[key], "locale_code": locale}
+                listed.append({**head, **codes, **in_language})
+        return ids[key]
+
+    blocks = [
+        {
+            "network": network,
+            "geoname_id": geoname_id(record),
+            **{
+                f"{kind}_geoname_id": geoname_id({"country": record.get(kind, {})})
+                for kind in ("registered_country", "represented_country")
+            },
+            "latitude": "",
+            "isp_id": 0,
+            **{key: _cell(nested(record).get(name)) for key, name in _BLOCK.items()},
+        }
+        for network, record in records
+    ]
+    return {
+        "Blocks.csv": _table(blocks),
+        **{f"{locale}.csv": _table(listed) for locale, listed in rows.items()},
+    }
+
+
+def _cell(item: Any) -> Any:
+    return int(item) if isinstance(item, bool) else item
+
+
+@pytest.mark.parametrize("product", ["GeoIP2-City", "GeoIP2-Enterprise"])
+def test_the_same_records_as_csv(tmp_path: Path, shared_data: Path, product: str) -> None:
+    records = list(dict(_records(shared_data, product)).items())  # one is there twice
+    names = (*_BLOCK.values(), *_JOINED)
+    columns = {name: ALL[name.replace("_pt_br", "_de")] for name in names}
+    rows = delivered(tmp_path, _csv(records), "maxmind", "*.csv", columns=columns)
+    assert len(rows) == len(records)
+    for network, record in records:
+        known = {name: item for name, item in nested(record).items() if name in names}
+        if not lookup(record, ("country", "iso_code")) and "city" not in record:
+            registered = lookup(record, ("registered_country", "names", "pt-BR"))
+            known |= _known({"country_name_pt_br": registered})
+        assert rows[str(network)] == known, network
