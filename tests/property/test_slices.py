@@ -7,16 +7,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from geolookup_builder.compile import Options, compile_recipe
+from geolookup_builder.slicing import Part, slice_recipe
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from tests.oracle import FIELDS, Address, Restriction, Source, carried, is_public
+from geolookup.errors import BuildError
+from geolookup.progress import Progress
+from tests.oracle import FIELDS, Address, OwnColumn, Restriction, Source, carried, is_public
 from tests.prefixes.brute_force import meets
 from tests.property.test_dataset_fields import only
 from tests.property.test_previous import built
 from tests.property.test_resolution import known_members
-from tests.range_strategies import addresses, edges, recipes, restrictions, source_keys
+from tests.range_strategies import addresses, edges, own_recipes, recipes, restrictions, source_keys
 from tests.tiers import scaled
 
 AT = 1_795_000_000
@@ -42,6 +46,54 @@ def test_a_part_equals_brute_force(
         with geolookup.open(whole) as full, geolookup.open(folder / "part") as part:
             for address in {*probes, *edges(listed)}:
                 _compare(full, part, address, kept, fields or frozenset(FIELDS))
+
+
+@settings(max_examples=scaled(10, 150), suppress_health_check=list(HealthCheck))
+@given(own_recipes(), restrictions(frozenset()), st.data())
+def test_own_columns_of_a_part_equal_brute_force(
+    drawn: tuple[list[OwnColumn], list[Source]], kept: Restriction, data: st.DataObject
+) -> None:
+    """In special-purpose space too."""
+    columns, listed = drawn
+    names = [f"own.{column.name}" for column in columns]
+    unwanted = data.draw(st.sampled_from(["", "location.country_code", *names]))
+    fields = data.draw(st.none() | st.lists(st.sampled_from(names), min_size=1, unique=True))
+    part = Part(
+        unwanted=(f"{unwanted}=null",) if unwanted else (),
+        within=kept.within or (),
+        families=kept.families,
+        fields=tuple(fields or ()),
+    )
+    with TemporaryDirectory() as name:
+        whole, output = built(Path(name) / "whole", listed, columns=columns), Path(name) / "part"
+        with geolookup.open(whole) as full:
+            expected = {
+                address: _own(full, address, kept, unwanted, fields or names)
+                for address in edges(listed)
+            }
+        try:
+            plan = slice_recipe(str(whole), part, "part")
+            compile_recipe(plan, output, Options(), Progress(silent=True))
+        except BuildError:  # nothing is left
+            assert not any(value for own in expected.values() for value in own.values())
+            return
+        with geolookup.open(output) as engine:
+            for address, own in expected.items():
+                assert engine.own(str(address)) == own, address
+
+
+def _own(
+    full: geolookup.Engine, address: Address, kept: Restriction, unwanted: str, fields: list[str]
+) -> dict[str, Any]:
+    """The own columns of an address in the part, by brute force."""
+    own = full.own(str(address)) or {}
+    country = full.get(str(address), "location.country_code", default=None)
+    record = {"location": {"country_code": country}, "own": own}
+    is_met = not unwanted or not meets(record, {unwanted: None})
+    inside = is_met and _is_within(kept, carried(address))
+    return {
+        name: value if inside and f"own.{name}" in fields else None for name, value in own.items()
+    }
 
 
 def _slice(folder: Path, kept: Restriction, fields: frozenset[str] | None) -> None:
@@ -77,7 +129,11 @@ def _compare(
 
 
 def _keeps(kept: Restriction, address: Address, answer: Any) -> bool:
+    record = {**answer, "time": {"zone": answer["zone"]}}
+    return _is_within(kept, address) and meets(record, kept.only)
+
+
+def _is_within(kept: Restriction, address: Address) -> bool:
     networks = [ip_network(text) for text in kept.within or ("0.0.0.0/0", "::/0")]
     inside = any(address in net for net in networks if net.version == address.version)
-    record = {**answer, "time": {"zone": answer["zone"]}}
-    return inside and address.version in kept.families and meets(record, kept.only)
+    return inside and address.version in kept.families
