@@ -16,7 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as papq
 import pytest
 from geolookup_builder.sources.reading import typed_rows
 from hypothesis import HealthCheck, given, settings
@@ -167,3 +170,33 @@ def test_own_columns_of_tables(kind: str, rows: list[dict[str, Any]], cuts: list
             contents.append(content(output))
             contents[-1].pop(MANIFEST)
         assert contents[0] == contents[1]
+
+
+@needs("pandas", "polars")
+@pytest.mark.long
+def test_a_million_rows(tmp_path: Path) -> None:
+    """In batches of the usual size: a Parquet file and tables in chunks of any size are alike."""
+    count = 1_000_000
+    rows = np.arange(count)
+    table = pa.table(
+        {
+            "first": rows * 16 + 0x08000000,
+            "last": rows * 16 + 0x0800000F,
+            "isp": pc.take(pa.array([f"provider {at}" for at in range(1000)]), rows % 1000),
+            "asn": rows % 70_000,
+        }
+    )
+    papq.write_table(table, tmp_path / "a.parquet")
+    sources = {
+        "parquet": tmp_path / "a.parquet",
+        "whole": table,
+        "chunks": pa.concat_tables(table.slice(at, 777) for at in range(0, count, 777)),
+        "pandas": table.to_pandas(),
+        "polars": pl.from_arrow(table).with_columns(pl.col("isp").cast(pl.Categorical)),
+    }
+    contents = []
+    for name, source in sources.items():
+        geolookup.build(sources=[source], output=tmp_path / name)
+        contents.append(content(tmp_path / name))
+        contents[-1].pop(MANIFEST)
+    assert all(files == contents[0] for files in contents[1:])

@@ -47,6 +47,7 @@ _KINDS = dict.fromkeys(NAMES, pa.string()) | dict.fromkeys(COORDINATES, pa.float
 #: No limit: rejected rows are counted and left out.
 _REJECTS = (1 << 63) - 1
 _FEED = "geofeed"
+_SOURCE = "sources[0]"  # in messages about its keys
 _REMEDY = "name its format by --truth-format"
 _NAME_FILES = "name files of ground truth, of one format"
 
@@ -72,27 +73,21 @@ def _compile(path: str, format_name: str, folder: Path) -> tuple[Any, Path]:
     if format_name not in (AUTO, *FORMATS):
         hint = near_match(format_name, FORMATS)
         raise BuildError(path, f"no format {format_name!r}", remedy=hint)
-    recipe, output = folder / "truth.toml", folder / "truth"
-    with _own_remedies(path, recipe):
-        text = _recipe(os.path.abspath(path), format_name)  # noqa: PTH100 - takes any name
-        recipe.write_text(text, encoding="utf-8", errors="surrogateescape")
-        return build(recipe, output, max_rejects=_REJECTS), output
+    whole_path, output = os.path.abspath(path), folder / "truth"  # noqa: PTH100 - takes any name
+    # Truth is not published: it may hold no answers, and files of several dates.
+    source = {**_source(whole_path, format_name), "empty": "ok", "releases": "all"}
+    with _own_remedies(path):
+        return build(sources=[source], output=output, explain="full", max_rejects=_REJECTS), output
 
 
-def _recipe(source: str, format_name: str) -> str:
-    pattern = _pattern(source)
+def _source(path: str, format_name: str) -> dict[str, str]:
+    """Return format and path of the source that reads the files."""
+    pattern = _pattern(path)
     if format_name == AUTO and _are_feeds(pattern):
         format_name = _FEED
     # To a folder the detection knows, other files than data may belong.
-    path = source if format_name == AUTO and os.path.isdir(source) else pattern  # noqa: PTH112
-    # A text of JSON is one of TOML, too.
-    format_text, path_text = (json.dumps(text, ensure_ascii=False) for text in (format_name, path))
-    # Truth is not published: it may hold no answers, and files of several dates.
-    return (
-        '[dataset]\nname = "truth"\nexplain = "full"\n'
-        f"[[source]]\nformat = {format_text}\npath = {path_text}\n"
-        'empty = "ok"\nreleases = "all"\n'
-    )
+    is_folder = format_name == AUTO and os.path.isdir(path)  # noqa: PTH112
+    return {"format": format_name, "path": path if is_folder else pattern}
 
 
 def _pattern(path: str) -> str:
@@ -116,7 +111,7 @@ def _are_feeds(pattern: str) -> bool:
 
 
 @contextmanager
-def _own_remedies(path: str, recipe: Path) -> Iterator[None]:
+def _own_remedies(path: str) -> Iterator[None]:
     """Replace what errors say of recipes, and those that quote an address.
 
     The file may be a list of addresses that were looked up.
@@ -128,7 +123,7 @@ def _own_remedies(path: str, recipe: Path) -> Iterator[None]:
     except BuildError as error:
         quotes = holds_address(error.problem)
         problem = "not recognised" if quotes else error.problem
-        if quotes or error.remedy == REMEDY or error.path == str(recipe):
+        if quotes or error.remedy == REMEDY or error.path == _SOURCE:
             raise BuildError(path, problem, remedy=_REMEDY) from None
         if "recipe" in error.remedy:
             raise BuildError(path, problem, line=error.line, remedy=_NAME_FILES) from error
