@@ -71,12 +71,17 @@ rows = st.lists(_row(), min_size=1, max_size=8)
 
 def build(folder: Path, listed: Sequence[Row], recipe: str = RECIPE) -> Path:
     """Build a dataset of some rows."""
+    return build_at(folder, {"rows.csv": as_csv(listed)}, recipe)[0]
+
+
+def as_csv(listed: Sequence[Row]) -> str:
+    """Return rows as a source."""
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["first", "last", *CELLS])
     for row in listed:
         writer.writerow([row.first, row.last, *row.cells.values()])
-    return build_at(folder, {"rows.csv": text.getvalue()}, recipe)[0]
+    return text.getvalue()
 
 
 def addresses() -> Iterator[Address]:

@@ -55,7 +55,7 @@ class Quality:
 def read_quality(document: Table, schema: Schema) -> Quality:
     """Return the demands of a recipe; BuildError for a malformed one."""
     table = document.table("quality", *_KEYS)
-    return Quality(_expectations(table, schema), _floors(table, schema), *_truth(table))
+    return Quality(_expectations(table, schema), _floors(table, schema), *_truth(table, schema))
 
 
 def _expectations(table: Table, schema: Schema) -> tuple[Expectation, ...]:
@@ -102,7 +102,7 @@ def _floor(table: Table, key: str, value: object, schema: Schema) -> Floor:
     return Floor(f'min_coverage {key} = "{value}"', family, field, share)
 
 
-def _truth(table: Table) -> tuple[str, tuple[str, ...]]:
+def _truth(table: Table, schema: Schema) -> tuple[str, tuple[str, ...]]:
     """Return the truth and its gates: neither is of use without the other."""
     for key, other, example in (
         ("truth", "fail_if", 'fail_if = ["country_agree < 97%"]'),
@@ -114,8 +114,10 @@ def _truth(table: Table) -> tuple[str, tuple[str, ...]]:
         return "", ()
     if "://" in table.text("truth"):
         table.refuse("truth", "is an address", "download the file, and write its path")
-    from geolookup.comparison.scoring.agreement import SCORE_METRICS
+    from geolookup.comparison.scoring.agreement import score_metrics
     from geolookup.comparison.scoring.joint import REQUESTS
+    from geolookup.comparison.scoring.own_columns import own_metric_names
 
-    parts = tuple(part for part in SCORE_METRICS.parts if part != REQUESTS)
-    return table.text("truth"), table.gates("fail_if", replace(SCORE_METRICS, parts=parts))
+    metrics = score_metrics(own_metric_names(schema.own))
+    parts = tuple(part for part in metrics.parts if part != REQUESTS)
+    return table.text("truth"), table.gates("fail_if", replace(metrics, parts=parts))

@@ -18,12 +18,12 @@ import numpy as np
 from geolookup.comparison import ComparedDataset, describe, open_dataset
 from geolookup.comparison.gates import Gate, GateResult, Verdict, evaluate
 from geolookup.comparison.scoring.agreement import (
-    SCORE_METRICS,
     Accuracy,
     Judgements,
     judge_answers,
     measure,
     metrics,
+    score_metrics,
 )
 from geolookup.comparison.scoring.breakdown import (
     CountryPair,
@@ -36,11 +36,18 @@ from geolookup.comparison.scoring.breakdown import (
     worst_networks,
 )
 from geolookup.comparison.scoring.joint import IPV4, IPV6, Joint, Weights, overlaid
+from geolookup.comparison.scoring.own_columns import (
+    OwnTruth,
+    own_metric_names,
+    own_metrics,
+    own_of_datasets,
+)
 from geolookup.comparison.scoring.places import ADDRESSES, Truth, TruthFile, together
 from geolookup.comparison.scoring.truth_addresses import is_table, read_addresses
 from geolookup.comparison.scoring.truth_ranges import AUTO, read_ranges
 from geolookup.comparison.scoring.votes import Majority, Pair, majorities, pairs
 from geolookup.comparison.traffic import Requests, Traffic
+from geolookup.contract.fields import Field
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DiffError
 
@@ -105,7 +112,8 @@ def score(
     ``truth`` is one file or several; the first that states a location for an address decides.
     A file is a source of any format that ``geolookup build`` reads, such as a geofeed
     (RFC 8805), or a table of single addresses with country, region, city, latitude and
-    longitude. ``truth_format`` is a source format, "addresses" for such a table, or "auto".
+    longitude. Either may have own columns of the datasets, named ``own.NAME``: a value agrees
+    if it is equal. ``truth_format`` is a source format, "addresses" for such a table, or "auto".
 
     The result has ``truth`` (the files and their rows), ``requests``, ``datasets`` (path,
     name, generation and ``parts``), ``pairs`` and ``majority`` (of several datasets) and
@@ -124,22 +132,26 @@ def score(
     """
     if worst < 0:
         raise ValueError(f"worst is {worst}; it is a number of networks, 0 or more")
-    gates = SCORE_METRICS.gates(fail_if)
+    sides = [open_dataset(path) for path in _paths(datasets) or (None,)]
+    own = own_of_datasets(sides)
+    gates = score_metrics(own_metric_names(own)).gates(fail_if)
     requests = None
     if traffic is not None:
         requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
     if not (files_of_truth := _paths(truth)):
         raise ValueError("name at least one file of truth")
-    sides = [open_dataset(path) for path in _paths(datasets) or (None,)]
-    ground_truth = together([_read(path, truth_format) for path in files_of_truth])
+    stated = [_read(path, truth_format, own) for path in files_of_truth]
+    ground_truth = together([truth for truth, _ in stated])
+    own_truths = [truth for _, truth in stated if truth is not None]
+    of_own = [own_metrics(own_truths, side) for side in sides]
     joint = overlaid(ground_truth, sides, requests)
-    if not len(joint.row):
+    if not len(joint.row) and not any(any(parts.values()) for parts in of_own):
         files = ", ".join(file.path for file in ground_truth.files)
         problem = f"{files}: no row states the location of a public address"
         raise DiffError(problem, "name others")
     verdicts = [judge_answers(joint.truth, answers.side) for answers in joint.datasets]
     scored = [
-        _score_dataset(ground_truth, joint, at, verdicts[at], side, worst)
+        _score_dataset(ground_truth, joint, at, verdicts[at], side, worst, of_own[at])
         for at, side in enumerate(sides)
     ]
     several = len(scored) > 1
@@ -158,14 +170,20 @@ def _paths(paths: Path | Sequence[Path]) -> list[str]:
     return [fspath(path) for path in several]
 
 
-def _read(path: str, format_name: str) -> Truth:
+def _read(path: str, format_name: str, own: Sequence[Field]) -> tuple[Truth, OwnTruth | None]:
     if format_name == ADDRESSES or (format_name == AUTO and is_table(path)):
-        return read_addresses(path)
-    return read_ranges(path, format_name)
+        return read_addresses(path, own)
+    return read_ranges(path, format_name, own)
 
 
 def _score_dataset(
-    truth: Truth, joint: Joint, at: int, verdicts: Judgements, dataset: Dataset, worst: int
+    truth: Truth,
+    joint: Joint,
+    at: int,
+    verdicts: Judgements,
+    dataset: Dataset,
+    worst: int,
+    of_own: Mapping[str, Mapping[str, float]],
 ) -> DatasetScore:
     about = describe(dataset)
     by_source = sources(joint, at, dataset.manifest.metadata())
@@ -177,12 +195,20 @@ def _score_dataset(
         sources=list(by_source.names),
         widened=truth.of_addresses or joint.requests is not None,
     )
-    parts = {name: _part(part, verdicts, by, sides, worst) for name, part in joint.parts.items()}
+    parts = {
+        name: _part(part, verdicts, by, sides, worst, of_own.get(name, {}))
+        for name, part in joint.parts.items()
+    }
     return DatasetScore(about.path, about.name, about.generation, parts)
 
 
 def _part(
-    part: Weights, verdicts: Judgements, by: Mapping[str, Grouping], sides: Sides, worst: int
+    part: Weights,
+    verdicts: Judgements,
+    by: Mapping[str, Grouping],
+    sides: Sides,
+    worst: int,
+    of_own: Mapping[str, float],
 ) -> ScoredPart:
     rows = np.flatnonzero(part.weight)
     selection, weight = verdicts.take(rows), part.weight[rows]
@@ -194,7 +220,7 @@ def _part(
         by={key: _groups(grouping, selection, weight, rows) for key, grouping in by.items()},
         country_pairs=country_pairs(sides, verdicts, part.weight, worst),
         worst=worst_networks(sides, verdicts, part.weight, worst),
-        metrics=metrics(total),
+        metrics={**metrics(total), **of_own},
     )
 
 
@@ -225,6 +251,6 @@ def _values(gate: Gate, datasets: Sequence[DatasetScore]) -> Iterator[tuple[str,
     for number, dataset in enumerate(datasets, 1):
         before = f"{number}." if len(datasets) > 1 else ""
         for part in (IPV4, IPV6) if gate.part is None else (gate.part,):
-            value = dataset.parts[part].metrics[gate.metric] if part in dataset.parts else None
+            value = dataset.parts[part].metrics.get(gate.metric) if part in dataset.parts else None
             if value is not None:
                 yield f"{before}{part}.{gate.metric}", value

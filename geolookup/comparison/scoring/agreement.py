@@ -5,7 +5,7 @@ What the truth does not state is not counted. What a dataset does not state is n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,15 @@ NAMES = (
     *(f"{level}_{kind}" for level in LEVELS for kind in _KINDS),
     *("km_p50", "km_p90", "within_50_km", "within_100_km", "coordinates_null"),
 )
-SCORE_METRICS = Metrics(NAMES, PARTS, "docs/data/score.md", "country_agree < 95%")
+
+
+def score_metrics(own: Sequence[str] = ()) -> Metrics:
+    """Return the metrics of scores; ``own`` are names of metrics of own columns."""
+    return Metrics((*NAMES, *own), PARTS, "docs/data/score.md", "country_agree < 95%")
+
+
+#: The metrics without own columns.
+SCORE_METRICS = score_metrics()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from geolookup.comparison.measures import Share
 from geolookup.comparison.report import count_text, percent_text, requests_line, table_lines
@@ -11,6 +12,7 @@ from geolookup.comparison.scoring.agreement import LEVELS, NAMES, Accuracy
 from geolookup.comparison.scoring.breakdown import CountryPair, WorstNetwork
 from geolookup.comparison.scoring.places import TruthFile
 from geolookup.comparison.scoring.votes import Majority, Pair, Vote
+from geolookup.contract.fields import OWN
 
 #: Groups of one kind that are listed; JSON has all of them.
 _GROUPS = 12
@@ -29,7 +31,7 @@ def lines(score: Score) -> Iterator[str]:
     if score.requests is not None:
         yield requests_line(score.requests)
     for name, part in score.datasets[0].parts.items():
-        if part.score.of:
+        if part.score.of or own_names(part):
             yield ""
             yield f"{name}, in {part.unit}: {_count(part.score.of)} with a truth"
             yield from _part(score, name)
@@ -59,8 +61,8 @@ def _side_by_side(parts: Sequence[ScoredPart], majority: Majority | None) -> Ite
     head = ["", *(str(number) for number in range(1, len(parts) + 1))]
     rows = [
         [metric, *(_metric(metric, part) for part in parts)]
-        for metric in NAMES
-        if any(part.metrics[metric] is not None for part in parts)
+        for metric in (*NAMES, *dict.fromkeys(chain.from_iterable(map(own_names, parts))))
+        if any(part.metrics.get(metric) is not None for part in parts)
     ]
     if majority is not None:
         head.append("majority")
@@ -68,11 +70,23 @@ def _side_by_side(parts: Sequence[ScoredPart], majority: Majority | None) -> Ite
             row.append(_of_majority(row[0], majority))
         votes = {level: getattr(majority, level) for level in LEVELS}
         rows += [_differs(level, vote) for level, vote in votes.items() if _has_vote(vote)]
-    yield from table_lines(head, [[row[0].replace("_", " "), *row[1:]] for row in rows])
+    yield from table_lines(head, [[_label(row[0]), *row[1:]] for row in rows])
+
+
+def own_names(part: ScoredPart) -> list[str]:
+    """Return the metrics of own columns that a part has."""
+    return [name for name in part.metrics if name.startswith(f"{OWN}.")]
+
+
+def _label(metric: str) -> str:
+    """Return a metric in words; the name of an own column stays."""
+    if metric.startswith(f"{OWN}."):
+        return " ".join(metric.rsplit("_", 1))
+    return metric.replace("_", " ")
 
 
 def _metric(name: str, part: ScoredPart) -> str:
-    value = part.metrics[name]
+    value = part.metrics.get(name)
     if value is None:
         return _NOTHING
     return f"{value:,.1f}" if name.startswith("km_") else percent_text(value)

@@ -6,7 +6,7 @@ The addresses are kept in memory as long as the call runs, and nowhere else; no 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.comparison.overlay import FAMILIES
+from geolookup.comparison.scoring.own_columns import OwnTruth, own_column_values
 from geolookup.comparison.scoring.places import (
     ADDRESSES,
     COORDINATES,
@@ -25,7 +26,7 @@ from geolookup.comparison.scoring.places import (
     of_table,
 )
 from geolookup.contract.address import BITS
-from geolookup.contract.fields import COUNTRY_ALIASES, DEGREES
+from geolookup.contract.fields import COUNTRY_ALIASES, DEGREES, Field
 from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.dataset.intervals import I64, Addresses, Bools, MixedAddresses, concat
 from geolookup.errors import TableFileError
@@ -61,36 +62,39 @@ def is_table(path: str) -> bool:
         return False  # the reader of its source format explains the error
 
 
-def read_addresses(path: str) -> Truth:
-    """Read a table of addresses; raises TableFileError for what cannot be used.
+def read_addresses(path: str, own: Sequence[Field] = ()) -> tuple[Truth, OwnTruth | None]:
+    """Read a table of addresses, with these own columns.
 
     A row states the location of one address; of several rows of an address the last decides.
+    Raises TableFileError for what cannot be used.
     """
     kind = known_kind(path)
     if kind is None:
         raise TableFileError(path, "its suffix is not a table's", "name it .csv or .parquet")
     file = TableFile(path, kind)
-    columns = _columns(path, file)
+    columns = _columns(path, file, own)
     with open_table(file, ReadOptions(path, tuple(columns.values()), "dropped")) as table:
         schema = table.rows.schema
         _check_addresses(path, schema.field(columns["address"]).type)
         rows = pa.Table.from_batches(table.rows.batches, schema)
     addresses = rows[columns.pop("address")]
     texts = {ours: _text(path, theirs, rows[theirs]) for ours, theirs in columns.items()}
-    return _truth(path, addresses, texts)
+    return _truth(path, addresses, texts, own)
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[\s-]+", "_", name.strip().lower())
 
 
-def _columns(path: str, file: TableFile) -> dict[str, str]:
+def _columns(path: str, file: TableFile, own: Sequence[Field]) -> dict[str, str]:
     """Return the column of the file for each of ours that it has."""
     names = column_names(file, path)
     if not names:
         raise TableFileError(path, "has no columns", "give a table, such as CSV")
     columns: dict[str, str] = {}
-    for ours, aliases in _ALIASES.items():
+    # An own column by its path, or by its name in an enriched table.
+    of_own = {field.path: (field.path, field.name) for field in own}
+    for ours, aliases in (_ALIASES | of_own).items():
         theirs = [name for name in names if _plain(name) in aliases]
         if len(theirs) > 1:
             problem = f"two columns of the {ours.replace('_', ' ')}"
@@ -113,7 +117,9 @@ def _check_addresses(path: str, kind: pa.DataType) -> None:
         raise TableFileError(path, str(error), "write the addresses as text") from error
 
 
-def _truth(path: str, column: pa.ChunkedArray, texts: Mapping[str, pa.Array]) -> Truth:
+def _truth(
+    path: str, column: pa.ChunkedArray, texts: Mapping[str, pa.Array], own: Sequence[Field]
+) -> tuple[Truth, OwnTruth | None]:
     addresses = _addresses(column)
     valid = np.flatnonzero(addresses.family)
     places, nulled = _places(len(column), texts)
@@ -124,12 +130,20 @@ def _truth(path: str, column: pa.ChunkedArray, texts: Mapping[str, pa.Array]) ->
     )
     partitions = {family: _partition(addresses, family) for family in FAMILIES}
     rejected = len(column) - len(valid)
-    return Truth(
+    of_own = {
+        field.path: own_column_values(field, texts[field.path])
+        for field in own
+        if field.path in texts
+    }
+    nulled += sum(invalid for _, invalid in of_own.values())
+    truth = Truth(
         [TruthFile(path, ADDRESSES, len(column), rejected, nulled)],
         numbered,
         partitions,
         of_table(places),
     )
+    values = {name: value for name, (value, _) in of_own.items()}
+    return truth, OwnTruth(partitions, values) if values else None
 
 
 def _states(places: pa.Table) -> Bools:

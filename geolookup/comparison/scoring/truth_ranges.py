@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import FAMILIES
+from geolookup.comparison.scoring.own_columns import OwnTruth, truth_of_dataset
 from geolookup.comparison.scoring.places import (
     COORDINATES,
     NAMES,
@@ -33,6 +34,8 @@ from geolookup.comparison.scoring.places import (
     first_stating,
     of_table,
 )
+from geolookup.contract.fields import Field
+from geolookup.contract.schema import column_members
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import starts_of
 from geolookup.dataset.intervals import lasts
@@ -52,20 +55,26 @@ _REMEDY = "name its format by --truth-format"
 _NAME_FILES = "name files of ground truth, of one format"
 
 
-def read_ranges(path: str, format_name: str) -> Truth:
-    """Read range files of a source format; raises BuildError for what cannot be read."""
+def read_ranges(
+    path: str, format_name: str, own: Sequence[Field] = ()
+) -> tuple[Truth, OwnTruth | None]:
+    """Read range files of a source format, with these own columns.
+
+    Raises BuildError for what cannot be read.
+    """
     with TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True) as folder:
-        report, output = _compile(path, format_name, Path(folder))
+        report, output = _compile(path, format_name, own, Path(folder))
         read = sum(source.read for source in report.sources)
         rejected = sum(source.rejected.total() for source in report.sources)
         nulled = sum(source.nulled.total() for source in report.sources)
         rows, places = _rows(output)
         partitions = {family: _partition(output, family, rows.location > 0) for family in FAMILIES}
         file = TruthFile(path, _format(output), read, rejected, nulled)
-    return Truth([file], rows, partitions, places)
+        of_own = truth_of_dataset(output) if own else None
+    return Truth([file], rows, partitions, places), of_own
 
 
-def _compile(path: str, format_name: str, folder: Path) -> tuple[Any, Path]:
+def _compile(path: str, format_name: str, own: Sequence[Field], folder: Path) -> tuple[Any, Path]:
     """Compile the files into a dataset in a folder; return the report too."""
     from geolookup_builder.calls import build
     from geolookup_builder.sources import FORMATS
@@ -77,7 +86,14 @@ def _compile(path: str, format_name: str, folder: Path) -> tuple[Any, Path]:
     # Truth is not published: it may hold no answers, and files of several dates.
     source = {**_source(whole_path, format_name), "empty": "ok", "releases": "all"}
     with _own_remedies(path):
-        return build(sources=[source], output=output, explain="full", max_rejects=_REJECTS), output
+        report = build(
+            sources=[source],
+            output=output,
+            columns={field.member: _column(field) for field in own},
+            explain="full",
+            max_rejects=_REJECTS,
+        )
+    return report, output
 
 
 def _source(path: str, format_name: str) -> dict[str, str]:
@@ -88,6 +104,11 @@ def _source(path: str, format_name: str) -> dict[str, str]:
     # To a folder the detection knows, other files than data may belong.
     is_folder = format_name == AUTO and os.path.isdir(path)  # noqa: PTH112
     return {"format": format_name, "path": path if is_folder else pattern}
+
+
+def _column(field: Field) -> dict[str, Any]:
+    """Return an own column as a call declares it; a truth may state it in any space."""
+    return {"type": column_members(field)["type"], "private": True}
 
 
 def _pattern(path: str) -> str:
