@@ -123,12 +123,17 @@ def open_source(spec: SourceSpec) -> Iterator[DatasetSource]:
         if key in spec.texts:
             problem = f"source.{key} belongs to the sources behind a dataset"
             raise BuildError(spec.recipe, problem, remedy="drop it: the dataset has it")
-    with _dataset_errors(), TemporaryDirectory(prefix="geolookup-") as unpacked:
+    with _dataset_errors(), _temporary_folder() as unpacked:
         path = location(spec)
         with reading_errors(str(path)):
             if path.is_file():
                 unpack(path, path := Path(unpacked, "dataset"))
         yield _source(spec, Path(resolve.folder(path)))
+
+
+def _temporary_folder() -> TemporaryDirectory[str]:
+    # Windows cannot remove files that are mapped.
+    return TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True)
 
 
 @contextmanager

@@ -62,6 +62,7 @@ def splice(
     for table in above.families[4].rows:
         if table != LOCATION:
             rows.set_layers(table, above.families, cuts)
+    dataset.tables.release()
     content = rows.finish(cuts)
     dataset.tables.release()
     # Popped: each step releases the arrays of the one before.
