@@ -2,7 +2,8 @@
 
 Both remove the address from a record or an event, add the fields of its answer, and redact the
 address in the rest: the message and its arguments, extra values, the text of exceptions. Neither
-raises, whatever the record holds. An address without an answer has None in each field.
+raises, whatever the record holds. An address without an answer has None in each field; own columns
+can be known for a private address.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import geolookup
 from geolookup.contract.cleaning import clean_text
-from geolookup.contract.fields import FIELDS
 from geolookup.contract.paths import names_of, resolve_field
 from geolookup.errors import ClosedError, DatasetError
 from geolookup.integrations.redaction import REMOVED, Redaction
@@ -37,10 +37,11 @@ class _Fields:
         self, call: str, engine: Engine | None, fields: FieldNames, *, clean: bool
     ) -> None:
         names = _names_in_log(fields)
-        self._paths = tuple(resolve_field(name, FIELDS, call).path for name in names.values())
+        self._engine = geolookup.open() if engine is None else engine
+        among = self._engine.snapshot().dataset.schema.fields
+        self._paths = tuple(resolve_field(name, among, call).path for name in names.values())
         if "ip" in self._paths:
             raise ValueError(f"{call}: the field 'ip' would keep the address; leave it out")
-        self._engine = geolookup.open() if engine is None else engine
         self._clean = clean_text if clean else _identity
         self.unknown: dict[str, Any] = dict.fromkeys(names)
 
@@ -48,7 +49,8 @@ class _Fields:
         """Return the fields for an address, at an instant."""
         try:
             values = self._engine.get_many([self._clean(address)], self._paths, at=at)[0]
-        except (ClosedError, DatasetError):
+        # ValueError: a dataset without an own column has replaced the other in its store.
+        except (ClosedError, DatasetError, ValueError):
             return self.unknown
         return dict(zip(self.unknown, values, strict=True))
 
