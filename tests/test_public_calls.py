@@ -51,7 +51,10 @@ ARGUMENTS = {
 #: The objects of commands: a command may leave them out, a call passes None.
 OBJECTS = {"dataset", "store"}
 #: Keywords for objects in Python: a command names a recipe.
-OF_PYTHON = {"build": {"sources", "columns", "name", "explain"}, "check": {"sources", "columns"}}
+OF_PYTHON = {
+    "build": {"sources", "columns", "name", "explain", "fields"},
+    "check": {"sources", "columns"},
+}
 #: Options for output that a call returns.
 PRINTING = {"as_json"}
 RECIPE = '[dataset]\nname = "calls"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'

@@ -39,6 +39,7 @@ def build(
     columns: Mapping[str, Any] | None = None,
     name: str | None = None,
     explain: Literal["sources", "full"] | None = None,
+    fields: Sequence[str] | None = None,
     force: bool = False,
     rejects: str | PathLike[str] | None = None,
     max_rejects: int | None = None,
@@ -55,6 +56,7 @@ def build(
     columns: Mapping[str, Any] | None = None,
     name: str | None = None,
     explain: Literal["sources", "full"] | None = None,
+    fields: Sequence[str] | None = None,
     force: bool = False,
     rejects: str | PathLike[str] | None = None,
     max_rejects: int | None = None,
@@ -77,8 +79,8 @@ def build(
     Arrow, pandas or Polars, or of another library with Arrow's PyCapsule interface; or a dict with
     the keys of a ``[[source]]``, and ``table`` for a table. A table has the columns of a generic
     Parquet file. Reports and messages name it ``sources[0]`` and count its rows from 1.
-    ``columns`` is the table ``[columns]`` of a recipe; ``name`` (by default "dataset") and
-    ``explain`` are keys of its ``[dataset]``.
+    ``columns`` is the table ``[columns]`` of a recipe; ``name`` (by default "dataset"),
+    ``explain`` and ``fields`` are keys of its ``[dataset]``.
 
     With ``force`` an existing dataset is replaced. ``rejects`` is a CSV file to write the
     rejected rows and the rows with invalid values to. ``max_rejects`` is the number of rejected
@@ -111,7 +113,7 @@ def build(
         None if previous is None else Path(dataset_path(previous)),
         read_signing_keys(signing_keys),
     )
-    plan = recipe_of_call(recipe, sources, columns, name=name, explain=explain)
+    plan = recipe_of_call(recipe, sources, columns, name=name, explain=explain, fields=fields)
     return compile_recipe(plan, Path(output), options, Progress(silent=True))[0]
 
 

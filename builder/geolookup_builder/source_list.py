@@ -27,7 +27,7 @@ def recipe_of_call(
     recipe_name: str | PathLike[str] | None,
     sources: Sequence[Source] | None,
     columns: Mapping[str, Any] | None = None,
-    **dataset: str | None,
+    **dataset: str | Sequence[str] | None,
 ) -> Recipe:
     """Return the recipe that a call names (``loading``), or the recipe of its sources.
 
@@ -35,7 +35,11 @@ def recipe_of_call(
     neither a path nor a table, and without a recipe and sources; ValueError with both, or with
     empty sources; BuildError as for a recipe file.
     """
-    stated = {key: text for key, text in dataset.items() if text is not None}
+    stated = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in dataset.items()
+        if value is not None
+    }
     tables = {} if columns is None else {"columns": columns}
     if sources is not None:
         if recipe_name is not None:

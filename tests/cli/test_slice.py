@@ -77,6 +77,20 @@ def test_stores_archives_and_the_bundled_dataset(whole: Path, tmp_path: Path) ->
         assert engine.get("8.8.9.1", "country") is None
 
 
+def test_a_part_by_a_call_of_python(whole: Path, tmp_path: Path) -> None:
+    for fields in (["country"], ("country",)):
+        source = {"path": str(whole), "only": {"location.country_code": "DE"}, "families": [4]}
+        output = tmp_path / type(fields).__name__
+        geolookup.build(sources=[source], output=output, fields=fields)
+        with geolookup.open(output) as engine:
+            assert engine.get("8.8.8.8", "country") == "DE"
+            assert engine.get("8.8.8.8", "city") is None
+            assert engine.get("8.9.0.1", "country") is None
+            assert engine.get("2a00::1", "country") is None
+    with pytest.raises(ValueError, match="fields goes with sources"):
+        geolookup.build(whole, tmp_path / "x", fields=["country"])  # type: ignore[call-overload]
+
+
 def test_own_columns(whole: Path, tmp_path: Path) -> None:
     for name, options in (
         ("risky", ("--only", "own.risk>=7")),
