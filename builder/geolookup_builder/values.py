@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import BOOLEAN, COUNTRY_ALIASES, REAL, TEXT, TEXTS, Field
+from geolookup.contract.fields import BOOLEAN, COUNTRY_ALIASES, LIMITS, REAL, TEXT, TEXTS, Field
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
 from geolookup_builder import text_lists
@@ -109,6 +109,10 @@ def reason_of(field: Field) -> str:
         return "is neither true nor false"
     if field.type == TEXTS:
         return "is not a JSON list of texts"
+    if (field.least, field.most) == LIMITS["int64"]:
+        return "is not an integer of 64 bits"
+    if (field.least, field.most) == LIMITS[REAL]:
+        return "is not a finite number"
     kind = "a number" if field.type == REAL else "an integer"
     return f"is not {kind} from {field.least:g} to {field.most:g}"
 

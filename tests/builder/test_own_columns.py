@@ -197,6 +197,12 @@ def test_a_private_source_without_public_rows_is_usable(tmp_path: Path) -> None:
     ("header", "problem", "remedy"),
     [
         ("network,sites", "unknown column 'sites'", "did you mean 'site_id'? (or map"),
+        (
+            "network,colour",
+            "unknown column 'colour'",
+            "map columns of any name in [source.columns] of a recipe; to keep it, declare it in its"
+            " [columns]",
+        ),
         ("network,own.site", "unknown column 'own.site'", "did you mean 'own.site_id'? (or map"),
         (
             "network,site_id,own.site_id",

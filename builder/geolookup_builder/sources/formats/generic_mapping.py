@@ -290,7 +290,8 @@ def _unknown_text(
     if hints:
         return problem, f"{' '.join(hints)} {_OTHERS}"
     others = "them" if plural else "it"
-    return problem, f"to leave {others} out, name the others {columns}" if columns else _MAP
+    remedy = f"to leave {others} out, name the others {columns}" if columns else _MAP
+    return problem, f"{remedy}; to keep {others}, declare {others} in its [columns]"
 
 
 def _known_columns(stated: Sequence[str], field_of: Mapping[str, str]) -> dict[str, str]:
