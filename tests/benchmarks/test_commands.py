@@ -211,6 +211,7 @@ CASES = [
     Case(f"build city {_ROWS}", _build("city"), says=["wanted"]),
     Case(f"build explained {_ROWS}", lambda _: ("compile, s: full / without",), says=["<= 2x"]),
     Case(f"build previous {_ROWS}", _previous, says=["<= 1.1x"]),
+    Case(f"build over {_ROWS}", lambda _: ("peak memory",), says=["wanted"]),
     Case(f"build scaling {_ROWS}", lambda _: ("3,000", "6,000"), says=["time grows as rows ** "]),
     Case("build small --rows 2000", lambda _: ("without syncs", "with syncs"), says=["2,000 rows"]),
     Case(f"build writer {_ROWS}", _writer, _MMDB),
