@@ -101,6 +101,7 @@ def test_an_invalid_value_nulls_its_layer_in_its_row(tmp_path: Path) -> None:
     assert report.coverage["own.g"] == {"ipv4": 512, "ipv6": 0}
 
 
+_MAP = "map columns of any name in [source.columns] of a recipe"
 #: Cells of a list of texts, and their lists.
 LISTS = (
     ("a", ["a"]),
@@ -200,8 +201,7 @@ def test_a_private_source_without_public_rows_is_usable(tmp_path: Path) -> None:
         (
             "network,colour",
             "unknown column 'colour'",
-            "map columns of any name in [source.columns] of a recipe; to keep it, declare it in its"
-            " [columns]",
+            f"{_MAP}; to keep it, declare it in its [columns]",
         ),
         ("network,own.site", "unknown column 'own.site'", "did you mean 'own.site_id'? (or map"),
         (
