@@ -77,6 +77,12 @@ def test_own_columns_equal_the_oracle(
     with TemporaryDirectory() as folder:
         dataset = built(Path(folder) / "sources", listed, columns=columns)
         compare(dataset, columns, listed, {*probes, *edges(listed)})
+        with geolookup.open(dataset) as engine:
+            for probe in {*probes, *edges(listed)}:
+                decided = own_decided(listed, columns, str(probe))
+                values = {name: item for _, of in decided.values() for name, item in of.items()}
+                expected = {column.name: values.get(column.name) for column in columns}
+                assert engine.own(probe) == expected, probe
 
 
 def compare(
