@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from geolookup.errors import BuildError, DownloadError, OutputError
+from geolookup.filesystem.cache_folder import default_folder
 from geolookup.filesystem.unpacking import packing
 from geolookup.progress import Progress
 from geolookup.remote.address import Remote
-from geolookup.remote.cache import CachedFile, CacheEntry, default_folder, sha256_of
+from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
 from geolookup.remote.transfer import FetchedFile, fetch
 from geolookup_builder.dataset_source import location
 from geolookup_builder.recipe import LAST_MODIFIED, Recipe, SourceSpec

@@ -22,9 +22,9 @@ from pathlib import Path
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic, open_regular
+from geolookup.filesystem.cache_folder import default_folder
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
 from geolookup.overlays.sources import overlay_files
-from geolookup.remote.cache import default_folder
 from geolookup.store import resolve
 from geolookup.store.requirements import Requirements
 

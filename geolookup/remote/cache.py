@@ -22,7 +22,6 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -30,7 +29,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from geolookup.errors import BuildError, OutputError
+from geolookup.errors import BuildError
 from geolookup.filesystem import atomic, open_regular
 from geolookup.filesystem.locks import hold_lock_if_free
 from geolookup.filesystem.unpacking import reading_errors
@@ -40,28 +39,6 @@ from geolookup.remote.address import Remote
 #: Hexadecimal digits of the digest in a folder's name: enough to tell the files of one address.
 _DIGEST_DIGITS = 16
 _CURRENT, _COMPILED = "kept.json", "compiled.json"
-
-
-def default_folder() -> Path:
-    """Return GEOLOOKUP_CACHE, else the user's cache folder of the system.
-
-    Raises OutputError if that is in an unknown home folder.
-    """
-    if folder := os.environ.get("GEOLOOKUP_CACHE"):
-        return Path(folder)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or _home()) / "geolookup" / "cache"
-    if sys.platform == "darwin":
-        return _home() / "Library" / "Caches" / "geolookup"
-    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "geolookup"
-
-
-def _home() -> Path:
-    try:
-        return Path.home()
-    except RuntimeError as error:  # neither HOME nor an entry of the user
-        problem = "the home folder is not known"
-        raise OutputError("~", problem, "name a cache with --cache or $GEOLOOKUP_CACHE") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from geolookup_builder.sources import FORMATS, auto
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
-from geolookup.remote.cache import default_folder
+from geolookup.filesystem.cache_folder import default_folder
 from tests.builder.building import ENRICH_ALL, STATIONS, enriched, fails, recipe
 from tests.skips import needs
 
