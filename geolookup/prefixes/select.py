@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.contract.fields import LOCATION, OWN, Field
-from geolookup.contract.schema import CONTRACT, Schema
+from geolookup.contract.schema import CONTRACT, Schema, column_members
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
@@ -153,7 +153,7 @@ def _check_columns(dataset: Dataset, fields: Iterable[Field]) -> None:
     types = {field.path: field.type for field in dataset.schema.own}
     for field in fields:
         if field.table == OWN and types.get(field.path) != field.type:
-            problem = f"no column {field.path} of type {field.type}"
+            problem = f"no column {field.path} of type {column_members(field)['type']}"
             raise DatasetError(dataset.path, problem, "name a dataset with the same own columns")
 
 

@@ -33,7 +33,8 @@ def lines(score: Score) -> Iterator[str]:
     for name, part in score.datasets[0].parts.items():
         if part.score.of or own_names(part):
             yield ""
-            yield f"{name}, in {part.unit}: {_count(part.score.of)} with a truth"
+            of = _count(part.score.of) if part.score.of else "no location"
+            yield f"{name}, in {part.unit}: {of} with a truth"
             yield from _part(score, name)
 
 
