@@ -87,7 +87,7 @@ TABLES: dict[str, Table] = {
     "kind",
     [pytest.param(kind, marks=needs(*{"pandas", "polars"} & set(kind.split()))) for kind in TABLES],
 )
-@settings(max_examples=scaled(3, 60), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(2, 30), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(st.integers(0, 30), max_size=3))
 def test_tables_make_the_dataset_of_their_csv(
     kind: str, listed: list[Source], cuts: list[int]
@@ -155,7 +155,7 @@ _OWN_KINDS = ("arrow", "stream", "polars", "polars lazy")
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=needs(*{"polars"} & {*kind.split()})) for kind in _OWN_KINDS]
 )
-@settings(max_examples=scaled(5, 60), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 30), suppress_health_check=list(HealthCheck))
 @given(_ROWS, st.lists(st.integers(0, 12), max_size=2))
 def test_own_columns_of_tables(kind: str, rows: list[dict[str, Any]], cuts: list[int]) -> None:
     """JSON lines have values of the same types."""
