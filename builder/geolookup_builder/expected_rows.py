@@ -101,7 +101,8 @@ def check_some(
         raise _empty(recipe, path, tables[0], "no row with a value", rejects)
     if tables and not rows and not expected.may_be_empty:
         problem = f"no row of {path} meets only, families and within"
-        raise BuildError(recipe, problem, remedy=f"correct them; {_MAY_BE_EMPTY}")
+        remedy = 'correct them; empty = "ok" in a recipe allows that'
+        raise BuildError(recipe, problem, remedy=remedy)
     if rows < expected.min_rows:
         problem = f"{count_text(rows, 'usable row')} in {path}, min_rows is {expected.min_rows:,}"
         raise BuildError(recipe, problem, remedy="fetch the file again, or correct min_rows")

@@ -11,7 +11,7 @@ from geolookup.cli import exit_on_signals, json_text, key_options, options
 from geolookup.cli.build import report_members
 from geolookup.cli.command import command
 from geolookup.errors import name_text
-from geolookup.store.paths import dataset_path
+from geolookup.store.paths import BUNDLED_NAME, dataset_path
 
 if TYPE_CHECKING:
     from geolookup_builder.slicing import Part
@@ -110,8 +110,8 @@ def size(
 ) -> None:
     """Predict the size of the dataset that RECIPE makes, without writing it.
 
-    RECIPE is what `build` compiles. With an option of a part (--only, --not, --within,
-    --family, --fields) it is a dataset, a store or an archive, as for `slice`.
+    RECIPE is what `build` compiles, or bundled. With an option of a part (--only, --not,
+    --within, --family, --fields) it is a dataset, a store or an archive, as for `slice`.
 
     The recipe is compiled in memory: this takes about the time of `build`. The bytes are
     exact, but without the manifest of about 20 kB. Memory is the size of the files that
@@ -128,6 +128,7 @@ def size(
 
     exit_on_signals()
     part = _part_of(only, not_, within, family, paths)
-    plan = slice_recipe(dataset_path(recipe), part, "part") if part else load(recipe)
+    is_dataset = bool(part) or recipe == BUNDLED_NAME
+    plan = slice_recipe(dataset_path(recipe), part, "part") if is_dataset else load(recipe)
     report = predicted_size(plan, Options(cache=cache), Progress())
     click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))

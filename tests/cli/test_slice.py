@@ -149,5 +149,6 @@ def test_the_size_is_exact_but_for_the_manifest(whole: Path, tmp_path: Path) -> 
         assert report["bytes"] == sum(files.values())
         with geolookup.open(dataset) as engine:
             assert report["counts"] == engine.metadata.counts
-    lines = run("size", recipe).stdout.splitlines()
-    assert lines[0].startswith("about ")
+    for name in (recipe, whole, "bundled"):
+        lines = run("size", name).stdout.splitlines()
+        assert lines[0].startswith("about ")
