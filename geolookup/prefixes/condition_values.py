@@ -13,7 +13,7 @@ from numbers import Real
 from typing import Any, cast
 
 from geolookup.contract.countries import ALPHA_3
-from geolookup.contract.fields import BOOLEAN, DEGREES, REAL, TEXT, TEXTS, Field
+from geolookup.contract.fields import BOOLEAN, DEGREES, LIMITS, REAL, TEXT, TEXTS, Field
 from geolookup.contract.paths import is_address_or_network
 from geolookup.contract.tzdatabase import zone_names
 
@@ -133,7 +133,9 @@ def bound(field: Field, operator: str, values: list[Any]) -> float:
     if field.type in (TEXT, TEXTS, BOOLEAN):
         raise ValueError(f"{operator} is for numbers; the values of {field.path} are not numbers")
     try:
-        (number,) = map(_float, values)
+        (value,) = values
+        whole = _whole(field, value)
+        number: float = _float(value) if whole is None else whole
     except (TypeError, ValueError):
         number = math.nan
     if math.isnan(number):
@@ -146,6 +148,18 @@ def bound(field: Field, operator: str, values: list[Any]) -> float:
             f"no {field.path} is {operator}{number:.12g}: its values are {_limits(field)}"
         )
     return number
+
+
+def _whole(field: Field, value: Any) -> int | None:
+    """Return a bound for a column of integers; None for any other number, and beyond int64."""
+    if field.type == REAL or isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    try:
+        number = int(value)
+    except ValueError:
+        return None
+    least, most = LIMITS["int64"]
+    return number if least <= number <= most else None
 
 
 def place_numbers(value: Any) -> list[float]:

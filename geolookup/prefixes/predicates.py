@@ -63,8 +63,10 @@ class Comparison:
     def marks(self, *columns: pa.Array) -> Bools:
         """See ``Predicate``."""
         (column,) = columns
-        numbers = column.cast(pa.float64(), safe=False)  # integers beyond 2^53 are rounded
-        return _bools(self.compare(numbers, pa.scalar(self.bound, pa.float64())))
+        # As float64, integers beyond 2^53 would be rounded.
+        is_whole = pa.types.is_integer(column.type) and isinstance(self.bound, int)
+        kind = pa.int64() if is_whole else pa.float64()
+        return _bools(self.compare(column.cast(kind, safe=False), pa.scalar(self.bound, kind)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup.dataset import layout as fmt
 from tests import own_random
+from tests.conftest import build_at
+from tests.damage import copied, flipped, refused
 from tests.own_sources import own_dataset
 from tests.prefixes.brute_force import collapsed
 from tests.tiers import scaled
@@ -81,6 +84,47 @@ def test_tables_lists_and_values(engine: geolookup.Engine) -> None:
     }
     # A Boolean field of the contract is a condition by itself, too.
     assert [*engine.prefixes("country_is_eu")] == [*engine.prefixes("country_is_eu=true")]
+
+
+def test_whole_numbers_beyond_2_53_are_compared_exactly(tmp_path: Path) -> None:
+    most = 2**63 - 1
+    rows = f"network,own.id\n8.8.8.0/24,{2**53}\n8.8.9.0/24,{2**53 + 1}\n8.8.10.0/24,{most}\n"
+    recipe = '[dataset]\nname = "x"\n[columns]\nid = "integer"\n'
+    source = '[[source]]\nformat = "csv"\npath = "rows.csv"\n'
+    with geolookup.open(build_at(tmp_path, {"rows.csv": rows}, recipe + source)[0]) as engine:
+        for where, third in (
+            (f"own.id>={2**53 + 1}", [9, 10]),
+            (f"own.id>{2**53}", [9, 10]),
+            (f"own.id<={2**53}", [8]),
+            (f"own.id<{most}", [8, 9]),
+            (f"own.id>={most}", [10]),
+        ):
+            networks = engine.prefixes(where, aggregate=False)
+            listed = [network.network_address.packed[2] for network in networks]
+            assert listed == third, where
+
+
+@pytest.mark.parametrize("name", [fmt.OWN, fmt.IPV4, fmt.IPV6])
+def test_flipped_bits(tmp_path: Path, name: str) -> None:
+    """Damaged datasets: questions to own columns are answered or refused with DatasetError."""
+    dataset, outcomes = copied(own_dataset(), tmp_path / "copy"), set()
+    for _ in flipped(dataset / name, [1, 3, 30] * scaled(2, 60)):
+        for ask in (_prefixes, _difference):
+            try:
+                ask(dataset)
+            except geolookup.DatasetError as error:
+                outcomes.add(refused(error, str(dataset)))
+    assert "refused" in outcomes
+
+
+def _prefixes(dataset: Path) -> None:
+    with geolookup.open(dataset) as engine:
+        by = ["own", "country"]
+        engine.prefix_table(["own.site_id=HQ,null", "own.tags=dns,null"], by=by).validate(full=True)
+
+
+def _difference(dataset: Path) -> None:
+    geolookup.diff(own_dataset(), dataset)
 
 
 @pytest.mark.parametrize(
