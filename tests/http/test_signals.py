@@ -247,3 +247,20 @@ def test_the_notice_about_old_data_can_be_hidden(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("GEOLOOKUP_AGE_NOTICE", "1")
     command.make_context("serve", ["--accounts", "x", "--no-age-notice"])
     assert os.environ["GEOLOOKUP_AGE_NOTICE"] == "0"
+
+
+def test_a_changed_overlay_is_reloaded(
+    own_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
+    sites, header = tmp_path / "sites.csv", [("X-API-Key", own_store.key())]
+    sites.write_text("network,city_name\n8.8.8.8,Here\n", encoding="utf-8")
+    options = ("--dataset", str(SMALL), "--overlay", str(sites))
+    with serving(own_store, tmp_path, *options) as server:
+        assert b'"Here"' in server.ask("?ip=8.8.8.8", header).body
+        sites.write_text("nothing\n", encoding="utf-8")
+        server.process.send_signal(signal.SIGHUP)
+        server.until("not reloaded: ")
+        sites.write_text("network,city_name\n8.8.8.8,There\n", encoding="utf-8")
+        server.process.send_signal(signal.SIGHUP)
+        server.becomes(lambda: b'"There"' in server.ask("?ip=8.8.8.8", header).body)

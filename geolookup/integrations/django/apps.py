@@ -21,7 +21,7 @@ from django.dispatch import receiver
 
 import geolookup
 from geolookup.contract.proxies import TrustedProxies
-from geolookup.errors import DatasetError, SettingsError, near_match
+from geolookup.errors import BuildError, DatasetError, OutputError, SettingsError, near_match
 from geolookup.integrations.client import Clients
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def check_settings(**_options: object) -> list[CheckMessage]:
         return [Error(str(error), id=_SETTING)]
     except (ValueError, TypeError) as error:
         return [Error(f"{NAME}: {error}", id=_SETTING)]
-    except DatasetError as error:
+    # Of an overlay: one that does not compile, and a cache that cannot be written.
+    except (DatasetError, BuildError, OutputError) as error:
         return [Error(str(error), id=_DATASET)]
     return []
