@@ -230,7 +230,7 @@ def alike(one: Any, other: Any) -> None:
 
 @needs_compiled
 def test_the_kernels_are_documented_alike() -> None:
-    for name in ("answer", "data", "get", "lookup", "lookup_json"):
+    for name in ("answer", "data", "get", "lookup", "lookup_json", "own"):
         one, other = (getattr(module.Kernel, name) for module in (compiled, kernel_python))
         assert inspect.getdoc(one) == inspect.getdoc(other), name
         alike(one, other)
@@ -238,7 +238,7 @@ def test_the_kernels_are_documented_alike() -> None:
 
 def test_the_default_engine_takes_what_an_engine_takes() -> None:
     """And says the same, but for its example and a text that names it."""
-    for name in ("answer", "get", "lookup", "lookup_json"):
+    for name in ("answer", "get", "lookup", "lookup_json", "own"):
         call, method = getattr(geolookup, name), getattr(geolookup.Engine, name)
         alike(call, method)
         text, of_method = inspect.getdoc(call) or "", inspect.getdoc(method) or ""

@@ -116,11 +116,12 @@ class ManyAnswers(FieldValues):
         gives a reader. A single column (array, Series) gives a table of the answers only.
 
         ``fields`` are several arguments or one list: ``"country"``, ``"location.city_name"``, the
-        group ``"time"``, ``"error_code"``. None of them: all fields but ``ip`` and ``error_code``.
-        New columns are named ``prefix`` + path, with dots replaced by underscores. A row without
-        an answer is null, and its ``error_code`` is 10001 (malformed or null) or 10002 (private).
-        With ``on_invalid="raise"`` the first such row raises InvalidAddressError or
-        PrivateAddressError.
+        group ``"time"``, ``"error_code"``, own columns (``"own.site_id"``, or all: ``"own"``). None
+        of them: all fields of the contract but ``ip`` and ``error_code``. New columns are named
+        ``prefix`` + path, with dots replaced by underscores. A row without an answer is null, and
+        its ``error_code`` is 10001 (malformed or null) or 10002 (private); own columns of a private
+        address can be known. With ``on_invalid="raise"`` the first such row raises
+        InvalidAddressError or PrivateAddressError.
 
         ``column`` is the column of addresses: texts, uint32 (IPv4), or binary of 4 or 16 bytes.
         ``at`` is the instant of all rows; None: now. ``time_column`` is a column with the instant

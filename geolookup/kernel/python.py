@@ -141,8 +141,9 @@ class Kernel:
         A field is named by its path (``"location.city_name"``), member (``"city_name"``) or short
         name (``"city"``). A group (``"location"``) is a dict. Several fields are several arguments
         or one list. A value is ``default`` if it is unknown, or if the address is malformed or
-        private. ``answer`` describes ``at`` and ``clean``. Raises ValueError for an unknown
-        field, TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
+        private. Own columns (``"own.site_id"``, or all: ``"own"``) are as in ``own``.
+        ``answer`` describes ``at`` and ``clean``. Raises ValueError for an unknown field, TypeError
+        or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
         """
         state = self._state or self._open_state()
         second = int(time()) if at is None else instant(at)
@@ -157,14 +158,15 @@ class Kernel:
         """Return the answer for an address as an object.
 
         ``answer.location.city_name``, ``answer.network.asn``, ``answer.time.current_time`` (an
-        aware datetime), ``answer.prefix``, ``answer.to_dict()``: the envelope. Members are read on
-        access, and an unknown value is None. All members are of one generation and of the instant
-        ``at``: Unix seconds, an aware datetime, or None for now. No address makes this raise: the
-        answer for a malformed or private one is false, has ``error_code`` and ``error_message``,
-        and its members are None. Raises TypeError or ValueError for an invalid ``at``, DatasetError
-        for a damaged dataset; reading a member raises it too. With ``clean`` a text may have more
-        than the address: blanks, brackets, a port, a zone id, or it may be an X-Forwarded-For list;
-        see ``contract.cleaning.clean_text``.
+        aware datetime), ``answer.own.site_id`` (an own column), ``answer.prefix``,
+        ``answer.to_dict()``: the envelope. Members are read on access, and an unknown value is
+        None. All members are of one generation and of the instant ``at``: Unix seconds, an aware
+        datetime, or None for now. No address makes this raise: the answer for a malformed or
+        private one is false, has ``error_code`` and ``error_message``, and its members are None,
+        but own columns of a private one can be known. Raises TypeError or ValueError for an invalid
+        ``at``, DatasetError for a damaged dataset; reading a member raises it too. With ``clean`` a
+        text may have more than the address: blanks, brackets, a port, a zone id, or it may be an
+        X-Forwarded-For list; see ``contract.cleaning.clean_text``.
         """
         from geolookup.kernel.python_answer import answer_of
 
@@ -174,7 +176,7 @@ class Kernel:
         return answer_of(state, ip, int(time()) if at is None else instant(at))
 
     def own(self, ip: object, *, clean: bool = False) -> dict[str, Any] | None:
-        """Return the own columns of the dataset for an address: a dict by their names.
+        """Return the own columns for an address: a dict by their names.
 
         A value is None if it is unknown. Private addresses have values too, in the columns that
         the recipe declares private. The result is None for a malformed address; the caller may

@@ -44,9 +44,9 @@ class Answer(_Immutable):
 
     All members are of one instant and one generation of the dataset, and the answer keeps that
     generation open. Unknown members are None. The answer for a malformed or private address is
-    false, and all its members are None except ``error_code`` and ``error_message``. Answers
-    compare equal by value, are hashable, and are pickled by value. The repr does not hold the
-    address.
+    false, and all its members are None except ``error_code``, ``error_message`` and the own columns
+    of a private address. Answers compare equal by value, own columns included, are hashable, and
+    are pickled by value. The repr does not hold the address.
     """
 
     __slots__ = ("_data", "_error", "_match", "_own", "_owner", "_prefix", "_second", "_state")
@@ -99,7 +99,7 @@ class Answer(_Immutable):
 
     @property
     def prefix(self) -> Network | None:
-        """The largest aligned network around the address with one answer."""
+        """The largest aligned network around the address with one answer, own columns included."""
         if self._state is None:
             return answers.restored_prefix(self._prefix)
         return answers.prefix(self._state, self.ip)

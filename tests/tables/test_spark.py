@@ -21,7 +21,9 @@ import pytest
 
 import geolookup
 from geolookup.archives.pack import pack
+from tests import own
 from tests.conftest import build_at
+from tests.datasets import SMALL
 from tests.near_addresses import near_addresses
 from tests.skips import needs, optional
 from tests.tables import columns
@@ -148,6 +150,19 @@ def rows_of(df: DataFrame) -> dict[str, list[Any]]:
 def made(df: DataFrame) -> dict[str, list[Any]]:
     """Return the columns that were made, by their names in ``columns.expected``."""
     return {name.removeprefix("geo_"): values for name, values in rows_of(df).items()}
+
+
+def test_own_columns(cluster: Cluster, tmp_path: Path) -> None:
+    """Private addresses have theirs."""
+    path = own.add_own(SMALL, tmp_path / "own")
+    names = [f"own.{name}" for name in own.NAMES]
+    addresses = ["8.8.8.8", "8.8.8.9", "10.1.2.3", None, "x", "fd00::1"]
+    result = rows_of(adapter.enrich(cluster.frame(addresses), [*names, "country"], dataset=path))
+    with geolookup.open(path) as engine:
+        wanted = engine.get_many(addresses, [*names, "country"])
+    assert [*zip(*result.values(), strict=True)] == wanted
+    with pytest.raises(ValueError, match=r"enrich: the dataset has no column 'own\.site'"):
+        adapter.enrich(cluster.frame(addresses), ["own.site"], dataset=path)
 
 
 def test_every_field_of_every_row(
