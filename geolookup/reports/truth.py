@@ -8,6 +8,7 @@ from pathlib import Path
 from geolookup.comparison.scoring import Group, Score, ScoredPart
 from geolookup.comparison.scoring.agreement import LEVELS, Accuracy, Agreement
 from geolookup.comparison.scoring.breakdown import WorstNetwork
+from geolookup.comparison.scoring.own_columns import own_paths
 from geolookup.comparison.scoring.places import TruthFile
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, stacked_bars
@@ -24,14 +25,16 @@ _VERDICTS = {"agree": "agrees", "wrong": "wrong", "null": "not known"}
 
 def truth_section(score: Score) -> Section:
     """Return the agreement of the one dataset of a score, by level, group and network."""
-    parts = {name: part for name, part in score.datasets[0].parts.items() if part.score.of}
+    every = score.datasets[0].parts
+    parts = {name: part for name, part in every.items() if part.score.of}
+    own = own_table(every)
     return charts_section(
         "truth",
         "Agreement with ground truth",
         _NOTE,
         [_chart(name, part) for name, part in parts.items()],
         [*distance_tables(parts), *worst_tables(parts), file_table(score.truth)],
-        first=[agreement_table(parts)],
+        first=[*([agreement_table(parts)] if parts else []), *([own] if own.rows else [])],
         details=list(group_tables(parts)),
     )
 
@@ -83,6 +86,19 @@ def _agreement(agreement: Agreement) -> Iterator[str]:
     for share in (agreement.agree, agreement.wrong, agreement.null):
         yield wording.count(share.count)
         yield wording.percent(share.share) if share.of else _NOTHING
+
+
+def own_table(parts: Parts) -> Table:
+    """Return by part and own column that the truth states the shares of each verdict."""
+    rows = [
+        (
+            f"{path}, {part_title(name, part)}",
+            *(wording.percent(part.metrics[f"{path}_{verdict}"] or 0.0) for verdict in _VERDICTS),
+        )
+        for name, part in parts.items()
+        for path in own_paths(part.metrics)
+    ]
+    return Table("Own columns", ("Column", *_VERDICTS.values()), rows)
 
 
 def distance_tables(parts: Parts) -> Iterator[Table]:

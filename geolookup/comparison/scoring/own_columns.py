@@ -7,7 +7,7 @@ space counts for private columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,6 +42,16 @@ class OwnTruth:
 def own_metric_names(own: Sequence[Field]) -> tuple[str, ...]:
     """Return the metrics of own columns, such as ``own.site_id_agree``."""
     return tuple(f"{field.path}_{kind}" for field in own for kind in KINDS)
+
+
+def own_names(metrics: Iterable[str]) -> list[str]:
+    """Return those of the metrics of a part that are of own columns."""
+    return [name for name in metrics if name.startswith(f"{OWN}.")]
+
+
+def own_paths(metrics: Iterable[str]) -> list[str]:
+    """Return the own columns that metrics of a part are of."""
+    return list(dict.fromkeys(name.rpartition("_")[0] for name in own_names(metrics)))
 
 
 def own_of_datasets(datasets: Sequence[Dataset]) -> tuple[Field, ...]:

@@ -10,6 +10,7 @@ from geolookup.comparison.report import count_text, percent_text, requests_line,
 from geolookup.comparison.scoring import Group, Score, ScoredPart
 from geolookup.comparison.scoring.agreement import LEVELS, NAMES, Accuracy
 from geolookup.comparison.scoring.breakdown import CountryPair, WorstNetwork
+from geolookup.comparison.scoring.own_columns import own_names
 from geolookup.comparison.scoring.places import TruthFile
 from geolookup.comparison.scoring.votes import Majority, Pair, Vote
 from geolookup.contract.fields import OWN
@@ -31,7 +32,7 @@ def lines(score: Score) -> Iterator[str]:
     if score.requests is not None:
         yield requests_line(score.requests)
     for name, part in score.datasets[0].parts.items():
-        if part.score.of or own_names(part):
+        if part.score.of or own_names(part.metrics):
             yield ""
             of = _count(part.score.of) if part.score.of else "no location"
             yield f"{name}, in {part.unit}: {of} with a truth"
@@ -62,7 +63,10 @@ def _side_by_side(parts: Sequence[ScoredPart], majority: Majority | None) -> Ite
     head = ["", *(str(number) for number in range(1, len(parts) + 1))]
     rows = [
         [metric, *(_metric(metric, part) for part in parts)]
-        for metric in (*NAMES, *dict.fromkeys(chain.from_iterable(map(own_names, parts))))
+        for metric in (
+            *NAMES,
+            *dict.fromkeys(chain.from_iterable(own_names(part.metrics) for part in parts)),
+        )
         if any(part.metrics.get(metric) is not None for part in parts)
     ]
     if majority is not None:
@@ -72,11 +76,6 @@ def _side_by_side(parts: Sequence[ScoredPart], majority: Majority | None) -> Ite
         votes = {level: getattr(majority, level) for level in LEVELS}
         rows += [_differs(level, vote) for level, vote in votes.items() if _has_vote(vote)]
     yield from table_lines(head, [[_label(row[0]), *row[1:]] for row in rows])
-
-
-def own_names(part: ScoredPart) -> list[str]:
-    """Return the metrics of own columns that a part has."""
-    return [name for name in part.metrics if name.startswith(f"{OWN}.")]
 
 
 def _label(metric: str) -> str:
