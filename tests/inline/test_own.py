@@ -109,6 +109,11 @@ def test_the_commands(tmp_path: Path) -> None:
     assert tagged.splitlines()[2] == "from 127.0.0.1 [private] and 10.9.9.9 [HQ]"
     prefixes = run("prefixes", "own.site_id=HQ", "--within", "10.0.0.0/15", *options)
     assert prefixes.stdout == "10.0.0.0/16\n"
+    changed = run("prefixes", "own.site_id=HQ", "--since", str(own_dataset()), *options)
+    assert (changed.returncode, changed.stdout) == (0, "")
+    refused = run("prefixes", "own.site_id=HQ", "--since", "bundled", *options)
+    assert refused.returncode == 2
+    assert "no column own.site_id of type text; name a dataset with" in refused.stderr
     refused = run("prefixes", "own.site_i=HQ", *options)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "no column 'own.site_i'; did you mean 'own.site_id'?" in refused.stderr

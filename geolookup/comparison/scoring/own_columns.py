@@ -45,7 +45,7 @@ def own_metric_names(own: Sequence[Field]) -> tuple[str, ...]:
 
 
 def own_names(metrics: Iterable[str]) -> list[str]:
-    """Return those of the metrics of a part that are of own columns."""
+    """Return the metrics of own columns among the metrics of a part."""
     return [name for name in metrics if name.startswith(f"{OWN}.")]
 
 
