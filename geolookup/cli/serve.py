@@ -45,6 +45,11 @@ _LEVELS = ("debug", "info", "warning", "error")
     is_flag=True,
     help="Accept a new generation that lacks fields of the old one.",
 )
+@click.option(
+    "--own",
+    is_flag=True,
+    help="Add the own columns of the dataset to each answer, as the member own after network.",
+)
 @key_options.accounts(key_options.ACCOUNTS_URL)
 @key_options.plans
 @click.option(

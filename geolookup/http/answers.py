@@ -90,8 +90,11 @@ class Answers:
 
     def lookup_answer(self, body: bytes) -> Answer:
         """Return the answer for the JSON bytes of a lookup."""
-        # HEAD is the beginning of every successful envelope; failures are fixed texts.
-        return ANSWERED if body.startswith(HEAD) else _BY_BODY[body], self._headers, body
+        # HEAD is the beginning of every successful envelope; failures are fixed texts. Own columns
+        # follow only the failure of a private address.
+        is_success = body.startswith(HEAD)
+        outcome = ANSWERED if is_success else _BY_BODY.get(body, REFUSED[PrivateAddressError])
+        return outcome, self._headers, body
 
     def refusal(self, error: ContractError) -> Answer:
         """Return the answer to a request that the gate refused."""

@@ -33,6 +33,7 @@ from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
 from geolookup.http.cors import Origins
 from geolookup.http.heartbeats import Heartbeats, Watchdog
+from geolookup.http.own import check_own_columns
 from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT, Settings, connections
 from geolookup.http.supervision import KILL_AFTER, Supervisor, hold_while_forking, run_follower
 from geolookup.http.worker import DRAIN, RELOAD, load
@@ -128,9 +129,11 @@ def _check_stores(settings: Settings) -> None:
             on_stale=settings.on_stale,
             fallback=True,
             trusted_keys=settings.required_keys,
-        ),
+        ) as engine,
         open_accounts(settings.accounts, settings.plans) as accounts,
     ):
+        if settings.own:
+            check_own_columns(engine)
         accounts.usage()
         warning = accounts.check_durability()
         if warning is not None:

@@ -42,6 +42,8 @@ class Settings:
     max_age: str | None = None
     on_stale: OnStale = "warn"
     allow_lost_fields: bool = False
+    #: Answers have the own columns of the dataset.
+    own: bool = False
     #: A TOML file of plans; None: the built-in ones.
     plans: str | os.PathLike[str] | None = None
     host: str = "127.0.0.1"

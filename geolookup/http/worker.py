@@ -20,6 +20,7 @@ from geolookup.http.application import Application, Backend, Scope
 from geolookup.http.cors import Origins
 from geolookup.http.heartbeats import BEAT, Heartbeats
 from geolookup.http.metrics import ENDED, Counters
+from geolookup.http.own import OwnLookups
 from geolookup.http.settings import Settings
 from geolookup.http.supervision import UNOPENED, end_with_server
 
@@ -56,6 +57,7 @@ class Worker(Application):
             preload=True,
             trusted_keys=settings.required_keys,
         )
+        self._lookups = OwnLookups(self._engine) if settings.own else self._engine
         self._memory = Counters(folder)
         proxies = TrustedProxies(settings.trusted_proxies)
         super().__init__(self.new_backend(), proxies, self._memory)
@@ -129,7 +131,7 @@ class Worker(Application):
                 self._memory.serve(generation, _write_time(self._engine.path / _MANIFEST))
                 _log.info("answering from generation %s", generation)
         answers = Answers(generation, stale=self._engine.stale)
-        return Backend(self._engine, self._gate, answers)
+        return Backend(self._lookups, self._gate, answers)
 
 
 class CrossOriginWorker(Worker):
