@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -77,13 +78,14 @@ def test_a_reload_keeps_own_columns(
 ) -> None:
     dataset, key = tmp_path / "dataset", own_store.key()
     shutil.copytree(own_dataset(), dataset)
+    shutil.copytree(SMALL, tmp_path / "new")
     options = ("--dataset", str(dataset), "--own", *watch)
     with serving(own_store, tmp_path, *options) as server:
         before = ask(server, key, "8.8.8.8").body
         dataset.rename(tmp_path / "old")
-        shutil.copytree(SMALL, dataset)
+        (tmp_path / "new").rename(dataset)
         if not watch:
-            server.process.send_signal(1)
+            server.process.send_signal(signal.SIGHUP)
         server.until("lacks")
         assert (
             json.loads(ask(server, key, "8.8.8.8").body)["data"]["own"]
