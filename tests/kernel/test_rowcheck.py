@@ -77,7 +77,7 @@ def test_what_is_wrong_is_not() -> None:
     st.floats(allow_nan=False) | st.floats(-200, 200) | st.decimals(-99, 99, places=7).map(float)
 )
 def test_numbers(value: float) -> None:
-    text = json.dumps(int(value) if value.is_integer() else value).encode()
+    text = rows.number_text(value).encode()
     for kind in (_LATITUDE, _AREA):
         assert as_defined((kind,), text) == (kind.least <= value <= kind.most)
         assert as_defined((kind,), text) or not certain((kind,), text)
