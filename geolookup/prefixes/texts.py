@@ -4,7 +4,7 @@ Strategy: a text is a row of cells of one byte each; a cell without a character 
 digits are taken from tables of all their texts. The cells that are not 0, one after the other, are
 the texts.
 IPv6 follows RFC 5952: without leading zeros, and the first of the longest runs of two or more
-zero groups is left out. No address of public space needs its mixed notation.
+zero groups is left out. As in ``contract.address``, no text has the mixed notation.
 """
 
 from __future__ import annotations

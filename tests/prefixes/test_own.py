@@ -86,6 +86,20 @@ def test_tables_lists_and_values(engine: geolookup.Engine) -> None:
     assert [*engine.prefixes("country_is_eu")] == [*engine.prefixes("country_is_eu=true")]
 
 
+def test_networks_at_the_ends_of_the_space(tmp_path: Path) -> None:
+    networks = ["0.0.0.0/8", "240.0.0.0/4", "::/128", "::1/128", "::1.2.3.0/120", "ff00::/8"]
+    networks.insert(5, "64:ff9b:1::/48")
+    rows = "network,own.site\n" + "".join(f"{network},x\n" for network in networks)
+    recipe = '[dataset]\nname = "x"\n[columns]\nsite = { type = "text", private = true }\n'
+    source = '[[source]]\nformat = "csv"\npath = "rows.csv"\n'
+    with geolookup.open(build_at(tmp_path, {"rows.csv": rows}, recipe + source)[0]) as engine:
+        wanted = [ip_network(network) for network in networks if network != "::1/128"]
+        wanted[wanted.index(ip_network("::/128"))] = ip_network("::/127")
+        assert list(engine.prefixes("own.site=x")) == wanted
+        table = engine.prefix_table(by=["own.site"])
+        assert table["network"].to_pylist() == [str(network) for network in wanted]
+
+
 def test_whole_numbers_beyond_2_53_are_compared_exactly(tmp_path: Path) -> None:
     most = 2**63 - 1
     rows = f"network,own.id\n8.8.8.0/24,{2**53}\n8.8.9.0/24,{2**53 + 1}\n8.8.10.0/24,{most}\n"
