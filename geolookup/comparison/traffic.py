@@ -16,12 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.comparison.overlay import FAMILIES
+from geolookup.comparison.overlay import FAMILIES, special_space
+from geolookup.contract.special import PRIVATE
 from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.intervals import Addresses
 from geolookup.errors import TableFileError
 from geolookup.files.table_files import AddressColumn, TableFile, open_addresses, table_files
-from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID, locate_numbers, parse
+from geolookup.kernel.columns import INVALID_ID, locate_numbers, parse
 from geolookup.tables.locate import chunks, column_of, locate_chunk
 
 
@@ -55,21 +56,28 @@ def count_requests(
 ) -> tuple[Requests, dict[int, NDArray[np.float64]]]:
     """Return the requests of a file, and by family their number in each interval.
 
-    ``starts`` are the partitions of both families. An IPv6 address that carries an IPv4
-    address counts as the latter. Raises TableFileError for a file or column that cannot be
-    used.
+    ``starts`` are the partitions of both families, cut at the ends of special-purpose space; own
+    columns can be known there. An IPv6 address that carries an IPv4 address counts as the latter.
+    Raises TableFileError for a file or column that cannot be used.
     """
     ends = np.cumsum([len(starts[family]) for family in FAMILIES])
-    # After the intervals, since negative ids count from the end: private, then invalid.
-    # sums:  IPv4 intervals | IPv6 intervals | -2: private | -1: malformed
-    sums = np.zeros(ends[-1] - min(PRIVATE_ID, INVALID_ID), np.float64)
+    # After the intervals, since negative ids count from the end: malformed.
+    # sums:  IPv4 intervals | IPv6 intervals | -1: malformed
+    sums = np.zeros(ends[-1] - INVALID_ID, np.float64)
     locator = _Locator(starts)
     for file in table_files(fspath(traffic.path), traffic.format):
         _add(sums, file, traffic, locator)
-    requests = Requests(int(sums.sum()), int(sums[PRIVATE_ID]), int(sums[INVALID_ID]))
-    # IPv4 | IPv6 | two sums for ids below 0; ``zip`` drops these.
-    weights = np.split(sums, ends)
-    return requests, dict(zip(FAMILIES, weights, strict=False))
+    # IPv4 | IPv6 | the sum of malformed addresses; ``zip`` drops it.
+    weights = dict(zip(FAMILIES, np.split(sums, ends), strict=False))
+    private = sum(weights[family][_is_private(starts[family])].sum() for family in FAMILIES)
+    return Requests(int(sums.sum()), int(private), int(sums[INVALID_ID])), weights
+
+
+def _is_private(starts: Addresses) -> NDArray[np.bool_]:
+    """Mark the private intervals of a partition that is cut at the ends of that space."""
+    bounds, kinds = special_space(starts.family)
+    is_private: NDArray[np.bool_] = kinds[bounds.search(starts) - 1] == PRIVATE
+    return is_private
 
 
 def _add(sums: NDArray[np.float64], file: TableFile, traffic: Traffic, locator: _Locator) -> None:
@@ -89,7 +97,7 @@ def _add(sums: NDArray[np.float64], file: TableFile, traffic: Traffic, locator: 
 
 
 class _Locator:
-    """Locates columns of addresses in two partitions, as an engine does in a dataset."""
+    """Locates columns of addresses, private ones too, in two partitions."""
 
     def __init__(self, starts: Mapping[int, Addresses]) -> None:
         ipv4, ipv6 = (starts[family] for family in FAMILIES)
@@ -103,11 +111,11 @@ class _Locator:
         """Fill in the interval ids and families of the n texts ``data[offset : next offset]``."""
         parsed = parse(data, offsets[:-1], np.diff(offsets))
         families[:] = parsed.family
-        locate_numbers(self, parsed.family, parsed.high, parsed.low, ids)
+        self.locate_numbers(parsed.family, parsed.high, parsed.low, ids)
 
     def locate_numbers(self, families: Any, highs: Any, lows: Any, ids: Any) -> None:
         """Fill in the interval ids of n addresses by family and 64-bit halves."""
-        locate_numbers(self, families, highs, lows, ids)
+        locate_numbers(self, families, highs, lows, ids, with_private=True)
 
 
 def _counts(batch: pa.RecordBatch, path: str, name: str) -> NDArray[np.float64]:

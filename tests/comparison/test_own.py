@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -122,11 +121,16 @@ def test_gates_name_own_columns(pair: tuple[Path, Path]) -> None:
 
 
 def test_requests_weigh_own_columns(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    asked: list[Any] = [ip_address("8.8.8.1")] * 3 + [ip_address("8.8.8.200")]
+    asked: list[Any] = ["8.8.8.1"] * 3 + ["8.8.8.200", "::ffff:10.0.0.200", "10.0.0.1", "127.0.0.1"]
     path = tmp_path / "asked.csv"
     path.write_text("ip\n" + "\n".join(map(str, asked)) + "\n")
-    part = diff(*pair, traffic=path).parts["all"]
-    assert (part.fields["own.site"].old, part.fields["own.site"].changed) == (4, 0)
+    result = diff(*pair, traffic=path)
+    assert result.requests is not None
+    assert (result.requests.total, result.requests.private) == (7, 3)
+    part = result.parts["all"]
+    # Requests of private addresses count: one of 10.0.0.1, and one of 10.0.0.200, now another site.
+    assert (part.fields["own.site"].old, part.fields["own.site"].changed) == (6, 1)
+    assert part.coverage.old == 0
     assert part.fields["own.new_only"].null_lost == 3
 
 
