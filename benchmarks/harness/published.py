@@ -1,6 +1,7 @@
 """The outputs of the last measurements: files in ``published``, shown on the page of benchmarks.
 
-``--publish NAME`` writes NAME.txt, and replaces the former text on the page.
+``--publish NAME`` writes NAME.txt, and replaces the former tables on the page. The page can leave
+out a table.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ Rows = Mapping[tuple[str, str], list[str]]
 
 
 def publish(name: str, output: str) -> None:
-    """Keep what a command printed; the page then shows it where it showed the former text."""
+    """Keep what a command printed; the page then shows each table where it showed the former."""
     file = FOLDER / f"{name}.txt"
     former = file.read_text(encoding="utf-8") if file.is_file() else ""
     FOLDER.mkdir(exist_ok=True)
     file.write_text(output, encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
-    if former and former in page:
-        PAGE.write_text(page.replace(former, output), encoding="utf-8")
+    for before, after in zip(
+        former.rstrip().split("\n\n"), output.rstrip().split("\n\n"), strict=False
+    ):
+        page = page.replace(before, after) if before else page
+    PAGE.write_text(page, encoding="utf-8")
 
 
 def rows(name: str) -> Rows:

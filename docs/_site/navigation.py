@@ -23,7 +23,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
         GUIDE: [
             *("python", "shell"),
             *("flask", "fastapi", "django", "proxies", "logging"),
-            *("tables", "pandas", "polars", "duckdb", "spark", "data-warehouse"),
+            *("tables", "pandas", "polars", "duckdb", "spark", "data-warehouse", "customer-sites"),
             *("files", "logs", "traffic-map", "text", "prefixes", "firewalls"),
             "from-*",
         ],
@@ -32,6 +32,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
     "data": {
         TUTORIAL: ["tutorial"],
         GUIDE: [
+            *("own-columns", "overlays"),
             *("download", "updating", "verify", "diff", "score", "reports"),
             *("plain-files", "databases", "mmdb-export"),
         ],

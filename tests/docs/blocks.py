@@ -122,7 +122,12 @@ PRESUMED = {
         modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL
     ),
     "docs/data/plain-files.md": Needs(modules=("duckdb", "polars"), script=_MYDATA),
-    "docs/use/data-warehouse.md": Needs(modules=("duckdb",)),
+    "docs/use/customer-sites.md": Needs(
+        modules=("django", "gunicorn", "mmdb_writer", "pandas"),
+        programs=("curl",),
+        script=_VENDOR.format("GeoLite2-City.mmdb"),
+    ),
+    "docs/use/data-warehouse.md": Needs(modules=("duckdb", "pandas")),
     "docs/operate/mirrors.md": Needs(modules=("cryptography",), programs=("curl",)),
     "docs/use/from-geoip2.md": Needs(
         modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
@@ -170,8 +175,7 @@ SHOWN = {
 
 _IN_NAMESPACE = "tests/prefixes/syntaxes/test_packet_filters.py runs it in a network namespace"
 _IN_FORMAT = "tests/dataset/test_format_doc.py runs it"
-_OF_FORMAT = ("import duckdb", "WITH numbered AS (", "from ipaddress",
-              "import polars", "import json")  # fmt: skip
+_OF_FORMAT = ("import duckdb", "WITH numbered AS (", "from ipaddress")
 _OF_FIREWALLS = ("nft -c -f tv.nft", "nft -f rules.nft",
                  "ipset restore", "iptables-restore", "nft -f changes.nft")  # fmt: skip
 #: Page, how the block begins, and the reason.
