@@ -19,6 +19,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
 from geolookup.dataset.manifest import PREVIOUS
 from tests.conftest import ROOT, Build, build_at
+from tests.own_sources import own_dataset
 from tests.skips import needs
 
 TEXT = (ROOT / "docs" / "reference" / "format.md").read_text(encoding="utf-8")
@@ -153,10 +154,43 @@ def test_manifest_has_the_keys_listed(dataset: Path) -> None:
 
 @needs("duckdb")
 def test_duckdb_examples_agree_with_the_engine(dataset: Path) -> None:
-    scope, (ipv4, ipv6) = run_examples("DuckDB")
+    scope, (ipv4,) = run_examples("DuckDB")
+    texts = ["2001:4860:4860::8888", "2620:fe::fe", "2a00::1"]
     with geolookup.open(dataset) as engine:
         assert sorted(ipv4) == answers(engine, scope["visits"]["address"].to_pylist())
-        assert sorted(ipv6) == answers(engine, scope["texts"])
+        assert sorted(scope["connection"].sql(_ipv6_query(texts)).fetchall()) == answers(
+            engine, texts
+        )
+
+
+def _ipv6_query(texts: list[str]) -> str:
+    """The query of the page with its start of an IPv6 interval."""
+    (start,) = re.findall(r"`(start_high::[^`]*)`", TEXT)
+    (query,) = re.findall(r"^```sql\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    selected = query.partition("\n)\n")[2].replace("ipv4", "intervals")
+    numbers = ", ".join(
+        f"('{text}', {int(ipaddress.ip_address(text))}::UHUGEINT)" for text in texts
+    )
+    return f"""
+    WITH numbered AS (SELECT * FROM (VALUES {numbers}) v(address, number)),
+         intervals AS (SELECT {start} AS start, location, network FROM ipv6)
+    {selected}"""  # noqa: S608 - the query of our own page
+
+
+def test_own_columns_as_the_page_states_them() -> None:
+    dataset = own_dataset()
+    listed = {named(row[0])[0]: row[1] for row in rows_under(fmt.OWN) if "`" in row[0]}
+    with pa.ipc.open_file(dataset / fmt.OWN) as reader:
+        schema = reader.schema
+    own = [
+        column["name"] for column in json.loads((dataset / fmt.MANIFEST).read_bytes())["columns"]
+    ]
+    assert schema.names == [*own, *listed]
+    types = {in_words(schema.field(name).type) for name in own}
+    assert types == {*named(rows_under(fmt.OWN)[0][1])}
+    for family in (fmt.IPV4, fmt.IPV6):
+        with pa.ipc.open_file(dataset / family) as reader:
+            assert reader.schema.names[-1] == "own"
 
 
 def test_lookup_by_hand_agrees_with_the_engine(dataset: Path) -> None:

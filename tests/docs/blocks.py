@@ -175,7 +175,7 @@ SHOWN = {
 
 _IN_NAMESPACE = "tests/prefixes/syntaxes/test_packet_filters.py runs it in a network namespace"
 _IN_FORMAT = "tests/dataset/test_format_doc.py runs it"
-_OF_FORMAT = ("import duckdb", "WITH numbered AS (", "from ipaddress")
+_OF_FORMAT = ("import duckdb", "WITH numbered AS (")
 _OF_FIREWALLS = ("nft -c -f tv.nft", "nft -f rules.nft",
                  "ipset restore", "iptables-restore", "nft -f changes.nft")  # fmt: skip
 #: Page, how the block begins, and the reason.
