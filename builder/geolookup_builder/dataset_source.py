@@ -147,6 +147,8 @@ def _dataset_errors() -> Iterator[None]:
 
 def _source(spec: SourceSpec, folder: Path) -> DatasetSource:
     tables = read_tables(folder)
+    if spec.manifest and tables.manifest.canonical() != spec.manifest.canonical():
+        raise DatasetError(folder, "another dataset has taken its place", "try again")
     metadata = tables.manifest.metadata()
     partitions = {family: _rows(tables.batches[name]) for family, name in _INTERVALS.items()}
     name = spec.texts.get("name", metadata.name)

@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from geolookup.contract.schema import CONTRACT, Schema
+from geolookup.dataset.manifest import Manifest
 from geolookup.dataset.metadata import iso_day
 from geolookup.errors import BuildError, name_text, near_match
 from geolookup.filesystem import open_regular
@@ -64,6 +65,7 @@ class SourceSpec:
     expected: RowRules = field(default_factory=RowRules)  # of its rows
     schema: Schema = CONTRACT  # of the recipe
     restriction: Restriction = field(default_factory=Restriction)  # the part that is kept
+    manifest: Manifest | None = None  # that a dataset must have
 
     @property
     def name(self) -> str:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from geolookup.dataset.files import Dataset
-from geolookup.errors import DatasetError
+from geolookup.errors import BuildError, DatasetError
 from geolookup.filesystem import atomic, open_regular
 from geolookup.filesystem.cache_folder import default_folder
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 #: Datasets that are kept of one overlay, and overlays.
 _KEPT, _KEPT_OVERLAYS = 2, 16
 _DIGITS = 32
+#: The name of a result whose key is not yet certain, and how often changing files are read.
+_STAGED, _ATTEMPTS = "new", 3
 _CHUNK = 1 << 20
 
 
@@ -85,6 +87,17 @@ class OverlaidPath:
         return dataset
 
     def _current(self, *, fallback: bool = False) -> Dataset:
+        """Open the result of the current files; again if they change meanwhile."""
+        for _ in range(_ATTEMPTS - 1):
+            seen = self.fingerprint()
+            try:
+                return self._opened(fallback=fallback)
+            except (BuildError, DatasetError):
+                if self.fingerprint() == seen:
+                    raise
+        return self._opened(fallback=fallback)
+
+    def _opened(self, *, fallback: bool) -> Dataset:
         base = resolve.open_dataset(self.path, self._check_base, fallback=fallback)
         dataset = self._result(base)
         dataset.serial = base.serial
@@ -116,7 +129,13 @@ class OverlaidPath:
                 # Another process may have compiled it meanwhile.
                 with suppress(DatasetError):
                     return Dataset(result)
-                compile_overlay(self.overlay, base, result)
+                staged = self._folder / _STAGED
+                compile_overlay(self.overlay, base, staged)
+                if self._key(base) != result.name:
+                    problem = "changed while it was compiled"
+                    raise BuildError(self.overlay, problem, remedy="try again")
+                shutil.rmtree(result, ignore_errors=True)  # if it is damaged
+                staged.rename(result)
                 self._prune(result)
         return Dataset(result)
 

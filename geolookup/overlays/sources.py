@@ -90,5 +90,6 @@ def _over(recipe: Recipe, base: Dataset, *, is_data: bool) -> Recipe:
         recipe=recipe.path,
         base=Path(),
         schema=recipe.schema,
+        manifest=base.manifest,  # its signature was checked
     )
     return replace(recipe, sources=(*sources, below))

@@ -7,7 +7,9 @@ import pickle
 import shutil
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from geolookup_builder import compile as compiler
@@ -16,6 +18,7 @@ import geolookup
 from geolookup.errors import BuildError, DatasetError, OutputError
 from tests.cli.program import run
 from tests.conftest import build_at
+from tests.corrupt import forging
 from tests.damage import copied
 from tests.datasets import SMALL
 from tests.signing import keys
@@ -92,6 +95,61 @@ def test_a_bad_overlay_keeps_the_dataset_in_use(sites: Path) -> None:
         assert city(engine) == "Site"
 
 
+def _before_compiling(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object]) -> None:
+    """Change files each time after the key of a result was computed."""
+    compile_recipe = compiler.compile_recipe
+
+    def changed(*arguments: Any) -> Any:
+        change()
+        return compile_recipe(*arguments)
+
+    monkeypatch.setattr(compiler, "compile_recipe", changed)
+
+
+def test_an_overlay_that_changes_meanwhile(sites: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No result has the key of other data."""
+    with monkeypatch.context() as patch:
+        _before_compiling(patch, lambda: sites.write_text(OTHER, encoding="utf-8"))
+        with geolookup.open(SMALL, overlay=sites) as engine:
+            assert city(engine) == "Other"
+    sites.write_text(SITES, encoding="utf-8")
+    with geolookup.open(SMALL, overlay=sites) as engine:
+        assert city(engine) == "Site"
+
+
+def test_an_overlay_that_changes_all_the_time(
+    sites: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = count()
+    change = lambda: sites.write_text(f"{SITES}1.1.1.{next(numbers)},B,US\n")  # noqa: E731
+    with monkeypatch.context() as patch:
+        _before_compiling(patch, change)
+        with pytest.raises(BuildError, match=r"sites\.csv: changed while it was compiled"):
+            geolookup.open(SMALL, overlay=sites)
+    geolookup.open(SMALL, overlay=sites).close()
+    assert len(results(cache)) == 1
+
+
+def test_a_base_that_is_replaced_meanwhile(
+    tmp_path: Path, sites: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The signature that was checked is of the dataset that is compiled."""
+    ours = keys.private_keys()[0]
+    base, forged = copied(SMALL, tmp_path / "base"), copied(SMALL, tmp_path / "forged")
+    geolookup.sign(base, ours)
+    forging.rewrite(forged, forging.manifest(forged) | {"name": "forged"})
+
+    def swap() -> None:
+        if forged.exists():
+            base.rename(tmp_path / "ours")
+            forged.rename(base)
+
+    with monkeypatch.context() as patch:
+        _before_compiling(patch, swap)
+        with pytest.raises(DatasetError, match="sign"):
+            geolookup.open(base, overlay=sites, trusted_keys=ours.public)
+
+
 def test_watch_notices_the_overlay_and_a_new_generation(tmp_path: Path, sites: Path) -> None:
     store = tmp_path / "store"
     geolookup.publish(SMALL, store)
@@ -117,7 +175,7 @@ def _wait(is_done: Callable[[], bool]) -> None:
     raise AssertionError
 
 
-def test_a_recipe_with_own_columns(tmp_path: Path, sites: Path, compilations: list[Path]) -> None:
+def test_a_recipe_with_own_columns(tmp_path: Path, sites: Path, cache: Path) -> None:
     recipe = tmp_path / "overlay.toml"
     recipe.write_text(
         '[dataset]\nname = "with-sites"\n[columns]\nsite_id = { type = "text", private = true }\n'
@@ -133,7 +191,7 @@ def test_a_recipe_with_own_columns(tmp_path: Path, sites: Path, compilations: li
         assert engine.reload()
         assert engine.own("10.1.2.3") == {"site_id": "branch"}
     # A file of data may have the own columns of its base.
-    base_folder = compilations[-1]
+    base_folder = max(results(cache), key=lambda path: path.stat().st_mtime_ns)
     sites.write_text("network,site_id\n10.0.0.0/8,over\n", encoding="utf-8")
     with geolookup.open(base_folder, overlay=sites) as engine:
         assert engine.own("10.1.2.3") == {"site_id": "over"}
