@@ -103,7 +103,8 @@ def build_at(
     Sources may be empty, unless ``empty`` says what the recipe says of that.
     """
     # Imported here: processes that tests start import this module, most of them to build nothing.
-    from geolookup_builder.compile import Options, compile_dataset
+    from geolookup_builder.compile import compile_dataset
+    from geolookup_builder.overlaid_sources import Options
 
     from geolookup.progress import Progress
 

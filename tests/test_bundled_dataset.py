@@ -15,7 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.compile import Options, compile_dataset
+from geolookup_builder.compile import compile_dataset
+from geolookup_builder.overlaid_sources import Options
 
 import geolookup
 from geolookup.dataset.manifest import read_manifest

@@ -40,7 +40,8 @@ def timed_child(module: str, *arguments: object) -> Result:
 
 
 def _compile(recipe: Path, output: Path, cores: int, previous: Path | None) -> Result:
-    from geolookup_builder.compile import Options, compile_dataset
+    from geolookup_builder.compile import compile_dataset
+    from geolookup_builder.overlaid_sources import Options
 
     from geolookup.progress import Progress
 

@@ -48,7 +48,8 @@ def dataset(scale: str, *, seed: int = SEED) -> Path:
     code = [*(_HERE / name for name in _GENERATOR), *_compiler()]
 
     def make(folder: Path) -> None:
-        from geolookup_builder.compile import Options, compile_dataset
+        from geolookup_builder.compile import compile_dataset
+        from geolookup_builder.overlaid_sources import Options
 
         from benchmarks.data import generate
         from geolookup.progress import Progress
@@ -64,7 +65,8 @@ def built_dataset(recipe: Path) -> Path:
     """Return the dataset of a generated source."""
 
     def make(folder: Path) -> None:
-        from geolookup_builder.compile import Options, compile_dataset
+        from geolookup_builder.compile import compile_dataset
+        from geolookup_builder.overlaid_sources import Options
 
         from geolookup.progress import Progress
 

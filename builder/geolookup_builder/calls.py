@@ -14,7 +14,8 @@ from geolookup.store.paths import dataset_path
 from geolookup_builder.build_report import BuildReport
 from geolookup_builder.check import check_loading
 from geolookup_builder.check_report import Limits, RecipeCheck
-from geolookup_builder.compile import Options, compile_recipe
+from geolookup_builder.compile import compile_recipe
+from geolookup_builder.overlaid_sources import Options
 from geolookup_builder.source_list import Source, recipe_of_call
 
 

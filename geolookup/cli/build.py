@@ -62,7 +62,8 @@ def build(
 
     Example: geolookup build recipe.toml --output mydata
     """
-    from geolookup_builder.compile import Options, compile_dataset
+    from geolookup_builder.compile import compile_dataset
+    from geolookup_builder.overlaid_sources import Options
 
     from geolookup.progress import Progress
     from geolookup.signing.keys import read_signing_keys

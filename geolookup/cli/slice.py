@@ -79,7 +79,8 @@ def slice(  # noqa: A001 - the name of the command
 
     Example: geolookup slice mydata --only country=US --fields country --output part
     """
-    from geolookup_builder.compile import Options, compile_recipe
+    from geolookup_builder.compile import compile_recipe
+    from geolookup_builder.overlaid_sources import Options
     from geolookup_builder.slicing import slice_recipe
 
     from geolookup.progress import Progress
@@ -119,8 +120,8 @@ def size(
 
     Example: geolookup size recipe.toml
     """
-    from geolookup_builder.compile import Options
     from geolookup_builder.loading import load
+    from geolookup_builder.overlaid_sources import Options
     from geolookup_builder.predicted_size import predicted_size
     from geolookup_builder.slicing import slice_recipe
 

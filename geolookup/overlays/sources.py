@@ -58,7 +58,8 @@ def _files_of_dataset(spec: SourceSpec) -> list[Path]:
 def compile_overlay(overlay: str, base: Dataset, output: Path) -> None:
     """Compile an overlay over a dataset; BuildError for bad files, OutputError for a full disk."""
     from geolookup_builder import loading
-    from geolookup_builder.compile import Options, compile_recipe
+    from geolookup_builder.compile import compile_recipe
+    from geolookup_builder.overlaid_sources import Options
 
     from geolookup.progress import Progress
 

@@ -156,7 +156,8 @@ class FromRecipe:
         self, output: Path, previous: VerifiedDataset | None, progress: Progress, tell: Tell
     ) -> VerifiedDataset:
         """Compile the downloaded files with the row numbers of ``previous``, and report losses."""
-        from geolookup_builder.compile import Options, compile_recipe
+        from geolookup_builder.compile import compile_recipe
+        from geolookup_builder.overlaid_sources import Options
 
         try:
             folder = None if previous is None else previous.folder

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from geolookup_builder.compile import Options, compile_dataset
+from geolookup_builder.compile import compile_dataset
+from geolookup_builder.overlaid_sources import Options
 from hypothesis import given
 from hypothesis import strategies as st
 

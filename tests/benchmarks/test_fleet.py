@@ -27,7 +27,8 @@ _FOLLOWER = "import subprocess; subprocess.run(['sleep', '600'])"
 @pytest.fixture(scope="module")
 def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Two generations, the second with one per cent of the rows changed."""
-    from geolookup_builder.compile import Options, compile_dataset
+    from geolookup_builder.compile import compile_dataset
+    from geolookup_builder.overlaid_sources import Options
 
     from geolookup.progress import Progress
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from geolookup_builder import loading
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.compile import Options, compile_recipe
+from geolookup_builder.compile import compile_recipe
+from geolookup_builder.overlaid_sources import Options
 
 from geolookup.progress import Progress
 from tests.conftest import Build

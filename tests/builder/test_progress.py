@@ -6,7 +6,8 @@ import io
 from pathlib import Path
 
 import pytest
-from geolookup_builder.compile import Options, compile_dataset
+from geolookup_builder.compile import compile_dataset
+from geolookup_builder.overlaid_sources import Options
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress, RowProgress

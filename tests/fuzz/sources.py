@@ -22,7 +22,7 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 from geolookup_builder import recipe
-from geolookup_builder.compile import Options, _Build
+from geolookup_builder.overlaid_sources import Options, OverlaidSources
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
@@ -81,10 +81,10 @@ def _read(folder: Path) -> None:
     if not _stays_inside(plan):
         return
     plan = auto.detect_formats(plan, FORMATS)
-    build = _Build(plan, _reference(), (), Options(max_rejects=1 << 40), Progress())
+    build = OverlaidSources(plan, _reference(), (), Options(max_rejects=1 << 40), Progress())
     for number, source in enumerate(plan.sources, 1):
         build.add(number, source)
-    for rejected, report in zip(build._rejects, build._report.sources, strict=True):
+    for rejected, report in zip(build.rejects, build.report.sources, strict=True):
         result = list(rejected.find())
         assert len(result) == report.rejected.total() <= report.read
         assert all(item.reason and item.line >= 0 for item in result)

@@ -7,7 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from geolookup_builder.compile import Options, compile_recipe
+from geolookup_builder.compile import compile_recipe
+from geolookup_builder.overlaid_sources import Options
 from geolookup_builder.slicing import Part, slice_recipe
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

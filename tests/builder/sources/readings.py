@@ -14,7 +14,7 @@ from typing import Any
 from unittest import mock
 
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.compile import _Build
+from geolookup_builder.overlaid_sources import OverlaidSources
 from geolookup_builder.sources.reading.reader import Reject
 
 from geolookup import parallel
@@ -31,8 +31,8 @@ Stated = dict[str, Any]
 class Reading:
     """The sources of a recipe, read and overlaid."""
 
-    def __init__(self, build: _Build) -> None:
-        self.report: BuildReport = build._report
+    def __init__(self, build: OverlaidSources) -> None:
+        self.report: BuildReport = build.report
         self._build = build
 
     @property
@@ -43,12 +43,12 @@ class Reading:
     @property
     def format(self) -> str:
         """The format of the first source: the one that ``auto`` detected."""
-        return self._build._plan.sources[0].format
+        return self._build.plan.sources[0].format
 
     @cached_property
     def rejects(self) -> list[Reject]:
         """The rejected rows, as the file of rejects lists them."""
-        return [row for of_table in self._build._rejects for row in of_table.find()]
+        return [row for of_table in self._build.rejects for row in of_table.find()]
 
     def bad_lines(self) -> list[tuple[int, str]]:
         """Line and reason of each rejected row."""
@@ -62,7 +62,7 @@ class Reading:
         """The known fields of an address; IPv4 written as IPv6 is IPv4."""
         address = ip_address(text)
         address = getattr(address, "ipv4_mapped", None) or address
-        starts = self._build._partitions[address.version].starts
+        starts = self._build.partitions[address.version].starts
         before = starts.search(Addresses.of(address.version, [int(address)]))
         return self._interval(address.version, int(before[0]) - 1)
 
@@ -73,7 +73,7 @@ class Reading:
     def intervals(self) -> list[tuple[int, int, Stated]]:
         """Family, first address and known fields of each interval; neighbours differ."""
         intervals: list[tuple[int, int, Stated]] = []
-        for family, layered in self._build._partitions.items():
+        for family, layered in self._build.partitions.items():
             for at in range(len(layered.starts)):
                 stated = self._interval(family, at)
                 if not intervals or intervals[-1][::2] != (family, stated):
@@ -99,7 +99,7 @@ class Reading:
 
     def _interval(self, family: int, at: int) -> Stated:
         stated: Stated = {}
-        for layer, numbers in self._build._partitions[family].numbers.items():
+        for layer, numbers in self._build.partitions[family].numbers.items():
             stated |= self._tuples[layer][int(numbers[at])]
         return stated
 
@@ -107,7 +107,7 @@ class Reading:
     def _tuples(self) -> dict[str, list[Stated]]:
         """The known fields of each tuple, by layer and number."""
         actual: dict[str, list[Stated]] = {}
-        for layer, values in self._build._layers.items():
+        for layer, values in self._build.layers.items():
             if values.size == 1:
                 actual[layer] = [{}]
                 continue
@@ -131,14 +131,17 @@ def read_at(
     folder: Path, files: Mapping[str, str | bytes], recipe: str | None = None, **options: Any
 ) -> Reading:
     """Read the sources of a recipe, with the arguments of ``build_at``."""
-    builds: list[_Build] = []
+    builds: list[OverlaidSources] = []
 
-    def finish(build: _Build, _output: Path) -> tuple[BuildReport, None]:
+    def finish(build: OverlaidSources, _output: Path) -> tuple[BuildReport, None]:
         builds.append(build)
-        return build._report, None
+        return build.report, None
 
     # Threads cost more than they save on a few rows; the tests of whole builds use them.
-    with mock.patch.object(_Build, "finish", finish), mock.patch.object(parallel, "cores", int):
+    with (
+        mock.patch("geolookup_builder.compile._write", finish),
+        mock.patch.object(parallel, "cores", int),
+    ):
         build_at(folder, dict(files), recipe, **options)
     return Reading(builds[0])
 

@@ -1,0 +1,103 @@
+"""The content of a dataset: its tables and its manifest, from the overlaid sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from geolookup.dataset.manifest import Manifest
+from geolookup.errors import BuildError
+from geolookup_builder import (
+    dataset_layers,
+    output_files,
+    row_numbers,
+)
+from geolookup_builder.intern import InternedContent, intern
+from geolookup_builder.memory import release
+from geolookup_builder.origins import Origins, resolve, with_datasets
+from geolookup_builder.overlaid_sources import OverlaidSources
+from geolookup_builder.spliced import splice
+from geolookup_builder.tables import CountryRecord, provenance_tables, tables
+
+
+def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.Table]]:
+    """Intern the rows; return the manifest without files, and the tables by file name."""
+    overlaid.write_rejects()
+    with overlaid.progress.stage("interning"):
+        interned, explanation = _interned(overlaid)
+        content, origins = _tables(overlaid, interned)
+        del interned
+        _note_dropped(overlaid, origins.dropped)
+        content |= explanation
+        release()
+        content = row_numbers.with_dictionaries(content, overlaid.previous)
+        credit_list = [finder.credit for finder in overlaid.finders if finder.credit is not None]
+        of_datasets = [c for source in overlaid.datasets.values() for c in source.metadata.credits]
+        manifest = output_files.manifest(
+            overlaid.plan, origins.sources, content, credit_list, of_datasets
+        )
+    return manifest, content
+
+
+def _interned(overlaid: OverlaidSources) -> tuple[InternedContent, dict[str, pa.Table]]:
+    """Return the rows, numbered, and the tables of the rows behind them; release the sources."""
+    reference, finders = overlaid.reference, overlaid.finders
+    interned = intern(
+        *(overlaid.partitions, overlaid.layers, reference, finders, overlaid.report),
+        overlaid.plan.fields,
+    )
+    _check_fields(overlaid, interned)
+    interned = row_numbers.as_in_previous(interned, overlaid.previous)
+    explanation = {}
+    if overlaid.deciding_rows is not None:
+        explanation = overlaid.deciding_rows.tables(overlaid.layers)
+    overlaid.partitions, overlaid.layers, overlaid.deciding_rows = {}, {}, None
+    release()
+    return interned, explanation
+
+
+def _check_fields(overlaid: OverlaidSources, interned: InternedContent) -> None:
+    """Raise BuildError if no source states a field that the dataset keeps."""
+    may_be_empty = any(spec.expected.may_be_empty for spec in overlaid.plan.sources)
+    if overlaid.plan.fields is not None and not interned.is_known and not may_be_empty:
+        problem = "no answer has a value of dataset.fields"
+        remedy = "name fields of the sources; 'geolookup check' lists them"
+        raise BuildError(overlaid.plan.path, problem, remedy=remedy)
+
+
+def _tables(
+    overlaid: OverlaidSources, interned: InternedContent
+) -> tuple[dict[str, pa.Table], Origins]:
+    """Return the tables by file name, and the sources of the manifest."""
+    if overlaid.below is None:
+        content = tables(interned, overlaid.reference, overlaid.plan.schema, _countries(overlaid))
+        full = with_datasets(interned.provenance, overlaid.origins)
+    else:
+        above = tables(interned, overlaid.reference, overlaid.plan.schema)
+        schema, sources = overlaid.plan.schema, len(overlaid.origins) - 1
+        content, full = splice(interned, above, overlaid.below, schema, sources)
+        overlaid.below.tables.release()
+    origins = resolve(overlaid.plan.path, full, overlaid.origins)
+    return content | provenance_tables(origins.provenance), origins
+
+
+def _countries(overlaid: OverlaidSources) -> list[CountryRecord]:
+    """Return the rows of datasets for the country table, the first of each pair of codes.
+
+    They state what the answers of a dataset state, unless the recipe has a table of its own.
+    """
+    own = overlaid.reference.countries if overlaid.plan.countries else {}
+    return [
+        record
+        for dataset in reversed(overlaid.datasets.values())
+        for record in dataset_layers.country_records(dataset.batches)
+        if record["country_code"] not in own
+    ]
+
+
+def _note_dropped(overlaid: OverlaidSources, counts: Sequence[int]) -> None:
+    """Note in the report how many sources behind each dataset decide nothing any more."""
+    for number, report in overlaid.reports.items():
+        if counts[number]:
+            report.note += f", {counts[number]:,} of them without an address here"
