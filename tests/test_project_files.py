@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from geolookup_builder.recipe import MAX_SOURCES
+from geolookup_builder.recipe.document import MAX_SOURCES
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.reading import jsonlines
 

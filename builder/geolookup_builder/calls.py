@@ -16,7 +16,7 @@ from geolookup_builder.check import check_loading
 from geolookup_builder.check_report import Limits, RecipeCheck
 from geolookup_builder.compile import compile_recipe
 from geolookup_builder.overlaid_sources import Options
-from geolookup_builder.source_list import Source, recipe_of_call
+from geolookup_builder.recipe.source_list import Source, recipe_of_call
 
 
 @overload

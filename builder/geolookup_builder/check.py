@@ -20,19 +20,20 @@ from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, hide_keys, mask_of
-from geolookup_builder import demands, expected_rows, loading
+from geolookup_builder import demands, expected_rows
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
-from geolookup_builder.dataset_source import open_source
+from geolookup_builder.datasets.source import open_source
 from geolookup_builder.downloads import NotInCacheError, missing_source, with_cached_path
 from geolookup_builder.enrichment import Finder, finders
-from geolookup_builder.field_names import near_column
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.memory import release, system_memory
-from geolookup_builder.recipe import Recipe, SourceSpec
-from geolookup_builder.restricted import RestrictedSource
-from geolookup_builder.restricted_dataset import restricted
+from geolookup_builder.recipe import loading
+from geolookup_builder.recipe.document import Recipe, SourceSpec
+from geolookup_builder.recipe.field_names import near_column
+from geolookup_builder.restrictions.restricted import RestrictedSource
+from geolookup_builder.restrictions.restricted_dataset import restricted
 from geolookup_builder.sources import FORMATS, READERS, auto
 from geolookup_builder.sources.formats.generic_mapping import recipe_columns
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows

@@ -10,7 +10,7 @@ from typing import Any
 
 from geolookup.errors import count_text, line_text, name_text, suggestion
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.recipe import toml_text
+from geolookup_builder.recipe.document import toml_text
 from geolookup_builder.sources.reading.reader import Reject
 
 _SHOWN = 10  # files, and columns, in the text

@@ -26,20 +26,17 @@ from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside
 from geolookup.progress import Progress
 from geolookup.remote.key import hide_keys
-from geolookup_builder import (
-    demands,
-    loading,
-    output_files,
-)
+from geolookup_builder import demands, output_files
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.dataset_columns import with_own_columns
 from geolookup_builder.dataset_content import dataset_content
-from geolookup_builder.dataset_source import DatasetSource, open_source
+from geolookup_builder.datasets.columns import with_own_columns
+from geolookup_builder.datasets.source import DatasetSource, open_source
 from geolookup_builder.downloads import accept, refusing, with_local_paths
 from geolookup_builder.enrichment import finders
 from geolookup_builder.memory import release, system_memory
 from geolookup_builder.overlaid_sources import Options, OverlaidSources, mask_of_sources
-from geolookup_builder.recipe import Recipe
+from geolookup_builder.recipe import loading
+from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.values import load_reference

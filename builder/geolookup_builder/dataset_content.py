@@ -8,16 +8,13 @@ import pyarrow as pa
 
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import BuildError
-from geolookup_builder import (
-    dataset_layers,
-    output_files,
-    row_numbers,
-)
+from geolookup_builder import output_files, row_numbers
+from geolookup_builder.datasets import layers
+from geolookup_builder.datasets.origins import Origins, resolve, with_datasets
+from geolookup_builder.datasets.spliced import splice
 from geolookup_builder.intern import InternedContent, intern
 from geolookup_builder.memory import release
-from geolookup_builder.origins import Origins, resolve, with_datasets
 from geolookup_builder.overlaid_sources import OverlaidSources
-from geolookup_builder.spliced import splice
 from geolookup_builder.tables import CountryRecord, provenance_tables, tables
 
 
@@ -91,7 +88,7 @@ def _countries(overlaid: OverlaidSources) -> list[CountryRecord]:
     return [
         record
         for dataset in reversed(overlaid.datasets.values())
-        for record in dataset_layers.country_records(dataset.batches)
+        for record in layers.country_records(dataset.batches)
         if record["country_code"] not in own
     ]
 

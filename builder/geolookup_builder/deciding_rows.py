@@ -21,7 +21,7 @@ from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import label_in_recipe
 from geolookup_builder.sources.reading.positions import RowPositions
 from geolookup_builder.tables import as_stored

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from geolookup.dataset.coverage import known_addresses
 from geolookup.errors import BuildError, DiffError, TableFileError
 from geolookup_builder.build_report import Demand
-from geolookup_builder.quality import Floor, Quality
+from geolookup_builder.recipe.quality import Floor, Quality
 from geolookup_builder.sources.reading.inputs import missing_files
 
 if TYPE_CHECKING:

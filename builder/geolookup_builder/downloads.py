@@ -15,8 +15,8 @@ from geolookup.progress import Progress
 from geolookup.remote.address import Remote
 from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
 from geolookup.remote.transfer import FetchedFile, fetch
-from geolookup_builder.dataset_source import location
-from geolookup_builder.recipe import LAST_MODIFIED, Recipe, SourceSpec
+from geolookup_builder.datasets.source import location
+from geolookup_builder.recipe.document import LAST_MODIFIED, Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import members, missing_files
 from geolookup_builder.sources.reading.stated_dates import CLOCKS_DIFFER
 

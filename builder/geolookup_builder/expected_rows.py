@@ -18,7 +18,7 @@ from geolookup.dataset.metadata import Metadata
 from geolookup.errors import BuildError, count_text
 from geolookup.filesystem.unpacking import PACKED
 from geolookup_builder.build_report import SourceReport, rejects_file
-from geolookup_builder.recipe_table import read_percent
+from geolookup_builder.recipe.table import read_percent
 
 KEYS = ("empty", "min_rows", "max_drop", "releases", "on_missing")
 _MAY_BE_EMPTY = 'if it may be empty, write empty = "ok" in its recipe'

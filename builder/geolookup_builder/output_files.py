@@ -20,7 +20,7 @@ from geolookup.integrity import VerifiedDataset
 from geolookup.parallel import in_order, threads_for
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
-from geolookup_builder.recipe import Recipe
+from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.reference import CREDITS, Credit
 
 

@@ -13,12 +13,11 @@ from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
 from geolookup.signing.keys import PrivateKey
-from geolookup_builder import (
-    dataset_layers,
-    expected_rows,
-)
+from geolookup_builder import expected_rows
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.dataset_source import DatasetSource
+from geolookup_builder.datasets import layers
+from geolookup_builder.datasets.origins import Origin
+from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.flatten import Intervals
@@ -26,12 +25,11 @@ from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.memory import release
-from geolookup_builder.origins import Origin
 from geolookup_builder.previous_dataset import NO_PREVIOUS, open_previous
-from geolookup_builder.recipe import Recipe, SourceSpec
+from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
-from geolookup_builder.restricted import RestrictedSource
-from geolookup_builder.restricted_dataset import restricted
+from geolookup_builder.restrictions.restricted import RestrictedSource
+from geolookup_builder.restrictions.restricted_dataset import restricted
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
@@ -145,7 +143,7 @@ class OverlaidSources:
     def _overlay_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> None:
         """Overlay a dataset below the earlier sources."""
         with self.progress.stage(f"reading {dataset.name}"):
-            partitions = dataset_layers.partitions(dataset, self.layers, spec.fields)
+            partitions = layers.partitions(dataset, self.layers, spec.fields)
             for family, partition in partitions.items():
                 self.partitions[family] = underlay(self.partitions[family], partition)
 

@@ -17,7 +17,7 @@ from geolookup.progress import Progress
 from geolookup_builder.compile import compiled_tables
 from geolookup_builder.output_files import write_table
 from geolookup_builder.overlaid_sources import Options
-from geolookup_builder.recipe import Recipe
+from geolookup_builder.recipe.document import Recipe
 
 #: The files of a dataset by their kind.
 _KINDS = {

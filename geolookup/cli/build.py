@@ -133,7 +133,7 @@ def download(recipe: str, cache: Path | None) -> None:
     Example: geolookup download recipe.toml
     """
     from geolookup_builder import downloads
-    from geolookup_builder.loading import load
+    from geolookup_builder.recipe.loading import load
 
     from geolookup.errors import GeoLookupError
     from geolookup.progress import Progress

@@ -144,7 +144,7 @@ def recipes(context: click.Context) -> None:
 
     Example: geolookup recipes copy maxmind-geolite2
     """
-    from geolookup_builder import loading
+    from geolookup_builder.recipe import loading
 
     if context.invoked_subcommand is None:
         names = loading.names()
@@ -160,7 +160,7 @@ def show(name: str) -> None:
 
     Example: geolookup recipes show world
     """
-    from geolookup_builder import loading
+    from geolookup_builder.recipe import loading
 
     click.echo(loading.text(name), nl=False)
 
@@ -176,6 +176,6 @@ def copy(name: str, folder: Path) -> None:
 
     Example: geolookup recipes copy world
     """
-    from geolookup_builder import loading
+    from geolookup_builder.recipe import loading
 
     click.echo(loading.copy(name, folder))

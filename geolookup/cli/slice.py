@@ -14,7 +14,7 @@ from geolookup.errors import name_text
 from geolookup.store.paths import BUNDLED_NAME, dataset_path
 
 if TYPE_CHECKING:
-    from geolookup_builder.slicing import Part
+    from geolookup_builder.restrictions.slicing import Part
 
 _part = options.group(
     click.option(
@@ -42,7 +42,7 @@ def _part_of(
     family: str | None,
     paths: tuple[str, ...],
 ) -> Part:
-    from geolookup_builder.slicing import Part
+    from geolookup_builder.restrictions.slicing import Part
 
     return Part(only, not_, within, (int(family),) if family else (), paths)
 
@@ -81,7 +81,7 @@ def slice(  # noqa: A001 - the name of the command
     """
     from geolookup_builder.compile import compile_recipe
     from geolookup_builder.overlaid_sources import Options
-    from geolookup_builder.slicing import slice_recipe
+    from geolookup_builder.restrictions.slicing import slice_recipe
 
     from geolookup.progress import Progress
     from geolookup.signing.keys import read_signing_keys
@@ -120,10 +120,10 @@ def size(
 
     Example: geolookup size recipe.toml
     """
-    from geolookup_builder.loading import load
     from geolookup_builder.overlaid_sources import Options
     from geolookup_builder.predicted_size import predicted_size
-    from geolookup_builder.slicing import slice_recipe
+    from geolookup_builder.recipe.loading import load
+    from geolookup_builder.restrictions.slicing import slice_recipe
 
     from geolookup.progress import Progress
 

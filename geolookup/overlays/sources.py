@@ -6,7 +6,7 @@ from pathlib import Path
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from geolookup_builder.recipe import Recipe, SourceSpec
+    from geolookup_builder.recipe.document import Recipe, SourceSpec
 
     from geolookup.dataset.files import Dataset
 
@@ -27,7 +27,7 @@ def overlay_files(overlay: str) -> list[Path]:
     path = Path(overlay)
     if not is_recipe(overlay):
         return _files_in(path) if path.is_dir() else [path]
-    from geolookup_builder import loading
+    from geolookup_builder.recipe import loading
     from geolookup_builder.sources.reading.inputs import paths
 
     recipe = loading.load(path)
@@ -46,7 +46,7 @@ def _files_in(folder: Path) -> list[Path]:
 
 def _files_of_dataset(spec: SourceSpec) -> list[Path]:
     """Return the files that change when a dataset or a store changes."""
-    from geolookup_builder.dataset_source import location
+    from geolookup_builder.datasets.source import location
 
     from geolookup.dataset import layout as fmt
     from geolookup.store import pointer
@@ -57,9 +57,9 @@ def _files_of_dataset(spec: SourceSpec) -> list[Path]:
 
 def compile_overlay(overlay: str, base: Dataset, output: Path) -> None:
     """Compile an overlay over a dataset; BuildError for bad files, OutputError for a full disk."""
-    from geolookup_builder import loading
     from geolookup_builder.compile import compile_recipe
     from geolookup_builder.overlaid_sources import Options
+    from geolookup_builder.recipe import loading
 
     from geolookup.progress import Progress
 
@@ -74,7 +74,7 @@ def _over(recipe: Recipe, base: Dataset, *, is_data: bool) -> Recipe:
     """
     from dataclasses import replace
 
-    from geolookup_builder.recipe import DATASET, SourceSpec
+    from geolookup_builder.recipe.document import DATASET, SourceSpec
 
     sources = recipe.sources
     if is_data:

@@ -47,7 +47,7 @@ from geolookup.updates.in_store import (
 )
 
 if TYPE_CHECKING:
-    from geolookup_builder.recipe import Recipe
+    from geolookup_builder.recipe.document import Recipe
 
     from geolookup.updates.sources import Tell
 
@@ -84,7 +84,7 @@ class FromRecipe:
         signing_keys: SigningKeys = (),
     ) -> FromRecipe:
         """Load the recipe and fill in defaults; raises the errors of ``update``."""
-        from geolookup_builder import loading
+        from geolookup_builder.recipe import loading
 
         limit = None if if_older is None else age_limit(if_older, "if_older")
         plan = loading.load_packaged(DEFAULT_RECIPE) if recipe is None else loading.load(recipe)

@@ -13,7 +13,7 @@ from geolookup.errors import BuildError, DownloadError, UpdateError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from geolookup_builder.recipe import Recipe, SourceSpec
+    from geolookup_builder.recipe.document import Recipe, SourceSpec
 
     from geolookup.progress import Progress
     from geolookup.remote.address import Remote
@@ -47,8 +47,8 @@ def _problem(spec: SourceSpec) -> str:
 
 
 def _origin(recipe: Recipe) -> str:
-    from geolookup_builder.loading import SUFFIX
-    from geolookup_builder.recipe import PACKAGED
+    from geolookup_builder.recipe.document import PACKAGED
+    from geolookup_builder.recipe.loading import SUFFIX
 
     if recipe.path.suffix != SUFFIX:
         return "name an existing file or folder of data"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from geolookup_builder import loading
 from geolookup_builder.build_report import BuildReport
 from geolookup_builder.compile import compile_recipe
 from geolookup_builder.overlaid_sources import Options
+from geolookup_builder.recipe import loading
 
 from geolookup.progress import Progress
 from tests.conftest import Build

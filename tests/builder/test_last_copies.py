@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from geolookup_builder.downloads import with_local_paths
-from geolookup_builder.recipe import Recipe
+from geolookup_builder.recipe.document import Recipe
 
 from geolookup.remote.cache import CacheEntry
 from tests.builder.building import isps

@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from geolookup_builder import loading
-from geolookup_builder.recipe import PACKAGED
+from geolookup_builder.recipe import loading
+from geolookup_builder.recipe.document import PACKAGED
 
 import geolookup
 from geolookup.dataset.manifest import read_manifest

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from geolookup_builder.downloads import with_local_paths
-from geolookup_builder.loading import load
-from geolookup_builder.recipe import Recipe
+from geolookup_builder.recipe.document import Recipe
+from geolookup_builder.recipe.loading import load
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress

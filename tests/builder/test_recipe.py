@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from geolookup_builder.recipe import Enrich, Recipe, SourceSpec, Update, load
+from geolookup_builder.recipe.document import Enrich, Recipe, SourceSpec, Update, read_recipe
 from geolookup_builder.sources import FORMATS, auto
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
@@ -22,7 +22,7 @@ GOOD = '[dataset]\nname = "d"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 def loaded(folder: Path, text: str | bytes) -> Recipe:
     path = folder / "recipe.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return load(path, auto.options(FORMATS))
+    return read_recipe(path, auto.options(FORMATS))
 
 
 #: Fields by path, member, short name, column of a source and group.
@@ -137,7 +137,7 @@ def test_every_error_says_what_and_what_to_do(tmp_path: Path) -> None:
         loaded(tmp_path, b"name = '\xff'")
     for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "x", "No such file")):
         with pytest.raises(BuildError) as caught:
-            load(path, {})
+            read_recipe(path, {})
         problem = f"{path}: the recipe cannot be read ({reason}"
         assert str(caught.value).startswith(problem)
     for keys, said in REMOTE_WRONG.items():
@@ -246,7 +246,7 @@ LIBRARIES = {
 def enrich_of(folder: Path, text: str) -> Enrich:
     path = folder / "recipe.toml"
     path.write_text(PLAIN + text, encoding="utf-8")
-    return load(path, {name: item.options for name, item in FORMATS.items()}).enrich
+    return read_recipe(path, {name: item.options for name, item in FORMATS.items()}).enrich
 
 
 def test_enrich_tables(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder import loading
 from geolookup_builder.build_report import BuildReport
 from geolookup_builder.compile import compile_dataset
-from geolookup_builder.loading import load
 from geolookup_builder.overlaid_sources import Options
+from geolookup_builder.recipe import loading
+from geolookup_builder.recipe.loading import load
 
 import geolookup
 from geolookup.errors import OutputError

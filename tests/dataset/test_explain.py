@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from hypothesis import given, settings

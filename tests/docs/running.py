@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from geolookup_builder.loading import load
+from geolookup_builder.recipe.loading import load
 
 from tests.docs.blocks import Block, Needs, sessions
 from tests.docs.namespace import Namespace, Shell, environment, matches, namespace, shell

@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 import pyarrow as pa
-from geolookup_builder import recipe
+from geolookup_builder.recipe import document
 from geolookup_builder.sources import FORMATS, auto
 
 from geolookup.dataset.manifest import is_generation
@@ -157,7 +157,7 @@ def _read_recipe(data: bytes) -> None:
     path = scratch() / "recipe.toml"
     path.write_bytes(data)
     known = auto.options(FORMATS)
-    result = accepted(lambda: recipe.load(path, known), BuildError, path, check_error)
+    result = accepted(lambda: document.read_recipe(path, known), BuildError, path, check_error)
     if result is not None:
         assert result.sources
         assert all(isinstance(source.name, str) for source in result.sources)
@@ -219,7 +219,7 @@ TARGETS = {
     ),
     # There is no remedy for an unknown word.
     "recipe": Target(
-        _read_recipe, _recipes, lambda: mock.patch.object(recipe, "near_match", return_value="")
+        _read_recipe, _recipes, lambda: mock.patch.object(document, "near_match", return_value="")
     ),
     # A colon decides on the family, and any length is accepted.
     "prefix-list": Target(

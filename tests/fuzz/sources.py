@@ -21,10 +21,10 @@ from unittest import mock
 
 import numpy as np
 import pyarrow as pa
-from geolookup_builder import recipe
 from geolookup_builder.overlaid_sources import Options, OverlaidSources
 from geolookup_builder.ranges import ParsedRanges
-from geolookup_builder.recipe import Recipe, SourceSpec
+from geolookup_builder.recipe import document
+from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats import bgpdump, mrt, rpsl
 from geolookup_builder.sources.reading import jsonlines, mmdb_file, typed_rows
@@ -77,7 +77,7 @@ def _run(data: bytes) -> None:
 
 
 def _read(folder: Path) -> None:
-    plan = recipe.load(folder / "recipe.toml", auto.options(FORMATS))
+    plan = document.read_recipe(folder / "recipe.toml", auto.options(FORMATS))
     if not _stays_inside(plan):
         return
     plan = auto.detect_formats(plan, FORMATS)

@@ -15,8 +15,8 @@ from typing import Any
 
 from geolookup_builder.build_report import Demand
 from geolookup_builder.demands import check
-from geolookup_builder.quality import read_quality
-from geolookup_builder.recipe_table import Table
+from geolookup_builder.recipe.quality import read_quality
+from geolookup_builder.recipe.table import Table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

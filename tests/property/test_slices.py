@@ -9,7 +9,7 @@ from typing import Any
 
 from geolookup_builder.compile import compile_recipe
 from geolookup_builder.overlaid_sources import Options
-from geolookup_builder.slicing import Part, slice_recipe
+from geolookup_builder.restrictions.slicing import Part, slice_recipe
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

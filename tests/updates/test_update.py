@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder import loading
-from geolookup_builder.recipe import PACKAGED
+from geolookup_builder.recipe import loading
+from geolookup_builder.recipe.document import PACKAGED
 
 import geolookup
 from geolookup import integrity

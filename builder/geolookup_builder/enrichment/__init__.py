@@ -17,7 +17,7 @@ import pyarrow as pa
 from geolookup.errors import BuildError
 from geolookup_builder.enrichment.by_coordinates import Stations, Zones
 from geolookup_builder.enrichment.regions import Regions
-from geolookup_builder.recipe import Recipe
+from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.reference import Credit
 from geolookup_builder.values import Reference
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from geolookup.errors import BuildError
 from geolookup.filesystem.unpacking import reading_errors
-from geolookup_builder.dataset_source import is_dataset_path
-from geolookup_builder.recipe import DATASET, Recipe, SourceSpec
+from geolookup_builder.datasets.source import is_dataset_path
+from geolookup_builder.recipe.document import DATASET, Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import (

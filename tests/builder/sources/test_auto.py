@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 import pytest
-from geolookup_builder import loading
+from geolookup_builder.recipe import loading
 from geolookup_builder.sources import FORMATS, auto
 
 from geolookup.errors import BuildError

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import NOT_ROUTE, ParsedRanges, from_networks
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import delimited
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table

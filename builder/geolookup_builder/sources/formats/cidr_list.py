@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.errors import BuildError
-from geolookup_builder.field_names import source_column
 from geolookup_builder.ranges import ParsedRanges, from_networks
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.field_names import source_column
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import constant

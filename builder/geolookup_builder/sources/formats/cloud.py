@@ -22,7 +22,7 @@ from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
 from geolookup.filesystem.unpacking import packing
 from geolookup_builder.ranges import ParsedRanges, from_networks
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import delimited, json_document, sniffing
 from geolookup_builder.sources.reading.dictionary_columns import constant
 from geolookup_builder.sources.reading.inputs import Member, members

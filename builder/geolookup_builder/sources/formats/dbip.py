@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_pairs
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import without, without_null_island
 from geolookup_builder.sources.reading.inputs import Member

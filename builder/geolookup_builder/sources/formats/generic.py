@@ -16,7 +16,7 @@ import pyarrow as pa
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.generic_mapping import (
     DERIVED,
     RANGE_NAMES,

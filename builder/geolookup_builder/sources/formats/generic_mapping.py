@@ -16,8 +16,8 @@ import pyarrow as pa
 from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS, OWN, TEXTS
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError, near_match, suggestion
-from geolookup_builder.field_names import near_column, source_column
-from geolookup_builder.recipe import SourceSpec, toml_text
+from geolookup_builder.recipe.document import SourceSpec, toml_text
+from geolookup_builder.recipe.field_names import near_column, source_column
 from geolookup_builder.sources.reading.sniffing import DELIMITERS, NearMissError
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import steps_to

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY_ALIASES
 from geolookup_builder.ranges import ParsedRanges, from_networks
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import translate, without

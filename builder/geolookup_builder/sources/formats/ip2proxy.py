@@ -13,7 +13,7 @@ from functools import partial
 import pyarrow as pa
 
 from geolookup_builder.ranges import ParsedRanges
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.ip2location import (
     MISSING,
     Catalogue,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from geolookup_builder.ranges import ParsedRanges, from_pairs
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup.filesystem.unpacking import packing
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats import mmdb
 from geolookup_builder.sources.formats.ipinfo_products import (
     CONSTANTS,

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import first_known
 from geolookup_builder.sources.reading.inputs import Member, members

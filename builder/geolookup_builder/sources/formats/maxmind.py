@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs, from_networks, from_pairs
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.maxmind_joins import (
     JOINED,
     LOCATION_FIELDS,

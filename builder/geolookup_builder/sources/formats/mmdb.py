@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError, near_match
 from geolookup.filesystem.signatures import MMDB
-from geolookup_builder.field_names import source_column
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.field_names import source_column
 from geolookup_builder.sources.formats.mmdb_keys import keys_read, keys_text, kind_text
 from geolookup_builder.sources.formats.mmdb_products import (
     OFFERED,

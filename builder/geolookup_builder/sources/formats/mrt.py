@@ -23,7 +23,7 @@ from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import NOT_ROUTE, ParsedRanges
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import (
     Batch,

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import with_values
 from geolookup_builder.sources.reading.inputs import Member

@@ -21,7 +21,7 @@ from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import DESCENDING, NOT_ADDRESS, ParsedRanges, from_networks
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member

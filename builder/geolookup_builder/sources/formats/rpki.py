@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, concatenate, from_networks
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import delimited, json_document
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.json_document import texts, value

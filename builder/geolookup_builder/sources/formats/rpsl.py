@@ -27,7 +27,7 @@ from geolookup_builder.ranges import (
     from_networks,
     from_pairs,
 )
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.rir import NO_COUNTRIES
 from geolookup_builder.sources.reading.delimited import first_record
 from geolookup_builder.sources.reading.dictionary_columns import without

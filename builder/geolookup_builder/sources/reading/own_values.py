@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import OWN
 from geolookup.contract.schema import column_members
 from geolookup.errors import BuildError, near_match
-from geolookup_builder.field_names import source_column
 from geolookup_builder.ranges import ParsedRanges
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.field_names import source_column
 from geolookup_builder.sources.reading.dictionary_columns import constant, mark, translate
 from geolookup_builder.sources.reading.reader import Meaning
 from geolookup_builder.sources.reading.text import Layout

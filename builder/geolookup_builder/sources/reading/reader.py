@@ -17,7 +17,7 @@ import pyarrow as pa
 from geolookup.dataset.intervals import I64
 from geolookup_builder.build_report import KeysRead
 from geolookup_builder.ranges import ParsedRanges
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.stated_dates import StatedDate, no_date

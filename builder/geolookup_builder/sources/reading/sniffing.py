@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import END_BYTES, START_BYTES, Kind, is_binary, looks_like
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
 
 _BLOCK_BYTES = 1 << 20

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.errors import BuildError, near_match
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, header_names, whole_table
 from geolookup_builder.sources.reading.dictionary_columns import with_values, without
 from geolookup_builder.sources.reading.inputs import Member, members

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from geolookup_builder.build_report import KeysRead
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.formats import mmdb_products
 from geolookup_builder.sources.reading.reader import Batch

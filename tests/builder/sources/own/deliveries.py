@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv6Address, summarize_address_range
 from pathlib import Path
 from typing import Any
 
-from geolookup_builder import loading
+from geolookup_builder.recipe import loading
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.vendor_columns import COLUMNS

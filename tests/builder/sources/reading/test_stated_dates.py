@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder import loading
 from geolookup_builder.compile import compile_recipe
 from geolookup_builder.overlaid_sources import Options
+from geolookup_builder.recipe import loading
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member

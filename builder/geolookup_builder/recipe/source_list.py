@@ -11,8 +11,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from geolookup_builder import loading, recipe
-from geolookup_builder.recipe import Recipe
+from geolookup_builder.recipe import loading
+from geolookup_builder.recipe.document import Recipe, of_document
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats.generic import TABLE
 from geolookup_builder.sources.reading import arrow_tables
@@ -60,7 +60,7 @@ def _of_sources(sources: Sequence[Source], tables: Mapping[str, Any]) -> Recipe:
     labels = [Path(f"sources[{number}]") for number in range(len(sources))]
     document = {**tables, "source": list(map(_source, labels, sources))}
     formats = {**auto.options(FORMATS), TABLE.name: TABLE.options}
-    return recipe.of_document(Path("build"), document, formats, labels)
+    return of_document(Path("build"), document, formats, labels)
 
 
 def _source(label: Path, source: Source) -> dict[str, Any]:

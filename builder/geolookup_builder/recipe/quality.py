@@ -22,7 +22,7 @@ from geolookup.contract.fields import Field
 from geolookup.contract.paths import resolve_field
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError, DiffError
-from geolookup_builder.recipe_table import Table, read_percent
+from geolookup_builder.recipe.table import Table, read_percent
 
 if TYPE_CHECKING:
     from geolookup.comparison.expectations import Expectation

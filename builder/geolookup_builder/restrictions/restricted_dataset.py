@@ -16,11 +16,11 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import I64, Bools, count_addresses
 from geolookup.prefixes.select import RowMasks, masks_of
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.dataset_source import DatasetSource, RowPartition
+from geolookup_builder.datasets.source import DatasetSource, RowPartition
 from geolookup_builder.flatten import Intervals, changes, coalesce
 from geolookup_builder.layers import hide
-from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.restriction import Restriction, check_conditions
+from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.restrictions.restriction import Restriction, check_conditions
 
 
 def restricted(

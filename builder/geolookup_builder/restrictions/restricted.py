@@ -24,8 +24,8 @@ from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.intern import numbers_of
 from geolookup_builder.layer_values import LayerValues, Tuples
 from geolookup_builder.layers import LayerPartition, hide, nothing, restrict, underlay, without
-from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.restriction import check_conditions
+from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.restrictions.restriction import check_conditions
 from geolookup_builder.table_intervals import TableIntervals
 from geolookup_builder.tables import as_stored, country_column
 from geolookup_builder.values import Reference

@@ -10,8 +10,7 @@ from geolookup.archives.head import open_archive
 from geolookup.contract.schema import column_members
 from geolookup.dataset.manifest import read_manifest
 from geolookup.store import resolve
-from geolookup_builder import recipe
-from geolookup_builder.recipe import Recipe
+from geolookup_builder.recipe.document import Recipe, of_document
 from geolookup_builder.sources import FORMATS, auto
 
 _FORMAT = "dataset"
@@ -53,7 +52,7 @@ def slice_recipe(dataset: str, part: Part, name: str) -> Recipe:
         "columns": _columns(Path(dataset)),
         "source": [source],
     }
-    return recipe.of_document(Path("slice"), document, auto.options(FORMATS))
+    return of_document(Path("slice"), document, auto.options(FORMATS))
 
 
 def _columns(dataset: Path) -> dict[str, dict[str, Any]]:

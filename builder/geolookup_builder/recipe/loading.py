@@ -12,8 +12,7 @@ from pathlib import Path
 
 from geolookup.errors import BuildError, OutputError, name_text, near_match
 from geolookup.filesystem import atomic
-from geolookup_builder import recipe
-from geolookup_builder.recipe import PACKAGED, Recipe
+from geolookup_builder.recipe.document import PACKAGED, Recipe, of_document, read_recipe
 from geolookup_builder.sources import FORMATS, auto
 
 SUFFIX = ".toml"
@@ -31,7 +30,7 @@ def load(text: str | os.PathLike[str]) -> Recipe:
         raise BuildError("''", "names no recipe", remedy=remedy)
     path = Path(text)
     if path.suffix == SUFFIX:
-        return recipe.load(path, auto.options(FORMATS))
+        return read_recipe(path, auto.options(FORMATS))
     return _of_data(path) if path.exists() else load_packaged(str(path))
 
 
@@ -40,12 +39,12 @@ def _of_data(path: Path) -> Recipe:
     data = path if path.name else path.absolute()
     name = name_text(data.name.partition(".")[0] or data.name)
     document = {"dataset": {"name": name}, "source": [{"format": auto.NAME, "path": data.name}]}
-    return recipe.of_document(data, document, auto.options(FORMATS))
+    return of_document(data, document, auto.options(FORMATS))
 
 
 def load_packaged(name: str) -> Recipe:
     """Return a packaged recipe, whatever files of that name exist. Raises BuildError."""
-    return recipe.load(path_of(name), auto.options(FORMATS))
+    return read_recipe(path_of(name), auto.options(FORMATS))
 
 
 def names() -> list[str]:

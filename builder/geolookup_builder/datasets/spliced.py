@@ -27,7 +27,7 @@ from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_dictionary, without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
-from geolookup_builder.dataset_source import DatasetSource, RowPartition
+from geolookup_builder.datasets.source import DatasetSource, RowPartition
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
 from geolookup_builder.intern import FamilyIntervals, InternedContent

@@ -33,7 +33,7 @@ from geolookup.store.paths import BUNDLED, BUNDLED_NAME
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.factorize import Codes
 from geolookup_builder.layers import Provenance
-from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.recipe.document import SourceSpec
 
 _INTERVALS = {4: fmt.IPV4, 6: fmt.IPV6}
 #: The texts of a source that a dataset has from the sources behind it.

@@ -12,8 +12,8 @@ from dataclasses import replace
 from geolookup.contract.fields import Field
 from geolookup.contract.schema import column_members, own_schema
 from geolookup.errors import BuildError
-from geolookup_builder.dataset_source import DatasetSource
-from geolookup_builder.recipe import Recipe
+from geolookup_builder.datasets.source import DatasetSource
+from geolookup_builder.recipe.document import Recipe
 
 
 def with_own_columns(recipe: Recipe, datasets: Mapping[int, DatasetSource]) -> Recipe:

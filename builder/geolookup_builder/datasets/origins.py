@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import overlay
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
-from geolookup_builder.dataset_source import DatasetSource
+from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.flatten import changes
 from geolookup_builder.layers import Provenance, coverage
-from geolookup_builder.recipe import MAX_SOURCES, SourceSpec
+from geolookup_builder.recipe.document import MAX_SOURCES, SourceSpec
 
 
 @dataclass(frozen=True, slots=True)

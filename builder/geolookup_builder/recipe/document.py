@@ -23,18 +23,19 @@ from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
 from geolookup.store.pointer import KEEP
-from geolookup_builder import expected_rows, restriction
+from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import RowRules
-from geolookup_builder.field_names import source_columns
-from geolookup_builder.own_columns import read_columns
-from geolookup_builder.quality import Quality, read_quality
-from geolookup_builder.recipe_table import Table
-from geolookup_builder.restriction import Restriction
+from geolookup_builder.recipe.field_names import source_columns
+from geolookup_builder.recipe.own_columns import read_columns
+from geolookup_builder.recipe.quality import Quality, read_quality
+from geolookup_builder.recipe.table import Table
+from geolookup_builder.restrictions import restriction
+from geolookup_builder.restrictions.restriction import Restriction
 
 #: The format of a source that is a dataset.
 DATASET = "dataset"
 #: The folder of the packaged recipes.
-PACKAGED = Path(__file__).resolve().parent / "recipes"
+PACKAGED = Path(__file__).resolve().parents[1] / "recipes"
 #: As ``date`` of a source: the day of the server's Last-Modified.
 LAST_MODIFIED = "last-modified"
 _TEXTS = ("name", "date", "licence", "attribution", "url")
@@ -114,7 +115,7 @@ class Recipe:
     warnings: tuple[str, ...] = ()  # of sources that are missing
 
 
-def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
+def read_recipe(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     """Read a recipe; ``formats`` are the known source formats and the options of each.
 
     Raises BuildError for a key that is missing, unknown or of the wrong type.

@@ -1,0 +1,1 @@
+"""A dataset as a source: its answers without the files behind them."""

@@ -1,0 +1,1 @@
+"""Parts of a source: ``only``, ``families`` and ``within``, and slices of a dataset."""
