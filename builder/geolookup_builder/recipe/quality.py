@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _KEYS = ("expect", "min_coverage", "truth", "fail_if")
 _FLOORS = "quality.min_coverage"
 _FAMILIES = ("ipv4", "ipv6")
+_DOTS = 2  # of the longest key, such as ipv6.own.site_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def _floors(table: Table, schema: Schema) -> tuple[Floor, ...]:
 def _dotted(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     """Yield keys and values: TOML reads ``ipv6.country = …`` as a table in a table."""
     for key, value in table.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and before.count(".") < _DOTS:
             yield from _dotted(value, f"{before}{key}.")
         else:
             yield before + key, value
