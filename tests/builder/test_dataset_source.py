@@ -275,3 +275,19 @@ def test_own_columns_that_differ_are_refused(tmp_path: Path) -> None:
     text = f"[dataset]\nname = 'y'\n{columns}{source}{dataset}"
     error = fails(tmp_path, {}, text)
     assert "own.risk has another type, group or private in x" in error.problem
+
+
+def test_datasets_of_datasets_without_an_answer(tmp_path: Path) -> None:
+    """A source behind that decides nothing has no place: the third dataset has no source at all."""
+    empty = "network,city_name,country_code\n"
+    dataset, _ = build_at(tmp_path, {"empty.csv": empty})
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        recipe = f'[dataset]\nname = "d"\n[[source]]\nformat = "dataset"\npath = "{dataset}"\n'
+        dataset, _ = build_at(folder, {}, recipe)
+    geolookup.verify(dataset, deep=True)
+    with geolookup.open(dataset) as engine:
+        assert not engine.metadata.sources
+        assert not any(engine.explain("8.8.8.8")["layers"].values())
+    assert run("info", str(dataset)).returncode == 0

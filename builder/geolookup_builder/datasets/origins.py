@@ -87,7 +87,8 @@ def resolve(recipe: Path, full: Mapping[int, Provenance], origins: Sequence[Orig
             not origin.provenance or bool(coverages[begin + at])
             for origin, begin in zip(origins, begins, strict=False)
             for at in range(len(origin.sources))
-        ]
+        ],
+        bool,  # not of numbers if there is no source at all
     )
     if is_kept.sum() > MAX_SOURCES:
         problem = f"{is_kept.sum()} sources with those behind datasets, at most {MAX_SOURCES}"
