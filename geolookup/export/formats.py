@@ -72,6 +72,13 @@ _FIELDS = Option(
     metavar="FIELD,...",
     several=True,
 )
+_OWN = Option(
+    "own",
+    "Own columns to write, with the key or path of each if it is not the name: own (all of them),"
+    " own.site_id, site=own.site_id.",
+    metavar="[KEY=]COLUMN,...",
+    several=True,
+)
 _MMDB = (
     Option(
         "schema",
@@ -80,6 +87,7 @@ _MMDB = (
         choices=("city", "country", "asn", "isp", "enterprise", FLAT),
     ),
     _FIELDS,
+    _OWN,
     Option(
         "languages",
         "Languages of names; a dataset has each name once, as en. [default: en]",

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import TEXTS
 from geolookup.dataset.files import Dataset
+from geolookup.errors import ExportError
 from geolookup.export.formats import Counts, Values
 from geolookup.export.ranges import PREFIXES, RANGES, SPANS, FieldRanges, Form, choose_form, origin
 from geolookup.export.text_rows import Syntax, escape, escaped_cells, list_texts, write_rows
@@ -47,6 +48,8 @@ _TYPES = {
     "bool": "boolean",
     TEXTS: "text[]",
 }
+#: Bytes of a name; PostgreSQL cuts longer ones.
+_LONGEST_NAME = 63
 _BEGIN = """\
 \\set ON_ERROR_STOP on
 begin;
@@ -82,10 +85,18 @@ def _begin(layout: _Layout, ranges: FieldRanges, dataset: Dataset) -> str:
     fields = [
         f"{field.name} {_TYPES.get(str(field.type), 'text')}" for field in ranges.columns.schema
     ]
+    _check_names(ranges.columns.schema.names)
     about = json.dumps(origin(dataset)).replace("'", "''")
     return _BEGIN.format(
         before=layout.before, columns=", ".join([*addresses, *fields]), about=about
     )
+
+
+def _check_names(names: list[str]) -> None:
+    for name in names:
+        if len(name) > _LONGEST_NAME:
+            remedy = "leave the column out by fields, or give it a shorter name"
+            raise ExportError(f"PostgreSQL cuts the name {name} after 63 bytes", remedy)
 
 
 def _array(column: pa.Array) -> pa.Array:

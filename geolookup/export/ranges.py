@@ -1,7 +1,7 @@
 """The ranges of a dataset as rows: their addresses in one of several forms, and their fields.
 
 Adjacent ranges with the same values of the fields are one range. A range without a known value has
-no row.
+no row. Own columns are known in special-purpose space too.
 
 ``prefixes.field_columns`` has the strategy.
 """
@@ -29,7 +29,7 @@ from geolookup.prefixes.spans import Spans, join
 from geolookup.prefixes.texts import address_texts, cidr_texts, range_texts
 from geolookup.progress import Progress
 
-#: The fields that sources state. The others follow from the country.
+#: The contract's fields that sources state. The others follow from the country.
 DEFAULT = tuple(field for field in STORED if field.source_column)
 #: The attributes of a source that exports write.
 SOURCE = ("name", "date", "licence", "attribution", "url")
@@ -48,12 +48,12 @@ def origin(dataset: Dataset) -> dict[str, Any]:
 
 
 def fields_of(paths: str | Iterable[str] | None, schema: Schema = CONTRACT) -> tuple[Field, ...]:
-    """Return the fields that paths name, groups expanded, each once; None: ``DEFAULT``.
+    """Return the fields that paths name, groups expanded, each once.
 
-    Raises ExportError for a path that names no stored field.
+    None: ``DEFAULT``, then the own columns. Raises ExportError for a path of no stored field.
     """
     if paths is None:
-        return DEFAULT
+        return (*DEFAULT, *schema.own)
     try:
         return resolve_fields(paths, schema.stored, "export")
     except ValueError as error:

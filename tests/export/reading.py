@@ -32,7 +32,7 @@ def expected(engine: geolookup.Engine, paths: tuple[str, ...] | None = None) -> 
         if not any(value is not None for value in values):
             continue
         actual.append((network.version, int(network[0]), int(network[-1]), values))
-    return _joined(iter(actual))
+    return joined(iter(actual))
 
 
 def _value(engine: geolookup.Engine, ip: str, record: dict[str, Any], field: Field) -> Any:
@@ -49,7 +49,7 @@ def _ends(row: dict[str, Any]) -> tuple[int, int, int]:
     return first.version, int(first), int(last)
 
 
-def _joined(rows: Iterator[Row]) -> list[Row]:
+def joined(rows: Iterator[Row]) -> list[Row]:
     """Join adjacent ranges of equal values, as the prefixes of a range are."""
     actual: list[Row] = []
     for family, first, last, values in rows:
@@ -62,7 +62,7 @@ def _joined(rows: Iterator[Row]) -> list[Row]:
 def read_csv(output: Path, fields: tuple[Field, ...]) -> list[Row]:
     with output.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file, strict=True))
-    return _joined(
+    return joined(
         (*_ends(row), tuple(_typed(row[field.name], field) for field in fields)) for row in rows
     )
 
@@ -78,7 +78,7 @@ def _typed(cell: str, field: Field) -> Any:
 
 def read_jsonl(output: Path, fields: tuple[Field, ...]) -> list[Row]:
     rows = [json.loads(line) for line in output.read_bytes().splitlines()]
-    return _joined((*_ends(row), tuple(row[field.name] for field in fields)) for row in rows)
+    return joined((*_ends(row), tuple(row[field.name] for field in fields)) for row in rows)
 
 
 def read_parquet(output: Path, fields: tuple[Field, ...]) -> list[Row]:
@@ -94,19 +94,16 @@ def read_parquet(output: Path, fields: tuple[Field, ...]) -> list[Row]:
     return actual
 
 
-_SQLITE = """
-select first, last, location.*, network.* from ipv{family} as range
-join location on location.id = range.location join network on network.id = range.network
-order by first
-"""
-
-
 def read_sqlite(output: Path, fields: tuple[Field, ...]) -> list[Row]:
     actual = []
     with closing(sqlite3.connect(output)) as database:
         database.row_factory = sqlite3.Row
         for family in (4, 6):
-            for row in database.execute(_SQLITE.format(family=family)):
+            columns = [row["name"] for row in database.execute(f"pragma table_info(ipv{family})")]
+            tables = columns[2:]  # after first and last: the numbers of rows, by table
+            joins = "".join(f" join {name} on {name}.id = range.{name}" for name in tables)
+            query = f"select * from ipv{family} as range{joins} order by first"  # noqa: S608
+            for row in database.execute(query):
                 ends = (row["first"], row["last"])
                 numbers = ends if family == 4 else [int.from_bytes(end, "big") for end in ends]
                 values = tuple(_of_sqlite(row[field.name], field) for field in fields)

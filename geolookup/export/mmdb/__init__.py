@@ -25,7 +25,7 @@ from geolookup.export.formats import FLAT, Counts, Values
 from geolookup.export.mmdb.boundaries import ALIAS, Boundaries, boundaries
 from geolookup.export.mmdb.encoding import UINT16, UINT32, UINT64, encode
 from geolookup.export.mmdb.records import DataSection, Records
-from geolookup.export.mmdb.schemas import Schema, check_languages, schema_of
+from geolookup.export.mmdb.schemas import Schema, check_languages, schema_of, with_own
 from geolookup.progress import Progress
 
 _IP_VERSION = 6
@@ -48,10 +48,11 @@ def write(dataset: Dataset, path: Path, values: Values, progress: Progress) -> C
     about = dataset.manifest.metadata()
     check_languages(values.get("languages", ()))
     schema = schema_of(values.get("schema", FLAT), about.fields, values.get("fields", ()))
+    schema = with_own(schema, values.get("own", ()), dataset.schema)
     with progress.stage("encoding rows"):
         records = Records(dataset, schema)
     with progress.stage("joining intervals"):
-        space = boundaries(dataset, records.pairs, progress)
+        space = boundaries(dataset, records.pairs, records.tables, progress)
     with progress.stage("writing records"):
         distinct, codes = _distinct(space.pairs)
         written = records.write(distinct)
@@ -91,10 +92,10 @@ def _tree(space: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tre
         remedy = "limit it by --fields, or write a schema of fewer members"
         raise ExportError("the dataset is too large for records of 32 bits", remedy)
     has_ipv4 = bool(high[0] == 0 and low[0] >> np.uint64(32) == 0)
-    # The nodes of the path 000...0 have the numbers 0, 1, 2, ...: ::/96 is node 96.
-    alias = _IPV4_DEPTH if has_ipv4 else count
-    # The last two are at _TO_ALIAS and _TO_NOTHING.
-    values = np.concatenate([base + positions, [alias, count]]).astype(np.uint32)
+    values = np.concatenate([base + positions, [0, count]]).astype(np.uint32)
+    # The nodes of the path 000...0 have the numbers 0, 1, 2, ...: ::/96 is node 96, unless all
+    # IPv4 addresses have one value: the first.
+    values[_TO_ALIAS] = _IPV4_DEPTH if has_ipv4 else values[codes[0]]
     nodes = np.empty((count, 2), np.uint32)
     kernel.fill_nodes(high, low, values[codes], nodes)
     return _Tree(nodes, bits)

@@ -7,7 +7,7 @@ address of its server) and 6to4. NAT64 is added, because a lookup of the engine 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,11 +15,13 @@ import numpy as np
 from geolookup.contract.special import parse_block
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, Addresses, concat, empty
-from geolookup.dataset.public_ranges import Rows, any_known, public_ranges
+from geolookup.dataset.public_ranges import Ranges, Rows, any_known, public_ranges
 from geolookup.progress import Progress
 
 #: In address order.
 _ALIASES = ("::ffff:0:0/96", "64:ff9b::/96", "2001::/32", "2002::/16")
+#: The end of ::/96, where the IPv4 addresses lie: no IPv6 address there is in the tree.
+_IPV4_END = 1 << 32
 #: The number of ranges of aliases: they have no pair.
 ALIAS = -1
 _NOTHING = 0
@@ -45,40 +47,42 @@ class _Changes(NamedTuple):
     pairs: I64
 
 
-def boundaries(dataset: Dataset, pairs_of: PairsOf, progress: Progress) -> Boundaries:
-    """Return the boundaries of the public intervals of a dataset, and of the aliases."""
-    parts = [part for family in (4, 6) for part in _of_family(dataset, family, pairs_of, progress)]
-    nothing = _Changes(empty(6), np.zeros(0, np.int64))
-    changes = _Changes(
-        concat([part.starts for part in (*parts, nothing)]),
-        np.concatenate([part.pairs for part in (*parts, nothing)]),
-    )
-    del parts  # as large as the changes
-    return _merge(_with_aliases(changes))
+def boundaries(
+    dataset: Dataset, pairs_of: PairsOf, tables: Sequence[str], progress: Progress
+) -> Boundaries:
+    """Return the boundaries of the intervals of a dataset, and of the aliases.
 
+    ``tables`` decide the space (see ``public_ranges``), and ``pairs_of`` reads their rows.
+    """
 
-def _of_family(
-    dataset: Dataset, family: int, pairs_of: PairsOf, progress: Progress
-) -> Iterator[_Changes]:
-    for ranges in public_ranges(dataset, family, selector=any_known):
+    def changes_of(ranges: Ranges) -> _Changes:
         progress.rows(len(ranges.first_low))
-        yield _changes(
-            Addresses(ranges.first_low, ranges.first_high),
-            Addresses(ranges.last_low, ranges.last_high),
-            pairs_of(ranges.rows),
-        )
+        first = Addresses(ranges.first_low, ranges.first_high)
+        last = Addresses(ranges.last_low, ranges.last_high)
+        return _changes(first, last, pairs_of(ranges.rows))
+
+    def of_family(family: int) -> Iterator[_Changes]:
+        return map(changes_of, public_ranges(dataset, family, None, any_known, tables))
+
+    return _merge(_with_aliases(_joined([*of_family(4), _without_ipv4(_joined(of_family(6)))])))
+
+
+def _joined(parts: Iterable[_Changes]) -> _Changes:
+    listed = [*parts, _Changes(empty(6), np.zeros(0, np.int64))]
+    starts = concat([part.starts for part in listed])
+    return _Changes(starts, np.concatenate([part.pairs for part in listed]))
 
 
 def _changes(first: Addresses, last: Addresses, pairs: I64) -> _Changes:
     """Return where ranges of different pairs begin, and where they end before a gap."""
-    after = last.successor()  # no public range ends with the last address of the space
+    after = last.successor()  # of the last IPv6 address 0: no range follows it
     is_adjacent = after[:-1].equals(first[1:])
     # ranges   10-19: 5    20-29: 7    40-49: 7
     # begins   yes         yes         yes
     # ends     no          yes         yes         before a gap
     # index    1           2           4           10: 5, 20: 7, 30: 0, 40: 7, 50: 0
     begins = np.concatenate([[True], ~is_adjacent | (pairs[1:] != pairs[:-1])])
-    ends = np.concatenate([~is_adjacent, [True]])
+    ends = np.concatenate([~is_adjacent, ~last[-1:].is_last()])
     index = np.cumsum(begins) + np.cumsum(ends) - ends  # of a range's first address, from 1
     low, high = (np.empty(int(begins.sum() + ends.sum()), np.uint64) for _ in range(2))
     pair = np.full(len(low), _NOTHING)
@@ -88,14 +92,31 @@ def _changes(first: Addresses, last: Addresses, pairs: I64) -> _Changes:
     return _Changes(Addresses(low, high), pair)
 
 
+def _without_ipv4(ipv6: _Changes) -> _Changes:
+    """Drop the changes of IPv6 where the IPv4 addresses lie."""
+    end = Addresses.of(6, [_IPV4_END])
+    (after,) = ipv6.starts.search(end)
+    return _joined([_Changes(end, _pair_before(ipv6, after)), _part(ipv6, after, None)])
+
+
 def _with_aliases(changes: _Changes) -> _Changes:
-    """Insert where aliases begin and end; nothing is known within them."""
-    blocks = [parse_block(block)[1:] for block in _ALIASES]
-    ends = Addresses.of(6, [end for first, last in blocks for end in (first, last + 1)])
-    at = np.repeat(changes.starts.search(ends[::2]), 2)
-    halves = zip(changes.starts.halves(), ends.halves(), strict=True)
-    starts = Addresses(*(np.insert(half, at, added) for half, added in halves))
-    return _Changes(starts, np.insert(changes.pairs, at, [ALIAS, _NOTHING] * len(blocks)))
+    """Replace the changes within aliases; after an alias, the range around it continues."""
+    parts, begin = [], 0
+    for _, first, last in map(parse_block, _ALIASES):
+        ends = Addresses.of(6, [first, last + 1])
+        until, after = changes.starts.search(ends)
+        parts.append(_part(changes, begin, until))
+        parts.append(_Changes(ends, np.append(ALIAS, _pair_before(changes, after))))
+        begin = after
+    return _joined([*parts, _part(changes, begin, None)])
+
+
+def _part(changes: _Changes, begin: int, end: int | None) -> _Changes:
+    return _Changes(changes.starts[begin:end], changes.pairs[begin:end])
+
+
+def _pair_before(changes: _Changes, at: int) -> I64:
+    return changes.pairs[at - 1 : at] if at else np.array([_NOTHING])
 
 
 def _merge(changes: _Changes) -> Boundaries:
@@ -106,4 +127,7 @@ def _merge(changes: _Changes) -> Boundaries:
     if not counts.all():
         starts, pairs = starts[counts], pairs[counts]
     at = np.flatnonzero(pairs != np.concatenate([[_NOTHING], pairs[:-1]]))
-    return Boundaries(starts[at], np.concatenate([[_NOTHING], pairs[at]]))
+    starts, pairs = starts[at], pairs[at]
+    if len(starts) and starts.item(0) == 0:  # no boundary, but the pair of the first range
+        return Boundaries(starts[1:], pairs)
+    return Boundaries(starts, np.concatenate([[_NOTHING], pairs]))

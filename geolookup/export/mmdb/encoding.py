@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import I64, U8
 
 #: The numbers of types.
-STRING, DOUBLE, UINT16, UINT32, MAP, UINT64, ARRAY, BOOLEAN = 2, 3, 5, 6, 7, 9, 11, 14
+STRING, DOUBLE, UINT16, UINT32, MAP, INT32, UINT64, ARRAY, BOOLEAN = 2, 3, 5, 6, 7, 8, 9, 11, 14
 #: The largest type that the control byte holds; others follow in a byte of their own.
 _LAST_SHORT_TYPE = 7
 #: Sizes from which more bytes hold the size: the control byte's five bits, the number of bytes.
@@ -134,6 +134,19 @@ def _whole(kind: int) -> Callable[[pa.Array], pa.Array]:
     return encode
 
 
+def _integers(values: pa.Array) -> pa.Array:
+    """Encode a column of integers, all of one type: the only one with a sign has 32 bits."""
+    numbers = values.to_numpy(zero_copy_only=False)
+    if not len(numbers) or numbers.min() >= 0:
+        return _whole(UINT64)(values)
+    too_large = numbers[numbers != numbers.astype(np.int32)]
+    if len(too_large):
+        raise OverflowError(f"{too_large[0]} needs more than 32 bits with a sign")
+    matrix = np.frombuffer(header(INT32, 4), np.uint8)[None].repeat(len(numbers), axis=0)
+    octets = numbers.astype(">i4").view(np.uint8).reshape(-1, 4)
+    return of_matrix(np.hstack([matrix, octets]), np.full(len(numbers), 6))
+
+
 def _booleans(values: pa.Array) -> pa.Array:
     return binary(header(BOOLEAN, int(value)) for value in values.to_pylist())
 
@@ -142,12 +155,12 @@ def _lists(values: pa.Array) -> pa.Array:
     return binary(encode(value) for value in values.to_pylist())
 
 
-#: The encoder of a column of values by its Arrow type.
+#: The encoder of a column of values by its Arrow type; OverflowError for an integer without type.
 ENCODERS: Mapping[str, Callable[[pa.Array], pa.Array]] = {
     "string": strings,
     "double": _doubles,
     "uint32": _whole(UINT32),
-    "int64": _whole(UINT64),
+    "int64": _integers,
     "bool": _booleans,
     "list<item: string>": _lists,
 }

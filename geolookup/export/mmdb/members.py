@@ -14,10 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, ZONE, Field
+from geolookup.contract.fields import COUNTRY, LOCATION, ZONE, Field
 from geolookup.dataset.intervals import I64
+from geolookup.errors import ExportError
 from geolookup.export.mmdb.encoding import ARRAY, ENCODERS, MAP, binary, header, strings
 from geolookup.export.mmdb.schemas import Schema
+from geolookup.tables import row_tables
 from geolookup.tables.row_tables import RowTables
 
 _NONE = np.zeros(0, np.int64)
@@ -88,10 +90,10 @@ def is_array(members: Mapping[str, object]) -> bool:
 
 
 def table_of(member: Nested | Field) -> str:
-    """Return the table, LOCATION or NETWORK, whose rows decide a member."""
+    """Return the table whose rows decide a member: LOCATION, NETWORK or OWN."""
     while not isinstance(member, Field):
         member = next(iter(member.values()))
-    return NETWORK if member.table == NETWORK else LOCATION
+    return row_tables.table_of(member)
 
 
 class Columns:
@@ -100,10 +102,10 @@ class Columns:
     def __init__(self, tables: RowTables, schema: Schema) -> None:
         self._tables, self._schema = tables, schema
 
-    def group(self, members: Nested, table: str) -> Group:
-        """Return a group of members that are all of one table, LOCATION or NETWORK."""
+    def group(self, members: Nested) -> Group:
+        """Return a group of members that are all of one table."""
         inner = [self._member(member) for member in members.values()]
-        codes, rows = _combine([member.codes for member in inner], self._count(table))
+        codes, rows = _combine([member.codes for member in inner])
         if is_array(members):
             return Group(codes, rows, inner, ARRAY)
         keyed: list[Member] = []
@@ -114,14 +116,10 @@ class Columns:
         both = np.stack([np.minimum(rows, 0), rows], axis=2).reshape(len(rows), len(keyed))
         return Group(codes, both, keyed, MAP)
 
-    def _count(self, table: str) -> int:
-        column = COUNTRY if table == LOCATION else "asn"
-        return len(self._tables.values(table, column))
-
     def _member(self, member: Nested | Field) -> Member:
         if isinstance(member, Field):
             return self._leaf(member)
-        return self.group(member, table_of(member))
+        return self.group(member)
 
     def _leaf(self, of: Field) -> Leaf:
         column = self._column(of).dictionary_encode()
@@ -135,7 +133,7 @@ class Columns:
         words = self._schema.words.get(of.path)
         if words:
             values = pa.array([words.get(word, word) for word in values.to_pylist()], pa.string())
-        return Leaf(codes, ENCODERS[of.type](values))
+        return Leaf(codes, _encoded(of, values))
 
     def _column(self, of: Field) -> pa.Array:
         column = self._tables.column(of)
@@ -148,16 +146,25 @@ class Columns:
         return column
 
 
+def _encoded(of: Field, values: pa.Array) -> pa.Array:
+    try:
+        return ENCODERS[of.type](values)
+    except OverflowError as error:
+        remedy = "leave the column out, or declare it as real"
+        raise ExportError(f"{of.path}: {error}", remedy) from None
+
+
 def _codes(indices: pa.Array) -> I64:
     codes: I64 = pc.fill_null(indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
     return codes
 
 
-def _combine(columns: Sequence[I64], count: int) -> tuple[I64, I64]:
-    """Number the distinct combinations of codes of ``count`` rows; return numbers and combinations.
+def _combine(columns: Sequence[I64]) -> tuple[I64, I64]:
+    """Number the distinct combinations of codes of rows; return numbers and combinations.
 
     The number is -1 where all codes are.
     """
+    count = len(columns[0])
     numbers, firsts = np.zeros(count, np.int64), np.zeros(1, np.int64)
     for codes in columns:
         # Mixed radix: codes -1 to n are 0 to n + 1, so the factor is n + 2. Numbers stay below

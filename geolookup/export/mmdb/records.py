@@ -1,21 +1,24 @@
 """The records of an MMDB file: one for each distinct pair of a location and a network.
 
-Strategy: the part of a record that follows from the location row is encoded once for each distinct
-location, the part of the network row likewise; a record is a header and both.
+With own columns the pairs are of three rows. Strategy: the part of a record that follows from the
+location row is encoded once for each distinct location, the parts of the other rows likewise; a
+record is a header and its parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.fields import LOCATION, NETWORK
+from geolookup.contract.fields import LOCATION, NETWORK, OWN
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, U8
-from geolookup.dataset.public_ranges import Rows
+from geolookup.dataset.public_ranges import CONTRACT_TABLES, Rows
+from geolookup.errors import ExportError
 from geolookup.export.mmdb.contents import BYTES, Contents, Places
 from geolookup.export.mmdb.encoding import (
     MAP,
@@ -45,8 +48,9 @@ class DataSection(NamedTuple):
 class Records:
     """The records that a schema gives for a dataset.
 
-    The *pair* of a location and a network row is a number that is equal for rows whose records
-    are equal, and 0 if the record has no member.
+    The *pair* of a location, a network and an own row is a number that is equal for rows whose
+    records are equal, and 0 if the record has no member. Raises ExportError if there may be more
+    pairs than 63 bits number.
     """
 
     def __init__(self, dataset: Dataset, schema: Schema) -> None:
@@ -54,30 +58,36 @@ class Records:
         self._members = members
         self._parts: dict[str, Group] = {}
         columns = Columns(row_tables(dataset), schema)
-        for table in (LOCATION, NETWORK):
+        for table in (LOCATION, NETWORK, OWN):
             of_table = {
                 name: member for name, member in members.items() if table_of(member) == table
             }
             if of_table:
-                self._parts[table] = columns.group(of_table, table)
-        self._networks = 1 + len(self._parts[NETWORK].rows) if NETWORK in self._parts else 1
+                self._parts[table] = columns.group(of_table)
+        #: the tables whose rows the pairs need, and the space in which these are known
+        self.tables = (*CONTRACT_TABLES, OWN) if OWN in self._parts else CONTRACT_TABLES
+        #: by part, how many codes it has, with "none"
+        self._sizes = [1 + len(part.rows) for part in self._parts.values()]
+        if prod(self._sizes) > np.iinfo(np.int64).max:
+            remedy = "limit it by --fields, or write fewer own columns"
+            raise ExportError("the dataset has too many different rows for one file", remedy)
 
     def pairs(self, rows: Rows) -> I64:
         """Return the pair of each of n intervals, by its rows."""
         pairs = np.zeros(len(rows[LOCATION]), np.int64)
-        if LOCATION in self._parts:
-            # Location code l and network code n of N: (l + 1) * N + n + 1. Both -1 is 0.
-            # N = 3, for two networks and none: location 1 and network 0 are 2 * 3 + 1 = 7, and
-            # divmod(7, 3) is 2, 1.
-            pairs = (self._parts[LOCATION].codes[rows[LOCATION]] + 1) * self._networks
-        if NETWORK in self._parts:
-            pairs = pairs + self._parts[NETWORK].codes[rows[NETWORK]] + 1
+        # Location code l and network code n of N: (l + 1) * N + n + 1. Both -1 is 0.
+        # N = 3, for two networks and none: location 1 and network 0 are 2 * 3 + 1 = 7, and
+        # divmod(7, 3) is 2, 1.
+        for size, (table, part) in zip(self._sizes, self._parts.items(), strict=True):
+            pairs = pairs * size + part.codes[rows[table]] + 1
         return pairs
 
     def write(self, pairs: I64) -> DataSection:
         """Encode the records of distinct pairs, none of them 0."""
-        codes = dict(zip((LOCATION, NETWORK), np.divmod(pairs, self._networks), strict=True))
-        of_parts = [codes[table] - 1 for table in self._parts]
+        of_parts: list[I64] = []
+        for size in reversed(self._sizes):
+            pairs, codes = np.divmod(pairs, size)
+            of_parts.insert(0, codes - 1)
         parts = _slots(list(self._parts.values()))
         uses = number_shared(list(_uses(parts, of_parts)))
         return self._encode(order_of(parts, of_parts, uses), len(uses))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -55,7 +56,10 @@ def texts_of(records: Sequence[Record], product: Product) -> dict[str, pa.Array]
     columns: dict[str, list[str | None]] = {}
     for name, keys in product.words.items():
         for path, words in keys.items():
-            _fill(columns, name, _translate(words, _at(path, values_by_path)))
+            values = _at(path, values_by_path)
+            if name in product.own:
+                values = [_list_text(v) if v.__class__ is list else v for v in values]
+            _fill(columns, name, _translate(words, values))
     for name, paths in product.fields.items():
         for path in paths:
             _fill(columns, name, _texts(name, path, _at(path, values_by_path)))
@@ -111,6 +115,13 @@ def _text(value: Record) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     return str(value)
+
+
+def _list_text(values: Sequence[Record]) -> str | None:
+    """Return a list of texts as JSON, a cell of the type texts; None for any other list."""
+    if not all(value.__class__ is str for value in values):
+        return None
+    return json.dumps(values, ensure_ascii=False)
 
 
 def _translate(words: Mapping[str, str | None], values: Sequence[Record]) -> list[str | None]:
