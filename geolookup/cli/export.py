@@ -67,10 +67,10 @@ def export(
     """Write DATASET, or the current generation of a store, in another format.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    Special-purpose space and networks about which nothing is known are left out. The
-    same dataset gives the same bytes, except for duckdb. Exits with 2 and writes
-    nothing if the dataset is damaged, or if the format does not have an option or its
-    value.
+    Networks about which nothing is known are left out, and special-purpose space
+    unless own columns are known there. The same dataset gives the same bytes, except
+    for duckdb. Exits with 2 and writes nothing if the dataset is damaged, or if the
+    format does not have an option or its value.
 
     Example: geolookup export mydata -o mydata.mmdb
     """

@@ -60,13 +60,13 @@ def test_rows_are_the_answers(
     name: str, own: geolookup.Engine, hostile_own: geolookup.Engine, tmp_path: Path
 ) -> None:
     for at, engine in enumerate((own, hostile_own)):
-        chosen = fields(engine)
-        assert [field.path for field in chosen[len(DEFAULT) :]] == [
+        columns = fields(engine)
+        assert [field.path for field in columns[len(DEFAULT) :]] == [
             f"own.{column['name']}" for column in engine.metadata.columns
         ]
-        wanted = own_rows(engine, chosen)
+        wanted = own_rows(engine, columns)
         counts = engine.export(tmp_path / f"{at}", name)
-        assert READERS[name](tmp_path / f"{at}", chosen) == wanted
+        assert READERS[name](tmp_path / f"{at}", columns) == wanted
         assert counts == {"ranges": len(wanted)}
     hq = [row for row in own_rows(own, fields(own, ["own.site_id"])) if row[3] == ("HQ",)]
     assert hq == [(4, 10 << 24, (10 << 24) + (1 << 16) - 1, ("HQ",)),
@@ -76,9 +76,9 @@ def test_rows_are_the_answers(
 @pytest.mark.parametrize("name", ["csv", of_reader("sqlite"), of_reader("duckdb")])
 def test_chosen_fields(name: str, own: geolookup.Engine, tmp_path: Path) -> None:
     for at, paths in enumerate((["own"], ["own.site_id", "country"], ["own.is_vpn"], ["country"])):
-        chosen = fields(own, paths)
+        columns = fields(own, paths)
         own.export(tmp_path / f"{at}", name, fields=paths)
-        assert READERS[name](tmp_path / f"{at}", chosen) == own_rows(own, chosen)
+        assert READERS[name](tmp_path / f"{at}", columns) == own_rows(own, columns)
     own.export(tmp_path / "part", name, within="10.1.0.0/16")
     ((family, first, last, values),) = READERS[name](tmp_path / "part", fields(own))
     assert (family, first, last) == (4, (10 << 24) + (1 << 16), (10 << 24) + (2 << 16) - 1)

@@ -156,8 +156,8 @@ def test_integers(tmp_path: Path) -> None:
             engine.export(tmp_path / f"{at}.mmdb", own="own")
             for name in READERS.keys() - {"Rust"}:
                 get = READERS[name](tmp_path / f"{at}.mmdb")
-                found = [get(IPv4Address(f"10.0.{at}.9")) for at in range(len(values))]
-                assert found == [{"country_rank": value} for value in values]
+                numbers = [get(IPv4Address(f"10.0.{at}.9")) for at in range(len(values))]
+                assert numbers == [{"country_rank": value} for value in values]
     for number, values in enumerate([(-(2**31) - 1,), (-1, 2**31)]):
         with geolookup.open(_numbers(tmp_path / f"bad{number}", *values)) as engine:
             problem = f"own.country_rank: {values[-1]} needs more than 32 bits with a sign"
