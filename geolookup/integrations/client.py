@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import geolookup
 from geolookup.contract.proxies import Headers, TrustedProxies
 from geolookup.errors import ClosedError, DatasetError
+from geolookup.kernel.answers import members
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine
@@ -62,6 +63,7 @@ class Clients:
         # one does no harm.
         _ = answer.location.country_code, answer.location.city_name
         _ = answer.time.zone, answer.network.isp
+        members(answer.own)
         return answer
 
     def _failure(self, error: Exception) -> Unavailable:
@@ -75,7 +77,8 @@ class Clients:
 class ClientAnswer(Answer):
     """The ``Answer`` for the client of a request, with all its attributes, looked up on demand.
 
-    False, with ``error_code`` 10001 or 10002, if the client has no public address; false with
+    False, with ``error_code`` 10001 or 10002, if the client has no public address: own columns may
+    be known of a private one. False with
     ``error_code`` None if the dataset cannot be used. The representation does not contain the
     address.
     """

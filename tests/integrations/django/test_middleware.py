@@ -11,6 +11,7 @@ import pytest
 
 from geolookup.errors import DatasetError, SettingsError
 from tests.datasets import SMALL
+from tests.own_sources import own_dataset
 
 IP, PROXY = "8.8.8.8", "10.0.0.1"
 
@@ -48,6 +49,15 @@ def test_request_geo(path: str) -> None:
 def test_templates() -> None:
     assert ask("/rendered", REMOTE_ADDR=IP).content == b"US known"
     assert ask("/rendered").content == b"None "
+
+
+def test_own_columns() -> None:
+    from django.test import override_settings
+
+    with override_settings(GEOLOOKUP={"DATASET": str(own_dataset())}):
+        assert ask("/site", REMOTE_ADDR="10.1.2.3").content == b"Branch 10002"
+        assert ask("/site", REMOTE_ADDR="8.8.8.9").content == b"Mountain View None"
+    assert ask("/site", REMOTE_ADDR=IP).content == b" None"  # no own columns
 
 
 def test_a_wrong_setting_ends_the_start(tmp_path: Any) -> None:

@@ -23,4 +23,14 @@ def render(request: HttpRequest) -> HttpResponse:
     return HttpResponse(Engine().from_string(_TEMPLATE).render(Context({"request": request})))
 
 
-urlpatterns = [path("", show), path("async", show_async), path("rendered", render)]
+def render_site(request: HttpRequest) -> HttpResponse:
+    template = Engine().from_string("{{ request.geo.own.site_id }} {{ request.geo.error_code }}")
+    return HttpResponse(template.render(Context({"request": request})))
+
+
+urlpatterns = [
+    path("", show),
+    path("async", show_async),
+    path("rendered", render),
+    path("site", render_site),
+]
