@@ -17,6 +17,7 @@ from benchmarks.inline import command as inline
 from benchmarks.kept import command as kept
 from benchmarks.many import command as many
 from benchmarks.opening import command as opening
+from benchmarks.own import command as own
 from benchmarks.peers import command as peers
 from benchmarks.prefixes import command as prefixes
 from benchmarks.report import command as report
@@ -42,6 +43,7 @@ COMMANDS: dict[str, click.Command] = {
     "kept": kept.command,
     "many": many.command,
     "opening": opening.command,
+    "own": own.command,
     "peers": peers.command,
     "prefixes": prefixes.command,
     "report": report.command,

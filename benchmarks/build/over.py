@@ -31,13 +31,13 @@ def measure_over(rows: int | None) -> Result:
     with tempfile.TemporaryDirectory(dir=recipe.parent) as temporary:
         folder = Path(temporary)
         compile_to(recipe, folder / "city", CORES)
-        (folder / "sites.csv").write_text(_sites(), encoding="utf-8")
+        (folder / "sites.csv").write_text(sites(), encoding="utf-8")
         over = folder / "over.toml"
         over.write_text(_RECIPE, encoding="utf-8")
         return compile_to(over, folder / "over", CORES)
 
 
-def _sites() -> str:
+def sites() -> str:
     """Return the CSV: addresses, /24 and /48 networks, each with a place and a type of user."""
     draw = random.Random(_SEED)
     lines = ["network,country_code,city_name,latitude,longitude,user_type"]

@@ -25,6 +25,8 @@ from benchmarks.inline import command as inline
 from benchmarks.inline import texts
 from benchmarks.kept import worker as kept
 from benchmarks.many import ways
+from benchmarks.own import command as own
+from benchmarks.own import lookups
 from benchmarks.prefixes import command as prefixes
 from benchmarks.report import command as report
 from benchmarks.tables import contenders
@@ -171,6 +173,16 @@ def _opening(result: Any) -> Sequence[str]:
     return [*result["datasets"]]
 
 
+def _own(result: Any) -> Sequence[str]:
+    without, with_own = result["intervals"]
+    assert with_own == without + 1001  # private networks only: own values do not cut intervals
+    assert result["sizes"]["packed"] < result["sizes"]["dataset"]
+    for times in result["times"].values():
+        assert all(len(rounds) == 1 and rounds[0] > 0 for rounds in times.values())
+    assert result["processes"][own.SECOND][0]["call"] < result["processes"][own.FIRST][0]["call"]
+    return [*result["processes"], *result["times"]["zipf"], f"{own.SLICE}: CPU time"]
+
+
 def _prefixes(result: Any) -> Sequence[str]:
     assert 0 < result["prefixes"][prefixes.COUNTRY] < result["prefixes"][prefixes.EVERY_AS]
     assert [len(rounds) for rounds in result["rows"].values()] == [2, 2]
@@ -230,6 +242,11 @@ CASES = [
     Case(f"kept {_TINY} --addresses 500", _kept),
     Case(f"many {_TINY} --addresses 50", _many, _MMDB),
     Case("opening --rounds 2 --starts 1", _opening, long=False),
+    Case(
+        f"own {_ROWS} --own-rows 6000 --addresses 50 --rounds 1",
+        _own,
+        says=["<= 1.5 s", "<= 400 MB", f"{lookups.OWN} / {lookups.LOOKUP}, zipf", "<= 1.3x"],
+    ),
     Case("prefixes --scale tiny --rounds 2", _prefixes, says=["<= 0.3 s", "<= 2 s"]),
     Case(
         "report --scale tiny --addresses 500",

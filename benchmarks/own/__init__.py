@@ -1,0 +1,1 @@
+"""Own columns, overlays and slices: whole processes, and lookups beside a dataset without them."""
