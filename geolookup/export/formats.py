@@ -72,8 +72,8 @@ _FIELDS = Option(
     metavar="FIELD,...",
     several=True,
 )
-_OWN = Option(
-    "own",
+_COLUMNS = Option(
+    "columns",
     "Own columns to write, with the key or path of each if it is not the name: own (all of them),"
     " own.site_id, site=own.site_id.",
     metavar="[KEY=]COLUMN,...",
@@ -87,7 +87,7 @@ _MMDB = (
         choices=("city", "country", "asn", "isp", "enterprise", FLAT),
     ),
     _FIELDS,
-    _OWN,
+    _COLUMNS,
     Option(
         "languages",
         "Languages of names; a dataset has each name once, as en. [default: en]",

@@ -140,8 +140,8 @@ def test_any_export_that_is_compiled_again(
 def test_a_dataset_without_own_columns(sample: geolookup.Engine, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="the dataset has no own columns; declare them"):
         sample.export(tmp_path / "a.csv", fields=["own"])
-    with pytest.raises(ExportError, match="own: the dataset has no own columns"):
-        sample.export(tmp_path / "a.mmdb", own=["own"])
+    with pytest.raises(ExportError, match="columns: the dataset has no own columns"):
+        sample.export(tmp_path / "a.mmdb", columns=["own"])
 
 
 def test_postgresql_cuts_no_name(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def write(dataset: Dataset, path: Path, values: Values, progress: Progress) -> C
     about = dataset.manifest.metadata()
     check_languages(values.get("languages", ()))
     schema = schema_of(values.get("schema", FLAT), about.fields, values.get("fields", ()))
-    schema = with_own(schema, values.get("own", ()), dataset.schema)
+    schema = with_own(schema, values.get("columns", ()), dataset.schema)
     with progress.stage("encoding rows"):
         records = Records(dataset, schema)
     with progress.stage("joining intervals"):

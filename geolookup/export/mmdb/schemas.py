@@ -52,7 +52,7 @@ def schema_of(name: str, known_fields: Collection[str], paths: Sequence[str]) ->
     """
     for path in paths:
         if path == OWN or path.startswith(f"{OWN}."):
-            raise ExportError(f"the schema {name} has no {path}", "name it by the option own")
+            raise ExportError(f"the schema {name} has no {path}", "name it by the option columns")
     fields = fields_of(paths)
     whole = _flat(fields) if name == FLAT else _of_geoip2(name, known_fields)
     members = {path: field for path, field in whole.items() if not paths or field in fields}
@@ -89,7 +89,7 @@ def _own_fields(name: str, of_dataset: DatasetSchema) -> tuple[Field, ...]:
     name = name.strip()
     path = name if name == OWN or name.startswith(f"{OWN}.") else f"{OWN}.{name}"
     try:
-        return resolve_fields(path, of_dataset.own, "own")
+        return resolve_fields(path, of_dataset.own, "columns")
     except ValueError as error:
         raise ExportError(*str(error).split("; ", 1)) from None
 

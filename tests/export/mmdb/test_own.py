@@ -79,13 +79,15 @@ def names(engine: geolookup.Engine) -> dict[str, str]:
 
 def test_every_boundary(tmp_path: Path) -> None:
     with geolookup.open(own_dataset()) as engine:
-        engine.export(tmp_path / "a.mmdb", own="own")
+        engine.export(tmp_path / "a.mmdb", columns="own")
         check(engine, tmp_path / "a.mmdb", names(engine))
         engine.export(tmp_path / "plain.mmdb")
         check(engine, tmp_path / "plain.mmdb", {})
-        engine.export(tmp_path / "site.mmdb", own=["place = own.site_id", "risk_score"])
+        engine.export(tmp_path / "site.mmdb", columns=["place = own.site_id", "risk_score"])
         check(engine, tmp_path / "site.mmdb", {"site_id": "place", "risk_score": "risk_score"})
-        engine.export(tmp_path / "paths.mmdb", own=["my.site=own.site_id", "my.risk=risk_score"])
+        engine.export(
+            tmp_path / "paths.mmdb", columns=["my.site=own.site_id", "my.risk=risk_score"]
+        )
         get = READERS["C"](tmp_path / "paths.mmdb")
         assert get(ip_address("10.2.0.1")) == {"my": {"site": "HQ"}}
         assert get(ip_address("8.8.4.4"))["country_code"] == "US"
@@ -100,7 +102,7 @@ def test_any_rows(listed: list[own_random.Row]) -> None:
         geolookup.open(own_random.build(Path(folder), listed)) as engine,
     ):
         (target := Path(folder, "again")).mkdir()
-        engine.export(target / "a.mmdb", own="own")
+        engine.export(target / "a.mmdb", columns="own")
         check(engine, target / "a.mmdb", names(engine))
         get = READERS["C"](target / "a.mmdb")
         for address in own_random.addresses():
@@ -136,7 +138,7 @@ def test_special_purpose_space(tmp_path: Path, rows: str) -> None:
     text = f"network,site,country_code\n8.0.0.0/8,,US\n{rows.replace(chr(10), ',' + chr(10))}"
     output, _ = build_at(tmp_path, {"a.csv": text}, _EVERYWHERE)
     with geolookup.open(output) as engine:
-        engine.export(tmp_path / "a.mmdb", own=["site"])
+        engine.export(tmp_path / "a.mmdb", columns=["site"])
         check(engine, tmp_path / "a.mmdb", {"site": "site"})
 
 
@@ -153,7 +155,7 @@ def _numbers(folder: Path, *values: int) -> Path:
 def test_integers(tmp_path: Path) -> None:
     for at, values in enumerate([(0, 2**63 - 1, 300), (-(2**31), -1, 0, 5, 2**31 - 1)]):
         with geolookup.open(_numbers(tmp_path / f"{at}", *values)) as engine:
-            engine.export(tmp_path / f"{at}.mmdb", own="own")
+            engine.export(tmp_path / f"{at}.mmdb", columns="own")
             for name in READERS.keys() - {"Rust"}:
                 get = READERS[name](tmp_path / f"{at}.mmdb")
                 numbers = [get(IPv4Address(f"10.0.{at}.9")) for at in range(len(values))]
@@ -162,14 +164,14 @@ def test_integers(tmp_path: Path) -> None:
         with geolookup.open(_numbers(tmp_path / f"bad{number}", *values)) as engine:
             problem = f"own.country_rank: {values[-1]} needs more than 32 bits with a sign"
             with pytest.raises(ExportError, match=f"{problem}; leave the column out"):
-                engine.export(tmp_path / "bad.mmdb", own="own")
+                engine.export(tmp_path / "bad.mmdb", columns="own")
     assert not (tmp_path / "bad.mmdb").exists()
 
 
 def test_keys_that_cannot_be(tmp_path: Path) -> None:
     cases = {
         "x=own": "'x=own' is several columns of one key; write each with its key",
-        "x=own.nothing": "own: the dataset has no column 'own.nothing'",
+        "x=own.nothing": "columns: the dataset has no column 'own.nothing'",
         "asn=own.site_id": "'asn' is a member of the schema; choose another first key",
         "asn.site=own.site_id": "'asn' is a member of the schema",
         "=own.site_id": "'' cannot be a key; write names",
@@ -182,7 +184,7 @@ def test_keys_that_cannot_be(tmp_path: Path) -> None:
     with geolookup.open(own_dataset()) as engine:
         for keys, problem in cases.items():
             with pytest.raises(ExportError, match=problem.replace(".", r"\.")):
-                engine.export(tmp_path / "a.mmdb", own=keys.split(","))
+                engine.export(tmp_path / "a.mmdb", columns=keys.split(","))
         with pytest.raises(ExportError, match=r"the schema flat has no own\.site_id; name it by"):
             engine.export(tmp_path / "a.mmdb", fields=["own.site_id"])
         assert list(tmp_path.iterdir()) == []
