@@ -79,9 +79,9 @@ class NetworkAnswers(ManyAnswers):
         ``format`` is a name that ``geolookup export --help`` lists; by default the suffix of
         ``output`` names it, such as ``.mmdb``. ``options`` are the options of that format, by
         their names in ``--help``; an option with several values takes a text or a list of texts.
-        Returns the counts of the export by the name of the things counted. Networks in
-        special-purpose space and networks about which nothing is known are left out. An
-        interrupted export leaves no file.
+        Returns the counts of the export by the name of the things counted. Networks about which
+        nothing is known are left out, and special-purpose space unless own columns are known
+        there. An interrupted export leaves no file.
 
         Raises ExportError for an unknown format, and for an option that the format does not have;
         OutputError if the file cannot be written, or exists and ``force`` is not set; DatasetError
