@@ -136,6 +136,17 @@ def test_a_run_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert published.PAGE.read_text("utf-8") == f"Before.\n```text\n{printed}```\nAfter.\n"
 
 
+def test_a_run_replaces_the_tables_that_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(published, "FOLDER", tmp_path)
+    monkeypatch.setattr(published, "PAGE", tmp_path / "page.md")
+    (tmp_path / "peers.txt").write_text("one  1\n\ntwo  2\n\nCPython 3\n", "utf-8")
+    published.PAGE.write_text("```text\ntwo  2\n```\n", "utf-8")
+    published.publish("peers", "one  5\n\ntwo  6\n\nCPython 3\n")
+    assert published.PAGE.read_text("utf-8") == "```text\ntwo  6\n```\n"
+
+
 def test_the_table_of_the_readme() -> None:
     section = README.partition("\n## Benchmarks\n")[2]
     head, *body = re.findall(r"^\| (.+) \|$", section.partition("\n## ")[0], re.MULTILINE)
