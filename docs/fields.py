@@ -147,7 +147,7 @@ def _between(old: str, part: str, new: str, indent: str = "") -> str:
 
 
 def _contract(old: str) -> str:
-    header = "|path|short name|type|unit|meaning|example|\n|---|---|---|---|---|---|\n"
+    header = "| path | short name | type | unit | meaning | example |\n|---|---|---|---|---|---|\n"
     rows = [
         _row(f"`{info.path}`", f"`{info.short_name}`", *info[2:5], _example(info.example))
         for info in display.fields()
@@ -167,23 +167,23 @@ def _format(old: str) -> str:
             f"`{field.column}`" + " (no text at all where unknown)" * field.optional
             for field in in_table(table)
         )
-        whole = re.sub(rf"(?m)^\|`{file}`\|`.*`\|$", f"|`{file}`|{names}|", whole)
+        whole = re.sub(rf"(?m)^\| `{file}` \| `.*` \|$", f"| `{file}` | {names} |", whole)
     layers = ", ".join(f"`{layer}`" for layer in LAYERS)
-    return re.sub(r"(\|`coverage`\|for each of )[^:]*:", rf"\g<1>{layers}:", whole)
+    return re.sub(r"(\| `coverage` \| for each of )[^:]*:", rf"\g<1>{layers}:", whole)
 
 
 def _section_of_file(part: str) -> str:
     """Return a section of a file with a row for each column of the layout, in its order."""
     file = part.partition("\n")[0].removeprefix("### ")
     columns = layout.COLUMNS.get(file)
-    if columns is None or "|column|" not in part:
+    if columns is None or "| column |" not in part:
         return part
-    stand = dict(re.findall(r"(?m)^\|`(\w+)`\|[^|]*\|(.*?)\|$", part))
+    stand = dict(re.findall(r"(?m)^\| `(\w+)` \|[^|]*\| (.*?) ?\|$", part))
     rows = [
         _row(f"`{name}`", column.type.replace("list<item: ", "list<"), _words(file, name, stand))
         for name, column in columns.items()
     ]
-    header = "|column|type|meaning|\n|---|---|---|\n"
+    header = "| column | type | meaning |\n|---|---|---|\n"
     return _table_after(part, "", header + "".join(rows))
 
 
@@ -198,14 +198,14 @@ def _words(file: str, name: str, stand: dict[str, str]) -> str:
 
 
 def _recipe(old: str) -> str:
-    stand = dict(re.findall(r"(?m)^\|(\w+)\|(`.*)\|$", old))
+    stand = dict(re.findall(r"(?m)^\| (\w+) \| (`.*) \|$", old))
     rows = []
     for layer, names in STATED.items():
         words = stand.get(layer, "")
         if [name for name in re.findall(r"`(\w+)`", words) if name in names] != list(names):
             words = " ".join(f"`{name}`" + _words_of(BY_SOURCE_COLUMN[name]) for name in names)
         rows.append(_row(layer, words))
-    return _table_after(old, "\n## Fields\n", "|layer|fields|\n|---|---|\n" + "".join(rows))
+    return _table_after(old, "\n## Fields\n", "| layer | fields |\n|---|---|\n" + "".join(rows))
 
 
 def _words_of(field: Field) -> str:
@@ -220,7 +220,7 @@ def _table_after(page: str, words: str, table: str) -> str:
 
 
 def _row(*cells: str) -> str:
-    return f"|{'|'.join(cells)}|\n"
+    return f"| {' | '.join(cells)} |\n".replace("|  |", "| |")
 
 
 def _count(old: str) -> str:
@@ -230,14 +230,14 @@ def _count(old: str) -> str:
 
 
 def _vendor_columns(old: str) -> str:
-    """Return the page of the columns that formats offer; a compact table, it is long."""
+    """Return the page of the columns that formats offer."""
     from geolookup_builder.sources import FORMATS
     from geolookup_builder.vendor_columns import COLUMNS
 
-    rows = ["|name|type|meaning|formats|\n|---|---|---|---|\n"]
+    rows = ["| name | type | meaning | formats |\n|---|---|---|---|\n"]
     for column in COLUMNS:
         formats = ", ".join(name for name in FORMATS if column.name in FORMATS[name].offers)
-        rows.append(f"|`{column.name}`|{column.type}|{column.meaning}|{formats}|\n")
+        rows.append(_row(f"`{column.name}`", column.type, column.meaning, formats))
     return _table_after(old, "", "".join(rows))
 
 

@@ -32,6 +32,8 @@ def test_lines_of_prose_are_at_most_100_characters_long() -> None:
     assert long == []
 
 
-def test_the_pages_have_at_most_45_000_words() -> None:
+def test_the_pages_have_at_most_44_000_words() -> None:
+    """Without the borders of tables; 41,272 before there were own columns."""
     pages = sorted((ROOT / "docs").rglob("*.md"))
-    assert sum(len(path.read_text("utf-8").split()) for path in pages) <= 45_000
+    words = [word for path in pages for word in path.read_text("utf-8").split()]
+    assert len(words) - words.count("|") <= 44_000
