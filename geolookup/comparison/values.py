@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY, FIELDS, LOCATION, NETWORK, ZONE, in_table
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import with_items
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
@@ -145,11 +146,17 @@ def _encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Return a column as one dictionary, of one width of indices; lists become texts."""
     values = column.combine_chunks()
     if pa.types.is_list(values.type):
-        # No code or name of a list has a line feed.
-        values = pc.binary_join(values, "\n")
+        values = _list_texts(values)
     if not pa.types.is_dictionary(values.type):
         return values.dictionary_encode()
     return pa.DictionaryArray.from_arrays(values.indices.cast(pa.int32()), values.dictionary)
+
+
+def _list_texts(lists: pa.Array) -> pa.Array:
+    """Return texts that are equal where lists are: their items, escaped, in lines."""
+    items = pc.replace_substring(lists.flatten(), "\\", "\\\\")
+    items = pc.replace_substring(items, "\n", "\\n")
+    return pc.binary_join(with_items(lists, items), "\n")
 
 
 def coordinates(locations: pa.Table) -> NDArray[np.float64]:

@@ -183,6 +183,13 @@ def without_dictionary(values: pa.Array) -> pa.Array:
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
+def with_items(lists: pa.Array, items: pa.Array) -> pa.Array:
+    """Return lists of the same lengths, of other items than ``lists.flatten()``."""
+    lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), items, mask=lists.is_null())
+
+
 def without_nulls(values: pa.Array, filling: object) -> pa.Array:
     """Return values with nulls replaced; unlike ``fill_null`` copy nothing if there are none."""
     return values.fill_null(filling) if values.null_count else values

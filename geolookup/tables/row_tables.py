@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY, LOCATION, TEXT, ZONE, Field
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import type_of
+from geolookup.dataset.arrow_files import type_of, with_items
 from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.tables.row_major import MOST_COLUMNS, RowMajor, is_stored
@@ -75,11 +75,17 @@ def first_equal_rows(dataset: Dataset, fields: Sequence[Field]) -> Mapping[str, 
 def _numbers(column: pa.Array) -> NDArray[np.int64]:
     """Return numbers that are equal where values are; 0 is null."""
     if pa.types.is_list(column.type):
-        # No text has a NUL in it, so different lists give different texts.
-        column = pc.binary_join(column, "\0")
+        column = _joined_numbers(column)
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     numbers: NDArray[np.int64] = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1
     return numbers
+
+
+def _joined_numbers(lists: pa.Array) -> pa.Array:
+    """Return texts that are equal where lists are: the numbers of their items, joined."""
+    # Not the items joined: a text may hold any separator.
+    numbers = lists.flatten().dictionary_encode().indices.cast(pa.string())
+    return pc.binary_join(with_items(lists, numbers), " ")
 
 
 class RowTables:

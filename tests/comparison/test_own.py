@@ -107,6 +107,16 @@ def test_columns_added_removed_and_retyped_are_told(pair: tuple[Path, Path]) -> 
     assert "  own.site" in report
 
 
+def test_lists_whose_texts_hold_separators_differ(tmp_path: Path) -> None:
+    sides = []
+    for name, items in (("old", '["a\\nb", "c"]'), ("new", '["a", "b", "c"]')):
+        rows = "network,own.tags\n8.8.8.0/24,{}\n9.9.9.0/24,c\n"
+        cell = '"' + items.replace('"', '""') + '"'
+        sides.append(_built(tmp_path / name, 'tags = "texts"', rows.format(cell)))
+    change = diff(*sides).parts["ipv4"].fields["own.tags"]
+    assert (change.old, change.changed) == (512, 256)
+
+
 def test_gates_name_own_columns(pair: tuple[Path, Path]) -> None:
     old, new = map(str, pair)
     assert not geolookup.diff(old, new, fail_if=["changed.own.site > 25%"]).failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
@@ -98,6 +99,20 @@ def test_networks_at_the_ends_of_the_space(tmp_path: Path) -> None:
         assert list(engine.prefixes("own.site=x")) == wanted
         table = engine.prefix_table(by=["own.site"])
         assert table["network"].to_pylist() == [str(network) for network in wanted]
+
+
+def test_lists_whose_texts_hold_separators_differ(tmp_path: Path) -> None:
+    lists = [["a", "b"], ["a\0b"], ["a b"], ["b", "a"]]
+    networks = [f"8.8.{at}.0/24" for at in range(len(lists))]
+    rows = "".join(
+        json.dumps({"network": network, "own.tags": items}) + "\n"
+        for network, items in zip(networks, lists, strict=True)
+    )
+    recipe = '[dataset]\nname = "x"\n[columns]\ntags = "texts"\n'
+    source = '[[source]]\nformat = "jsonl"\npath = "rows.jsonl"\n'
+    by: Any = "own.tags"
+    with geolookup.open(build_at(tmp_path, {"rows.jsonl": rows}, recipe + source)[0]) as engine:
+        assert [*engine.prefixes(by=by)] == list(zip(map(ip_network, networks), lists, strict=True))
 
 
 def test_whole_numbers_beyond_2_53_are_compared_exactly(tmp_path: Path) -> None:
