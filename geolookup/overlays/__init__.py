@@ -111,10 +111,7 @@ class OverlaidPath:
     def _result(self, base: Dataset) -> Dataset:
         """Return the dataset of a base with the overlay, from the cache if that has it."""
         result = self._folder / self._key(base)
-        try:
-            dataset = Dataset(result)
-        except DatasetError:
-            dataset = self._compiled(base, result)
+        dataset = _cached(result) or self._compiled(base, result)
         for folder in (result, self._folder):  # the order in which they are pruned
             with suppress(OSError):
                 os.utime(folder)
@@ -127,8 +124,8 @@ class OverlaidPath:
             self._folder.mkdir(parents=True, exist_ok=True)
             with hold_lock(self._folder / "lock"):
                 # Another process may have compiled it meanwhile.
-                with suppress(DatasetError):
-                    return Dataset(result)
+                if dataset := _cached(result):
+                    return dataset
                 staged = self._folder / _STAGED
                 compile_overlay(self.overlay, base, staged)
                 if self._key(base) != result.name:
@@ -166,6 +163,13 @@ class OverlaidPath:
             digest.update(os.fsencode(f"\0{path.name}\0"))
             digest.update(_digest(path))
         return digest.hexdigest()[:_DIGITS]
+
+
+def _cached(result: Path) -> Dataset | None:
+    try:
+        return Dataset(result)
+    except DatasetError:
+        return None
 
 
 def _digest(path: Path) -> bytes:

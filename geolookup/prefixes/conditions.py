@@ -121,8 +121,10 @@ class _Reader:
         if name.startswith(f"{OWN}."):
             resolve_field(name, self._fields, self._call)
         path = NAMES.get(name, name)
-        flags = (field for field in self._fields if field.type == BOOLEAN)
-        return next((field for field in flags if field.path == path), None)
+        flags = {field.path: field for field in self._fields if field.type == BOOLEAN}
+        if path not in flags and (own := f"{OWN}.{name}") in flags:
+            raise self._error(f"no field {name!r}; did you mean {own!r}?")
+        return flags.get(path)
 
     def _items(self, text: str) -> list[str | None]:
         """Return the values of a text, separated by commas; None for ``null``."""

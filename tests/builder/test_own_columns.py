@@ -61,6 +61,34 @@ def test_a_dataset_with_own_columns(dataset: Any) -> None:
     assert dict(zip(listed, own_at(dataset(), *listed), strict=True)) == listed
 
 
+@pytest.mark.parametrize("mapped", [True, False])
+def test_a_mapping_reads_declared_columns_under_their_names(tmp_path: Path, mapped: bool) -> None:
+    lines = ["cidr,site,owner,plan,id", "8.8.8.0/24,Lab,Ada,x,7"]
+    rows = [{"cidr": "8.8.9.0/24"}] * 1500 + [
+        dict(zip(*(x.split(",") for x in lines), strict=True))
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    columns = {"network": "cidr", **({"owner": "plan"} if mapped else {})}
+    named = {"site": "text", "owner": "text", "own_id": "integer"}
+    for data in (
+        {"path": str(tmp_path / "a.csv")},
+        {"path": str(tmp_path / "a.jsonl")},
+        {"table": pa.Table.from_pylist(rows[-1:])},
+    ):
+        source = {**data, "columns": columns}
+        geolookup.build(sources=[source], columns=named, output=tmp_path / "d", force=True)
+        owner = "x" if mapped else "Ada"
+        assert own_at(tmp_path / "d", "8.8.8.8") == [{"site": "Lab", "owner": owner}]
+
+
+def test_a_mapped_file_with_a_declared_column_twice(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("cidr,site,own.site\n8.8.8.0/24,a,b\n", encoding="utf-8")
+    source = {"path": str(tmp_path / "a.csv"), "columns": {"network": "cidr"}}
+    with pytest.raises(geolookup.BuildError, match=r"'site' and 'own.site' are the same field"):
+        geolookup.build(sources=[source], columns={"site": "text"}, output=tmp_path / "d")
+
+
 def test_whole_numbers_that_a_file_states_as_floats(tmp_path: Path) -> None:
     """JSON has one type of numbers; pandas makes floats of integers beside nulls."""
     numbers = [5, 12345678901, 1 - (1 << 53), 1 << 60, None]

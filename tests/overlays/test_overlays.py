@@ -311,3 +311,13 @@ def test_a_bad_overlay_of_a_command_is_one_line(tmp_path: Path) -> None:
     done = run("lookup", "8.8.8.8", "-d", str(SMALL), "--overlay", str(tmp_path / "none.csv"))
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
+
+
+def test_an_overlay_that_cannot_be_compiled_is_one_error(sites: Path) -> None:
+    sites.write_text("network,city_name,plan\n8.8.8.8,Site,x\n", encoding="utf-8")
+    with pytest.raises(BuildError, match="unknown column 'plan'") as error:
+        geolookup.open(overlay=sites)
+    chain = error.value.__context__
+    while chain:
+        assert not isinstance(chain, DatasetError)
+        chain = chain.__context__

@@ -162,6 +162,7 @@ def _difference(dataset: Path) -> None:
         ("own.site", "the dataset has no column 'own.site'; did you mean 'own.site_id'?"),
         ("own.site=HQ", "the dataset has no column 'own.site'; did you mean 'own.site_id'?"),
         ("site_id=HQ", "no field 'site_id'; did you mean 'own.site_id'?"),
+        ("is_vpn", "no field 'is_vpn'; did you mean 'own.is_vpn'?"),
         ("own.risk_score=high", "'high' is not a own.risk_score: its values are numbers"),
         ("own.is_vpn=1", "'1' is not a own.is_vpn: its values are true or false"),
         ("own.site_id", "a condition has a field, an operator and a value"),

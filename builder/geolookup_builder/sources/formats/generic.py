@@ -58,7 +58,14 @@ class _Request:
         """Return the columns to read; BuildError if a file does not have them, or has others."""
         if self.mapping is None:
             return match_names(columns, self.schema)
-        return use_mapping(columns, self.mapping)
+        return use_mapping(columns, self.mapping, self.schema)
+
+    def looked_for(self) -> list[str]:
+        """Return the columns that a mapped file should have, as far as they are known."""
+        if self.mapping is None:
+            return []
+        own = [field for field in self.schema.own if field.source_column not in self.mapping]
+        return [*self.mapping.values(), *(field.member for field in own)]
 
     def plan(self, columns: Columns) -> _Plan:
         """Return how the rows of a file are read, and their meaning."""
@@ -180,7 +187,7 @@ def _table_batches(member: Member, request: _Request, columns: Columns) -> Itera
 
 
 def _json_columns(member: Member, request: _Request) -> Columns:
-    return _columns(member, jsonlines.schema(member, (request.mapping or {}).values()))
+    return _columns(member, jsonlines.schema(member, request.looked_for()))
 
 
 def _json_batches(member: Member, request: _Request, columns: Columns) -> Iterator[Batch]:

@@ -38,6 +38,7 @@ _FIELD_OF = {**{name: name for name in _NAMES}, **_PATHS}
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
 _MAP = "map columns of any name in [source.columns] of a recipe"
 _OTHERS = f"(or {_MAP})"
+_OTHERS_AND_OWN = f"(or {_MAP}, and declare own columns in its [columns])"
 #: Names of ranges in files of other products.
 _RANGE_WORDS = {
     word: end
@@ -146,8 +147,10 @@ def _field_named(spec: SourceSpec, name: str) -> str:
     try:
         return source_column(spec.recipe, "source.columns", name, spec.schema)
     except BuildError as error:
-        near = near_match(name, RANGE_NAMES, fallback="")
-        raise BuildError(spec.recipe, error.problem, remedy=near or error.remedy or "") from error
+        remedy = near_match(name, RANGE_NAMES, fallback="") or error.remedy or ""
+        if error.problem.startswith("source.columns: no field") and "did you mean" not in remedy:
+            remedy = f"write a field, such as country_code, or declare {name!r} in [columns]"
+        raise BuildError(spec.recipe, error.problem, remedy=remedy) from error
 
 
 def _check(spec: SourceSpec, field: str, column: object, punctuation: Punctuation) -> None:
@@ -210,9 +213,13 @@ class Columns:
         return delimiter if len(self.names) == 1 and delimiter in self.first else None
 
 
-def use_mapping(columns: Columns, mapping: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the recipe's mapping; BuildError if a file lacks a column of it."""
-    for column in mapping.values():
+def use_mapping(columns: Columns, mapping: Mapping[str, str], schema: Schema) -> Mapping[str, str]:
+    """Return the recipe's mapping, and the declared columns that a file has under their names.
+
+    Raises BuildError if a file lacks a column of the mapping, or has a column twice.
+    """
+    column_of = {**_declared(columns, mapping, schema), **mapping}
+    for column in column_of.values():
         if not columns.has(column):
             remedy = near_match(column, [name[:_SHOWN] for name in columns.names])
             if not columns.header:
@@ -220,7 +227,19 @@ def use_mapping(columns: Columns, mapping: Mapping[str, str]) -> Mapping[str, st
             raise columns.error(f"no column {column!r}", remedy)
         if columns.names.count(column) > 1:
             raise columns.error(f"column {column!r} twice", "drop one")
-    return mapping
+    return column_of
+
+
+def _declared(columns: Columns, mapping: Mapping[str, str], schema: Schema) -> dict[str, str]:
+    """Return the columns of own columns that the mapping does not name."""
+    mapped, declared = set(mapping.values()), dict[str, str]()
+    for name, field in _own_names(schema).items():
+        if field in mapping or name in mapped or not columns.has(name):
+            continue
+        if field in declared:
+            raise columns.error(_same(declared[field], name), "drop one")
+        declared[field] = name
+    return declared
 
 
 def lists_in(column_of: Mapping[str, str], schema: Schema) -> set[str]:
@@ -288,7 +307,8 @@ def _unknown_text(
     else:
         hints = list(filter(None, near.values()))
     if hints:
-        return problem, f"{' '.join(hints)} {_OTHERS}"
+        others = _OTHERS if all(near.values()) else _OTHERS_AND_OWN
+        return problem, f"{' '.join(hints)} {others}"
     others = "them" if plural else "it"
     remedy = f"to leave {others} out, name the others {columns}" if columns else _MAP
     return problem, f"{remedy}; to keep {others}, declare {others} in its [columns]"

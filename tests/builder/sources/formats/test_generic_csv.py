@@ -128,6 +128,7 @@ def test_a_nul_inside_a_name_loses_no_row(read: Read) -> None:
 
 KNOWN = "map columns of any name in [source.columns] of a recipe"
 OTHERS = " (or map columns of any name in [source.columns] of a recipe)"
+OTHERS_AND_OWN = f"{OTHERS[:-1]}, and declare own columns in its [columns])"
 NO_RANGE = "no range in the header; name the range as network, or as first and last" + OTHERS
 WRONG = {
     "network,cuntry_code\n": f"unknown column 'cuntry_code'; did you mean 'country_code'?{OTHERS}",
@@ -144,7 +145,7 @@ WRONG = {
     "site_id;owner\n": "the delimiter is ';'; add delimiter = \";\" to the source in a recipe",
     "network,site_id,cuntry_code,isps\n": (
         "unknown columns 'site_id', 'cuntry_code', 'isps'; did you mean 'country_code' for"
-        f" 'cuntry_code'? did you mean 'isp' for 'isps'?{OTHERS}"
+        f" 'cuntry_code'? did you mean 'isp' for 'isps'?{OTHERS_AND_OWN}"
     ),
     "network,x1,x2,x3,x4,x5,x6,x7\n": (
         f"unknown columns 'x1', 'x2', 'x3', 'x4', 'x5' and 2 more; {KNOWN}"
