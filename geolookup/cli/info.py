@@ -111,7 +111,8 @@ def fields(as_json: bool) -> None:
     """List every field of an answer: its path, short name, type, unit, an example and meaning.
 
     Every option and call accepts both names. It also accepts the last part of a path, except in
-    currency. A group, such as location, means all its members.
+    currency. A group, such as location, means all its members. `geolookup info` lists the own
+    columns of a dataset.
 
     Example: geolookup fields
     """
