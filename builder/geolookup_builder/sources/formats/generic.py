@@ -61,7 +61,7 @@ class _Request:
         return use_mapping(columns, self.mapping, self.schema)
 
     def looked_for(self) -> list[str]:
-        """Return the columns that are looked for in a mapped file: its own and the declared ones."""
+        """Return the columns that a mapped file is searched for: mapped and declared ones."""
         if self.mapping is None:
             return []
         own = [field for field in self.schema.own if field.source_column not in self.mapping]
