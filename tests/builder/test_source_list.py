@@ -93,7 +93,7 @@ def test_order_is_precedence_and_dicts_have_the_keys_of_a_source(folder: Path) -
     columns = {"network": "net", "isp": "provider", "asn": "asn"}
     mapped = {"table": table, "columns": columns, "name": "sites", "licence": "ours"}
     mapped |= {"date": "2026-11-20", "fields": ["isp"]}
-    report = geolookup.build(sources=[mapped, {"path": "a.csv"}], output="d", name="mine")
+    report = geolookup.build(sources=[mapped, {"path": Path("a.csv")}], output="d", name="mine")
     assert [source.name for source in report.sources] == ["sites", "a.csv"]
     assert known(folder / "d", "8.8.8.8", "8.8.8.9") == [{"isp": "table"}, {"isp": "file"}]
     with geolookup.open("d") as engine:
@@ -211,6 +211,7 @@ def test_sources_that_are_none() -> None:
         ({"sources": "a.csv", "output": "d"}, "sources is not a list, but of type str"),
         ({"sources": [SITES]}, "no output; pass the folder to create"),
         ({"output": "d"}, "no recipe and no sources; pass one of them"),
+        ({"recipe": SITES, "output": "d"}, "recipe is of type Table; pass a path, or tables as"),
         ({"sources": [SITES], "output": "d", "nam": "x"}, "unexpected keyword argument 'nam'"),
     )
     for options, text in wrong:

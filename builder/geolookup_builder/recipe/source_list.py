@@ -24,7 +24,7 @@ _NAME = "dataset"
 
 
 def recipe_of_call(
-    recipe_name: str | PathLike[str] | None,
+    recipe_name: object,
     sources: Sequence[Source] | None,
     columns: Mapping[str, Any] | None = None,
     **dataset: str | Sequence[str] | None,
@@ -49,6 +49,9 @@ def recipe_of_call(
         raise TypeError("no recipe and no sources; pass one of them")
     for key in (*tables, *stated):
         raise ValueError(f"{key} goes with sources; write it into the recipe")
+    if not isinstance(recipe_name, str | PathLike):
+        kind = type(recipe_name).__name__
+        raise TypeError(f"recipe is of type {kind}; pass a path, or tables as sources=[…]")
     return loading.load(recipe_name)
 
 
@@ -70,7 +73,8 @@ def _source(label: Path, source: Source) -> dict[str, Any]:
     if not isinstance(source, Mapping):
         return _of_table(label, source)
     if "table" not in source:
-        return {"format": auto.NAME, **source}
+        stated = {"format": auto.NAME, **source}
+        return {k: fspath(v) if isinstance(v, PathLike) else v for k, v in stated.items()}
     for key in ("path", "format"):
         if key in source:
             raise ValueError(f"{label} has a table and a {key}; pass one of them")
