@@ -40,7 +40,7 @@ SPEED = re.compile(
 #: Rates of plans, and units of stamps: no figures about speed.
 OTHER = re.compile(r"\d requests a second, [\d,]+ for|\(25 a second|requests a second\. ")
 #: Amounts that commands are given, and versions: on the page beside the measurements.
-INPUTS = {"2026-11-22", "2026-11-23", "3.11.7", "100", "200", "1"}
+INPUTS = {"2026-11-22", "2026-11-23", "2026-11-26", "3.11.7", "100", "200", "1"}
 #: Units of words in units of printed figures.
 SCALES = {"microseconds": 1e3, "µs": 1e3, "million": 1e6, "kB": 1e3}
 
