@@ -11,7 +11,7 @@ import json
 import os
 import time
 
-from geolookup.contract.schema import CONTRACT, Schema, own_schema
+from geolookup.contract.schema import CONTRACT, Schema, column_members, own_schema
 from geolookup.dataset import layout as fmt
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import check_regular
@@ -208,7 +208,8 @@ class Manifest:
             schema = own_schema(self._document[COLUMNS])
         except (TypeError, ValueError, AttributeError, KeyError):
             raise self._damage_error() from None
-        if schema is CONTRACT:  # without own columns there is no such member
+        # Without own columns there is no such member, and a default is left out.
+        if schema is CONTRACT or [*map(column_members, schema.own)] != self._document[COLUMNS]:
             raise self._damage_error()
         return schema
 

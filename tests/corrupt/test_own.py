@@ -63,3 +63,16 @@ def test_columns_of_a_manifest(dataset: Path, columns: object) -> None:
     assert examine(dataset).damages
     with pytest.raises(DatasetError), geolookup.open(dataset) as engine:
         engine.own("8.8.8.8")
+
+
+@pytest.mark.parametrize(
+    "member", [{"group": None}, {"group": "risk_score"}, {"private": False}, {"description": ""}]
+)
+def test_a_manifest_leaves_out_the_defaults_of_columns(
+    dataset: Path, member: dict[str, object]
+) -> None:
+    document = manifest(dataset)
+    plain = next(column for column in document["columns"] if column["name"] == "risk_score")
+    plain.update(member)
+    rewrite(dataset, document)
+    assert examine(dataset).damages
