@@ -300,7 +300,9 @@ def _unknown_text(
     text = toml_text(mapping) if mapping else ""
     columns = f"in a recipe: columns = {text}" if 0 < len(text) < _MAPPING else ""
     if columns and not set(mapping.values()).isdisjoint(unknown):
-        return problem, f"map the columns {columns}"
+        skipped = not set(unknown) <= set(mapping.values())
+        keep = "; to keep others, declare them in its [columns]" if skipped else ""
+        return problem, f"map the columns {columns}{keep}"
     near = {name: _nearest(name, schema) for name in unknown[:_LISTED]}
     if plural:
         hints = [f"{hint[:-1]} for {name!r}?" for name, hint in near.items() if hint]
