@@ -125,7 +125,7 @@ def fields(purpose: str, default: str) -> Callable[[F], F]:
         multiple=True,
         callback=split_values,
         shell_complete=complete_paths,
-        help=f"Fields to {purpose}, as `geolookup fields` lists them, or groups."
+        help=f"Fields to {purpose}, as `geolookup fields` lists them, own.NAME, or groups."
         f" [default: {default}]",
     )
 

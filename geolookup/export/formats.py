@@ -68,7 +68,7 @@ class Write(Protocol):
 FLAT = "flat"
 _FIELDS = Option(
     "fields",
-    "Fields to write, as `geolookup fields` lists them, or groups.",
+    "Fields to write, as `geolookup fields` lists them, own.NAME, or groups.",
     metavar="FIELD,...",
     several=True,
 )
