@@ -74,6 +74,7 @@ def _over(recipe: Recipe, base: Dataset, *, is_data: bool) -> Recipe:
     """
     from dataclasses import replace
 
+    from geolookup_builder.expected_rows import RowRules
     from geolookup_builder.recipe.document import DATASET, SourceSpec
 
     sources = recipe.sources
@@ -90,6 +91,7 @@ def _over(recipe: Recipe, base: Dataset, *, is_data: bool) -> Recipe:
         texts={},
         recipe=recipe.path,
         base=Path(),
+        expected=RowRules(may_be_empty=True),  # it opened
         schema=recipe.schema,
         manifest=base.manifest,  # its signature was checked
     )

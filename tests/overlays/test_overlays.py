@@ -197,6 +197,12 @@ def test_a_recipe_with_own_columns(tmp_path: Path, sites: Path, cache: Path) -> 
         assert engine.own("10.1.2.3") == {"site_id": "over"}
 
 
+def test_a_base_may_have_no_answer(tmp_path: Path, sites: Path) -> None:
+    base, _ = build_at(tmp_path, {"empty.csv": "network,country_code\n"})
+    with geolookup.open(base, overlay=sites) as engine:
+        assert city(engine) == "Site"
+
+
 def test_an_engine_with_an_overlay_is_pickled(sites: Path, compilations: list[Path]) -> None:
     with geolookup.open(SMALL, overlay=sites) as engine:
         pickled = pickle.dumps(engine)
