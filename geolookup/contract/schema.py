@@ -91,7 +91,7 @@ def own_field(
     if not isinstance(description, str) or not isinstance(private, bool):
         raise TypeError
     for text in (name, group or name):
-        if not _NAME.fullmatch(text):
+        if not isinstance(text, str) or not _NAME.fullmatch(text):
             problem = f"{text!r} cannot be a name"
             raise ValueError(f"{problem}; write lower-case letters, digits and _, such as site_id")
     if name in _RESERVED:

@@ -110,14 +110,16 @@ class OverlaidPath:
 
     def _result(self, base: Dataset) -> Dataset:
         """Return the dataset of a base with the overlay, from the cache if that has it."""
+        seen = self.fingerprint()
         result = self._folder / self._key(base)
-        dataset = _cached(result) or self._compiled(base, result)
+        dataset = _cached(result) or self._compiled(base, result, seen)
         for folder in (result, self._folder):  # the order in which they are pruned
             with suppress(OSError):
                 os.utime(folder)
         return dataset
 
-    def _compiled(self, base: Dataset, result: Path) -> Dataset:
+    def _compiled(self, base: Dataset, result: Path, seen: tuple[object, ...]) -> Dataset:
+        """Compile a result, if its files have been the same since they were seen."""
         from geolookup.overlays.sources import compile_overlay
 
         with atomic.output_errors(self._folder):
@@ -128,7 +130,8 @@ class OverlaidPath:
                     return dataset
                 staged = self._folder / _STAGED
                 compile_overlay(self.overlay, base, staged)
-                if self._key(base) != result.name:
+                # The fingerprint: files may have changed, and changed back.
+                if self.fingerprint() != seen or self._key(base) != result.name:
                     problem = "changed while it was compiled"
                     raise BuildError(self.overlay, problem, remedy="try again")
                 shutil.rmtree(result, ignore_errors=True)  # if it is damaged

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -26,7 +27,7 @@ def overlay_files(overlay: str) -> list[Path]:
     """
     path = Path(overlay)
     if not is_recipe(overlay):
-        return _files_in(path) if path.is_dir() else [path]
+        return _files_in(path) if _is_folder(path) else [path]
     from geolookup_builder.recipe import loading
     from geolookup_builder.sources.reading.inputs import paths
 
@@ -38,6 +39,12 @@ def overlay_files(overlay: str) -> list[Path]:
         elif spec.remote is None:
             files += [file for file in paths(spec.path, spec.base, ("",)) if file.is_file()]
     return files
+
+
+def _is_folder(path: Path) -> bool:
+    with suppress(OSError):  # such as a name that is too long: the compiler reports it
+        return path.is_dir()
+    return False
 
 
 def _files_in(folder: Path) -> list[Path]:

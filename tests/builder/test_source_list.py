@@ -136,6 +136,7 @@ def test_own_columns() -> None:
         assert engine.own("9.9.9.9") == {"site": "three", "risk": None}
     assert not geolookup.check(sources=[table], columns=columns).has_problem
     assert "'isp' is a name of the contract" in refused(SITES, columns={"isp": "text"})
+    assert "1 cannot be a name" in refused(SITES, columns={1: "text"})
     assert "'txt' is not a type of a column" in refused(SITES, columns={"site": "txt"})
     assert "columns is not a table" in refused(SITES, columns=["site"])
 

@@ -15,7 +15,7 @@ import pytest
 from geolookup_builder import compile as compiler
 
 import geolookup
-from geolookup.errors import BuildError, DatasetError, OutputError
+from geolookup.errors import BuildError, DatasetError, GeoLookupError, OutputError
 from tests.cli.program import run
 from tests.conftest import build_at
 from tests.corrupt import forging
@@ -108,11 +108,33 @@ def _before_compiling(monkeypatch: pytest.MonkeyPatch, change: Callable[[], obje
 
 def test_an_overlay_that_changes_meanwhile(sites: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No result has the key of other data."""
+    texts = [OTHER]
     with monkeypatch.context() as patch:
-        _before_compiling(patch, lambda: sites.write_text(OTHER, encoding="utf-8"))
+        _before_compiling(patch, lambda: texts and sites.write_text(texts.pop(), encoding="utf-8"))
         with geolookup.open(SMALL, overlay=sites) as engine:
             assert city(engine) == "Other"
     sites.write_text(SITES, encoding="utf-8")
+    with geolookup.open(SMALL, overlay=sites) as engine:
+        assert city(engine) == "Site"
+
+
+def test_an_overlay_that_changes_and_changes_back(
+    sites: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compile_recipe = compiler.compile_recipe
+
+    def changed(*arguments: Any) -> Any:
+        sites.write_text(OTHER, encoding="utf-8")
+        done = compile_recipe(*arguments)
+        sites.write_text(SITES, encoding="utf-8")
+        os.utime(sites, ns=(0, next(times)))
+        return done
+
+    times = count()
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler, "compile_recipe", changed)
+        with pytest.raises(BuildError, match="changed while it was compiled"):
+            geolookup.open(SMALL, overlay=sites)
     with geolookup.open(SMALL, overlay=sites) as engine:
         assert city(engine) == "Site"
 
@@ -295,6 +317,13 @@ def test_several_processes_compile_it_once(sites: Path, cache: Path) -> None:
         children.append(child)
     assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
     assert len(results(cache)) == 1
+
+
+@pytest.mark.parametrize("overlay", ["x" * 5000, "x/" * 3000, "a\0b"], ids=["name", "path", "NUL"])
+def test_a_name_that_no_file_can_have_is_one_line(overlay: str) -> None:
+    with pytest.raises(GeoLookupError) as caught:
+        geolookup.open(SMALL, overlay=overlay)
+    assert "\n" not in str(caught.value)
 
 
 COMMANDS = (
