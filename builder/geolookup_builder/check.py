@@ -15,11 +15,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from geolookup.contract.fields import OWN
+from geolookup.contract.fields import OWN_PREFIX
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
-from geolookup.remote.key import Mask, hide_keys, mask_of
+from geolookup.remote.key import Mask, hide_keys
 from geolookup_builder import demands, expected_rows
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
@@ -29,6 +29,7 @@ from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.memory import release, system_memory
+from geolookup_builder.overlaid_sources import mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.recipe.field_names import near_column
@@ -63,7 +64,7 @@ def check_loading(
         report.problems.append(str(error))
         return report
     report.is_data = bool(report.recipe) and recipe.path.suffix != loading.SUFFIX
-    mask = mask_of(spec.remote for spec in recipe.sources if spec.remote is not None)
+    mask = mask_of_sources(recipe)
     with system_memory(), silent_invalid_rows(), hide_keys(mask):
         reference, of_recipe = _reference(recipe, report)
         _check_truth(recipe, report)
@@ -254,7 +255,7 @@ def _further(reading: TableReading, mapped: Collection[object]) -> tuple[str, ..
         name for member in reading.positions.runs for name in member.numbers.offered
     )
     return tuple(
-        name for name in offered if f"{OWN}.{name}" not in reading.fields and name not in mapped
+        name for name in offered if OWN_PREFIX + name not in reading.fields and name not in mapped
     )
 
 

@@ -17,6 +17,7 @@ from geolookup.dataset.coverage import known_addresses
 from geolookup.errors import BuildError, DiffError, TableFileError
 from geolookup_builder.build_report import Demand
 from geolookup_builder.recipe.quality import Floor, Quality
+from geolookup_builder.recipe.table import recipe_errors
 from geolookup_builder.sources.reading.inputs import missing_files
 
 if TYPE_CHECKING:
@@ -57,13 +58,10 @@ def _answered(expectations: Sequence[Expectation], recipe: Path, dataset: Path) 
         return
     from geolookup.comparison.expectations import others
 
-    try:
+    with recipe_errors(recipe, "quality.expect: "):
         for expectation, other in others(dataset, expectations):
             observed = "" if other is None else f"{_value_text(other.value)} at {other.address}"
             yield Demand(f"expect {expectation.text}", observed, other is None)
-    except DiffError as error:
-        problem = f"quality.expect: {error.problem}"
-        raise BuildError(recipe, problem, remedy=error.remedy) from error
 
 
 def _value_text(value: object) -> str:

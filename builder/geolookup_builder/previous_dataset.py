@@ -61,7 +61,7 @@ class Previous:
 
     def rows_at(self, first: Addresses, table: str) -> Codes:
         """Return the row in a table, such as "location", of the interval of each address."""
-        batch = self.batches[fmt.IPV4 if first.family == 4 else fmt.IPV6]
+        batch = self.batches[fmt.INTERVALS[first.family]]
         rows = numbers_of(batch, table)
         return np.asarray(rows[starts_of(batch).search(first) - 1], np.int32)
 

@@ -15,7 +15,7 @@ from geolookup.cli.command import command
 from geolookup.cli.terminal_text import value_text
 from geolookup.contract.address import effective, parse
 from geolookup.contract.envelope import failure, to_json
-from geolookup.contract.fields import OWN
+from geolookup.contract.fields import OWN_PREFIX
 from geolookup.contract.special import special_block
 from geolookup.errors import AddressError, PrivateAddressError, line_text
 
@@ -101,7 +101,7 @@ def _origin(decided: dict[str, Any]) -> Iterator[str]:
 
 def _value(values: dict[str, Any]) -> str:
     """Return the values of a layer; of a location its place names and time zone, if known."""
-    if len(values) > 1 and all(name.startswith(f"{OWN}.") for name in values):
+    if len(values) > 1 and all(name.startswith(OWN_PREFIX) for name in values):
         return ", ".join(f"{name} {value_text(value)}" for name, value in values.items())
     location = [values[name] for name in _PLACE_MEMBERS if name in values]
     if "asn" in values:

@@ -34,6 +34,8 @@ LIMITS = {
 }
 #: The tables of a dataset that store fields; ``OWN`` is also the group of a dataset's own columns.
 COUNTRY, LOCATION, ZONE, NETWORK, OWN = "country", "location", "zone", "network", "own"
+#: Before the name of an own column, in its path and its layer.
+OWN_PREFIX = f"{OWN}."
 
 
 class Field:

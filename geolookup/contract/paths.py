@@ -7,7 +7,7 @@ other products are hints only.
 
 from __future__ import annotations
 
-from geolookup.contract.fields import ENTRIES, FIELDS, GROUPS, NAMES, OWN, Field
+from geolookup.contract.fields import ENTRIES, FIELDS, GROUPS, NAMES, OWN, OWN_PREFIX, Field
 from geolookup.errors import near_match, suggestion
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -79,11 +79,11 @@ def unknown_field(name: object, call: str, among: tuple[Field, ...] = FIELDS) ->
     if name == OWN:
         remedy = "declare them in [columns] of the recipe"
         return ValueError(f"{call}: the dataset has no own columns; {remedy}")
-    if name.startswith(f"{OWN}."):
+    if name.startswith(OWN_PREFIX):
         remedy = near_match(name, own) if own else DECLARE
         return ValueError(f"{call}: the dataset has no column {name!r}; {remedy}")
-    if f"{OWN}.{name}" in own:
-        return ValueError(f"{call}: no field {name!r}; {suggestion(f'{OWN}.{name}')}")
+    if (path := OWN_PREFIX + name) in own:
+        return ValueError(f"{call}: no field {name!r}; {suggestion(path)}")
     if name in NAMES:
         return ValueError(f"{call}: {name} follows from the address or the time, and is not stored")
     if all(part.strip() in NAMES for part in name.split(",")):

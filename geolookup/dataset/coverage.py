@@ -89,11 +89,11 @@ def _count_known(
     tables: list[tuple[str, str, Bools]],
     schema: Schema,
 ) -> KnownAddresses:
-    batch = batches[fmt.IPV4 if family == 4 else fmt.IPV6]
+    batch = batches[fmt.INTERVALS[family]]
     starts = arrow_files.starts_of(batch)
     rows = {
         table: arrow_files.numbers_of(batch, table)
-        for table in (fields.LOCATION, fields.NETWORK, fields.OWN)
+        for table in fmt.ROW_TABLES
         if table in batch.schema.names
     }
     if schema.private_layers:

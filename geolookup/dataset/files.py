@@ -41,7 +41,6 @@ _WIDTH: dict[str, tuple[Code, int]] = {
     "int32": ("i", 4),
     "int64": ("q", 8),
 }
-_INTERVALS = {4: fmt.IPV4, 6: fmt.IPV6}
 _LOW = (1 << 64) - 1
 
 
@@ -127,7 +126,7 @@ class Dataset:
     def starts(self, family: int) -> Starts:
         """Return the first addresses of the intervals that answer."""
         if family not in self._starts:
-            self._starts[family] = Starts(self._files[_INTERVALS[family]], family)
+            self._starts[family] = Starts(self._files[fmt.INTERVALS[family]], family)
         return self._starts[family]
 
     def provenance(self, family: int) -> Provenance:

@@ -31,6 +31,8 @@ TABLES = {
     fields.NETWORK: NETWORK,
     fields.OWN: OWN,
 }
+#: The intervals by family.
+INTERVALS = {4: IPV4, 6: IPV6}
 #: The tables that intervals refer to; only a dataset with own columns has the last.
 ROW_TABLES = (fields.LOCATION, fields.NETWORK, fields.OWN)
 #: Which source decided each layer, by family; no lookup reads these.
@@ -109,7 +111,8 @@ _NUMBER = Column("uint32")
 CHECKSUMS = "json_crc32c"
 #: The polynomial of CRC-32C: its bits in reverse order, without the bit of x^32.
 POLYNOMIAL = 0x82F6_3B78
-_JSON = {"json": Column("string"), CHECKSUMS: _NUMBER}
+#: The columns with the texts of rows, for single lookups.
+JSON = {"json": Column("string"), CHECKSUMS: _NUMBER}
 _STARTS = {
     4: {"start": _NUMBER},
     6: {"start_high": Column("uint64"), "start_low": Column("dictionary<uint64>")},
@@ -151,12 +154,12 @@ def _columns(schema: Schema) -> dict[str, Mapping[str, Column]]:
         LOCATION: {
             **{link: Column("uint16") for link in LINKS},
             **_fields(fields.LOCATION),
-            **_JSON,
+            **JSON,
         },
-        NETWORK: {**_fields(fields.NETWORK), **_JSON},
-        COUNTRY: {**_fields(fields.COUNTRY), **_JSON},
+        NETWORK: {**_fields(fields.NETWORK), **JSON},
+        COUNTRY: {**_fields(fields.COUNTRY), **JSON},
         ZONE: _fields(fields.ZONE),
-        **({OWN: {**_fields(fields.OWN, schema), **_JSON}} if schema.own else {}),
+        **({OWN: {**_fields(fields.OWN, schema), **JSON}} if schema.own else {}),
         **{
             PROVENANCE[family]: {
                 **_STARTS[family],

@@ -35,7 +35,6 @@ SIZE = 2000
 #: Unix seconds; any instant would do, but it must be the same for all paths.
 _AT = 1_795_132_800
 _HALF = (1 << 64) - 1
-_FILES = {4: fmt.IPV4, 6: fmt.IPV6}
 #: Addresses to explain: an explanation is slow.
 _EXPLAINED = 100
 
@@ -66,7 +65,7 @@ def sample(tables: Tables) -> Iterator[DatasetError]:
 
 def _choose(tables: Tables, family: int) -> _Sample:
     """Choose the ends of intervals and other addresses; a generation always gives the same."""
-    starts = tables.starts(_FILES[family])
+    starts = tables.starts(fmt.INTERVALS[family])
     rng = random.Random(tables.manifest.generation)  # noqa: S311 - no secret
     count = min(SIZE // 4, len(starts))
     picked = [starts.item(at) for at in rng.sample(range(len(starts)), count)]
@@ -87,7 +86,7 @@ def _is_answered(family: int, value: int) -> bool:
 
 def _expected_data(tables: Tables, drawn: _Sample) -> list[dict[str, Any]]:
     """Return the data of each address from the columns, without ip and ip_type."""
-    file = _FILES[drawn.family]
+    file = fmt.INTERVALS[drawn.family]
     intervals = np.array(drawn.intervals, np.int64)
     locations = _rows(tables, fmt.LOCATION, tables.numbers(file, "location")[intervals])
     networks = _rows(tables, fmt.NETWORK, tables.numbers(file, "network")[intervals])
@@ -141,7 +140,7 @@ def _single(
 
 def _columns(tables: Tables, drawn: _Sample, state: protocol.State) -> Iterator[DatasetError]:
     """Locate all addresses as a column, and take their rows."""
-    values, file = drawn.values, _FILES[drawn.family]
+    values, file = drawn.values, fmt.INTERVALS[drawn.family]
     rows = np.zeros(len(values), np.int32)
     families = np.full(len(values), drawn.family, np.uint8)
     highs = np.array([value >> 64 for value in values], np.uint64)
@@ -173,5 +172,5 @@ def _explanations(tables: Tables, drawn: _Sample, dataset: Dataset) -> Iterator[
 
 
 def _differs(tables: Tables, family: int, interval: int, path: str) -> DatasetError:
-    name = _FILES[family]
+    name = fmt.INTERVALS[family]
     return damage(tables.folder / name, f"{path} differs from the columns", row=interval)

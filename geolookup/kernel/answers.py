@@ -116,9 +116,8 @@ def text(answer: Answer) -> str:
 def missing(name: str, group: str | None, names: tuple[str, ...] = ()) -> AttributeError:
     """Return the error for a member that an answer, or a group with these names, does not have."""
     owner = f"geolookup.Answer.{group}" if group else "geolookup.Answer"
-    hint = (
-        "" if name.startswith("_") else f"; {_hint(name, group, names)}"
-    )  # tools look for special names
+    # Tools look for special names.
+    hint = "" if name.startswith("_") else f"; {_hint(name, group, names)}"
     # Without ``obj`` a traceback adds no name of its own.
     return AttributeError(f"{owner} has no member {name!r}{hint}", name=name)
 

@@ -28,10 +28,6 @@ from geolookup.overlays.sources import overlay_files
 from geolookup.store import resolve
 from geolookup.store.requirements import Requirements
 
-TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
-if TYPE_CHECKING:
-    from geolookup.store.resolve import Fingerprint
-
 #: Datasets that are kept of one overlay, and overlays.
 _KEPT, _KEPT_OVERLAYS = 2, 16
 _DIGITS = 32
@@ -54,7 +50,9 @@ class OverlaidPath:
 
     def fingerprint(self) -> tuple[object, ...]:
         """Return a value that changes when the base, the overlay or a file of it changes."""
-        return resolve.fingerprint(self.path), *map(_status, overlay_files(self.overlay))
+        return resolve.fingerprint(self.path), *map(
+            resolve.file_fingerprint, overlay_files(self.overlay)
+        )
 
     def generation(self) -> str:
         """Return the id of the current dataset with the overlay, compiled if it is new."""
@@ -181,14 +179,6 @@ def _digest(path: Path) -> bytes:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
     return digest.digest()
-
-
-def _status(path: Path) -> Fingerprint:
-    try:
-        status = path.stat()
-    except (OSError, ValueError):  # ValueError: not a path at all
-        return None
-    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _latest_first(folder: Path) -> list[Path]:

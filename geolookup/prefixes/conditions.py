@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import BOOLEAN, DEGREES, LOCATION, NAMES, OWN, STORED, Field
+from geolookup.contract.fields import BOOLEAN, DEGREES, LOCATION, NAMES, OWN_PREFIX, STORED, Field
 from geolookup.contract.paths import resolve_field, unknown_field
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.prefixes.condition_values import beginning, bound, place_numbers, typed_value
@@ -118,7 +118,7 @@ class _Reader:
         Raises ValueError for the name of an own column that the dataset does not have.
         """
         name = text.strip()
-        if name.startswith(f"{OWN}."):
+        if name.startswith(OWN_PREFIX):
             resolve_field(name, self._fields, self._call)
         path = NAMES.get(name, name)
         flags = {field.path: field for field in self._fields if field.type == BOOLEAN}

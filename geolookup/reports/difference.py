@@ -25,7 +25,7 @@ from geolookup.comparison.changes import KINDS, UNCHANGED, Mover, by_kind, kinds
 from geolookup.comparison.gates import Verdict, metric_text
 from geolookup.comparison.measures import FieldChange, Share, SourceChange, share
 from geolookup.comparison.overlay import FAMILIES
-from geolookup.contract.fields import OWN
+from geolookup.contract.fields import OWN_PREFIX
 from geolookup.dataset.coverage import public_space
 from geolookup.pictures import colours, wording
 from geolookup.pictures.address_map import changes
@@ -60,12 +60,9 @@ def changed_columns(part: Part) -> dict[str, FieldChange]:
     return {
         path: change
         for path, change in part.fields.items()
-        if _is_own(path) and (change.null_gained or change.null_lost or change.changed)
+        if path.startswith(OWN_PREFIX)
+        and (change.null_gained or change.null_lost or change.changed)
     }
-
-
-def _is_own(path: str) -> bool:
-    return path.startswith(f"{OWN}.")
 
 
 def difference(
@@ -263,7 +260,7 @@ def field_tables(difference: Difference) -> Iterator[Table]:
                 for text in _share(share(count, of))
             ))
             for path, field in part.fields.items()
-            if not _is_own(path)
+            if not path.startswith(OWN_PREFIX)
         ]  # fmt: skip
         caption = f"Fields of {wording.family(name)} {part.unit}"
         table = without_zeros(Table(caption, head, rows, saved_only=(1, 3, 5)))

@@ -29,13 +29,19 @@ def fingerprint(path: str) -> Fingerprint:
     """Return a value that changes when the dataset of a path changes; None without a dataset."""
     # A store has CURRENT, a dataset MANIFEST; a folder with both counts as a store.
     for name in (pointer.CURRENT, fmt.MANIFEST):
-        try:
-            status = os.stat(os.path.join(path, name))
-        except (OSError, ValueError):  # ValueError: not a path at all
-            continue
-        # A rename brings another inode; time and size differ if the file system reuses inodes.
-        return status.st_ino, status.st_mtime_ns, status.st_size
+        if seen := file_fingerprint(os.path.join(path, name)):
+            return seen
     return None
+
+
+def file_fingerprint(path: str | os.PathLike[str]) -> Fingerprint:
+    """Return a value that changes when a file is replaced; None without a file."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):  # ValueError: not a path at all
+        return None
+    # A rename brings another inode; time and size differ if the file system reuses inodes.
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def folder(path: str | os.PathLike[str] | None) -> str:

@@ -14,6 +14,7 @@ from geolookup.contract.schema import column_members, own_schema
 from geolookup.errors import BuildError
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.recipe.document import Recipe
+from geolookup_builder.recipe.table import recipe_errors
 
 
 def with_own_columns(recipe: Recipe, datasets: Mapping[int, DatasetSource]) -> Recipe:
@@ -30,11 +31,8 @@ def with_own_columns(recipe: Recipe, datasets: Mapping[int, DatasetSource]) -> R
                 problem = f"{field.path} has another type, group or private in {dataset.name}"
                 remedy = "declare it in [columns] as the dataset does, or choose another name"
                 raise BuildError(recipe.path, f"source {number + 1}: {problem}", remedy=remedy)
-    try:
+    with recipe_errors(recipe.path, "columns of datasets: "):
         schema = own_schema([column_members(field) for field in columns.values()])
-    except ValueError as error:
-        problem, _, remedy = str(error).partition("; ")
-        raise BuildError(recipe.path, f"columns of datasets: {problem}", remedy=remedy) from error
     sources = [
         replace(spec, fields=spec.fields | _further(spec.fields, spec.schema.by_source_column, of))
         if (of := datasets.get(number)) is not None

@@ -21,7 +21,7 @@ from geolookup.archives.unpack import unpack
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, starts_of
-from geolookup.dataset.intervals import Addresses
+from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import BuildError, DatasetError, count_text
@@ -35,7 +35,6 @@ from geolookup_builder.factorize import Codes
 from geolookup_builder.layers import Provenance
 from geolookup_builder.recipe.document import SourceSpec
 
-_INTERVALS = {4: fmt.IPV4, 6: fmt.IPV6}
 #: The texts of a source that a dataset has from the sources behind it.
 _OF_SOURCES = ("date", "licence", "attribution", "url")
 
@@ -46,6 +45,11 @@ class RowPartition:
 
     starts: Addresses
     rows: dict[str, Codes]  # by table; 0: unknown
+
+    def is_known(self) -> Bools:
+        """Mark the intervals with a known row in any table."""
+        marks: Bools = np.logical_or.reduce([rows != 0 for rows in self.rows.values()])
+        return marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +83,7 @@ class DatasetSource:
     def report(self) -> SourceReport:
         """Return its counts: each interval with a known row counts as a row."""
         rows = sum(
-            int(np.count_nonzero(np.logical_or.reduce([*partition.rows.values()])))
-            for partition in self.partitions.values()
+            int(np.count_nonzero(partition.is_known())) for partition in self.partitions.values()
         )
         behind = count_text(len(self.metadata.sources), "source")
         note = f"dataset of generation {self.metadata.generation[:12]} and {behind}"
@@ -150,7 +153,7 @@ def _source(spec: SourceSpec, folder: Path) -> DatasetSource:
     if spec.manifest and tables.manifest.canonical() != spec.manifest.canonical():
         raise DatasetError(folder, "another dataset has taken its place", "try again")
     metadata = tables.manifest.metadata()
-    partitions = {family: _rows(tables.batches[name]) for family, name in _INTERVALS.items()}
+    partitions = {family: _rows(tables.batches[name]) for family, name in fmt.INTERVALS.items()}
     name = spec.texts.get("name", metadata.name)
     tables.release()
     return DatasetSource(name, metadata, tables, partitions)

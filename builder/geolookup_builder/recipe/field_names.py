@@ -9,10 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES, OWN, Field
+from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES, OWN_PREFIX, Field
 from geolookup.contract.paths import path_of_name, resolve_field, resolve_fields
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError
+from geolookup_builder.recipe.table import recipe_errors
 
 _T = TypeVar("_T")
 _BY_PATH = {field.path: column for column, field in BY_SOURCE_COLUMN.items()}
@@ -39,7 +40,7 @@ def source_columns(recipe: Path, option: str, name: object, schema: Schema) -> l
 
 def column_named(name: object, schema: Schema) -> str | None:
     """Return the column of a source that has this name itself, or None."""
-    columns = (str(name), f"{OWN}.{name}")
+    columns = (str(name), f"{OWN_PREFIX}{name}")
     return next((column for column in columns if column in schema.by_source_column), None)
 
 
@@ -59,8 +60,5 @@ def _resolve(
     if path is not None and path not in _BY_PATH and path not in _GROUPS:
         problem = f"{option}: {name} follows from other fields, no source states it"
         raise BuildError(recipe, problem, remedy="leave it out")
-    try:
+    with recipe_errors(recipe):
         return resolve(name, tuple(schema.by_source_column.values()), option)
-    except ValueError as error:
-        problem, _, remedy = str(error).partition("; ")
-        raise BuildError(recipe, problem, remedy=remedy) from error

@@ -12,9 +12,16 @@ from typing import Any
 
 from geolookup.contract.schema import MEMBERS, TYPES, Schema, own_schema
 from geolookup.errors import BuildError, near_match
+from geolookup_builder.recipe.table import recipe_errors
 
 _KINDS = {"type": str, "group": str, "description": str, "private": bool}
 _EXAMPLE = 'write site_id = "text"'
+_EXAMPLES = {
+    "type": 'type = "text"',
+    "group": 'group = "threat"',
+    "description": 'description = "…"',
+    "private": "private = true",
+}
 
 
 def read_columns(recipe: Path, columns: object) -> Schema:
@@ -22,11 +29,8 @@ def read_columns(recipe: Path, columns: object) -> Schema:
     if not isinstance(columns, Mapping):
         raise BuildError(recipe, "columns is not a table", remedy=f"{_EXAMPLE} in [columns]")
     members = [_members(recipe, name, column) for name, column in columns.items()]
-    try:
+    with recipe_errors(recipe, "columns: "):
         return own_schema(members)
-    except ValueError as error:
-        problem, _, remedy = str(error).partition("; ")
-        raise BuildError(recipe, f"columns: {problem}", remedy=remedy) from error
 
 
 def _members(recipe: Path, name: str, column: object) -> dict[str, Any]:
@@ -44,11 +48,3 @@ def _members(recipe: Path, name: str, column: object) -> dict[str, Any]:
             problem = f"columns.{name}.{key} is not a {kind}"
             raise BuildError(recipe, problem, remedy=f"write {_EXAMPLES[key]}")
     return {"name": name, **members}
-
-
-_EXAMPLES = {
-    "type": 'type = "text"',
-    "group": 'group = "threat"',
-    "description": 'description = "…"',
-    "private": "private = true",
-}

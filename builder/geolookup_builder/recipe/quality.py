@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 from geolookup.contract.fields import Field
 from geolookup.contract.paths import resolve_field
 from geolookup.contract.schema import Schema
-from geolookup.errors import BuildError, DiffError
-from geolookup_builder.recipe.table import Table, read_percent
+from geolookup_builder.recipe.table import Table, read_percent, recipe_errors
 
 if TYPE_CHECKING:
     from geolookup.comparison.expectations import Expectation
@@ -67,11 +66,8 @@ def _expectations(table: Table, schema: Schema) -> tuple[Expectation, ...]:
         return ()
     from geolookup.comparison.expectations import read_expectation
 
-    try:
+    with recipe_errors(table.recipe, "quality.expect: "):
         return tuple(read_expectation(item, schema.stored) for item in items)
-    except DiffError as error:
-        problem = f"quality.expect: {error.problem}"
-        raise BuildError(table.recipe, problem, remedy=error.remedy) from error
 
 
 def _floors(table: Table, schema: Schema) -> tuple[Floor, ...]:
@@ -94,11 +90,8 @@ def _floor(table: Table, key: str, value: object, schema: Schema) -> Floor:
     family, _, name = key.partition(".")
     if family not in _FAMILIES:
         family, name = "ipv4", key
-    try:
+    with recipe_errors(table.recipe):
         field = resolve_field(name, schema.stored, _FLOORS)
-    except ValueError as error:
-        problem, _, remedy = str(error).partition("; ")
-        raise BuildError(table.recipe, problem, remedy=remedy) from error
     share = read_percent(table.recipe, f"{_FLOORS}.{key}", value, f'{key} = "99%"')
     return Floor(f'min_coverage {key} = "{value}"', family, field, share)
 

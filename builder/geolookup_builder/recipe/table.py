@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -76,12 +77,24 @@ class Table:
         gates = self.values[key]
         if not isinstance(gates, list) or not all(isinstance(gate, str) for gate in gates):
             self.refuse(key, "is not a list of texts", f'write {key} = ["{metrics.example}"]')
-        try:
+        with recipe_errors(self.recipe, f"{self._prefix}{key}: "):
             metrics.gates(gates)
-        except DiffError as error:
-            problem = f"{self._prefix}{key}: {error.problem}"
-            raise BuildError(self.recipe, problem, remedy=error.remedy) from error
         return tuple(gates)
+
+
+@contextmanager
+def recipe_errors(recipe: Path, before: str = "") -> Iterator[None]:
+    """Raise a DiffError, or a ValueError ("problem; remedy"), as the BuildError of a recipe.
+
+    ``before`` is the text before the problem.
+    """
+    try:
+        yield
+    except DiffError as error:
+        raise BuildError(recipe, before + error.problem, remedy=error.remedy) from error
+    except ValueError as error:
+        problem, _, remedy = str(error).partition("; ")
+        raise BuildError(recipe, before + problem, remedy=remedy) from error
 
 
 def read_percent(recipe: Path, key: str, text: object, example: str) -> Fraction:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from geolookup.contract.fields import Field
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import I64, Bools, count_addresses
+from geolookup.dataset.intervals import I64, count_addresses
 from geolookup.prefixes.select import RowMasks, masks_of
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.datasets.source import DatasetSource, RowPartition
@@ -68,7 +68,7 @@ def _taken(batch: pa.RecordBatch, rows: I64) -> pa.RecordBatch:
     """Return some rows of a table, without the texts for single lookups."""
     columns = {}
     for name in batch.schema.names:
-        if name not in ("json", fmt.CHECKSUMS):
+        if name not in fmt.JSON:
             column = batch.column(name).take(pa.array(rows))
             # Anew: the dictionary has the values of all rows.
             is_encoded = pa.types.is_dictionary(column.type)
@@ -124,7 +124,7 @@ def _count(
     report: SourceReport, partition: RowPartition, owners: Intervals, kept: RowPartition
 ) -> None:
     """Count the intervals and the known addresses that are left out."""
-    known, known_after = _known(partition), _known(kept)
+    known, known_after = partition.is_known(), kept.is_known()
     is_kept = np.zeros(len(known) + 1, bool)  # the last is for the owner -1
     is_kept[owners.owner] = True
     rows = int(np.count_nonzero(known & ~is_kept[:-1]))
@@ -132,8 +132,3 @@ def _count(
     report.used -= rows
     before = count_addresses(partition.starts, known)
     report.addresses_left_out += before - count_addresses(kept.starts, known_after)
-
-
-def _known(partition: RowPartition) -> Bools:
-    marks: Bools = np.logical_or.reduce([rows != 0 for rows in partition.rows.values()])
-    return marks

@@ -14,6 +14,7 @@ from geolookup.contract.special import Range
 from geolookup.errors import BuildError
 from geolookup.prefixes.conditions import Condition, conditions_of
 from geolookup.prefixes.possible_values import Columns, absent_values, check_values
+from geolookup_builder.recipe.table import recipe_errors
 
 KEYS = ("only", "families", "within")
 _FAMILIES = (4, 6)
@@ -118,10 +119,7 @@ def check_conditions(
 
     A value that no answer of the source with this name has is a warning.
     """
-    try:
+    with recipe_errors(recipe):
         check_values(answers, restriction.conditions)
-    except ValueError as error:
-        problem, _, remedy = str(error).partition("; ")
-        raise BuildError(recipe, problem, remedy=remedy) from None
     lines = absent_values(answers, restriction.conditions)
     warnings.extend(f"{name}: {line}" for line in lines)

@@ -10,10 +10,8 @@ from geolookup.archives.head import open_archive
 from geolookup.contract.schema import column_members
 from geolookup.dataset.manifest import read_manifest
 from geolookup.store import resolve
-from geolookup_builder.recipe.document import Recipe, of_document
+from geolookup_builder.recipe.document import DATASET, Recipe, of_document
 from geolookup_builder.sources import FORMATS, auto
-
-_FORMAT = "dataset"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ def slice_recipe(dataset: str, part: Part, name: str) -> Recipe:
         "within": list(part.within),
         "families": list(part.families),
     }
-    source = {"format": _FORMAT, "path": dataset, **{key: of for key, of in keys.items() if of}}
+    source = {"format": DATASET, "path": dataset, **{key: of for key, of in keys.items() if of}}
     fields = {"fields": list(part.fields)} if part.fields else {}
     document = {
         "dataset": {"name": name, **fields},

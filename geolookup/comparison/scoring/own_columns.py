@@ -17,7 +17,7 @@ import pyarrow as pa
 from geolookup.comparison.overlay import FAMILIES, Side, special_space
 from geolookup.comparison.scoring.places import Partition, first_stating
 from geolookup.comparison.values import in_common, read_table
-from geolookup.contract.fields import OWN, Field
+from geolookup.contract.fields import OWN, OWN_PREFIX, Field
 from geolookup.contract.special import CARRIES_IPV4, PUBLIC
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, read, starts_of, type_of
@@ -46,7 +46,7 @@ def own_metric_names(own: Sequence[Field]) -> tuple[str, ...]:
 
 def own_names(metrics: Iterable[str]) -> list[str]:
     """Return the metrics of own columns among the metrics of a part."""
-    return [name for name in metrics if name.startswith(f"{OWN}.")]
+    return [name for name in metrics if name.startswith(OWN_PREFIX)]
 
 
 def own_paths(metrics: Iterable[str]) -> list[str]:
@@ -64,12 +64,12 @@ def truth_of_dataset(folder: Path) -> OwnTruth:
     """Return the own columns of a dataset of ground truth, read into memory."""
     rows = read(folder / fmt.OWN)[0]
     partitions = {}
-    for family, name in ((4, fmt.IPV4), (6, fmt.IPV6)):
+    for family, name in fmt.INTERVALS.items():
         batch = read(folder / name)[0]
         numbers = numbers_of(batch, OWN).astype(np.int64)
         partitions[family] = Partition(starts_of(batch), numbers)
-    names = [name for name in rows.schema.names if name not in ("json", fmt.CHECKSUMS)]
-    return OwnTruth(partitions, {f"{OWN}.{name}": rows.column(name) for name in names})
+    names = [name for name in rows.schema.names if name not in fmt.JSON]
+    return OwnTruth(partitions, {OWN_PREFIX + name: rows.column(name) for name in names})
 
 
 def own_column_values(field: Field, cells: pa.Array) -> tuple[pa.Array, int]:

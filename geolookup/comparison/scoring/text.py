@@ -13,7 +13,7 @@ from geolookup.comparison.scoring.breakdown import CountryPair, WorstNetwork
 from geolookup.comparison.scoring.own_columns import own_names
 from geolookup.comparison.scoring.places import TruthFile
 from geolookup.comparison.scoring.votes import Majority, Pair, Vote
-from geolookup.contract.fields import OWN
+from geolookup.contract.fields import OWN_PREFIX
 
 #: Groups of one kind that are listed; JSON has all of them.
 _GROUPS = 12
@@ -80,7 +80,7 @@ def _side_by_side(parts: Sequence[ScoredPart], majority: Majority | None) -> Ite
 
 def _label(metric: str) -> str:
     """Return a metric in words; the name of an own column stays."""
-    if metric.startswith(f"{OWN}."):
+    if metric.startswith(OWN_PREFIX):
         return " ".join(metric.rsplit("_", 1))
     return metric.replace("_", " ")
 

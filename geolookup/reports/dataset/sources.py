@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from geolookup.contract.fields import LOCATION, OWN
+from geolookup.contract.fields import LOCATION, OWN_PREFIX
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
 from geolookup.dataset.manifest import OLD_AFTER
 from geolookup.dataset.metadata import Metadata, Source, data_age
@@ -131,7 +131,7 @@ def _counts(facts: Facts, layer: str, addresses: Mapping[str, int]) -> Iterator[
 
 def _words(layer: str) -> str:
     """Return the name of a layer; own columns keep theirs."""
-    return layer if layer.startswith(f"{OWN}.") else layer.replace("_", " ")
+    return layer if layer.startswith(OWN_PREFIX) else layer.replace("_", " ")
 
 
 _CREDIT_NOTE = (

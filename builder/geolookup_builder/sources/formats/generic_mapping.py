@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS, OWN, TEXTS
+from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS, OWN, OWN_PREFIX, TEXTS
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError, near_match, suggestion
 from geolookup_builder.recipe.document import SourceSpec, toml_text
@@ -323,7 +323,7 @@ def _known_columns(stated: Sequence[str], field_of: Mapping[str, str]) -> dict[s
     """
     meanings = {name: field_of.get(name) or _meaning(name) for name in stated}
     # own.site_id is site_id in a recipe.
-    by_field = {f.removeprefix(f"{OWN}."): name for name, f in meanings.items() if f}
+    by_field = {f.removeprefix(OWN_PREFIX): name for name, f in meanings.items() if f}
     ends = tuple(name for name in RANGE_NAMES if name in by_field)
     return by_field if ends in _RANGES and len(by_field) > len(ends) else {}
 

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract.fields import OWN_PREFIX
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError, near_match
 from geolookup.filesystem.signatures import MMDB
@@ -39,7 +40,6 @@ from geolookup_builder.sources.reading.mmdb_file import Records, networks, open_
 from geolookup_builder.sources.reading.own_values import (
     OwnRequest,
     declaration_hint,
-    is_own,
     offered,
     own_request,
 )
@@ -87,7 +87,11 @@ def _mapping(spec: SourceSpec) -> Product | None:
     columns = {
         source_column(spec.recipe, "source.columns", name, spec.schema): name for name in fields
     }
-    paths = {column: (fields[name],) for column, name in columns.items() if not is_own(column)}
+    paths = {
+        column: (fields[name],)
+        for column, name in columns.items()
+        if not column.startswith(OWN_PREFIX)
+    }
     return replace(_NAMED, fields=paths) if paths else None
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import OWN
+from geolookup.contract.fields import OWN_PREFIX
 from geolookup.contract.schema import column_members
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges
@@ -189,10 +189,12 @@ def own_request(spec: SourceSpec, *, with_fields: bool = False) -> OwnRequest:
     Raises BuildError for ``columns`` that are malformed.
     """
     mapped = {
-        column: name for column, name in _mapped(spec).items() if is_own(column) or not with_fields
+        column: name
+        for column, name in _mapped(spec).items()
+        if column.startswith(OWN_PREFIX) or not with_fields
     }
     for column in mapped:
-        if not is_own(column):
+        if not column.startswith(OWN_PREFIX):
             problem = f"source.columns: {spec.format} finds {column} itself"
             raise BuildError(spec.recipe, problem, remedy="map own columns only")
     declared = {
@@ -202,11 +204,6 @@ def own_request(spec: SourceSpec, *, with_fields: bool = False) -> OwnRequest:
     }
     wanted = {name: text for name, text in {**declared, **mapped}.items() if name in spec.fields}
     return OwnRequest(spec, wanted, {name: mapped[name] for name in mapped if name in wanted})
-
-
-def is_own(column: str) -> bool:
-    """Return whether a column of a source is an own one."""
-    return column.startswith(f"{OWN}.")
 
 
 def _mapped(spec: SourceSpec) -> dict[str, str]:
