@@ -109,16 +109,16 @@ def _cut(folder: Path, family: int, rows: Sequence[OwnRow], numbers: Mapping[str
     networks = [(ip_network(row.network), numbers[_key(row)]) for row in rows]
     bounds = {int(end) for network, _ in networks for end in (network[0], int(network[-1]) + 1)}
     starts = sorted({*old, *bounds} - {1 << (32 if family == 4 else 128)})
-    owns = [0] * len(starts)
+    own_rows = [0] * len(starts)
     for network, number in networks:
         first = bisect_right(starts, int(network[0])) - 1
         last = bisect_right(starts, int(network[-1]))
-        owns[first:last] = [number] * (last - first)
+        own_rows[first:last] = [number] * (last - first)
     at = pa.array([bisect_right(old, start) - 1 for start in starts])
     columns = {
         **_starts(family, starts),
         **{link: batch.column(link).take(at) for link in ("location", "network")},
-        "own": pa.array(owns, pa.uint32()),
+        "own": pa.array(own_rows, pa.uint32()),
     }
     _write(folder / name, columns)
     if family == 4:

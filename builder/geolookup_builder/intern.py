@@ -45,7 +45,7 @@ class InternedContent:
     families: dict[int, FamilyIntervals]
     locations: Locations
     networks: pa.Table
-    owns: pa.Table | None  # by source column; None without own columns
+    own_rows: pa.Table | None  # by source column; None without own columns
     provenance: dict[int, Provenance]
 
     @property

@@ -101,10 +101,10 @@ def as_in_previous(interned: InternedContent, previous: Previous) -> InternedCon
     with alongside(partial(_networks, interned, previous), interned.intervals) as get_networks:
         location, locations = _locations(interned, previous)
         network, networks = get_networks()
-    numbers, owns = {LOCATION: location, NETWORK: network}, interned.owns
-    if owns is not None:
-        numbers[OWN] = _own_numbers(owns, interned, previous)
-        owns = owns.take(inverse(numbers[OWN]))
+    numbers, own_rows = {LOCATION: location, NETWORK: network}, interned.own_rows
+    if own_rows is not None:
+        numbers[OWN] = _own_numbers(own_rows, interned, previous)
+        own_rows = own_rows.take(inverse(numbers[OWN]))
     families = {
         family: FamilyIntervals(
             intervals.starts,
@@ -112,7 +112,7 @@ def as_in_previous(interned: InternedContent, previous: Previous) -> InternedCon
         )
         for family, intervals in interned.families.items()
     }
-    return InternedContent(families, locations, networks, owns, interned.provenance)
+    return InternedContent(families, locations, networks, own_rows, interned.provenance)
 
 
 def with_dictionaries(tables: Mapping[str, pa.Table], previous: Previous) -> dict[str, pa.Table]:
@@ -137,15 +137,15 @@ def _networks(interned: InternedContent, previous: Previous) -> tuple[Codes, pa.
     return numbers, interned.networks.take(inverse(numbers))
 
 
-def _own_numbers(owns: pa.Table, interned: InternedContent, previous: Previous) -> Codes:
+def _own_numbers(own_rows: pa.Table, interned: InternedContent, previous: Previous) -> Codes:
     """Return the number of each row of own columns; rows of other columns are all new."""
     if fmt.OWN not in previous.batches:
-        return np.arange(owns.num_rows, dtype=np.int32)
+        return np.arange(own_rows.num_rows, dtype=np.int32)
     columns = previous.own_columns()
-    previous_rows = np.full(owns.num_rows, -1, np.int32)
+    previous_rows = np.full(own_rows.num_rows, -1, np.int32)
     previous_rows[UNKNOWN] = UNKNOWN
-    if [*columns] == owns.column_names:
-        rows = [column.combine_chunks() for column in owns.columns]
+    if [*columns] == own_rows.column_names:
+        rows = [column.combine_chunks() for column in own_rows.columns]
         if all(one.type == other.type for one, other in zip(columns.values(), rows, strict=True)):
             previous_rows = matches([*columns.values()], rows)
     return numbering(_with_successors(previous_rows, OWN, interned, previous))

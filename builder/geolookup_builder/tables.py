@@ -44,7 +44,7 @@ def tables(
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
         fmt.ZONE: pa.table({"zone": pa.array(interned.locations.zones, pa.string())}),
-        **({} if interned.owns is None else {fmt.OWN: _own(interned.owns, schema)}),
+        **({} if interned.own_rows is None else {fmt.OWN: _own(interned.own_rows, schema)}),
     }
 
 
@@ -110,9 +110,9 @@ def _network(interned: InternedContent) -> pa.Table:
     return rows_table(values, in_table(NETWORK))
 
 
-def _own(owns: pa.Table, schema: Schema) -> pa.Table:
+def _own(rows: pa.Table, schema: Schema) -> pa.Table:
     values = {
-        field.column: as_stored(owns[field.source_column].combine_chunks(), field)
+        field.column: as_stored(rows[field.source_column].combine_chunks(), field)
         for field in schema.own
     }
     return rows_table(values, schema.own)

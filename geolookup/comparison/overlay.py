@@ -144,10 +144,10 @@ def _own_answers(
     answers: NDArray[np.bool_],
 ) -> OwnAnswers | None:
     """Return the rows of own columns in joint intervals that can have any; None without any."""
-    if before.owns is None and after.owns is None:
+    if before.own_rows is None and after.own_rows is None:
         return None
     old, new = (
-        np.zeros(len(at), np.uint32) if side.owns is None else side.owns[at]
+        np.zeros(len(at), np.uint32) if side.own_rows is None else side.own_rows[at]
         for side, at in ((before, in_old), (after, in_new))
     )
     reached = np.flatnonzero(((old > 0) | (new > 0)) & answers)
@@ -166,7 +166,7 @@ class Side:
         }
         self.locations, self.networks = rows[LOCATION], rows[NETWORK]
         #: rows of own columns; None without any
-        self.owns = rows.get(OWN)
+        self.own_rows = rows.get(OWN)
         self.decided, sources = _provenance(dataset, family)
         count = len(dataset.manifest.metadata().sources) + 1
         self.sources = _within(path, sources, len(self.decided), count)

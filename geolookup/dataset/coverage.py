@@ -18,6 +18,7 @@ from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses, Bools, count_addresses, cut_at, overlay
 from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.public_ranges import any_known
 from geolookup.errors import REBUILD, DatasetError
 
 
@@ -108,8 +109,7 @@ def _count_known(
         if key not in counts:
             counts[key] = count_addresses(starts, selection)
         with_value[path] = counts[key]
-    anything = np.logical_or.reduce([numbers > 0 for numbers in rows.values()])
-    of = int(public_space(4)) if family == 4 else count_addresses(starts, anything)
+    of = int(public_space(4)) if family == 4 else count_addresses(starts, any_known(rows))
     return KnownAddresses(of, with_value)
 
 

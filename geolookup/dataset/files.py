@@ -75,13 +75,13 @@ class Dataset:
         self.countries = self._file(fmt.COUNTRY).texts(fields.COUNTRY)
         self._starts: dict[int, Starts] = {}
         #: rows of own columns, and their texts; None without own columns
-        self.ipv4_owns = self.ipv6_owns = self.owns = None
+        self.ipv4_own = self.ipv6_own = self.own_rows = None
         if self.schema.own:
-            self.ipv4_owns = ipv4.view(fields.OWN, "uint32")
-            self.ipv6_owns = ipv6.view(fields.OWN, "uint32")
-            self.owns = self._file(fmt.OWN).texts(fields.OWN, self.schema)
-            self.starts(4).check_lengths(self.ipv4_owns)
-            self.starts(6).check_lengths(self.ipv6_owns)
+            self.ipv4_own = ipv4.view(fields.OWN, "uint32")
+            self.ipv6_own = ipv6.view(fields.OWN, "uint32")
+            self.own_rows = self._file(fmt.OWN).texts(fields.OWN, self.schema)
+            self.starts(4).check_lengths(self.ipv4_own)
+            self.starts(6).check_lengths(self.ipv6_own)
         self._zones = self._file(fmt.ZONE)
         self._provenance: dict[int, Provenance] = {}
         self._beside: dict[str, File] = {}
@@ -89,15 +89,15 @@ class Dataset:
     def row_columns(self, family: int) -> dict[str, memoryview]:
         """Return the row numbers of the intervals of a family, by the table that they refer to."""
         columns = {
-            4: (self.ipv4_locations, self.ipv4_networks, self.ipv4_owns),
-            6: (self.ipv6_locations, self.ipv6_networks, self.ipv6_owns),
+            4: (self.ipv4_locations, self.ipv4_networks, self.ipv4_own),
+            6: (self.ipv6_locations, self.ipv6_networks, self.ipv6_own),
         }[family]
         named = zip(fmt.ROW_TABLES, columns, strict=True)
         return {table: column for table, column in named if column is not None}
 
     def row_counts(self) -> dict[str, int]:
         """Return the number of rows of each table that intervals refer to."""
-        named = zip(fmt.ROW_TABLES, (self.locations, self.networks, self.owns), strict=True)
+        named = zip(fmt.ROW_TABLES, (self.locations, self.networks, self.own_rows), strict=True)
         return {table: len(texts) for table, texts in named if texts is not None}
 
     def _file(self, name: str) -> File:

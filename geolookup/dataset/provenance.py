@@ -194,7 +194,7 @@ class _Around:
     def values(self, layer: str) -> dict[str, Any]:
         """Return the fields of a layer that are known, as a row of a source states them."""
         names = self._schema.stated[layer]
-        if self._is_own(layer):
+        if layer.startswith(fields.OWN_PREFIX):
             own = self._own(self._columns[fields.OWN][self._interval])
             values = {name: own[name] for name in names}
         else:
@@ -202,14 +202,11 @@ class _Around:
             values = {name: fields.value_in(self._data, of[name]) for name in names}
         return {name: value for name, value in values.items() if value is not None}
 
-    def _is_own(self, layer: str) -> bool:
-        return self._schema.by_source_column[self._schema.stated[layer][0]].table == fields.OWN
-
     def _own(self, row: int) -> dict[str, Any]:
         """Return the own columns in a row, by their names in sources."""
-        owns: Any = self._state.dataset.owns  # not None: the layer is own
+        rows: Any = self._state.dataset.own_rows  # not None: the layer is own
         names = (field.source_column for field in self._schema.own)
-        return dict(zip(names, map(json.loads, split(owns[row])), strict=True))
+        return dict(zip(names, map(json.loads, split(rows[row])), strict=True))
 
     def same_values(self, layer: str, first: int, last: int) -> tuple[int, int]:
         """Return the ends of the adjacent addresses in a range with the same values in a layer."""
@@ -229,7 +226,7 @@ class _Around:
         location, network = self._state.rows(self.family, interval)
         if layer == fields.LOCATION:  # each row of the location table has other values
             return location
-        is_own = self._is_own(layer)
+        is_own = layer.startswith(fields.OWN_PREFIX)
         row = self._columns[fields.OWN][interval] if is_own else network
         if (layer, row) not in self._of_rows:
             record = self._own(row) if is_own else self._state.record(location, row)["network"]

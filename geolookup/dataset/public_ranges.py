@@ -71,8 +71,8 @@ def public_ranges(
     return _ranges(_Intervals(dataset, family, tables), limits, selector)
 
 
-def any_known(rows: Rows) -> Bools:
-    """Mark the intervals about which anything is known; a ``Selector``."""
+def any_known(rows: Mapping[str, NDArray[Any]]) -> Bools:
+    """Mark the intervals about which anything is known, by their rows; a ``Selector``."""
     # "or" of row numbers is 0 only if all of them are.
     is_known: Bools = reduce(np.bitwise_or, rows.values()) != 0
     return is_known

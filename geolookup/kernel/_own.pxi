@@ -24,10 +24,10 @@ cdef class _OwnTable:
         self.misses = <uint32_t*>calloc(CACHE_SIZE, sizeof(uint32_t))
         if self.misses == NULL:
             raise MemoryError
-        self.ipv4_column, self.ipv6_column = _Column(dataset.ipv4_owns), _Column(dataset.ipv6_owns)
+        self.ipv4_column, self.ipv6_column = _Column(dataset.ipv4_own), _Column(dataset.ipv6_own)
         self.ipv4 = <const uint32_t*>self.ipv4_column.data
         self.ipv6 = <const uint32_t*>self.ipv6_column.data
-        self.texts = _Texts(dataset.owns)
+        self.texts = _Texts(dataset.own_rows)
         columns = dataset.schema.own
         self.names = tuple([field.member for field in columns])
         self.lists = tuple([field.member for field in columns if field.type == fields.TEXTS])

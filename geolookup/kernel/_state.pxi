@@ -220,7 +220,7 @@ cdef class State:
         return 0
 
     cdef int _map_own(self, dataset) except -1:
-        if dataset.owns is not None:
+        if dataset.own_rows is not None:
             self.own = _OwnTable(dataset)
             self.ipv4_count = min(self.ipv4_count, self.own.ipv4_column.count)
             self.ipv6_count = min(self.ipv6_count, self.own.ipv6_column.count)
@@ -313,9 +313,9 @@ cdef class State:
         if bad >= 0:
             raise _no_interval(numbers[bad])
 
-    def take_own_rows(self, ids, owns):
+    def take_own_rows(self, ids, rows):
         """See ``protocol.State``."""
-        cdef _Column intervals = _array(ids, c"i"), out = _output(owns, c"I")
+        cdef _Column intervals = _array(ids, c"i"), out = _output(rows, c"I")
         cdef const int32_t* numbers = <const int32_t*>intervals.data
         cdef Py_ssize_t bad
         cdef _OwnTable own = _own_table(self, "take_own_rows")

@@ -102,7 +102,7 @@ class State(Locator, Intervals, Protocol):
         A table whose array has length 0 is skipped.
         """
 
-    def take_own_rows(self, ids: NDArray[np.int32], owns: NDArray[np.uint32]) -> None:
+    def take_own_rows(self, ids: NDArray[np.int32], rows: NDArray[np.uint32]) -> None:
         """Fill in the rows of own columns for n interval ids; 0 (unknown) for ids below 0.
 
         Raises ValueError if the dataset has no own columns.

@@ -27,10 +27,10 @@ class OwnTable:
 
     def __init__(self, dataset: Dataset) -> None:
         columns = dataset.schema.own
-        texts: Any = dataset.owns  # not None, nor are the rows of the intervals
+        texts: Any = dataset.own_rows  # not None, nor are the rows of the intervals
         self.names = tuple(field.member for field in columns)
         self.lists = tuple(field.member for field in columns if field.type == TEXTS)
-        self.intervals: dict[int, Any] = {4: dataset.ipv4_owns, 6: dataset.ipv6_owns}
+        self.intervals: dict[int, Any] = {4: dataset.ipv4_own, 6: dataset.ipv6_own}
         self.rows = Cache(lambda row: members(self.names, texts[row]))
 
 

@@ -136,12 +136,12 @@ class State:
 
         take_rows(self.dataset, ids, locations, networks)
 
-    def take_own_rows(self, ids: I32, owns: U32) -> None:
+    def take_own_rows(self, ids: I32, rows: U32) -> None:
         """See ``protocol.State``."""
         from geolookup.kernel.columns import take_table
 
         own = own_table(self, "take_own_rows").intervals
-        take_table(self.dataset, ids, owns, own[4], own[6])
+        take_table(self.dataset, ids, rows, own[4], own[6])
 
     def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Envelope]:
         """See ``protocol.State``."""

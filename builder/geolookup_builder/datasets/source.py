@@ -21,9 +21,10 @@ from geolookup.archives.unpack import unpack
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, starts_of
-from geolookup.dataset.intervals import Addresses, Bools
+from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
+from geolookup.dataset.public_ranges import any_known
 from geolookup.errors import BuildError, DatasetError, count_text
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.integrity import read_tables
@@ -45,11 +46,6 @@ class RowPartition:
 
     starts: Addresses
     rows: dict[str, Codes]  # by table; 0: unknown
-
-    def is_known(self) -> Bools:
-        """Mark the intervals with a known row in any table."""
-        marks: Bools = np.logical_or.reduce([rows != 0 for rows in self.rows.values()])
-        return marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +79,8 @@ class DatasetSource:
     def report(self) -> SourceReport:
         """Return its counts: each interval with a known row counts as a row."""
         rows = sum(
-            int(np.count_nonzero(partition.is_known())) for partition in self.partitions.values()
+            int(np.count_nonzero(any_known(partition.rows)))
+            for partition in self.partitions.values()
         )
         behind = count_text(len(self.metadata.sources), "source")
         note = f"dataset of generation {self.metadata.generation[:12]} and {behind}"

@@ -27,6 +27,7 @@ from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_dictionary, without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
+from geolookup.dataset.public_ranges import any_known
 from geolookup_builder.datasets.source import DatasetSource, RowPartition
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
@@ -52,7 +53,7 @@ def splice(
     above; in the provenance the sources behind the dataset follow them.
     """
     cuts = {
-        family: _cut(part.starts, _with_own(part, top), top.starts, _any_known(top.rows))
+        family: _cut(part.starts, _with_own(part, top), top.starts, any_known(top.rows))
         for family, top in above.families.items()
         for part in [dataset.partitions[family]]
     }
@@ -73,11 +74,6 @@ def splice(
         for family, part in above.provenance.items()
     }
     return content | interval_tables(families), provenance
-
-
-def _any_known(columns: Mapping[str, NDArray[Any]]) -> Bools:
-    known: Bools = np.logical_or.reduce([numbers > 0 for numbers in columns.values()])
-    return known
 
 
 @dataclass(slots=True)
@@ -127,7 +123,7 @@ def _provenance(above: Provenance, behind: Provenance, sources: int) -> Provenan
     """Return the provenance of both; the sources behind the dataset follow those above."""
     none = np.zeros(len(behind.starts), np.uint8)
     columns = {layer: behind.sources.get(layer, none) for layer in above.sources}
-    cut = _cut(behind.starts, columns, above.starts, _any_known(above.sources))
+    cut = _cut(behind.starts, columns, above.starts, any_known(above.sources))
     result = {}
     for layer, numbers in cut.columns.items():
         if not (numbers.any() or above.sources[layer].any()):

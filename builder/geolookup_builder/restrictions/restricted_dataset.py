@@ -14,6 +14,7 @@ import pyarrow as pa
 from geolookup.contract.fields import Field
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import I64, count_addresses
+from geolookup.dataset.public_ranges import any_known
 from geolookup.prefixes.select import RowMasks, masks_of
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.datasets.source import DatasetSource, RowPartition
@@ -124,7 +125,7 @@ def _count(
     report: SourceReport, partition: RowPartition, owners: Intervals, kept: RowPartition
 ) -> None:
     """Count the intervals and the known addresses that are left out."""
-    known, known_after = partition.is_known(), kept.is_known()
+    known, known_after = any_known(partition.rows), any_known(kept.rows)
     is_kept = np.zeros(len(known) + 1, bool)  # the last is for the owner -1
     is_kept[owners.owner] = True
     rows = int(np.count_nonzero(known & ~is_kept[:-1]))

@@ -105,14 +105,14 @@ def _metrics(
     truths: Sequence[OwnTruth], field: Field, values: pa.ChunkedArray, side: Side, family: int
 ) -> Iterator[tuple[str, float]]:
     stating = [truth for truth in truths if field.path in truth.columns]
-    if not stating or side.owns is None:
+    if not stating or side.own_rows is None:
         return
     partition, stated = _together(stating, field, family)
     pair = in_common(pa.chunked_array([stated.cast(type_of(field))]), values)
     special, kinds = special_space(family)
     starts, (in_special, in_truth, in_dataset) = overlay([special, partition.starts, side.starts])
     truth = pair.old[partition.row[in_truth]]
-    answer = pair.new[side.owns[in_dataset]]
+    answer = pair.new[side.own_rows[in_dataset]]
     counted = (truth >= 0) & _has_answers(field, kinds[in_special])
     weight = sizes(starts) * counted
     if total := float(weight.sum()):
