@@ -122,7 +122,7 @@ class _Reader:
             resolve_field(name, self._fields, self._call)
         path = NAMES.get(name, name)
         flags = {field.path: field for field in self._fields if field.type == BOOLEAN}
-        if path not in flags and (own := f"{OWN}.{name}") in flags:
+        if path not in flags and (own := OWN_PREFIX + name) in flags:
             raise self._error(f"no field {name!r}; did you mean {own!r}?")
         return flags.get(path)
 
