@@ -74,8 +74,8 @@ class Summary:
     ) -> None:
         self._state = engine.snapshot()
         self.traffic = traffic
-        counts = engine.metadata.counts
-        intervals = counts["ipv4_intervals"] + counts["ipv6_intervals"]
+        dataset = self._state.dataset
+        intervals = len(dataset.ipv4_starts) + len(dataset.ipv6_highs)
         self._addresses_by_interval = np.zeros(intervals, np.int64)
         #: private addresses; None if no field is known for them
         self._private_by_interval = (

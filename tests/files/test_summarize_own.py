@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from tests import own_random
 from tests.cli.program import run
+from tests.corrupt.forging import manifest, rewrite
+from tests.damage import copied
 from tests.own_sources import own_dataset
 from tests.tiers import scaled
 
@@ -75,3 +77,15 @@ def test_fields_of_the_contract(name: str) -> None:
     done = run("summarize", "-", "--by", name, "-d", "bundled", "--json", text="8.8.8.8\n1.1.1.1\n")
     (listed,) = [value for value in json.loads(done.stdout).values() if isinstance(value, dict)]
     assert sum(one["addresses"] for one in listed["top"]) + listed["unknown"] == 2
+
+
+def test_counts_of_a_damaged_manifest_size_no_array(tmp_path: Path) -> None:
+    dataset = copied(own_dataset(), tmp_path / "copy")
+    document = manifest(dataset)
+    document["counts"]["ipv4_intervals"] = 1
+    document["counts"]["ipv6_intervals"] = 0
+    rewrite(dataset, document)
+    done = run(
+        "summarize", "-", "--by", "own.site_id", "-d", str(dataset), text="fd00::1\n8.8.8.8\n"
+    )
+    assert "ULA" in done.stdout
