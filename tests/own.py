@@ -82,7 +82,7 @@ def add_own(source: Path, output: Path, rows: Sequence[OwnRow] = ROWS) -> Path:
         _cut(output, family, of_family, numbers)
     distinct = {_key(row): row.values for row in rows if _key(row) != "[]"}
     _write(output / layout.OWN, _own_table([{}, *distinct.values()]))
-    document = json.loads((source / layout.MANIFEST).read_text())
+    document = json.loads((source / layout.MANIFEST).read_text(encoding="utf-8"))
     document["columns"] = COLUMNS
     document["fields"] = sorted([*document["fields"], *(f"own.{name}" for name in NAMES)])
     document["counts"]["own"] = len(distinct)
@@ -90,7 +90,9 @@ def add_own(source: Path, output: Path, rows: Sequence[OwnRow] = ROWS) -> Path:
     files = {**document["files"], **{name: describe(output / name).members for name in changed}}
     document["files"] = dict(sorted(files.items()))
     document["generation"] = hashlib.sha256(repr(document).encode()).hexdigest()
-    (output / layout.MANIFEST).write_text(json.dumps(document, ensure_ascii=False))
+    (output / layout.MANIFEST).write_text(
+        json.dumps(document, ensure_ascii=False), encoding="utf-8"
+    )
     return output
 
 

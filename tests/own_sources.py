@@ -61,9 +61,9 @@ fd00::/8,ULA,1,v6
 def write_sources(folder: Path, recipe: str = RECIPE) -> Path:
     """Write the sources and the recipe into a folder; return the recipe."""
     for name, text in FILES.items():
-        (folder / name).write_text(text)
+        (folder / name).write_text(text, encoding="utf-8")
     path = folder / "recipe.toml"
-    path.write_text(recipe)
+    path.write_text(recipe, encoding="utf-8")
     return path
 
 

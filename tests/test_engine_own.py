@@ -29,8 +29,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _publish(folder: Path, store: Path, columns: str, rows: str) -> None:
     folder.mkdir()
-    (folder / "a.csv").write_text(rows)
-    (folder / "recipe.toml").write_text(f'[dataset]\nname = "own"\n{columns}{SOURCE}')
+    (folder / "a.csv").write_text(rows, encoding="utf-8")
+    (folder / "recipe.toml").write_text(
+        f'[dataset]\nname = "own"\n{columns}{SOURCE}', encoding="utf-8"
+    )
     geolookup.build(folder / "recipe.toml", folder / "dataset")
     geolookup.publish(folder / "dataset", store)
 

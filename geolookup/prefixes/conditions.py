@@ -26,6 +26,7 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import BOOLEAN, DEGREES, LOCATION, NAMES, OWN_PREFIX, STORED, Field
 from geolookup.contract.paths import resolve_field, unknown_field
 from geolookup.contract.schema import CONTRACT, Schema
+from geolookup.errors import suggestion
 from geolookup.prefixes.condition_values import beginning, bound, place_numbers, typed_value
 from geolookup.prefixes.predicates import Among, Around, Comparison, InBox, Predicate, StartsWith
 
@@ -123,7 +124,7 @@ class _Reader:
         path = NAMES.get(name, name)
         flags = {field.path: field for field in self._fields if field.type == BOOLEAN}
         if path not in flags and (own := OWN_PREFIX + name) in flags:
-            raise self._error(f"no field {name!r}; did you mean {own!r}?")
+            raise self._error(f"no field {name!r}; {suggestion(own)}")
         return flags.get(path)
 
     def _items(self, text: str) -> list[str | None]:

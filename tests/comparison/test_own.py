@@ -133,7 +133,7 @@ def test_gates_name_own_columns(pair: tuple[Path, Path]) -> None:
 def test_requests_weigh_own_columns(pair: tuple[Path, Path], tmp_path: Path) -> None:
     asked: list[Any] = ["8.8.8.1"] * 3 + ["8.8.8.200", "::ffff:10.0.0.200", "10.0.0.1", "127.0.0.1"]
     path = tmp_path / "asked.csv"
-    path.write_text("ip\n" + "\n".join(map(str, asked)) + "\n")
+    path.write_text("ip\n" + "\n".join(map(str, asked)) + "\n", encoding="utf-8")
     result = diff(*pair, traffic=path)
     assert result.requests is not None
     assert (result.requests.total, result.requests.private) == (7, 3)
@@ -147,7 +147,7 @@ def test_requests_weigh_own_columns(pair: tuple[Path, Path], tmp_path: Path) -> 
 def test_a_report_tells_the_changes(pair: tuple[Path, Path], tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     assert not run("report", str(pair[1]), "--against", str(pair[0]), "-o", str(page)).returncode
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     assert "Own columns added: own.new_only." in text
     assert "Own columns of IPv4 addresses" in text
     assert "Nothing has changed" not in text

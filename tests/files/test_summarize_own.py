@@ -54,7 +54,7 @@ def test_counts_are_those_of_each_address(
 
 def test_text_and_errors(tmp_path: Path) -> None:
     log = tmp_path / "asked.txt"
-    log.write_text("10.0.0.1\n10.1.0.1\n10.1.0.2\n8.8.8.8\n127.0.0.1\n")
+    log.write_text("10.0.0.1\n10.1.0.1\n10.1.0.2\n8.8.8.8\n127.0.0.1\n", encoding="utf-8")
     options = ("--dataset", str(own_dataset()))
     done = run("summarize", str(log), "--by", "own.site_id", *options)
     lines = done.stdout.splitlines()

@@ -96,7 +96,7 @@ def test_tags_by_the_values_of_rows(monkeypatch: pytest.MonkeyPatch, bits: int) 
 
 def test_the_commands(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
-    log.write_text("from 10.2.3.4\nfrom 8.8.8.8\nfrom 127.0.0.1 and 10.9.9.9\n")
+    log.write_text("from 10.2.3.4\nfrom 8.8.8.8\nfrom 127.0.0.1 and 10.9.9.9\n", encoding="utf-8")
     options = ["--dataset", str(own_dataset())]
     done = run("grep", "--where", "own.site_id=HQ", str(log), *options)
     assert done.stdout == "from 10.2.3.4\nfrom 127.0.0.1 and 10.9.9.9\n"

@@ -143,7 +143,7 @@ def test_an_overlay_that_changes_all_the_time(
     sites: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbers = count()
-    change = lambda: sites.write_text(f"{SITES}1.1.1.{next(numbers)},B,US\n")  # noqa: E731
+    change = lambda: sites.write_text(f"{SITES}1.1.1.{next(numbers)},B,US\n", encoding="utf-8")  # noqa: E731
     with monkeypatch.context() as patch:
         _before_compiling(patch, change)
         with pytest.raises(BuildError, match=r"sites\.csv: changed while it was compiled"):

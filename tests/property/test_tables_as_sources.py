@@ -161,7 +161,9 @@ def test_own_columns_of_tables(kind: str, rows: list[dict[str, Any]], cuts: list
     """JSON lines have values of the same types."""
     with TemporaryDirectory() as name, mock.patch.object(typed_rows, "BATCH_ROWS", 5):
         folder = Path(name)
-        (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        (folder / "a.jsonl").write_text(
+            "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
+        )
         table = TABLES[kind](pa.Table.from_pylist(rows, _SCHEMA), cuts)
         contents = []
         for number, source in enumerate(({"table": table}, {"path": str(folder / "a.jsonl")})):

@@ -131,11 +131,12 @@ def test_more_columns_than_a_row_major_table_has(tmp_path: Path) -> None:
     names = [f"column_{number}" for number in range(MAX_COLUMNS)]
     texts = "".join(f'{name} = "integer"\n' for name in names)
     (tmp_path / "a.csv").write_text(
-        f"network,{','.join(names)}\n8.8.8.0/24,{','.join(map(str, range(MAX_COLUMNS)))}\n"
+        f"network,{','.join(names)}\n8.8.8.0/24,{','.join(map(str, range(MAX_COLUMNS)))}\n",
+        encoding="utf-8",
     )
     recipe = tmp_path / "recipe.toml"
     source = '[[source]]\nformat = "csv"\npath = "a.csv"\n'
-    recipe.write_text(f'[dataset]\nname = "wide"\n[columns]\n{texts}{source}')
+    recipe.write_text(f'[dataset]\nname = "wide"\n[columns]\n{texts}{source}', encoding="utf-8")
     geolookup.build(recipe, tmp_path / "wide")
     with geolookup.open(tmp_path / "wide") as engine:
         row = engine.enrich(pa.array(["8.8.8.8", "9.9.9.9"]), "own").to_pylist()
@@ -198,14 +199,17 @@ def test_duckdb(engine: geolookup.Engine) -> None:
 
 def test_files(engine: geolookup.Engine, tmp_path: Path) -> None:
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text("ip\n8.8.8.9\n10.1.2.3\nx\n")
+    source.write_text("ip\n8.8.8.9\n10.1.2.3\nx\n", encoding="utf-8")
     fields = "own.site_id,country,own.tags,error_code"
     done = run("enrich", str(source), "-o", str(target), "-d", str(engine.path), "--fields", fields)
     assert (done.returncode, done.stderr.split(" in ")[0]) == (
         0,
         "3 rows, 1 located, 0 unknown, 1 invalid, 1 private",
     )
-    assert target.read_text().splitlines()[-2:] == ["10.1.2.3,Branch,,,10002", "x,,,,10001"]
+    assert target.read_text(encoding="utf-8").splitlines()[-2:] == [
+        "10.1.2.3,Branch,,,10002",
+        "x,,,,10001",
+    ]
     done = run(
         "enrich", str(source), "-o", str(target), "-d", str(engine.path), "--fields", "own.site"
     )

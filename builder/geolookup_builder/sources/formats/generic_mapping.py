@@ -148,7 +148,9 @@ def _field_named(spec: SourceSpec, name: str) -> str:
         return source_column(spec.recipe, "source.columns", name, spec.schema)
     except BuildError as error:
         remedy = near_match(name, RANGE_NAMES, fallback="") or error.remedy or ""
-        if error.problem.startswith("source.columns: no field") and "did you mean" not in remedy:
+        if error.problem.startswith("source.columns: no field") and remedy.startswith(
+            "write a field"
+        ):
             remedy = f"write a field, such as country_code, or declare {name!r} in [columns]"
         raise BuildError(spec.recipe, error.problem, remedy=remedy) from error
 

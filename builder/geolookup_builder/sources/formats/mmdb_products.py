@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TypeAlias
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN, MAXMIND
@@ -26,7 +27,7 @@ from geolookup_builder.sources.reading.own_values import NO_OFFERS, Offers
 Paths: TypeAlias = Mapping[str, Sequence[str]]
 #: For each field, the keys whose texts stand for values; None if a text states nothing.
 Words: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str | None]]]
-NO_WORDS: Mapping[str, str | None] = {}
+NO_WORDS: Mapping[str, str | None] = MappingProxyType({})
 #: Besides the fields: the country of registration, for records without a location.
 REGISTERED = "registered_country_code"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -63,7 +64,7 @@ class Offer:
 
 #: By the name of an offered column.
 Offers = Mapping[str, Offer]
-NO_OFFERS: Offers = {}
+NO_OFFERS: Offers = MappingProxyType({})
 #: A constant that says that all rows of a file are so.
 ALWAYS = Offer(constant=_TRUE)
 

@@ -181,11 +181,12 @@ def test_a_dataset_has_them(read: Read) -> None:
 
 
 def test_check_names_them(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(str(PRIVACY["a.csv"]))
+    (tmp_path / "a.csv").write_text(str(PRIVACY["a.csv"]), encoding="utf-8")
     recipe = tmp_path / "r.toml"
     recipe.write_text(
         '[dataset]\nname = "t"\n[columns]\nis_vpn = "boolean"\nmine = "boolean"\n'
-        '[[source]]\nformat = "ipinfo"\npath = "a.csv"\ncolumns = { mine = "is_tor" }\n'
+        '[[source]]\nformat = "ipinfo"\npath = "a.csv"\ncolumns = { mine = "is_tor" }\n',
+        encoding="utf-8",
     )
     more = "proxy_provider"
     lines = {
