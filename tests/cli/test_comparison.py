@@ -130,10 +130,10 @@ def test_misuse_is_status_2(pair: tuple[str, str], truth: str) -> None:
 
 @pytest.mark.long
 def test_a_signal_leaves_no_files(pair: tuple[str, str], truth: str, tmp_path: Path) -> None:
-    """The process waits where it reads the recipe that it wrote for the truth."""
+    """The process waits where it renames the dataset that it compiled of the truth."""
     args = ("score", pair[0], "--truth", truth)
-    with held("open", "truth.toml", *args, TMPDIR=str(tmp_path)) as process:
-        assert list(tmp_path.glob("*/truth.toml"))
+    with held("os.rename", "/truth", *args, TMPDIR=str(tmp_path)) as process:
+        assert list(tmp_path.glob("*/*/manifest.json"))
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []

@@ -45,6 +45,9 @@ _MADE: dict[str, list[tuple[re.Pattern[Any], bool]]] = {
     "geolookup_builder.sources.formats.ip2location.database_in_names": [
         (re.compile("(?<![A-Z0-9])DB([0-9]{1,2})(?![0-9])"), True)
     ],
+    "geolookup_builder.sources.reading.own_values.offered": [
+        (re.compile(re.escape("city_name_LANG").replace("LANG", "[^.]+")), False)
+    ],
     "geolookup_builder.sources.reading.stated_dates.in_first_lines": [
         (getclosurevars(module._DATE).nonlocals["compiled"], True) for module in _DATED
     ],
