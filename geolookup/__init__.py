@@ -70,10 +70,10 @@ if TYPE_CHECKING:
         Time,
     )
     from geolookup.engine.values import Options
+    from geolookup.history.generations import generations, prune, rollback
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
     from geolookup.mirrors.folder import mirror
-    from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.signatures import sign
     from geolookup.updates import update
 
@@ -153,7 +153,7 @@ _LAZY = {
         "geolookup.integrity": "verify",
         "geolookup.kernel.answers": "Answer",
         "geolookup.mirrors.folder": "mirror",
-        "geolookup.store.generations": "generations prune rollback",
+        "geolookup.history.generations": "generations prune rollback",
         "geolookup.store.signatures": "sign",
         "geolookup.updates": "update",
         "geolookup_builder.calls": "build check",

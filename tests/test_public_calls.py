@@ -274,7 +274,7 @@ def test_no_module_hides_a_call() -> None:
     for name, suffix in itertools.product(CALLS, ("", ".py")):
         assert not (ROOT / "geolookup" / f"{name}{suffix}").exists()
     names = (
-        "archives.publish archives.pack archives.unpack store.generations integrity comparison "
+        "archives.publish archives.pack archives.unpack history.generations integrity comparison "
         "comparison.scoring"
     )
     modules = [
@@ -300,7 +300,7 @@ before = set(sys.modules)
 dir(geolookup)
 assert not {'numpy', 'click', 'geolookup_builder', 'geolookup.integrity'} & before
 geolookup.generations
-assert 'geolookup.store.generations' in sys.modules
+assert 'geolookup.history.generations' in sys.modules
 assert 'geolookup_builder' not in sys.modules and 'numpy' not in sys.modules
 assert geolookup.generations is geolookup.__dict__['generations']
 """

@@ -16,12 +16,12 @@ from geolookup.archives.head import open_archive
 from geolookup.archives.publish import publish
 from geolookup.errors import DatasetError, MirrorError, OutputError
 from geolookup.filesystem import open_regular
+from geolookup.history.generations import make_current, prune
 from geolookup.mirrors.index import INDEX, File, Index, read_index
 from geolookup.mirrors.polling import CURRENT, HELD, UPDATED, PollResult, Status, current_in
 from geolookup.mirrors.source import Source
 from geolookup.signing.statement import read_statement
 from geolookup.store import pointer
-from geolookup.store.generations import make_current, prune
 from geolookup.store.trusted import name_in, trust_of
 
 _log = logging.getLogger("geolookup")

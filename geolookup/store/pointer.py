@@ -1,8 +1,9 @@
-"""The pointer of a store: the published generations, and which one is current.
+"""The pointer of a store: the published generations, the current one, and the changes of it.
 
 Strategy: one small file lists the generations in the order of their last publication,
 and marks those that a rollback withdrew. The current one is the last that is not withdrawn.
-History and pointer are one file, so one rename changes both.
+``in_force`` lists each change of the current generation with its time, the oldest first.
+All is one file, so one rename changes it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ TRUSTED = "trusted"
 #: The default number of generations to keep.
 KEEP = 2
 _FORMAT = "geolookup-store"
-_VERSION = 1
+_VERSION = 2
 _RESTORE = "restore it, or remove it and publish again"
 
 
@@ -38,6 +39,15 @@ class Publication:
 
     def __init__(self, generation: str, at: str, *, withdrawn: bool = False) -> None:
         self.generation, self.at, self.withdrawn = generation, at, withdrawn
+
+
+class Change:
+    """A change of the current generation: the new one, and since when (UTC) it was in force."""
+
+    __slots__ = ("generation", "since")
+
+    def __init__(self, generation: str, since: str) -> None:
+        self.generation, self.since = generation, since
 
 
 def folder_of(store: str | os.PathLike[str], generation: str) -> str:
@@ -55,13 +65,25 @@ def read(store: str | os.PathLike[str]) -> list[Publication]:
 
     Raises DatasetError for a pointer that is damaged or of another version.
     """
+    return _read(store)[0]
+
+
+def read_changes(store: str | os.PathLike[str]) -> list[Change]:
+    """Return the changes of the current generation, the oldest first; raises as ``read``.
+
+    The generation of a change can be pruned: then nothing is known of that time.
+    """
+    return _read(store)[1]
+
+
+def _read(store: str | os.PathLike[str]) -> tuple[list[Publication], list[Change]]:
     path = os.path.join(store, CURRENT)
     try:
         check_regular(path)
         with open(path, "rb") as stream:
             text = stream.read()
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: not a path at all
-        return []
+        return [], []
     except IsADirectoryError:
         raise DatasetError(path, "not the pointer of a store", _RESTORE) from None
     except OSError as error:
@@ -93,9 +115,10 @@ def entry_now(generation: str) -> Publication:
     return Publication(generation, timestamp())
 
 
-def _entries(document: Any, path: str) -> list[Publication]:
-    # {"format": ..., "published": [{"generation": A, ...}, {"generation": B, "withdrawn": true}]}:
-    # current is A, the last one that is not withdrawn.
+def _entries(document: Any, path: str) -> tuple[list[Publication], list[Change]]:
+    # {"format": ..., "published": [{"generation": A, ...}, {"generation": B, "withdrawn": true}],
+    #  "in_force": [{"generation": A, "since": ...}, {"generation": B, ...}, {"generation": A}]}
+    # Current is A, the last one that is not withdrawn; a rollback withdrew B.
     if document["format"] != _FORMAT:
         raise ValueError
     version = document["format_version"]
@@ -103,9 +126,10 @@ def _entries(document: Any, path: str) -> list[Publication]:
         problem = f"format version {version!r}, but this geolookup reads {_VERSION}"
         raise DatasetError(path, problem, "use the version of geolookup that wrote it")
     published = [_entry(entry) for entry in document["published"]]
+    changes = [_change(change) for change in document["in_force"]]
     if not not_withdrawn(published):
         raise ValueError
-    return published
+    return published, changes
 
 
 def _entry(members: Any) -> Publication:
@@ -116,16 +140,69 @@ def _entry(members: Any) -> Publication:
     return Publication(generation, at, withdrawn=withdrawn)
 
 
-def write(store: str | os.PathLike[str], published: Sequence[Publication]) -> None:
-    """Replace the pointer, atomically and durably."""
+def _change(members: Any) -> Change:
+    generation, since = members["generation"], members["since"]
+    if not is_generation(generation) or type(since) is not str:
+        raise ValueError
+    return Change(generation, since)
+
+
+def write(
+    store: str | os.PathLike[str],
+    published: Sequence[Publication],
+    changes: Sequence[Change] | None = None,
+) -> None:
+    """Replace the pointer, atomically and durably.
+
+    ``changes`` are all changes of the current generation; None: as in the present pointer, with
+    one more if another generation becomes current. Changes before the first remaining generation
+    are dropped.
+    """
     from pathlib import Path
 
     from geolookup.filesystem import atomic
     from geolookup.filesystem.ownership import FILE_MODE
 
-    members = [
-        {name: getattr(entry, name) for name in Publication.__slots__} for entry in published
-    ]
-    document = {"format": _FORMAT, "format_version": _VERSION, "published": members}
+    if changes is None:
+        changes = _with_current(_read_or_none(store), not_withdrawn(published)[-1])
+    document = {
+        "format": _FORMAT,
+        "format_version": _VERSION,
+        "published": [_members(entry) for entry in published],
+        "in_force": [_members(change) for change in _remaining(changes, published)],
+    }
     with atomic.staged_file(Path(store) / CURRENT, FILE_MODE) as fresh:
         fresh.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def _read_or_none(store: str | os.PathLike[str]) -> list[Change]:
+    """Return the changes so far; none for a pointer that is damaged: it is replaced."""
+    try:
+        return read_changes(store)
+    except DatasetError:
+        return []
+
+
+def _with_current(changes: list[Change], current: Publication) -> list[Change]:
+    """Append a change if the current generation is another one than before."""
+    from geolookup.contract.gregorian import timestamp
+
+    if not changes:
+        return [Change(current.generation, current.at)]
+    last = changes[-1]
+    if last.generation == current.generation:
+        return changes
+    # A rollback: ``at`` is of the first publication, before the last change. Times never go back:
+    # the texts are in UTC and of one length.
+    since = current.at if current.at >= last.since else max(timestamp(), last.since)
+    return [*changes, Change(current.generation, since)]
+
+
+def _remaining(changes: Sequence[Change], published: Sequence[Publication]) -> Sequence[Change]:
+    names = {entry.generation for entry in published}
+    kept = [number for number, change in enumerate(changes) if change.generation in names]
+    return changes[kept[0] :] if kept else []
+
+
+def _members(entry: Publication | Change) -> dict[str, object]:
+    return {name: getattr(entry, name) for name in entry.__slots__}

@@ -27,11 +27,11 @@ from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
 from geolookup.filesystem.ownership import create
+from geolookup.history.generations import prune
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 from geolookup.store import pointer
 from geolookup.store.changing import changing, check_parent, check_store, store_path
-from geolookup.store.generations import prune
 from geolookup.store.trusted import trust_first
 
 _LOCK, _STAGING, _CHECKED = ".update.lock", ".update", "update.json"

@@ -18,8 +18,8 @@ from geolookup.archives.head import DELTA, Header, open_archive, parsed_header
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
+from geolookup.history.generations import rollback
 from geolookup.integrity import verify
-from geolookup.store.generations import rollback
 from tests.archives.deltas import Line, line
 from tests.archives.test_pack import SUM, Members, archived, compressed, digests, named, plain
 from tests.damage import copied

@@ -18,9 +18,9 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import limits
+from geolookup.history.generations import prune, rollback
 from geolookup.integrity import verify
 from geolookup.store import pointer
-from geolookup.store.generations import prune, rollback
 from tests.archives import test_pack
 from tests.archives.deltas import line
 from tests.archives.test_pack import SUM, archived, digests, members, named

@@ -17,10 +17,10 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import OutputError
 from geolookup.filesystem import limits
+from geolookup.history.generations import generations, prune, rollback
 from geolookup.integrity import files, verify
 from geolookup.integrity.files import generation
 from geolookup.integrity.tables import Tables
-from geolookup.store.generations import generations, prune, rollback
 from tests.builder.building import unwritable
 from tests.conftest import build_at
 from tests.damage import CSV

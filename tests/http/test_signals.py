@@ -21,7 +21,7 @@ import pytest
 import geolookup
 from geolookup import publish
 from geolookup.cli.serve import serve as command
-from geolookup.store.generations import rollback
+from geolookup.history.generations import rollback
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.http.serving import PATH, Server, Store, serving

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from geolookup import publish
+from geolookup.history.generations import prune, rollback
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX
 from geolookup.mirrors.source import Source
-from geolookup.store.generations import prune, rollback
 from tests.mirrors.conftest import Edge, archives_of, index_of
 from tests.store.dying import DONE, FAILED, KILLED, REFUSED, Kind, ending, endings
 from tests.store.numbered import id_of, shared

@@ -15,13 +15,13 @@ from geolookup import DatasetError, OutputError, publish
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.filesystem.locks import hold_lock
+from geolookup.history.generations import generations, prune, rollback
 from geolookup.mirrors import archive_files
 from geolookup.mirrors import folder as mirror_folder
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.index import INDEX, Index
 from geolookup.mirrors.listing import listed_generations
 from geolookup.store import pointer
-from geolookup.store.generations import generations, prune, rollback
 from tests.cli.program import umask
 from tests.mirrors.conftest import archives_of, index_of, stats_of
 from tests.store.numbered import generation, id_of, numbered, shared

@@ -18,13 +18,13 @@ from geolookup import DatasetError, GeoLookupError, publish
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import MirrorError, OutputError
 from geolookup.filesystem.locks import hold_lock
+from geolookup.history.generations import generations, prune, rollback
 from geolookup.mirrors import install
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX, File
 from geolookup.mirrors.source import Source
 from geolookup.store import pointer
-from geolookup.store.generations import generations, prune, rollback
 from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
 from tests.remote.serving import Handler, cut, file, status
 from tests.remote.test_headers import BAD_TAGS

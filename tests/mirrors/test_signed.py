@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from geolookup import DatasetError, publish
+from geolookup.history.generations import generations, rollback
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.index import INDEX, index_text, read_index
 from geolookup.signing.keys import read_private, read_public
 from geolookup.signing.statement import serial_in, serial_of
-from geolookup.store.generations import generations, rollback
 from geolookup.store.signatures import sign
 from geolookup.store.trusted import distrust, latest_serial, trust
 from tests.cli.program import run

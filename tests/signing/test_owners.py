@@ -15,12 +15,12 @@ from geolookup import integrity
 from geolookup.archives.pack import pack
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError
+from geolookup.history.generations import prune, rollback
 from geolookup.integrity import verify
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.keys import read_public
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
 from geolookup.store.adding import copy_file
-from geolookup.store.generations import prune, rollback
 from geolookup.store.signatures import manifest_text, sign
 from geolookup.store.trusted import distrust, keys_of, trust
 from tests.cli.program import umask

@@ -14,10 +14,10 @@ import geolookup
 from geolookup.archives.members import MANIFEST_SUM, sum_line
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError
+from geolookup.history.generations import generations
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in
 from geolookup.store import pointer
-from geolookup.store.generations import generations
 from geolookup.store.trusted import distrust, latest_serial, trust
 from tests.archives.test_pack import archived, members, named
 from tests.cli.program import run

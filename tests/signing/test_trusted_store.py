@@ -11,6 +11,7 @@ import pytest
 
 from geolookup import publish
 from geolookup.errors import DatasetError, GeoLookupError
+from geolookup.history.generations import generations, make_current, rollback
 from geolookup.integrity import verify
 from geolookup.signing import envelope
 from geolookup.signing.keys import PrivateKey as Key
@@ -24,7 +25,6 @@ from geolookup.signing.statement import (
     signed_statement,
 )
 from geolookup.store import pointer
-from geolookup.store.generations import generations, make_current, rollback
 from geolookup.store.signatures import adopt_signature, is_signed_by, manifest_text, sign
 from geolookup.store.trusted import distrust, keys_of, latest_serial, trust, trust_of
 from tests.signing.keys import Paths

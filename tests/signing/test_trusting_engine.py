@@ -14,9 +14,9 @@ import geolookup
 from geolookup import publish
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError, SettingsError
+from geolookup.history.generations import rollback
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.statement import SIGNATURE
-from geolookup.store.generations import rollback
 from geolookup.store.signatures import sign
 from tests.signing.keys import Paths, public
 from tests.skips import needs

@@ -18,8 +18,8 @@ from geolookup import publish
 from geolookup.dataset import manifest, metadata
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.metadata import data_age
+from geolookup.history.generations import rollback
 from geolookup.store import requirements
-from geolookup.store.generations import rollback
 from tests.cli.program import python, run
 from tests.conftest import Build
 from tests.damage import copied

@@ -20,9 +20,9 @@ import geolookup
 from geolookup import publish
 from geolookup.archives.pack import pack
 from geolookup.archives.publish import publish as publish_archive
+from geolookup.history.generations import generations, prune, rollback
 from geolookup.integrity import verify
 from geolookup.store import pointer
-from geolookup.store.generations import generations, prune, rollback
 from tests.conftest import ROOT
 from tests.datasets import once
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings

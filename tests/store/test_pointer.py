@@ -14,7 +14,7 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.store.generations import rollback
+from geolookup.history.generations import rollback
 from tests.store.numbered import generation, published, shared
 from tests.tiers import one_of_each
 
@@ -23,7 +23,12 @@ GOOD = {"at": "2026-11-20T00:00:00Z", "generation": ID, "withdrawn": False}
 
 
 def pointed(published: Any, **members: Any) -> str:
-    stated = {"format": "geolookup-store", "format_version": 1, "published": published}
+    stated = {
+        "format": "geolookup-store",
+        "format_version": 2,
+        "published": published,
+        "in_force": [],
+    }
     return json.dumps(stated | members)
 
 
@@ -46,8 +51,12 @@ DAMAGED = {
     pointed([GOOD | {"withdrawn": 0}]): "not the pointer",
     pointed([GOOD | {"at": ["2026"]}]): "not the pointer",
     pointed([GOOD | {"at": None}]): "not the pointer",
+    pointed([GOOD], in_force=5): "not the pointer",
+    pointed([GOOD], in_force=[{"generation": ID}]): "not the pointer",
+    pointed([GOOD], in_force=[{"generation": "a", "since": GOOD["at"]}]): "not the pointer",
+    pointed([GOOD], in_force=[{"generation": ID, "since": 5}]): "not the pointer",
     pointed([GOOD], format="other"): "not the pointer",
-    pointed([GOOD], format_version=2): "format version 2",
+    pointed([GOOD], format_version=1): "format version 1",
     pointed([GOOD], format_version=True): "format version True",
 }
 

@@ -16,7 +16,7 @@ from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
-from geolookup.store.generations import generations
+from geolookup.history.generations import generations
 from tests.cli.program import run
 from tests.corrupt.forging import manifest
 from tests.damage import copied

@@ -22,8 +22,8 @@ from geolookup import publish
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
 from geolookup.dataset.files import Dataset
+from geolookup.history.generations import prune, rollback
 from geolookup.store import resolve
-from geolookup.store.generations import prune, rollback
 from tests.cli.program import python
 from tests.conftest import build_at
 from tests.servers import until

@@ -107,7 +107,7 @@ from itertools import islice
 import geolookup
 from geolookup.contract.fields import PATHS
 from geolookup.dataset.files import Dataset
-from geolookup.store.generations import rollback
+from geolookup.history.generations import rollback
 from tests.datasets import SMALL
 from tests.near_addresses import near_addresses
 from tests.store.reading import descriptors, resident

@@ -12,7 +12,7 @@ import geolookup
 from geolookup import publish
 from geolookup.archives.pack import pack
 from geolookup.errors import OutputError
-from geolookup.store.generations import generations, rollback
+from geolookup.history.generations import generations, rollback
 from geolookup.updates.from_archive import FromArchive
 from geolookup.updates.from_mirror import FromMirror
 from geolookup.updates.from_recipe import is_withdrawn

@@ -1,0 +1,1 @@
+"""The generations of a store over time: listed, rolled back, kept as deltas, pruned, compared."""

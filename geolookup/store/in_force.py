@@ -1,0 +1,92 @@
+"""Which generation of a store was in force at an instant.
+
+A generation is in force from the time when it became current until another one did. The pointer
+records each change, so rollbacks count too.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from geolookup.contract.gregorian import read_timestamp, timestamp
+from geolookup.contract.localtime import instant
+from geolookup.errors import DatasetError
+from geolookup.store import pointer
+
+if TYPE_CHECKING:
+    import os
+
+#: An instant of the past: a text of ISO 8601 (a date, or a date and time with offset), a date, an
+#: aware datetime or a Unix time. A date is its first instant in UTC.
+AsOf = str | date | datetime | int | float
+_EXAMPLE = "write a date such as 2026-03-01, or 2026-03-01T09:30Z"
+
+
+class Period(NamedTuple):
+    """The time in which a generation was in force: Unix seconds, ``end`` exclusive, None: now."""
+
+    generation: str
+    begin: int
+    end: int | None
+
+
+def periods(store: str | os.PathLike[str]) -> list[Period]:
+    """Return the periods of a store, the oldest first, without gaps.
+
+    The generation of a period can be pruned. Raises DatasetError without a store, and for a
+    damaged pointer.
+    """
+    pointer.read_existing(store)
+    changes = pointer.read_changes(store)
+    try:
+        begins = [int(read_timestamp(change.since).timestamp()) for change in changes]
+    except ValueError as error:
+        path = Path(store, pointer.CURRENT)
+        raise DatasetError(path, f"in_force: {error}", "restore it") from None
+    ends = [*begins[1:], None]
+    return [
+        Period(change.generation, begin, end)
+        for change, begin, end in zip(changes, begins, ends, strict=True)
+    ]
+
+
+def generation_at(store: str | os.PathLike[str], as_of: AsOf) -> str:
+    """Return the generation that was in force at an instant.
+
+    Raises DatasetError without a store, and for an instant before the first period; the errors of
+    ``read_instant`` for an invalid instant.
+    """
+    second, all_periods = read_instant(as_of), periods(store)
+    number = bisect_right([period.begin for period in all_periods], second) - 1
+    if number < 0:
+        first = all_periods[0].begin
+        since = timestamp(datetime.fromtimestamp(first, UTC))
+        problem = f"no generation was in force at that time; the first is in force since {since}"
+        raise DatasetError(store, problem, "name a later date, or 'geolookup publish --since DATE'")
+    return all_periods[number].generation
+
+
+def read_instant(as_of: AsOf) -> int:
+    """Return the Unix second of an instant; ValueError or TypeError for an invalid one."""
+    if isinstance(as_of, str):
+        as_of = _read_text(as_of)
+    if isinstance(as_of, date) and not isinstance(as_of, datetime):
+        as_of = datetime(as_of.year, as_of.month, as_of.day, tzinfo=UTC)
+    return instant(as_of)
+
+
+def _read_text(text: str) -> date | datetime:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not an instant; {_EXAMPLE}") from None
+    if moment.tzinfo is None:
+        raise ValueError(f"{text!r} has no offset from UTC; {_EXAMPLE}")
+    return moment
