@@ -44,7 +44,7 @@ def measure_pages(scale: str, count: int) -> dict[str, Any]:
         commands = {
             DATASET: ("report", dataset),
             AGAINST: ("report", dataset, "--against", older),
-            map_of(count): ("map", rows, "--time-column", "time", "--dataset", dataset),
+            map_of(count): ("map", rows, "--local-time-column", "time", "--dataset", dataset),
         }
         results = {
             name: result_of("benchmarks.report.writing", folder / f"{at}.html", *command)

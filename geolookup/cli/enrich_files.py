@@ -77,7 +77,7 @@ def enrich(
 
     exit_on_signals()
     if at is not None and time_column is not None:
-        fail("--at is for all rows, --time-column for each row; pass one of them")
+        fail("--local-time-at is for all rows, --local-time-column for each row; pass one of them")
     with options.open_dataset(dataset) as engine:
         fields = options.fields_of(paths, engine.snapshot().dataset.schema)
         enriching = EnrichOptions(

@@ -169,13 +169,13 @@ not_ = click.option(
 
 
 def _second(_context: object, _option: object, value: str | None) -> int | None:
-    """Return the Unix second of ``--at``: a number, or ISO 8601 with offset."""
+    """Return the Unix second of ``--local-time-at``: a number, or ISO 8601 with offset."""
     if value is None:
         return None
     try:
         return instant(_moment(value))
     except ValueError as error:
-        fail(f"--at: {error}")
+        fail(f"--local-time-at: {error}")
 
 
 def _moment(text: str) -> float | datetime:
@@ -188,14 +188,15 @@ def _moment(text: str) -> float | datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         remedy = f"write Unix seconds, or ISO 8601 with offset, such as {example}"
-        fail(f"--at is not an instant; {remedy}")  # it may be an address
+        fail(f"--local-time-at is not an instant; {remedy}")  # it may be an address
     if moment.tzinfo is None:
-        fail(f"--at needs an offset after the time, such as {example}")
+        fail(f"--local-time-at needs an offset after the time, such as {example}")
     return moment
 
 
 at = click.option(
-    "--at",
+    "--local-time-at",
+    "at",
     metavar="INSTANT",
     callback=_second,
     help="Instant of local times: Unix seconds, or ISO 8601 with offset. [default: now]",

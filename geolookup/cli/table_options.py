@@ -84,14 +84,15 @@ def _check_zone(context: click.Context, _option: object, value: str | None) -> s
     if value is not None and period(value, 0) is None:
         fail(f"--time-zone {value!r} is not a time zone; write one like Europe/Berlin, or UTC")
     if value is not None and context.params.get("time_column") is None:
-        fail("--time-zone is for a column of times; name it by --time-column")
+        fail("--time-zone is for a column of times; name it by --local-time-column")
     return value
 
 
 def times(default: str = "") -> Callable[[F], F]:
-    """Return the options ``--time-column`` and ``--time-zone``; ``default`` is for the help."""
+    """Return ``--local-time-column`` and ``--time-zone``; ``default`` is for the help."""
     column = click.option(
-        "--time-column",
+        "--local-time-column",
+        "time_column",
         metavar="NAME",
         is_eager=True,  # ``--time-zone`` needs it
         help="Column with the instant of each row." + (f" [default: {default}]" if default else ""),

@@ -27,7 +27,7 @@ from geolookup.tables.times import Instants, instants_of
 _CSV, _TSV, _JSON, _PARQUET = DelimitedText(","), DelimitedText("\t"), JsonLines(), Parquet()
 _FILE, _STREAM = ArrowIpc(pa.ipc.new_file), ArrowIpc(pa.ipc.new_stream)
 #: The options that name columns, for messages.
-IP_COLUMN, TIME_COLUMN = "--ip-column", "--time-column"
+IP_COLUMN, TIME_COLUMN = "--ip-column", "--local-time-column"
 #: A log that was rotated: ``access.log.1``, ``access.log-20261120``.
 _ROTATED = re.compile(r"\.log[.-][0-9]+(?=\.|$)")
 

@@ -25,7 +25,7 @@ _DAY_NAMES = "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
 _HOUR_NAMES = [f"{hour:02d}" for hour in range(HOURS)]
 _NO_TIMES = (
     "No request has a time. The lines of a log have one; of another file, "
-    "--time-column names the column."
+    "--local-time-column names the column."
 )
 _NO_ADDRESSES = "No request has a public address."
 

@@ -100,7 +100,7 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
             "prune: --keep N: 'few' is not a whole number; example: {prune}",
         ),
         (["lookup", "--format", "cvs"], "lookup: --format is 'cvs'; did you mean 'csv'?"),
-        (["lookup", "--at"], "lookup: --at needs a value; example: {lookup}"),
+        (["lookup", "--local-time-at"], "lookup: --local-time-at needs a value; example: {lookup}"),
         (
             ["prefixes", "--format", "nftables"],
             "prefixes: --format is 'nftables'; did you mean 'nft'?",
@@ -118,7 +118,7 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
     for text in ("8.8.8.8", "8.8.8.256", "2001:db8::1", "::x", "1::2"):
         for args in (["prune", "--keep", text], [f"--{text}"], ["fields", f"--{text}"]):
             assert text not in refusal(*args).partition("; example")[0]
-        assert text not in refusal("lookup", "--at", text)
+        assert text not in refusal("lookup", "--local-time-at", text)
 
 
 def test_the_hint_for_an_unknown_option_is_the_option_that_is_meant_or_none() -> None:
@@ -167,7 +167,7 @@ def test_a_group_without_a_command_shows_its_help() -> None:
 #: Options whose help names the object of their command; the others have one help everywhere.
 OF_A_COMMAND = {
     *("accounts", "base", "by", "fail-if", "fields", "force", "format", "json", "keep", "output"),
-    *("time-column", "top", "traffic", "truth", "within", "family"),
+    *("local-time-column", "top", "traffic", "truth", "within", "family"),
 }
 #: Options with one name and two meanings, each as in programs that users know.
 TWO_MEANINGS = {

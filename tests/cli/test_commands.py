@@ -108,8 +108,12 @@ def test_a_first_argument_is_a_command_or_an_address() -> None:
     assert (done.returncode, json.loads(done.stdout)["success"]) == (0, True)
     assert "as in: geolookup info" in refusal("--dataset", "geolookup/world", "info")
     for text in ("8.8.8.8", "::1", "10.0.0.1", "-", "999.1.1.1", "2001:db8::x", "dns.google", ""):
-        looked_up = run("lookup", "--at", "0", text, text="1.1.1.1")
-        for arguments in ((text, "--at", "0"), ("--at", "0", text), ("--at=0", text)):
+        looked_up = run("lookup", "--local-time-at", "0", text, text="1.1.1.1")
+        for arguments in (
+            (text, "--local-time-at", "0"),
+            ("--local-time-at", "0", text),
+            ("--local-time-at=0", text),
+        ):
             done = run(*arguments, text="1.1.1.1")
             assert (done.returncode, done.stdout) == (looked_up.returncode, looked_up.stdout)
 

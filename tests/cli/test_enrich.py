@@ -26,7 +26,7 @@ from tests.conftest import Build
 from tests.files import tables
 from tests.tiers import one_of_each
 
-OPTIONS = ("--fields", ",".join(tables.FIELDS), "--at", str(tables.AT))
+OPTIONS = ("--fields", ",".join(tables.FIELDS), "--local-time-at", str(tables.AT))
 
 
 def _reader(kind: str) -> str:
@@ -94,15 +94,21 @@ MISUSE = [
     (("IN/semicolons.csv", "--output", "OUT/x.csv"), "is ';'; add --delimiter ';'"),
     (("IN/tabs.csv", "--output", "OUT/x.csv"), r"is '\t'; add --input-format tsv"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--fields", "location.citty"), "location.citty"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--at", "2026-01-01T00:00"), "needs an offset"),
     (
-        ("IN/a.csv", "--output", "OUT/x.csv", "--at", "when"),
-        "--at is not an instant; write Unix seconds",
+        ("IN/a.csv", "--output", "OUT/x.csv", "--local-time-at", "2026-01-01T00:00"),
+        "needs an offset",
     ),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--at", "1e300"), "at must be"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--time-column", "when"), "no column 'when'"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--at", "0", "--time-column", "ip"), "one of them"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--time-zone", "UTC"), "name it by --time-column"),
+    (
+        ("IN/a.csv", "--output", "OUT/x.csv", "--local-time-at", "when"),
+        "--local-time-at is not an instant; write Unix seconds",
+    ),
+    (("IN/a.csv", "--output", "OUT/x.csv", "--local-time-at", "1e300"), "at must be"),
+    (("IN/a.csv", "--output", "OUT/x.csv", "--local-time-column", "when"), "no column 'when'"),
+    (
+        ("IN/a.csv", "--output", "OUT/x.csv", "--local-time-at", "0", "--local-time-column", "ip"),
+        "one of them",
+    ),
+    (("IN/a.csv", "--output", "OUT/x.csv", "--time-zone", "UTC"), "name it by --local-time-column"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--time-zone", "Mars"), "not a time zone"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--delimiter", "ab"), "--delimiter"),
     (("IN/a.csv", "--output", "OUT/x.csv", "--on-invalid", "raise"), "a.csv, row 3"),

@@ -23,7 +23,7 @@ ADDRESSES = b"8.8.8.8\n\n10.0.0.1\n  \nno address\n1.1.1.1"
 
 
 def test_a_pipe_has_the_bytes_of_the_engine() -> None:
-    done = pipe("lookup", "-", "--at", str(AT), data=ADDRESSES)
+    done = pipe("lookup", "-", "--local-time-at", str(AT), data=ADDRESSES)
     inputs = ADDRESSES.decode().split()
     inputs[2:4] = ["no address"]
     assert done.stdout == b"".join(geolookup.open().json_lines(inputs, at=AT))
@@ -35,7 +35,7 @@ def test_a_pipe_has_the_bytes_of_the_engine() -> None:
 
 
 def test_chosen_fields_are_in_an_envelope_or_in_columns() -> None:
-    wanted = ("--fields", "network.asn,ip", "--fields", "time.current_time", "--at")
+    wanted = ("--fields", "network.asn,ip", "--fields", "time.current_time", "--local-time-at")
     done = run("8.8.8.8", *wanted, "2026-11-20T00:00:00+00:00")
     assert json.loads(done.stdout) == geolookup.lookup("8.8.8.8") | {
         "data": {
@@ -58,7 +58,7 @@ def test_a_csv_has_the_cells_of_enrich(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("8.8.8.8\n2606:4700:4700::1111\n10.0.0.1\n", encoding="utf-8")
     text = (tmp_path / "a.txt").read_text(encoding="utf-8")
     fields = ",".join(field.path for field in FIELDS if field.path != "ip")
-    options = ("--at", str(AT), "--fields", f"{fields},error_code")
+    options = ("--local-time-at", str(AT), "--fields", f"{fields},error_code")
     out = tmp_path / "b.csv"
     run("enrich", str(tmp_path / "a.txt"), "--output", str(out), *options)
     enriched = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
@@ -84,7 +84,7 @@ def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("TERM", "xterm")  # flags are shown
     text = "8.8.8.8\nx\n2606:4700:4700::1111\n"
-    done = run("lookup", "--format", "table", "--at", str(AT), text=text)
+    done = run("lookup", "--format", "table", "--local-time-at", str(AT), text=text)
     first, error, second = done.stdout.splitlines()
     assert first.startswith(
         "8.8.8.8               🇺🇸 Mountain View, California, United States  2026"
@@ -102,7 +102,10 @@ def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert without_asn
     done = run("lookup", "--format", "table", text="\n".join(located))
     assert [line.split()[0] for line in done.stdout.splitlines()] == located
-    assert " 21:00 UTC-03:00 " in run("200.160.0.8", "--format", "table", "--at", str(AT)).stdout
+    assert (
+        " 21:00 UTC-03:00 "
+        in run("200.160.0.8", "--format", "table", "--local-time-at", str(AT)).stdout
+    )
     fields = "location.country_is_eu,location.country_languages,location.postal_code"
     done = run("8.8.8.8", "203.0.114.1", "--format", "table", "--fields", fields)
     names, *rows = [line.split() for line in done.stdout.splitlines()]
@@ -139,9 +142,12 @@ def test_clean_addresses_and_errors(tmp_path: Path) -> None:
 def test_misuse_is_one_line() -> None:
     for args, problem in (
         (("--fields", "location.country_cod"), "did you mean 'location.country_code'?"),
-        (("--at", "2026-11-20"), "--at needs an offset after the time, such as 2026-11-20T09:30Z"),
-        (("--at", "soon"), "with offset, such as 2026-11-20T09:30Z"),
-        (("--at", "1e30"), "--at: at must be from"),
+        (
+            ("--local-time-at", "2026-11-20"),
+            "--local-time-at needs an offset after the time, such as 2026-11-20T09:30Z",
+        ),
+        (("--local-time-at", "soon"), "with offset, such as 2026-11-20T09:30Z"),
+        (("--local-time-at", "1e30"), "--local-time-at: at must be from"),
         (("--indent", "--format", "csv"), "for json, not for csv"),
         (("-",), "either - or addresses"),
     ):
@@ -159,7 +165,7 @@ CSV = (
 
 @pytest.mark.long
 def test_colours_and_typed_addresses() -> None:
-    shown, status = terminal("8.8.8.8", "10.0.0.1", "--at", "2026-11-20T00:00Z")
+    shown, status = terminal("8.8.8.8", "10.0.0.1", "--local-time-at", "2026-11-20T00:00Z")
     first, second = shown.splitlines()
     assert first == (
         "\x1b[1m8.8.8.8\x1b[0m  🇺🇸 Mountain View, California, United States"

@@ -21,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_json_has_them_on_request_only(folder: str) -> None:
-    done = run(*IPS, "-d", folder, "--at", "0")
+    done = run(*IPS, "-d", folder, "--local-time-at", "0")
     with geolookup.open(SMALL) as engine:
         assert done.stdout.splitlines() == [engine.lookup_json(ip, at=0).decode() for ip in IPS]
     done = run(*IPS, "-d", folder, "-f", "own.site_id,own.share,asn")

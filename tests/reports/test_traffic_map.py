@@ -340,7 +340,9 @@ def test_a_folder_a_column_of_times_and_options_of_tables(tmp_path: Path) -> Non
     (folder / "a.csv").write_bytes(b"when;client\n2023-09-28 15:20:36;93.180.39.77:443\n")
     (folder / "b.csv").write_bytes(b"when;client\n" + b"2023-09-28 15:20:36;93.180.39.77\n" * 8)
     options = ["--ip-column", "client", "--delimiter", ";", "--clean"]
-    page = _page(tmp_path, str(folder), *options, "--time-column", "when", "--time-zone", "UTC")
+    page = _page(
+        tmp_path, str(folder), *options, "--local-time-column", "when", "--time-zone", "UTC"
+    )
     rows = _rows(page, "Requests by local hour")
     assert rows[0][19] == "18"  # Moscow is three hours ahead
     assert rows[4][0] == "Thursday"
