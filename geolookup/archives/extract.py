@@ -30,23 +30,30 @@ _Described = dict[str, tuple[int, str]]
 
 
 def extract(head: Head, members: Members, folder: Path, base: Path | None) -> VerifiedDataset:
-    """Write the dataset of an archive to an empty folder, and verify it.
+    """Write the dataset of an archive to an empty folder, and verify it; see ``write_files``."""
+    write_files(head, members, folder, base)
+    return VerifiedDataset(folder, lambda name: f"{members.archive}!{name}")
+
+
+def write_files(
+    head: Head, members: Members, folder: Path, base: Path | None, *, durable: bool = True
+) -> None:
+    """Write the files of an archive to an empty folder; all but copied ones have their digests.
 
     ``base`` is the checked base of a delta, None for a whole dataset. Files that the base has too
-    are copied. DatasetError for an archive that is damaged or has other members, OutputError for
-    too little space.
+    are copied. ``durable``: sync each file to the disk. DatasetError for an archive that is damaged
+    or has other members, OutputError for too little space.
     """
     missing = described_files(head.manifest, members.archive, REPACK)
     shared = {} if head.header is None else _shared_files(missing, head.header.files)
     _check_size(members, missing, base, folder)
     for name, content in head.texts():
-        _write(folder / name, [content])
+        _write(folder / name, [content], durable=durable)
     if base is not None:
         for name, (size, _) in shared.items():
-            copy_file(base / name, folder / name, size)
+            copy_file(base / name, folder / name, size, durable=durable)
             del missing[name]
-    _take_all(members, folder, base, missing)
-    return VerifiedDataset(folder, lambda name: f"{members.archive}!{name}")
+    _take_all(members, folder, base, missing, durable=durable)
 
 
 def _shared_files(files: _Described, base: Mapping[str, str]) -> _Described:
@@ -73,7 +80,9 @@ def _bytes(files: _Described) -> int:
     return sum(size for size, _ in files.values())
 
 
-def _take_all(members: Members, folder: Path, base: Path | None, missing: _Described) -> None:
+def _take_all(
+    members: Members, folder: Path, base: Path | None, missing: _Described, *, durable: bool
+) -> None:
     """Write the missing files, each from its member."""
     suffix = "" if base is None else PATCH
     while (member := members.next()) is not None:
@@ -87,7 +96,7 @@ def _take_all(members: Members, folder: Path, base: Path | None, missing: _Descr
             if base is None
             else [_patched_file(members, member, folder / name, base, size)]
         )
-        if _write(folder / name, content) != sha256:
+        if _write(folder / name, content, durable=durable) != sha256:
             raise members.error(f"{name} is damaged: its digest differs from the manifest")
     if missing:
         raise members.error(f"{min(missing)}{suffix} is missing")
@@ -114,7 +123,7 @@ def _patched_file(
         raise members.error(f"{member.name} is damaged ({error})") from error
 
 
-def _write(path: Path, content: Iterable[bytes | memoryview]) -> str:
+def _write(path: Path, content: Iterable[bytes | memoryview], *, durable: bool) -> str:
     """Write a file and return its digest."""
     digest = hashlib.sha256()
     # Never an existing file, nor a link that another member has made.
@@ -122,5 +131,6 @@ def _write(path: Path, content: Iterable[bytes | memoryview]) -> str:
         for chunk in content:
             digest.update(chunk)
             file.write(chunk)
-        atomic.sync(file)
+        if durable:
+            atomic.sync(file)
     return digest.hexdigest()

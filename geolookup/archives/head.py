@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from geolookup.archives.members import MANIFEST_SUM, Members, open_members, sum_line
+from geolookup.archives.members import AGAIN, MANIFEST_SUM, Members, open_members, sum_line
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, is_generation, parsed_manifest
 from geolookup.errors import DatasetError
@@ -38,7 +38,6 @@ DELTA = "delta.json"
 #: Bytes; a header lists at most the files of a dataset.
 LARGEST_HEADER = 1 << 16
 _FORMAT, _VERSION = "geolookup-delta", 2
-_AGAIN = "fetch it again"
 #: Bytes; much more than a manifest of 254 sources has.
 LARGEST_MANIFEST = 1 << 24
 REPACK = "pack it again with 'geolookup pack'"
@@ -93,7 +92,7 @@ def _is_complete(header: Header) -> bool:
 
 
 def _damage_error(archive: str | os.PathLike[str]) -> DatasetError:
-    return DatasetError(archive, f"{DELTA} is damaged", _AGAIN)
+    return DatasetError(archive, f"{DELTA} is damaged", AGAIN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,8 @@ _CHUNK = 1 << 20
 #: manifest holds the digests of all other files.
 MANIFEST_SUM = f"{fmt.MANIFEST}.sha256"
 _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
-_AGAIN = "fetch it again"
+#: The remedy for an archive that is damaged.
+AGAIN = "fetch it again"
 
 
 def sum_line(sha256: str) -> bytes:
@@ -73,7 +74,7 @@ class Members:
 
     def error(self, problem: str) -> DatasetError:
         """Return the error for an archive with this problem."""
-        return DatasetError(self.archive, problem, _AGAIN)
+        return DatasetError(self.archive, problem, AGAIN)
 
     def next(self) -> tarfile.TarInfo | None:
         """Return the next member, or None; read its data before the next call."""

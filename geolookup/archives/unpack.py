@@ -95,6 +95,13 @@ def _check(folder: Path, manifest: Manifest, header: Header, archive: Path, reme
 
     for damage in digests(folder, manifest):
         raise DatasetError(damage.path, f"{damage.problem}; it is the base of {archive}", remedy)
+    check_stated(folder, manifest, header, archive, remedy)
+
+
+def check_stated(
+    folder: Path, manifest: Manifest, header: Header, archive: Path, remedy: str
+) -> None:
+    """Raise DatasetError unless a manifest states the digests that the delta states."""
     for name, sha256 in header.files.items():
         description = manifest.file(name)
         if description is None or description.sha256 != sha256:

@@ -8,11 +8,14 @@ A file beyond both the number of bytes and the ratio is taken for an attack.
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 from geolookup.errors import OutputError
 
+_BYTES = re.compile(r"([0-9]{1,15})(?: ?([kMGT]?)B)?", re.ASCII)
+_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 #: Bytes that any compressed file, or all of one source together, may unpack to.
 ALLOWED_BYTES = 64 << 20
 #: How many times its size a larger compressed file may unpack to.
@@ -22,6 +25,14 @@ ALLOWED_MEMBERS = 10_000
 #: Bytes of the directory of a zip archive, and of one header of a tar archive: both are read whole.
 ALLOWED_DIRECTORY = 4 << 20
 ALLOWED_HEADER = 1 << 20
+
+
+def read_bytes(text: str) -> int:
+    """Return the bytes of a text such as ``2GB``, ``500MB`` or ``1000000``; else ValueError."""
+    match = _BYTES.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a number of bytes such as 500MB or 2GB")
+    return int(match[1]) * _UNITS[match[2] or ""]
 
 
 def allowed_bytes(packed: int) -> int:

@@ -135,9 +135,10 @@ def _copy(
     return VerifiedDataset(fresh, lambda name: source / name)
 
 
-def copy_file(source: Path, target: Path, size: int) -> None:
-    """Copy a file of a dataset, and sync it; DatasetError for more bytes than its stated size.
+def copy_file(source: Path, target: Path, size: int, *, durable: bool = True) -> None:
+    """Copy a file of a dataset; DatasetError for more bytes than its stated size.
 
+    ``durable``: sync it to the disk.
     Not a hard link: a writer of the source could change the file after it was verified.
     """
     if not source.is_file():
@@ -150,7 +151,8 @@ def copy_file(source: Path, target: Path, size: int) -> None:
             problem = f"{actual:,} bytes, but the manifest says {size:,}"
             raise DatasetError(source, problem, REBUILD)
         _copy_bytes(stream, file, size)
-        atomic.sync(file)
+        if durable:
+            atomic.sync(file)
 
 
 def _copy_bytes(stream: BinaryIO, file: BinaryIO, size: int) -> None:

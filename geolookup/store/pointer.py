@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 CURRENT = "current"
 GENERATIONS = "generations"
+#: The folder of the generations that are kept as deltas.
+HISTORY = "history"
 #: The folder of the keys that the store trusts; it may exist before the first generation.
 TRUSTED = "trusted"
 #: The default number of generations to keep.
@@ -53,6 +55,11 @@ class Change:
 def folder_of(store: str | os.PathLike[str], generation: str) -> str:
     """Return the folder of a generation in a store."""
     return os.path.join(store, GENERATIONS, generation)
+
+
+def delta_of(store: str | os.PathLike[str], generation: str) -> str:
+    """Return the file of a generation that is kept as a delta to a newer one."""
+    return os.path.join(store, HISTORY, f"{generation}.tar.zst")
 
 
 def not_withdrawn(published: Iterable[Publication]) -> list[Publication]:

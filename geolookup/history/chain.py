@@ -1,0 +1,145 @@
+"""A generation unpacked into the cache, along the deltas from a newer one that is unpacked.
+
+Each delta makes a generation of its successor. So the walk goes from the nearest newer generation
+that is a folder, in the store or the cache, back to the one that is wanted. Example: C is a folder,
+B is a delta to C, A is one to B. A is C with the deltas of B and of A applied.
+
+Strategy: the start is compared with its digests, and each file that a delta makes, too. Only the
+result is synced, and verified whole. All is made in a staging directory beside the result: a
+process that dies leaves nothing that has the name of a generation.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from geolookup.archives.extract import write_files
+from geolookup.archives.head import Header, open_archive
+from geolookup.archives.members import AGAIN
+from geolookup.archives.unpack import check_stated
+from geolookup.dataset.checksums import wrong_files
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import DatasetError, OutputError
+from geolookup.filesystem import atomic
+from geolookup.filesystem.locks import hold_lock
+from geolookup.filesystem.ownership import FOLDER_MODE
+from geolookup.history.cache import make_room
+from geolookup.history.unpacked import cached_folder, open_cached
+from geolookup.integrity import VerifiedDataset
+from geolookup.store import pointer
+
+_RESTORE = "restore it from a backup, or 'geolookup publish --since DATE' the dataset again"
+
+
+def unpack_into_cache(store: str | os.PathLike[str], generation: str, target: Path) -> None:
+    """Unpack a generation of a store into a folder of the cache; one process at a time does so.
+
+    Raises DatasetError if a delta is missing or damaged, or the generation that the first one
+    needs; OutputError if the cache cannot be written.
+    """
+    with _cache_errors(), atomic.output_errors(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with hold_lock(target.parent / "lock"):
+            if open_cached(target, generation) is None:  # another process may have unpacked it
+                base, deltas = _chain(store, generation)
+                make_room(target.parent, _bytes_of(deltas[-1]), {base.name, target.name})
+                with atomic.staged_folder(target, FOLDER_MODE) as fresh:
+                    _walk(base, deltas, fresh)
+
+
+@contextmanager
+def _cache_errors() -> Iterator[None]:
+    try:
+        yield
+    except OutputError as error:
+        remedy = "free space there, or name another cache by $GEOLOOKUP_CACHE"
+        raise OutputError(error.path, error.problem, remedy) from error
+
+
+def _chain(store: str | os.PathLike[str], generation: str) -> tuple[Path, list[Path]]:
+    """Return the nearest newer generation that is unpacked, and the deltas from it, in order.
+
+    The bytes of that generation are as its manifest says.
+    """
+    deltas: list[Path] = []
+    while (base := _undamaged_folder(store, generation)) is None:
+        delta = Path(pointer.delta_of(store, generation))
+        if delta in deltas:
+            raise DatasetError(delta, "it needs itself, by its base", _RESTORE)
+        deltas.insert(0, delta)
+        generation = _base_of(delta, generation)
+    return base, deltas
+
+
+def _undamaged_folder(store: str | os.PathLike[str], generation: str) -> Path | None:
+    """Return the folder of a generation, None if it is not unpacked.
+
+    A damaged one in the cache does not count; one in the store raises DatasetError.
+    """
+    folder = Path(pointer.folder_of(store, generation))
+    if folder.is_dir():
+        for path, problem in wrong_files(folder, read_manifest(folder)):
+            problem = f"{problem}; older generations are kept as changes to it"
+            raise DatasetError(path, problem, "restore it, or publish the dataset again")
+        return folder
+    cached = cached_folder(store, generation)
+    dataset = open_cached(cached, generation)
+    if dataset is None or any(wrong_files(cached, dataset.manifest)):
+        return None
+    return cached
+
+
+def _base_of(delta: Path, generation: str) -> str:
+    """Return the generation that a delta is made against."""
+    with _deltas_errors(delta), open_archive(delta) as (head, _members):
+        if head.manifest.generation != generation:
+            problem = f"its generation is {head.manifest.generation}, unlike its name"
+            raise DatasetError(delta, problem, _RESTORE)
+        return _header(delta, head.header).base
+
+
+def _header(delta: Path, header: Header | None) -> Header:
+    if header is None:
+        raise DatasetError(delta, "an archive of the whole dataset, not a delta", _RESTORE)
+    return header
+
+
+def _bytes_of(delta: Path) -> int:
+    with open_archive(delta) as (head, _members):
+        return head.manifest.metadata().bytes
+
+
+def _walk(base: Path, deltas: list[Path], fresh: Path) -> None:
+    """Apply deltas, one after the other, and write the last result to an empty folder."""
+    for number, delta in enumerate(deltas, 1):
+        is_last = number == len(deltas)
+        folder = fresh if is_last else fresh / f"{number}"
+        folder.mkdir(exist_ok=is_last)
+        _apply(delta, base, folder, durable=is_last)
+        if number > 1:
+            shutil.rmtree(base)
+        base = folder
+    with _deltas_errors(deltas[-1]):
+        VerifiedDataset(fresh, lambda name: f"{deltas[-1]}!{name}")
+
+
+def _apply(delta: Path, base: Path, folder: Path, *, durable: bool) -> None:
+    with _deltas_errors(delta), open_archive(delta) as (head, members):
+        header = _header(delta, head.header)
+        check_stated(base, read_manifest(base), header, delta, _RESTORE)
+        write_files(head, members, folder, base, durable=durable)
+
+
+@contextmanager
+def _deltas_errors(delta: Path) -> Iterator[None]:
+    """Name the remedy for a damaged delta of a store: it was never fetched."""
+    try:
+        yield
+    except DatasetError as error:
+        if error.remedy != AGAIN and not str(error.path).startswith(f"{delta}!"):
+            raise
+        raise DatasetError(error.path, error.problem, _RESTORE) from error
