@@ -70,7 +70,8 @@ if TYPE_CHECKING:
         Time,
     )
     from geolookup.engine.values import Options
-    from geolookup.history.generations import generations, prune, rollback
+    from geolookup.history.generations import generations, rollback
+    from geolookup.history.pruning import prune
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
     from geolookup.mirrors.folder import mirror
@@ -153,7 +154,8 @@ _LAZY = {
         "geolookup.integrity": "verify",
         "geolookup.kernel.answers": "Answer",
         "geolookup.mirrors.folder": "mirror",
-        "geolookup.history.generations": "generations prune rollback",
+        "geolookup.history.generations": "generations rollback",
+        "geolookup.history.pruning": "prune",
         "geolookup.store.signatures": "sign",
         "geolookup.updates": "update",
         "geolookup_builder.calls": "build check",

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from geolookup.archives.delta import apply_patch, largest_patch
@@ -22,11 +23,13 @@ from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import create
 from geolookup.integrity import VerifiedDataset
 from geolookup.store.adding import copy_file
+from geolookup.store.signatures import manifest_text
 
 #: The suffix of a patch, after the name of its file.
 PATCH = ".delta"
 #: Size and SHA-256 of files, by name.
 _Described = dict[str, tuple[int, str]]
+_Writer = Callable[[Path, Iterable[bytes | memoryview]], str]
 
 
 def extract(head: Head, members: Members, folder: Path, base: Path | None) -> VerifiedDataset:
@@ -53,7 +56,20 @@ def write_files(
         for name, (size, _) in shared.items():
             copy_file(base / name, folder / name, size, durable=durable)
             del missing[name]
-    _take_all(members, folder, base, missing, durable=durable)
+    _take_all(members, folder, base, missing, partial(_write, durable=durable))
+
+
+def check_delta(head: Head, members: Members, folder: Path, base: Path) -> None:
+    """Check that a delta makes the files of ``folder`` from its base; nothing is written.
+
+    The digests of the made files are compared. DatasetError for any difference.
+    """
+    if head.header is None or head.manifest_text != manifest_text(folder):
+        raise members.error(f"not a delta to {folder}")
+    missing = described_files(head.manifest, members.archive, REPACK)
+    for name in _shared_files(missing, head.header.files):
+        del missing[name]
+    _take_all(members, folder, base, missing, _digest)
 
 
 def _shared_files(files: _Described, base: Mapping[str, str]) -> _Described:
@@ -81,9 +97,9 @@ def _bytes(files: _Described) -> int:
 
 
 def _take_all(
-    members: Members, folder: Path, base: Path | None, missing: _Described, *, durable: bool
+    members: Members, folder: Path, base: Path | None, missing: _Described, write: _Writer
 ) -> None:
-    """Write the missing files, each from its member."""
+    """Write the missing files, each from its member; ``write`` returns the digest of one."""
     suffix = "" if base is None else PATCH
     while (member := members.next()) is not None:
         name = member.name.removesuffix(suffix)
@@ -96,7 +112,7 @@ def _take_all(
             if base is None
             else [_patched_file(members, member, folder / name, base, size)]
         )
-        if _write(folder / name, content, durable=durable) != sha256:
+        if write(folder / name, content) != sha256:
             raise members.error(f"{name} is damaged: its digest differs from the manifest")
     if missing:
         raise members.error(f"{min(missing)}{suffix} is missing")
@@ -133,4 +149,11 @@ def _write(path: Path, content: Iterable[bytes | memoryview], *, durable: bool) 
             file.write(chunk)
         if durable:
             atomic.sync(file)
+    return digest.hexdigest()
+
+
+def _digest(_path: Path, content: Iterable[bytes | memoryview]) -> str:
+    digest = hashlib.sha256()
+    for chunk in content:
+        digest.update(chunk)
     return digest.hexdigest()

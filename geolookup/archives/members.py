@@ -17,9 +17,10 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem import ReadErrors, open_regular
+from geolookup.store.pointer import DELTA_SUFFIX
 
 #: The suffix of archives.
-SUFFIX = ".tar.zst"
+SUFFIX = DELTA_SUFFIX
 _CHUNK = 1 << 20
 #: The digest of the manifest, in the format of sha256sum; the member after the manifest. The
 #: manifest holds the digests of all other files.

@@ -60,24 +60,40 @@ def pack(
     folder = Path(resolve.folder(dataset))
     _check_name(archive)
     keys = read_signing_keys(signing_keys)
-    manifest = read_manifest(folder)
-    files = described_files(manifest, folder / fmt.MANIFEST, REBUILD)
+    described_files(read_manifest(folder), folder / fmt.MANIFEST, REBUILD)
     former = None if base is None else Path(resolve.folder(base))
     atomic.check_file(archive, force=force)
     # Read before the file is written: an unreadable signature leaves no archive.
     head = list(_head(folder, keys, latest_serial(dataset)))
-    with atomic.staged_file(archive, force=force) as fresh, _output(fresh) as members:
-        if former is not None:
-            members.add(DELTA, _header(former, folder, manifest).text())
+    with atomic.staged_file(archive, force=force) as fresh:
+        _write(fresh, folder, former, head)
+    return archive.stat().st_size
+
+
+def write_delta(output: Path, folder: Path, base: Path) -> None:
+    """Write the delta of a dataset against its base to ``output``, with the dataset's signature.
+
+    Raises the errors of ``pack``.
+    """
+    _write(output, folder, base, list(_head(folder, (), 0)))
+
+
+def _write(
+    output: Path, folder: Path, base: Path | None, head: Sequence[tuple[str, bytes]]
+) -> None:
+    manifest = read_manifest(folder)
+    with _output(output) as members:
+        if base is not None:
+            members.add(DELTA, _header(base, folder, manifest).text())
         for name, text in head:
             members.add(name, text)
-        if former is None:
+        if base is None:
+            files = described_files(manifest, folder / fmt.MANIFEST, REBUILD)
             for name, (size, sha256) in sorted(files.items()):
                 members.add_file(folder / name, size, sha256)
         else:
-            for name, patch in file_patches(former, folder):
+            for name, patch in file_patches(base, folder):
                 members.add(f"{name}{PATCH}", patch)
-    return archive.stat().st_size
 
 
 def _check_name(archive: Path) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 #: The members that a credit must have.
 _CREDIT = {"name", "licence", "attribution", "url"}
-_LIMIT = re.compile(r"(\d+)([hdw]?)", re.ASCII)
-_DAYS = {"h": 1 / 24, "": 1, "d": 1, "w": 7}
+_LIMIT = re.compile(r"(\d+)([hdwy]?)", re.ASCII)
+_DAYS = {"h": 1 / 24, "": 1, "d": 1, "w": 7, "y": 365}
 #: Addresses by layer and family, "ipv4" or "ipv6".
 Coverage = Mapping[str, Mapping[str, int]]
 
@@ -162,7 +162,7 @@ def iso_day(text: str | None) -> dt.date | None:
 
 
 def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.timedelta:
-    """Return a limit given as a timedelta, in days, or as a text: "20h", "30d", "4w".
+    """Return a limit given as a timedelta, in days, or as a text: "20h", "30d", "4w", "1y".
 
     ``name`` is the option's, for errors. Raises ValueError for another text, a limit of 0 or less
     and more days than a timedelta holds, TypeError for another type.
@@ -171,7 +171,7 @@ def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.
         match = _LIMIT.fullmatch(max_age)
         if not match:
             raise ValueError(
-                f"{name} is {max_age!r}; write hours, days or weeks, such as 20h, 30d or 4w"
+                f"{name} is {max_age!r}; write hours, days, weeks or years, such as 20h, 4w or 1y"
             )
         max_age = float(match[1]) * _DAYS[match[2]]  # float, unlike int, takes any digits
     try:

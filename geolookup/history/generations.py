@@ -1,18 +1,14 @@
-"""The generations of a store: list them, make another one current, roll back, prune old ones."""
+"""The generations of a store: list them, make another one current, roll back."""
 
 from __future__ import annotations
 
-import errno
 import os
-import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geolookup.dataset.manifest import is_generation
-from geolookup.errors import DatasetError, OutputError
-from geolookup.filesystem import atomic
+from geolookup.errors import DatasetError
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
 from geolookup.store.pointer import Publication
@@ -127,73 +123,3 @@ def _adopt(store: Path, folder: Path, signature: bytes | None) -> None:
         trust.check(manifest_text(folder), signature or read_signature(folder), folder)
     if signature is not None:
         adopt_signature(folder, signature)
-
-
-def prune(store: str | os.PathLike[str] | None = None, keep: int = pointer.KEEP) -> list[str]:
-    """Remove all but the ``keep`` last published generations; return the removed ids.
-
-    The store is by default the user's. The current generation is always kept, and the one
-    before it unless ``keep`` is 1. Engines that use a removed generation continue to
-    answer, if the system can remove mapped files; Windows cannot: close those engines
-    first. Raises ValueError for a ``keep`` below 1, DatasetError without a store, OutputError if
-    it cannot be written.
-    """
-    if keep < 1:
-        raise ValueError(f"keep is {keep}; at least the current generation is kept")
-    store = store_path(store)
-    with changing(store) as published:
-        remaining = _generations_to_keep(published, keep)
-        names = {entry.generation for entry in remaining}
-        removed = [path for path in _folders(store) if path.name not in names]
-        if len(remaining) < len(published):
-            _write_pointer(store, remaining, removed)
-        for path in removed:
-            _remove(path)
-        return [path.name for path in removed]
-
-
-def _write_pointer(store: Path, remaining: list[Publication], removed: list[Path]) -> None:
-    """Write the pointer before the removal: it never lists a missing generation.
-
-    If the disk is too full for it, generations that go anyway are removed first, one by one. The
-    current one stays, and so does the previous one unless only one shall remain.
-    """
-    for path in removed:
-        try:
-            return pointer.write(store, remaining)
-        except OutputError as error:
-            if not _is_disk_full(error):
-                raise
-        _remove(path)
-    return pointer.write(store, remaining)
-
-
-def _is_disk_full(error: OutputError) -> bool:
-    cause = error.__cause__
-    return isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
-
-
-def _generations_to_keep(published: list[Publication], keep: int) -> list[Publication]:
-    # keep 2 of A B C(withdrawn): B and C are the last two, A and B the last two not withdrawn.
-    to_keep = {*published[-keep:], *pointer.not_withdrawn(published)[-min(keep, 2) :]}
-    return [entry for entry in published if entry in to_keep]
-
-
-def _folders(store: Path) -> list[Path]:
-    """Return the folders of all generations, also unpublished ones; other names are not ours."""
-    folder = store / pointer.GENERATIONS
-    return sorted(path for path in folder.iterdir() if is_generation(path.name))
-
-
-def _remove(path: Path) -> None:
-    """Rename a generation, then remove it: no generation is ever incomplete.
-
-    A reader finds it whole or not at all. The rename needs no space on a full disk.
-    """
-    aside = path.with_name(f".removed.{os.urandom(8).hex()}.{path.name}")
-    try:
-        path.rename(aside)
-    except FileNotFoundError:  # removed to make room for the pointer
-        return
-    atomic.fsync_folder(path.parent)
-    shutil.rmtree(aside)

@@ -4,6 +4,7 @@
 
     STORE/current                 the published generations, written atomically (``pointer``)
     STORE/generations/ID/         a dataset, immutable (``adding``)
+    STORE/history/ID.tar.zst      a generation that is kept as a delta
     STORE/trusted/*.pem           keys; only datasets signed by one are accepted (``trusted``)
     STORE/.lock                   held by the process that changes the store (``changing``)
 

@@ -112,6 +112,6 @@ def _tidy(store: Path) -> None:
     for path in (store / pointer.GENERATIONS).iterdir():
         if _UNFINISHED.match(path.name):
             shutil.rmtree(path, ignore_errors=True)
-    for path in store.glob(f".{pointer.CURRENT}.*"):
+    for path in (*store.glob(f".{pointer.CURRENT}.*"), *store.glob(f"{pointer.HISTORY}/.*")):
         with suppress(OSError):
             path.unlink()

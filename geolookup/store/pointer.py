@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 CURRENT = "current"
 GENERATIONS = "generations"
-#: The folder of the generations that are kept as deltas.
+#: The folder of the generations that are kept as deltas; it exists from the first one on.
 HISTORY = "history"
+#: The suffix of a delta.
+DELTA_SUFFIX = ".tar.zst"
 #: The folder of the keys that the store trusts; it may exist before the first generation.
 TRUSTED = "trusted"
 #: The default number of generations to keep.
@@ -58,8 +60,8 @@ def folder_of(store: str | os.PathLike[str], generation: str) -> str:
 
 
 def delta_of(store: str | os.PathLike[str], generation: str) -> str:
-    """Return the file of a generation that is kept as a delta to a newer one."""
-    return os.path.join(store, HISTORY, f"{generation}.tar.zst")
+    """Return the file of a generation that a store keeps as a delta."""
+    return os.path.join(store, HISTORY, generation + DELTA_SUFFIX)
 
 
 def not_withdrawn(published: Iterable[Publication]) -> list[Publication]:

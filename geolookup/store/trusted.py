@@ -22,7 +22,7 @@ from geolookup.filesystem import ReadErrors, atomic
 from geolookup.filesystem.locks import sweep
 from geolookup.filesystem.ownership import FILE_MODE, FOLDER_MODE, check_strictly
 from geolookup.signing.keys import PublicKey, pem_of, read_public
-from geolookup.signing.statement import serial_in
+from geolookup.signing.statement import serial_in, serial_of
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing
@@ -59,11 +59,13 @@ def keys_of(store: str | os.PathLike[str]) -> dict[Path, PublicKey]:
 
 def _files(store: Path) -> Iterator[Path]:
     """Yield the store, its pointer, and the files of its generations, as far as they exist."""
-    generations = store / pointer.GENERATIONS
+    generations, history = store / pointer.GENERATIONS, store / pointer.HISTORY
     yield store
-    for path in (store / pointer.CURRENT, generations):
+    for path in (store / pointer.CURRENT, generations, history):
         if os.path.lexists(path):
             yield path
+    with suppress(FileNotFoundError):
+        yield from history.iterdir()
     for entry in pointer.read(store):
         folder = Path(pointer.folder_of(store, entry.generation))
         with suppress(FileNotFoundError, NotADirectoryError):  # pruned meanwhile, or damaged
@@ -144,6 +146,20 @@ def name_in(store: str | os.PathLike[str]) -> str | None:
 
 def latest_serial(store: str | os.PathLike[str]) -> int:
     """Return the greatest serial of a store's generations, also of withdrawn ones; 0 for none."""
-    folders = (pointer.folder_of(store, entry.generation) for entry in pointer.read(store))
     # Withdrawn ones too: after a rollback a mirror must not accept a withdrawn one again.
-    return max(map(serial_in, folders), default=0)
+    return max((_serial(store, entry.generation) for entry in pointer.read(store)), default=0)
+
+
+def _serial(store: str | os.PathLike[str], generation: str) -> int:
+    """Return the serial of a generation, unpacked or kept as a delta; 0 without a signature."""
+    delta = Path(pointer.delta_of(store, generation))
+    folder = Path(pointer.folder_of(store, generation))
+    if folder.is_dir() or not delta.is_file():
+        return serial_in(folder)
+    from geolookup.archives.head import open_archive  # imports Arrow: slow
+
+    try:
+        with open_archive(delta) as (head, _):
+            return 0 if head.signature is None else serial_of(head.signature, delta)
+    except DatasetError:
+        return 0

@@ -27,7 +27,7 @@ from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
 from geolookup.filesystem.ownership import create
-from geolookup.history.generations import prune
+from geolookup.history.pruning import prune
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 from geolookup.store import pointer

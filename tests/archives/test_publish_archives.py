@@ -18,7 +18,8 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import limits
-from geolookup.history.generations import prune, rollback
+from geolookup.history.generations import rollback
+from geolookup.history.pruning import prune
 from geolookup.integrity import verify
 from geolookup.store import pointer
 from tests.archives import test_pack

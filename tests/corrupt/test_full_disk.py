@@ -17,7 +17,8 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import OutputError
 from geolookup.filesystem import limits
-from geolookup.history.generations import generations, prune, rollback
+from geolookup.history.generations import generations, rollback
+from geolookup.history.pruning import prune
 from geolookup.integrity import files, verify
 from geolookup.integrity.files import generation
 from geolookup.integrity.tables import Tables

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from geolookup import publish
-from geolookup.history.generations import prune, rollback
+from geolookup.history.generations import rollback
+from geolookup.history.pruning import prune
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX

@@ -15,7 +15,8 @@ from geolookup import DatasetError, OutputError, publish
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.filesystem.locks import hold_lock
-from geolookup.history.generations import generations, prune, rollback
+from geolookup.history.generations import generations, rollback
+from geolookup.history.pruning import prune
 from geolookup.mirrors import archive_files
 from geolookup.mirrors import folder as mirror_folder
 from geolookup.mirrors.folder import mirror

@@ -18,7 +18,8 @@ from geolookup import DatasetError, GeoLookupError, publish
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import MirrorError, OutputError
 from geolookup.filesystem.locks import hold_lock
-from geolookup.history.generations import generations, prune, rollback
+from geolookup.history.generations import generations, rollback
+from geolookup.history.pruning import prune
 from geolookup.mirrors import install
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll

@@ -15,7 +15,8 @@ from geolookup import integrity
 from geolookup.archives.pack import pack
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError
-from geolookup.history.generations import prune, rollback
+from geolookup.history.generations import rollback
+from geolookup.history.pruning import prune
 from geolookup.integrity import verify
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.keys import read_public

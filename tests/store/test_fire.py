@@ -16,7 +16,8 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.history.generations import generations, prune, rollback
+from geolookup.history.generations import generations, rollback
+from geolookup.history.pruning import prune
 from tests.conftest import ROOT
 from tests.servers import PATIENCE, until
 from tests.store.numbered import ADDRESSES, answers_of, id_of, shared

@@ -22,7 +22,8 @@ from geolookup import publish
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
 from geolookup.dataset.files import Dataset
-from geolookup.history.generations import prune, rollback
+from geolookup.history.generations import rollback
+from geolookup.history.pruning import prune
 from geolookup.store import resolve
 from tests.cli.program import python
 from tests.conftest import build_at

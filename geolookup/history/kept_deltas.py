@@ -1,0 +1,90 @@
+"""The generations that a store keeps as deltas.
+
+::
+
+    STORE/history/GENERATION.tar.zst    a delta to another generation of the store, its successor
+
+Strategy: a delta is an archive of ``pack`` against the next generation, itself unpacked or a delta.
+So a walk from the nearest unpacked one makes any generation. Before the folder of a generation is
+removed, its delta is applied, and the digests of the result are compared. A generation that has
+both counts as unpacked: a process died between these steps, or it became current again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from geolookup.archives.extract import check_delta
+from geolookup.archives.head import Head, Header, open_archive
+from geolookup.archives.pack import write_delta
+from geolookup.dataset.manifest import is_generation
+from geolookup.filesystem import atomic
+from geolookup.filesystem.ownership import FILE_MODE, FOLDER_MODE
+from geolookup.store import pointer
+
+
+def is_unpacked(store: Path, generation: str) -> bool:
+    """Return whether a store has the folder of a generation."""
+    return Path(pointer.folder_of(store, generation)).is_dir()
+
+
+def is_delta(store: Path, generation: str) -> bool:
+    """Return whether a store keeps a generation as a delta, and does not have its folder."""
+    return not is_unpacked(store, generation) and delta_path(store, generation).is_file()
+
+
+def delta_path(store: Path, generation: str) -> Path:
+    """Return the file of the delta of a generation, existing or not."""
+    return Path(pointer.delta_of(store, generation))
+
+
+def delta_generations(store: Path) -> list[str]:
+    """Return the generations of all deltas, also of unpublished ones; other names are not ours."""
+    names = (path.name.removesuffix(pointer.DELTA_SUFFIX) for path in _history(store))
+    return sorted(filter(is_generation, names))
+
+
+def _history(store: Path) -> list[Path]:
+    try:
+        return list((store / pointer.HISTORY).iterdir())
+    except FileNotFoundError:
+        return []
+
+
+def head_of(store: Path, generation: str) -> Head:
+    """Return the head of a delta: its manifest and signature; DatasetError for a damaged one."""
+    return _heads(store, generation)[0]
+
+
+def base_of(store: Path, generation: str) -> str:
+    """Return the generation that a delta is applied to; DatasetError for a damaged delta."""
+    return _heads(store, generation)[1].base
+
+
+def _heads(store: Path, generation: str) -> tuple[Head, Header]:
+    with open_archive(delta_path(store, generation)) as (head, members):
+        if head.header is None or head.manifest.generation != generation:
+            raise members.error(f"not a delta of generation {generation}")
+        return head, head.header
+
+
+def write(store: Path, generation: str, folder: Path, base: Path) -> int:
+    """Write the delta of a generation, and check it; return its size in bytes.
+
+    ``folder`` and ``base`` are the datasets of the generation and of its successor. An existing
+    delta is replaced, in one rename. Raises DatasetError for a damaged dataset, OutputError for a
+    file that cannot be written; nothing has changed then.
+    """
+    path = delta_path(store, generation)
+    with atomic.output_errors(path):
+        path.parent.mkdir(FOLDER_MODE, exist_ok=True)
+        with atomic.staged_file(path, FILE_MODE) as fresh:
+            write_delta(fresh, folder, base)
+            with open_archive(fresh) as (head, members):
+                check_delta(head, members, folder, base)
+        return path.stat().st_size
+
+
+def remove(store: Path, generation: str) -> None:
+    """Remove the delta of a generation, if it exists."""
+    delta_path(store, generation).unlink(missing_ok=True)
