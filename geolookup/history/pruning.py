@@ -31,7 +31,7 @@ from geolookup.store.signatures import manifest_text
 
 
 @dataclass(slots=True)
-class Pruned:
+class PruneResult:
     """The outcome: the generations that were removed, or became deltas, and failures."""
 
     removed: list[str] = field(default_factory=list)
@@ -63,11 +63,11 @@ def prune(
     return pruned.removed
 
 
-def prune_store(store: Path, retention: Retention) -> Pruned:
+def prune_store(store: Path, retention: Retention) -> PruneResult:
     """Prune a store; raises DatasetError without a store, OutputError if it cannot be written."""
     with changing(store) as published:
         kept = retention.kept(published, pointer.read_changes(store))
-        pruned = Pruned()
+        pruned = PruneResult()
         pruned.removed += _remove_others(store, published, kept)
         _pack_older(store, kept, retention.unpacked(kept), pruned)
         # Generations that only a former delta needed.
@@ -133,7 +133,7 @@ def _is_disk_full(error: OutputError) -> bool:
 
 
 def _pack_older(
-    store: Path, kept: Sequence[Publication], unpacked: Collection[Publication], pruned: Pruned
+    store: Path, kept: Sequence[Publication], unpacked: Collection[Publication], pruned: PruneResult
 ) -> None:
     """Make a delta of each kept generation that does not stay unpacked, the oldest first."""
     names = {entry.generation for entry in kept}

@@ -29,7 +29,7 @@ class Retention:
         keep_for: timedelta | float | str | None = None,
         default: Retention | None = None,
     ) -> Retention:
-        """Return the retention of two options, of which at most one is given, else the default.
+        """Return the retention that one of two options states; the default without both.
 
         Raises ValueError for both, for a ``keep`` below 1 and a malformed ``keep_for``, TypeError
         for another type.
