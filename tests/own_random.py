@@ -78,7 +78,7 @@ def as_csv(listed: Sequence[Row]) -> str:
     """Return rows as a source."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(["first", "last", *CELLS])
+    writer.writerow(["first", "last", *listed[0].cells])
     for row in listed:
         writer.writerow([row.first, row.last, *row.cells.values()])
     return text.getvalue()

@@ -20,6 +20,7 @@ SYNONYMS = {
     "data/own-columns": ["custom columns", "own data", "private network", "vpn", "proxy", "tor"],
     "operate/api-keys": ["create key", "rate limit", "rate limiting", "quota", "throttling"],
     "operate/stores": ["reload", "hot reload", "rollback", "roll back"],
+    "reference/commands/history": ["past", "changes of an address", "when did it change"],
     "reference/contract#fields": ["asn", "as number", "autonomous system"],
     "reference/contract#local-time": ["timezone", "time zone"],
     "use/from-geoip2": [

@@ -59,11 +59,11 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
                     has_errors = True
                     if as_json:
                         _json(failure(type(error)))
-                    click.echo(f"geolookup: {position}: {error}{_reason(error)}", err=True)
+                    click.echo(f"geolookup: {position}: {error}{reason(error)}", err=True)
     sys.exit(1 if has_errors else 0)
 
 
-def _reason(error: AddressError) -> str:
+def reason(error: AddressError) -> str:
     """Return the special purpose that makes an address private; "" for a malformed one."""
     if not isinstance(error, PrivateAddressError):
         return ""

@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 #: For each section of the help its commands, and the module of each. The command is an attribute
 #: of the module: ``api_keys`` for ``api-keys``.
 SECTIONS: dict[str, dict[str, str]] = {
-    "Look up": {"lookup": "lookup", "explain": "explain", "fields": "info"},
+    "Look up": {
+        "lookup": "lookup",
+        "explain": "explain",
+        "history": "history",
+        "fields": "info",
+    },
     "Files and text": {
         "enrich": "enrich_files",
         "summarize": "traffic",

@@ -12,6 +12,7 @@ from types import FunctionType
 from geolookup.contract.localtime import check_database
 from geolookup.dataset.files import Dataset
 from geolookup.engine.networks import NetworkAnswers
+from geolookup.errors import DatasetError
 from geolookup.kernel import State, check_kernel
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
+    from geolookup.contract.types import FieldNames
     from geolookup.dataset.metadata import Metadata
+    from geolookup.history.timeline import History
     from geolookup.overlays import OverlaidPath
     from geolookup.signing.keys import PublicKey
     from geolookup.signing.trust import TrustedKeys
@@ -86,6 +89,35 @@ class Engine(NetworkAnswers):
         lines; ``geolookup.kernel.protocol.State`` documents its methods. Raises ClosedError.
         """
         return self._open_state()
+
+    def history(self, ip: object, *fields: FieldNames, clean: bool = False) -> History:
+        """Return when the answer for ``ip``, an address or a prefix, changed in the store.
+
+        The result has ``ip``, ``changes`` and ``first``. Changes are the newest first. Each has
+        ``since``, the time when its ``generation`` came into force, and ``before_generation``,
+        in force until ``before_until``. That is earlier than ``since`` if the generations between
+        are pruned. ``layers`` has each layer that changed: ``fields``, the values before and after
+        by path, and ``sources``, the sources that decided before and after. None is unknown.
+        ``change.fields`` has the fields of all layers. ``change.first`` and ``change.last`` are the
+        addresses: a prefix has a change for each range that changed alike.
+
+        ``first`` is the answer in the first known generation: ``since``, ``generation``, and
+        ``fields`` with the known values by path, None for a prefix.
+
+        ``fields`` of the call are names or groups of stored fields; changes of other fields are
+        left out. Rollbacks are changes, too. Each call reads the store anew. A private
+        address has the history of its private own columns. ``clean`` is described in ``lookup``.
+
+        Raises DatasetError if the engine is not of a store, or has an overlay, and for a damaged
+        generation; InvalidAddressError, PrivateAddressError; ValueError for an unknown field.
+        """
+        from geolookup.history.timeline import history
+
+        self._open_state()
+        if getattr(self._location, "overlay", None) is not None:
+            problem = "an overlay has no history"
+            raise DatasetError(self._location.path, problem, "open the store without it")
+        return history(self._location.path, ip, fields, clean=clean)
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.

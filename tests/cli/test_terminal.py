@@ -51,6 +51,11 @@ _PRINTING = {
     "follow": ("ftp://127.0.0.1/{} --store x",),
     "generations": ("{}.none",),
     "grep": ("log.txt --where location.country_code=US --dataset {}",),
+    "history": (
+        "8.8.8.8 --dataset {}.none",
+        "8.8.8.8 --dataset store",
+        "8.8.8.8 --json --dataset store",
+    ),
     "info": ("{}", "{} --json"),
     "signing-keys create": ("{}.none/key",),
     "api-keys create": ("--accounts sqlite:///accounts.db --name x --plan {}",),
@@ -127,6 +132,8 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "log.txt").write_text(f"8.8.8.8 {HOSTILE}\r\n", encoding="utf-8", newline="")
     built = run("build", f"{HOSTILE}.csv", "--output", HOSTILE, folder=folder)
     assert built.returncode == 0, built.stderr
+    stored = run("publish", HOSTILE, "--store", "store", folder=folder)
+    assert stored.returncode == 0, stored.stderr
     _create_account(folder)
     return folder
 

@@ -1,0 +1,135 @@
+"""``geolookup history``: prints when answers changed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from geolookup.cli import fail, note_age, options, table_options
+from geolookup.cli.address_input import blocks
+from geolookup.cli.command import command
+from geolookup.cli.explain import reason
+from geolookup.cli.terminal_text import value_text
+from geolookup.contract.envelope import failure, to_json
+from geolookup.contract.fields import STORED
+from geolookup.contract.paths import resolve_fields
+from geolookup.errors import AddressError, line_text
+
+if TYPE_CHECKING:
+    from geolookup.engine import Engine
+    from geolookup.history.timeline import Change, History
+
+_UNKNOWN = "unknown"
+_COUNTRY = "location.country_code"
+#: The digits of a generation that are printed; --json has all. The width of names.
+_DIGITS, _WIDTH = 12, 28
+
+
+@command("history", "Show when an answer changed.")
+@click.argument("addresses", metavar="IP|PREFIX...", nargs=-1, required=True)
+@options.dataset
+@options.age_notice
+@options.fields("compare", "all")
+@table_options.clean
+@options.as_json("Print one line of JSON for each IP or PREFIX.")
+def history(
+    addresses: tuple[str, ...],
+    dataset: str | None,
+    paths: tuple[str, ...],
+    clean: bool,
+    as_json: bool,
+) -> None:
+    """Print each change of the answer for IP in a store, and the sources that decided it.
+
+    The changes are the newest first, as in `geolookup generations`: reading down leads
+    from today's answer back to the first known one. That answer is printed last. A change
+    begins with the time when its generation came into force. Each field has its value
+    before and after, and each layer the deciding source. If the country changed, fields
+    that follow from it are left out; --json has them. For a PREFIX such as 8.8.8.0/24
+    there is a change for each range that changed alike.
+
+    Rollbacks are changes, too. Generations that were pruned are unknown.
+    For -, it reads addresses and prefixes from standard input, one per line.
+
+    Exits with 0 if every IP was looked up, 1 if one is malformed, or private without
+    private own columns, and 2 for misuse or an unusable store.
+
+    Example: geolookup history 8.8.8.8 --dataset /srv/geo
+    """
+    show = _json if as_json else partial(_text, every=bool(paths))
+    has_errors = False
+    with options.open_dataset(dataset) as engine:
+        fields = _fields(engine, paths)
+        note_age(engine)
+        for block in blocks(addresses, clean=False):
+            for position, address in zip(block.positions(), block.addresses(), strict=True):
+                try:
+                    show(engine.history(address, *fields, clean=clean))
+                except AddressError as error:
+                    has_errors = True
+                    if as_json:
+                        click.echo(to_json(failure(type(error))))
+                    click.echo(f"geolookup: {position}: {error}{reason(error)}", err=True)
+    sys.exit(1 if has_errors else 0)
+
+
+def _fields(engine: Engine, paths: tuple[str, ...]) -> list[Any]:
+    """Return the paths of stored fields; exits with 2 for another name."""
+    try:
+        fields = resolve_fields(paths, engine.snapshot().dataset.schema.stored, "--fields")
+    except ValueError as error:
+        fail(str(error))
+    return [field.path for field in fields]
+
+
+def _json(history: History) -> None:
+    click.echo(to_json(asdict(history)))
+
+
+def _text(history: History, *, every: bool) -> None:
+    click.echo("\n".join(map(line_text, _lines(history, every=every))))
+
+
+def _lines(history: History, *, every: bool) -> Iterator[str]:
+    """Yield the lines of a history; with ``every`` no field is left out."""
+    yield history.ip
+    for change in history.changes:
+        yield from _change_lines(change, every=every)
+    first = history.first
+    answered = "first known answer" if history.changes else "no change since"
+    yield f"{first.since}  {answered}, generation {first.generation[:_DIGITS]}"
+    for path, value in (first.fields or {}).items():
+        if every or not _follows(path):
+            yield f"  {path:<{_WIDTH}} {value_text(value)}"
+
+
+def _change_lines(change: Change, *, every: bool) -> Iterator[str]:
+    addresses = f", {change.first}-{change.last}" if change.first != change.last else ""
+    yield f"{change.since}  generation {change.generation[:_DIGITS]}{addresses}"
+    if change.before_until != change.since:
+        yield f"  {'unknown from':<{_WIDTH}} {change.before_until}: pruned"
+    hides = not every and _COUNTRY in change.fields
+    for layer, changed in change.layers.items():
+        for path, pair in changed.fields.items():
+            if not (hides and _follows(path)):
+                yield f"  {path:<{_WIDTH}} {_before_after(*map(_value, pair))}"
+        sources = [source or _UNKNOWN for source in changed.sources]
+        yield f"  {'source of ' + layer:<{_WIDTH}} {_before_after(*sources)}"
+
+
+def _before_after(before: str, after: str) -> str:
+    return after if before == after else f"{before} -> {after}"
+
+
+def _value(value: Any) -> str:
+    return _UNKNOWN if value is None else value_text(value)
+
+
+def _follows(path: str) -> bool:
+    """Return whether a field follows from the country."""
+    return any(field.path == path and not field.source_column for field in STORED)

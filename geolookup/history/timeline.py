@@ -1,0 +1,146 @@
+"""When answers changed: the generations of a store, each compared with the one before.
+
+Strategy: the changes of the current generation (``in_force``) are read from the newest back. The
+answers of each two neighbours are compared where the question lies. The answer in the first known
+generation is today's with all changes undone: no old generation is opened for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+from geolookup.contract.address import canonical
+from geolookup.contract.gregorian import timestamp
+from geolookup.contract.paths import names_of, resolve_fields
+from geolookup.errors import DatasetError, PrivateAddressError
+from geolookup.history.differences import Difference, Generation, LayerChange, between, selected
+from geolookup.history.question import Question, read_question
+from geolookup.history.unpacked import open_unpacked
+from geolookup.store import pointer
+from geolookup.store.in_force import Period, periods
+from geolookup.store.resolve import fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the answers for adjacent addresses."""
+
+    since: str  # when the generation came into force, ISO 8601 in UTC
+    generation: str  # its id
+    before_generation: str  # the one that was in force before
+    before_until: str  # until when; earlier than ``since`` if the generations between are pruned
+    first: str  # the addresses, both ends included
+    last: str
+    layers: Mapping[str, LayerChange]  # those with fields that differ
+
+    @property
+    def fields(self) -> dict[str, tuple[Any, Any]]:
+        """The value before and after of each field that differs, by path; None is unknown."""
+        layers = self.layers.values()
+        return {path: pair for layer in layers for path, pair in layer.fields.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class FirstAnswer:
+    """The answer in the first known generation."""
+
+    since: str  # when the generation came into force, ISO 8601 in UTC
+    generation: str
+    fields: Mapping[str, Any] | None  # by path, the known values; None for a prefix
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """How the answer for an address or a prefix changed."""
+
+    ip: str  # the address or the prefix
+    changes: tuple[Change, ...]  # the newest first
+    first: FirstAnswer
+
+
+def history(store: str, ip: object, names: tuple[object, ...], *, clean: bool) -> History:
+    """Return the history of an address or a prefix in a store; see ``Engine.history``."""
+    question = read_question(ip, clean=clean)
+    while True:
+        # The same fingerprint after an error: no generation was removed meanwhile.
+        seen = fingerprint(store)
+        try:
+            return _history(store, question, names_of(names))
+        except DatasetError:
+            if fingerprint(store) == seen:
+                raise
+
+
+def _history(store: str, question: Question, names: tuple[object, ...]) -> History:
+    known = _known_periods(store)
+    generations = _Generations(store)
+    newest = generations.generation(known[0].generation)
+    paths = None
+    if names:
+        paths = {field.path for field in resolve_fields(names, newest.schema.stored, "history")}
+    changes: list[Change] = []
+    values = {} if question.is_prefix else newest.values(question.family, question.first)
+    for after, before in pairwise(known):
+        for difference in generations.differences(
+            before.generation, after.generation, question, paths
+        ):
+            changes.append(_change(before, after, difference))
+            values.update({path: pair[0] for path, pair in changes[-1].fields.items()})
+    if question.is_private and not changes and not newest.schema.private_layers:
+        raise PrivateAddressError(question.address)
+    first = {
+        path: value
+        for path, value in values.items()
+        if value is not None and (paths is None or path in paths)
+    }
+    since = _text(known[-1].begin)
+    answer = FirstAnswer(since, known[-1].generation, None if question.is_prefix else first)
+    return History(question.text, tuple(changes), answer)
+
+
+def _known_periods(store: str) -> list[Period]:
+    """Return the periods whose generation the store has, the newest first."""
+    kept = {entry.generation for entry in pointer.read_existing(store)}
+    return [period for period in reversed(periods(store)) if period.generation in kept]
+
+
+class _Generations:
+    """The generations of a store, opened when they are needed."""
+
+    def __init__(self, store: str) -> None:
+        self._store = store
+        self._open: dict[str, Generation] = {}
+
+    def generation(self, generation: str) -> Generation:
+        if generation not in self._open:
+            self._open[generation] = Generation(open_unpacked(self._store, generation))
+        return self._open[generation]
+
+    def differences(
+        self, before: str, after: str, question: Question, paths: Collection[str] | None
+    ) -> list[Difference]:
+        if before == after:  # another one between them is pruned
+            return []
+        listed = between(self.generation(before), self.generation(after), question)
+        return selected(listed, paths)
+
+
+def _change(before: Period, after: Period, difference: Difference) -> Change:
+    first, last = (canonical(difference.family, end) for end in (difference.first, difference.last))
+    return Change(
+        since=_text(after.begin),
+        generation=after.generation,
+        before_generation=before.generation,
+        before_until=_text(after.begin if before.end is None else before.end),
+        first=first,
+        last=last,
+        layers=difference.layers,
+    )
+
+
+def _text(second: int) -> str:
+    return timestamp(datetime.fromtimestamp(second, UTC))

@@ -1,0 +1,90 @@
+"""The history of addresses by full copies of all generations: the slow, plain answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import geolookup
+from geolookup.contract.fields import STORED, value_in
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import PrivateAddressError
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+
+class CopyAnswer(NamedTuple):
+    """The answer of a full copy: values by path, source and fields by layer."""
+
+    values: Mapping[str, Any]
+    sources: Mapping[str, str | None]
+    layer_of: Mapping[str, str]
+
+
+class SlowChange(NamedTuple):
+    """A change: its generations, the ends of its addresses, and what differs."""
+
+    before: str
+    after: str
+    first: str
+    last: str
+    fields: Mapping[str, tuple[Any, Any]]
+    sources: Mapping[str, tuple[Any, Any]]
+
+
+@cache
+def answer_of(copy: Path, address: Address) -> CopyAnswer:
+    with geolookup.open(copy) as engine:
+        schema = engine.snapshot().dataset.schema
+        try:
+            data: Any = engine.data(address)
+            values = {field.path: value_in(data, field) for field in STORED}
+        except PrivateAddressError:
+            values = {field.path: None for field in STORED}
+        own = engine.own(address) if schema.own else {}
+        values |= {f"own.{name}": value for name, value in (own or {}).items()}
+        try:
+            layers = engine.explain(address)["layers"]
+        except PrivateAddressError:
+            layers = {}
+    sources = {layer: item and item["source"] for layer, item in layers.items()}
+    return CopyAnswer(values, sources, {field.path: field.layer for field in schema.stored})
+
+
+def changes(copies: Sequence[Path], addresses: Sequence[Address]) -> list[SlowChange]:
+    """Return the changes of adjacent addresses, the newest first.
+
+    ``copies`` are the datasets in force, the oldest first.
+    """
+    listed: list[SlowChange] = []
+    for before, after in reversed(list(pairwise(copies))):
+        ids = read_manifest(before).generation, read_manifest(after).generation
+        joined: list[SlowChange] = []
+        following: Address | None = None  # the address after the last of ``joined``
+        for address in addresses:
+            fields, sources = _differ(answer_of(before, address), answer_of(after, address))
+            if not fields:
+                continue
+            change = SlowChange(*ids, str(address), str(address), fields, sources)
+            if joined and following == address and joined[-1][4:] == change[4:]:
+                change = joined.pop()._replace(last=str(address))
+            joined.append(change)
+            following = address + 1
+        listed += joined
+    return listed
+
+
+def _differ(before: CopyAnswer, after: CopyAnswer) -> tuple[dict[str, Any], dict[str, Any]]:
+    fields, sources = {}, {}
+    layer_of = {**before.layer_of, **after.layer_of}
+    for path, layer in layer_of.items():
+        pair = before.values.get(path), after.values.get(path)
+        if pair[0] != pair[1]:
+            fields[path] = pair
+            sources[layer] = before.sources.get(layer), after.sources.get(layer)
+    return fields, sources
