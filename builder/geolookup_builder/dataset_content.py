@@ -39,13 +39,13 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
 
 def _interned(overlaid: OverlaidSources) -> tuple[InternedContent, dict[str, pa.Table]]:
     """Return the rows, numbered, and the tables of the rows behind them; release the sources."""
-    reference, finders = overlaid.reference, overlaid.finders
+    reference, finders, columns = overlaid.reference, overlaid.finders, overlaid.columns
     interned = intern(
         *(overlaid.partitions, overlaid.layers, reference, finders, overlaid.report),
-        overlaid.plan.fields,
+        *(columns, overlaid.plan.fields),
     )
     _check_fields(overlaid, interned)
-    interned = row_numbers.as_in_previous(interned, overlaid.previous)
+    interned = row_numbers.as_in_previous(interned, overlaid.previous, columns)
     explanation = {}
     if overlaid.deciding_rows is not None:
         explanation = overlaid.deciding_rows.tables(overlaid.layers)
@@ -68,7 +68,10 @@ def _tables(
 ) -> tuple[dict[str, pa.Table], Origins]:
     """Return the tables by file name, and the sources of the manifest."""
     if overlaid.below is None:
-        content = tables(interned, overlaid.reference, overlaid.plan.schema, _countries(overlaid))
+        countries = _countries(overlaid)
+        content = tables(
+            *(interned, overlaid.reference, overlaid.plan.schema, countries, overlaid.columns)
+        )
         full = with_datasets(interned.provenance, overlaid.origins)
     else:
         above = tables(interned, overlaid.reference, overlaid.plan.schema)
@@ -76,7 +79,7 @@ def _tables(
         content, full = splice(interned, above, overlaid.below, schema, sources)
         overlaid.below.tables.release()
     origins = resolve(overlaid.plan.path, full, overlaid.origins)
-    return content | provenance_tables(origins.provenance), origins
+    return content | provenance_tables(origins.provenance, overlaid.columns), origins
 
 
 def _countries(overlaid: OverlaidSources) -> list[CountryRecord]:

@@ -38,6 +38,30 @@ def factorize(columns: Sequence[NDArray[np.generic]]) -> tuple[Codes, I64]:
     raise AssertionError("64 different hashes collided")
 
 
+class DistinctRows:
+    """Numbers the distinct rows of integer columns in order of first appearance, in chunks.
+
+    Row 0 is 0 in all columns. ``columns`` has the distinct rows so far.
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.columns = [np.zeros(1, np.int32)] * columns
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def number(self, chunk: Sequence[Codes]) -> Codes:
+        """Return the number of each row of a chunk."""
+        codes, first = factorize(chunk)
+        pairs = zip(self.columns, chunk, strict=True)
+        joined = [np.concatenate([known, column[first]]) for known, column in pairs]
+        size = len(self)
+        # The known rows come first: they keep their numbers.
+        numbers, first = factorize(joined)
+        self.columns = [column[first] for column in joined]
+        return numbers[size:][codes]
+
+
 def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
     """Return keys of the rows: each column takes as many bits as its range of values.
 

@@ -10,20 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
 
 from geolookup.contract.fields import LOCATION, NETWORK, OWN, PLACE_MEMBERS
-from geolookup.dataset.intervals import I64, Addresses
+from geolookup.dataset.intervals import I64, U8, Addresses, Bools
 from geolookup.parallel import alongside
 from geolookup_builder.build_report import BuildReport
+from geolookup_builder.columns import Columns
 from geolookup_builder.complete import Locations, complete
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.factorize import Codes, factorize
-from geolookup_builder.flatten import changes
-from geolookup_builder.layer_values import UNKNOWN, LayerValues
-from geolookup_builder.layers import LayerPartition, Provenance, forget, provenance
+from geolookup_builder.factorize import Codes, DistinctRows, factorize
+from geolookup_builder.joined_intervals import JoinedIntervals
+from geolookup_builder.layer_values import UNKNOWN, LayerValues, Tuples
+from geolookup_builder.layers import LayerPartition, Provenance
 from geolookup_builder.values import Reference
 
 
@@ -66,34 +68,70 @@ def intern(
     reference: Reference,
     finders: Sequence[Finder],
     report: BuildReport,
+    columns: Columns,
     fields: frozenset[str] | None = None,
 ) -> InternedContent:
     """Return the rows that ``partitions`` (by family) uses, and its intervals by row number.
 
     With ``fields`` the rows have only these fields.
     """
+    sources = {layer: values.source_numbers() for layer, values in layers.items()}
     if fields is not None:
-        partitions = _without_others(partitions, layers, fields)
-    size = sum(len(partition.starts) for partition in partitions.values())
-    tables = _layers_of_tables(layers)
-    with (
-        alongside(partial(_rows_of_layers, partitions, tables), size) as get_rows,
-        alongside(partial(_provenance, partitions, layers), size) as get_sources,
-    ):
-        location, locations = _locations(
-            partitions, layers[LOCATION], reference, finders, report, fields
-        )
-        distinct = get_rows()
-    sources = get_sources()
+        _keep(layers, fields, sources)
+    used = {layer: _in_use(partitions, values, columns) for layer, values in layers.items()}
+    tuples, of_number = layers[LOCATION].of_used(used[LOCATION])
+    locations = complete(tuples, reference, finders, report)
+    if fields is not None:
+        locations = locations.keep(fields)
+    places, first = factorize(
+        [locations.country, locations.zone, *locations.tuples.codes(*PLACE_MEMBERS)]
+    )
+    of_number = places[of_number]
     if fields is not None:
         layers[LOCATION].keep(fields)
-        sources = _provenance(_without_locations(partitions, location), layers)
-    rows = {LOCATION: location, **{table: numbers for table, (numbers, _) in distinct.items()}}
-    families, order = _by_use(_coalesce(partitions, rows))
-    taken = {table: values.take(order[table]) for table, (_, values) in distinct.items()}
+        sources[LOCATION][: len(of_number)][of_number == UNKNOWN] = 0
+    rows = {LOCATION: _Rows({LOCATION: of_number})}
+    of_layers = {}
+    for table, of_table in _layers_of_tables(layers).items():
+        of_layers[table] = {values.layer: values.of_used(used[values.layer]) for values in of_table}
+        rows[table] = _Rows({layer: numbers for layer, (_, numbers) in of_layers[table].items()})
+    size = sum(len(partition.starts) for partition in partitions.values())
+    with alongside(partial(_provenance, partitions, sources, columns), size) as get_sources:
+        families = {
+            family: _numbered(family, partition, rows, columns)
+            for family, partition in partitions.items()
+        }
+    families, order = _by_use(families, rows, columns)
+    tables = {
+        table: _table(of_layers[table], rows[table].distinct, order[table]) for table in of_layers
+    }
+    places_in_order = first[rows[LOCATION].distinct[LOCATION][order[LOCATION]]]
     return InternedContent(
-        families, locations.take(order[LOCATION]), taken[NETWORK], taken.get(OWN), sources
+        families, locations.take(places_in_order), tables[NETWORK], tables.get(OWN), get_sources()
     )
+
+
+def _keep(
+    layers: Mapping[str, LayerValues], fields: frozenset[str], sources: Mapping[str, U8]
+) -> None:
+    """Drop the other fields, but of locations; a number without a value has no source."""
+    for layer, values in layers.items():
+        if layer != LOCATION and not fields.issuperset(values.names):
+            sources[layer][~values.keep(fields)] = 0
+
+
+def _in_use(
+    partitions: Mapping[int, LayerPartition], values: LayerValues, columns: Columns
+) -> Bools:
+    """Mark the numbers of a layer that intervals have, and UNKNOWN."""
+    is_used = np.zeros(values.size, bool)
+    is_used[UNKNOWN] = True
+    if values.size > 1:  # most layers of most recipes have no value
+        for partition in partitions.values():
+            numbers = partition.numbers[values.layer]
+            for part in columns.chunks(len(numbers)):
+                is_used[numbers[part]] = True
+    return is_used
 
 
 def _layers_of_tables(layers: Mapping[str, LayerValues]) -> dict[str, list[LayerValues]]:
@@ -106,95 +144,106 @@ def _layers_of_tables(layers: Mapping[str, LayerValues]) -> dict[str, list[Layer
     return by_table
 
 
-def _coalesce(
-    partitions: Mapping[int, LayerPartition], rows: Mapping[str, Codes]
-) -> dict[int, FamilyIntervals]:
-    """Return the intervals of each family, those with equal rows joined."""
-    families, begin = {}, 0
-    # The arrays hold the IPv4 intervals, then the IPv6 intervals.
-    for family, partition in partitions.items():
-        part = slice(begin, begin + len(partition.starts))
-        of_family = {table: numbers[part] for table, numbers in rows.items()}
-        keep = changes(*of_family.values())
-        kept = {table: numbers[keep] for table, numbers in of_family.items()}
-        families[family] = FamilyIntervals(partition.starts[keep], kept)
-        begin = part.stop
-    return families
+class _Rows:
+    """The rows of one table, numbered in order of first appearance, and their uses."""
+
+    def __init__(self, of_numbers: Mapping[str, Codes]) -> None:
+        #: By layer, the tuple of each number; layers without a value are left out.
+        self._of_numbers = {layer: of for layer, of in of_numbers.items() if of.any()}
+        self._layers = [*of_numbers]
+        self._distinct = DistinctRows(len(self._of_numbers))
+        self._uses = np.zeros(1, np.int64)
+
+    @property
+    def distinct(self) -> dict[str, Codes]:
+        """By layer, the tuple of each row."""
+        known = dict(zip(self._of_numbers, self._distinct.columns, strict=True))
+        none = np.zeros(len(self._uses), np.int32)
+        return {layer: known.get(layer, none) for layer in self._layers}
+
+    def of(self, numbers: Mapping[str, Codes]) -> Codes:
+        """Return the row of each interval of a chunk from its numbers by layer."""
+        if not self._of_numbers:
+            return np.zeros(len(numbers[self._layers[0]]), np.int32)
+        return self._distinct.number([of[numbers[layer]] for layer, of in self._of_numbers.items()])
+
+    def count(self, rows: Codes) -> None:
+        """Count the uses of rows."""
+        uses = np.bincount(rows, minlength=len(self._uses))
+        uses[: len(self._uses)] += self._uses
+        self._uses = uses
+
+    def by_use(self) -> tuple[Codes, I64]:
+        """Return a new number for each row, by how often it is used, and the rows in that order.
+
+        The unknown row stays row 0; equal counts stay in their order.
+        """
+        uses = self._uses.copy()
+        uses[UNKNOWN] = len(uses) + uses.sum()  # more than any other row
+        order = np.argsort(-uses, kind="stable")
+        # Uses 9 2 7 2: order 0 2 1 3, so rows 0, 1, 2 and 3 get the numbers 0, 2, 1 and 3.
+        numbers = np.empty(len(order), np.int32)
+        numbers[order] = np.arange(len(order), dtype=np.int32)
+        return numbers, order
+
+
+def _numbered(
+    family: int, partition: LayerPartition, rows: Mapping[str, _Rows], columns: Columns
+) -> FamilyIntervals:
+    """Return the intervals of a family by row; those with equal rows are joined."""
+    kinds = dict.fromkeys(rows, np.int32)
+    joined = JoinedIntervals(columns, family, len(partition.starts), kinds)
+    for part in columns.chunks(len(partition.starts)):
+        numbers = {layer: codes[part] for layer, codes in partition.numbers.items()}
+        chunk = _of_chunk(rows, numbers, part.stop - part.start)
+        for table, kept in joined.append(partition.starts[part], chunk).items():
+            rows[table].count(kept)
+    return FamilyIntervals(*joined.finish())
+
+
+def _of_chunk(
+    rows: Mapping[str, _Rows], numbers: Mapping[str, Codes], size: int
+) -> dict[str, Codes]:
+    """Return, by table, the row of each interval of a chunk."""
+    others = {table: of_table for table, of_table in rows.items() if table != LOCATION}
+
+    def of_others() -> dict[str, Codes]:
+        return {table: of_table.of(numbers) for table, of_table in others.items()}
+
+    with alongside(of_others, size) as get_others:
+        location = rows[LOCATION].of(numbers)
+    return {LOCATION: location, **get_others()}
 
 
 def _provenance(
-    partitions: Mapping[int, LayerPartition], layers: Mapping[str, LayerValues]
+    partitions: Mapping[int, LayerPartition], sources: Mapping[str, U8], columns: Columns
 ) -> dict[int, Provenance]:
-    return {family: provenance(partition, layers) for family, partition in partitions.items()}
+    """Return the sources of the layers by family, from the source of each number."""
+    stated = {layer: of_number for layer, of_number in sources.items() if of_number.any()}
+    stated = stated or dict(islice(sources.items(), 1))
+    families = {}
+    for family, partition in partitions.items():
+        size = len(partition.starts)
+        joined = JoinedIntervals(columns, family, size, dict.fromkeys(stated, np.uint8))
+        for part in columns.chunks(size):
+            numbers = partition.numbers
+            of_layers = {layer: of[numbers[layer][part]] for layer, of in stated.items()}
+            joined.append(partition.starts[part], of_layers)
+        starts, of_stated = joined.finish()
+        unknown = np.broadcast_to(np.uint8(0), len(starts))
+        families[family] = Provenance(starts, dict.fromkeys(sources, unknown) | of_stated)
+    return families
 
 
-def _without_others(
-    partitions: Mapping[int, LayerPartition],
-    layers: Mapping[str, LayerValues],
-    fields: frozenset[str],
-) -> Mapping[int, LayerPartition]:
-    """Drop the other fields, but of locations; a layer without a value becomes unknown."""
-    for layer, values in layers.items():
-        if layer == LOCATION or fields.issuperset(values.names):
-            continue
-        is_known = values.keep(fields)
-        partitions = {
-            family: forget(partition, layer, is_known[partition.numbers[layer]])
-            for family, partition in partitions.items()
-        }
-    return partitions
-
-
-def _without_locations(
-    partitions: Mapping[int, LayerPartition], rows: Codes
-) -> Mapping[int, LayerPartition]:
-    """Make the location unknown in the intervals with row 0, IPv4 before IPv6."""
-    parts = np.split(rows != UNKNOWN, [len(partitions[4].starts)])
-    return {
-        family: forget(partition, LOCATION, is_known)
-        for (family, partition), is_known in zip(partitions.items(), parts, strict=True)
-    }
-
-
-def _locations(
-    partitions: Mapping[int, LayerPartition],
-    values: LayerValues,
-    reference: Reference,
-    finders: Sequence[Finder],
-    report: BuildReport,
-    fields: frozenset[str] | None,
-) -> tuple[Codes, Locations]:
-    tuples, numbers = values.in_use(numbers_of(partitions, LOCATION))
-    locations = complete(tuples, reference, finders, report)
-    if fields is not None:
-        locations = locations.keep(fields)
-    columns = [locations.country, locations.zone, *locations.tuples.codes(*PLACE_MEMBERS)]
-    rows, first = _rows_by_appearance(columns, numbers)
-    # Without UNKNOWN: ``numbers_of`` puts it first.
-    return rows[numbers[1:]], locations.take(first)
-
-
-def _rows_of_layers(
-    partitions: Mapping[int, LayerPartition], tables: Mapping[str, list[LayerValues]]
-) -> dict[str, tuple[Codes, pa.Table]]:
-    """Return, by table, the row of each interval, and the rows by source column."""
-    return {table: _distinct_rows(partitions, layers) for table, layers in tables.items()}
-
-
-def _distinct_rows(
-    partitions: Mapping[int, LayerPartition], layers: Sequence[LayerValues]
-) -> tuple[Codes, pa.Table]:
-    tuples, codes = [], []
-    for layer in layers:
-        of_layer, numbers = layer.in_use(numbers_of(partitions, layer.layer))
-        tuples.append(of_layer)
-        codes.append(numbers)
-    rows, first = factorize(codes)
-    columns = {}
-    for values, numbers in zip(tuples, codes, strict=True):
-        distinct = values.take(numbers[first])
-        columns.update({name: distinct.values(name) for name in distinct.fields})
-    return rows[1:], pa.table(columns)
+def _table(
+    of_layers: Mapping[str, tuple[Tuples, Codes]], distinct: Mapping[str, Codes], order: I64
+) -> pa.Table:
+    """Return the rows of a table in an order, by source column."""
+    values = {}
+    for layer, (tuples, _) in of_layers.items():
+        rows = tuples.take(distinct[layer][order])
+        values.update({name: rows.values(name) for name in rows.fields})
+    return pa.table(values)
 
 
 def numbers_of(partitions: Mapping[int, LayerPartition], layer: str) -> Codes:
@@ -205,48 +254,24 @@ def numbers_of(partitions: Mapping[int, LayerPartition], layer: str) -> Codes:
     return np.concatenate([np.array([UNKNOWN], np.int32), *parts])
 
 
-def _rows_by_appearance(columns: list[Codes], numbers: Codes) -> tuple[Codes, I64]:
-    """Number distinct tuples in order of first appearance in ``numbers``; these begin with 0.
-
-    Return the number of each tuple, and the tuple of each number.
-    """
-    # Example: tuples 1 and 3 became equal by enrichment, and the intervals have 0, 2, 3, 1.
-    same, first = factorize(columns)  # 0, 1, 2, 1 and 0, 1, 2
-    tuples = same[numbers]  # 0, 2, 1, 1
-    appearance, _ = factorize([tuples])  # 0, 1, 2, 2: so the tuples get 0, 2, 1, 2
-    by_tuple = np.zeros(len(first), np.int32)
-    by_tuple[tuples] = appearance
-    order = np.empty(len(first), np.int64)
-    order[by_tuple] = first
-    return by_tuple[same], order
-
-
 def _by_use(
-    families: Mapping[int, FamilyIntervals],
+    families: Mapping[int, FamilyIntervals], rows: Mapping[str, _Rows], columns: Columns
 ) -> tuple[dict[int, FamilyIntervals], dict[str, I64]]:
     """Return the intervals with rows numbered by use, and by table its rows in that order."""
-    tables = families[4].rows
-    new = {
-        table: _numbers_by_use([part.rows[table] for part in families.values()]) for table in tables
-    }
-    numbered = {
-        family: FamilyIntervals(
-            part.starts, {table: new[table][0][rows] for table, rows in part.rows.items()}
-        )
-        for family, part in families.items()
-    }
+    new = {table: of_table.by_use() for table, of_table in rows.items()}
+    numbers = {table: of_table for table, (of_table, _) in new.items()}
+    numbered = renumbered(families, numbers, columns)
     return numbered, {table: order for table, (_, order) in new.items()}
 
 
-def _numbers_by_use(rows: list[Codes]) -> tuple[Codes, I64]:
-    """Return a new number for each row, by how often the row occurs, and the rows in that order.
-
-    The unknown row stays row 0; equal counts stay in their order.
-    """
-    uses = np.bincount(np.concatenate(rows))
-    uses[UNKNOWN] = len(uses) + uses.sum()  # more than any other row
-    order = np.argsort(-uses, kind="stable")
-    # Uses 9 2 7 2: order 0 2 1 3, so rows 0, 1, 2 and 3 get the numbers 0, 2, 1 and 3.
-    numbers = np.empty(len(order), np.int32)
-    numbers[order] = np.arange(len(order), dtype=np.int32)
-    return numbers, order
+def renumbered(
+    families: Mapping[int, FamilyIntervals], numbers: Mapping[str, Codes], columns: Columns
+) -> dict[int, FamilyIntervals]:
+    """Return the intervals with a new number for each row of each table."""
+    return {
+        family: FamilyIntervals(
+            part.starts,
+            {table: columns.looked_up(numbers[table], rows) for table, rows in part.rows.items()},
+        )
+        for family, part in families.items()
+    }

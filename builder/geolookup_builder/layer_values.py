@@ -126,11 +126,11 @@ class LayerValues:
         """Assign the following numbers to the next source of the recipe."""
         self.begins.append(self.size)
 
-    def sources(self, numbers: Codes) -> NDArray[np.uint8]:
+    def source_numbers(self) -> NDArray[np.uint8]:
         """Return the source (from 1) of each number; 0 for UNKNOWN."""
         # Begins 1, 4, 4 and size 9: 1 to 3 are of source 1, none of source 2, 4 to 8 of source 3.
         sizes = np.diff([UNKNOWN, *self.begins, self.size])
-        return np.repeat(np.arange(len(sizes)).astype(np.uint8), sizes)[numbers]
+        return np.repeat(np.arange(len(sizes)).astype(np.uint8), sizes)
 
     def add(self, tuples: Distinct) -> Codes:
         """Add the tuples of a batch; return the number of each of its rows."""
@@ -165,31 +165,30 @@ class LayerValues:
 
     def in_use(self, numbers: NDArray[np.integer]) -> tuple[Tuples, Codes]:
         """Return the distinct tuples in use, unknown first, and the tuple of each number."""
-        used, index = _distinct(numbers)
+        is_used = np.zeros(int(numbers.max(initial=UNKNOWN)) + 1, bool)
+        is_used[UNKNOWN] = True
+        is_used[numbers] = True
+        tuples, of_number = self.of_used(is_used)
+        return tuples, of_number[numbers]
+
+    def of_used(self, is_used: Bools) -> tuple[Tuples, Codes]:
+        """Return the distinct tuples of the marked numbers; UNKNOWN, the first, is marked.
+
+        Also return the tuple of each number up to the last that may be marked; 0 if it is not.
+        """
+        of_number = np.zeros(len(is_used), np.int32)
+        used = np.flatnonzero(is_used)
         if len(used) == 1:  # as most layers of most recipes
-            return Tuples({name: self._nulls(1, name) for name in self.names}), index
+            return Tuples({name: self._nulls(1, name) for name in self.names}), of_number
         tuples = self.tuples()
         if len(used) < self.size:
             tuples = tuples.take(used)
-        same, first = factorize(tuples.codes())
-        if len(first) == len(same):  # all differ
-            return tuples, index
-        return tuples.take(first), same[index]
+        of_number[used], first = factorize(tuples.codes())
+        # All differ: the tuples are not copied.
+        return tuples if len(first) == len(used) else tuples.take(first), of_number
 
     def _nulls(self, size: int, name: str) -> Column:
         return _nulls(size, value_type(self.schema.by_source_column[name]))
-
-
-def _distinct(numbers: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
-    """Return the distinct numbers (always with UNKNOWN), and the index of each among them."""
-    flags = np.zeros(int(numbers.max(initial=UNKNOWN)) + 1, bool)
-    flags[numbers] = True
-    flags[UNKNOWN] = True
-    if flags.all():
-        return np.arange(len(flags)), numbers.astype(np.int32, copy=False)
-    # Numbers 0 5 5 2: 0, 2 and 5 are distinct, with the indices 0 2 2 1.
-    index = np.cumsum(flags, dtype=np.int32) - np.int32(1)
-    return np.flatnonzero(flags), index[numbers]
 
 
 def _nulls(size: int, kind: pa.DataType) -> Column:

@@ -24,7 +24,7 @@ from geolookup.contract.special import Range
 from geolookup.dataset.intervals import I64, Addresses, Bools, count_addresses, cut_at, overlay
 from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Intervals, changes, coalesce
-from geolookup_builder.layer_values import UNKNOWN, LayerValues
+from geolookup_builder.layer_values import UNKNOWN
 
 _NO_SOURCE = 0
 #: The number of addresses decided: by layer, then by "ipv4" and "ipv6".
@@ -118,12 +118,6 @@ def restrict(partition: LayerPartition, kept: Intervals) -> LayerPartition:
     return _coalesce(LayerPartition(starts, numbers))
 
 
-def forget(partition: LayerPartition, layer: str, is_known: Bools) -> LayerPartition:
-    """Make a layer unknown in the intervals that are not marked."""
-    numbers = {**partition.numbers, layer: partition.numbers[layer] * is_known}
-    return LayerPartition(partition.starts, numbers)
-
-
 def insert(starts: Addresses, at: I64, values: Addresses) -> Addresses:
     """Return the starts with others inserted before the indices ``at``."""
     low = np.insert(starts.low, at, values.low)
@@ -157,14 +151,6 @@ class Provenance:
 
     starts: Addresses
     sources: dict[str, NDArray[np.unsignedinteger]]  # from 1; 0: the layer is unknown
-
-
-def provenance(partition: LayerPartition, layers: Mapping[str, LayerValues]) -> Provenance:
-    """Return the provenance of the merged layers."""
-    sources = {layer: layers[layer].sources(codes) for layer, codes in partition.numbers.items()}
-    keep = changes(*sources.values())
-    columns = {layer: numbers[keep] for layer, numbers in sources.items()}
-    return Provenance(partition.starts[keep], columns)
 
 
 def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]:

@@ -15,6 +15,7 @@ from geolookup.remote.key import Mask, mask_of
 from geolookup.signing.keys import PrivateKey
 from geolookup_builder import expected_rows
 from geolookup_builder.build_report import BuildReport, SourceReport
+from geolookup_builder.columns import IN_MEMORY
 from geolookup_builder.datasets import layers
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
@@ -73,6 +74,7 @@ class OverlaidSources:
         layers = plan.schema.layers
         self.layers = {layer: LayerValues(layer, plan.schema) for layer in layers}
         self.partitions = {family: nothing(family, layers) for family in (4, 6)}
+        self.columns = IN_MEMORY  # where the steps after the overlay put their columns
         self.deciding_rows = DecidingRows() if plan.explains_rows else None
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))

@@ -26,9 +26,10 @@ from geolookup.contract.fields import LOCATION, NETWORK, OWN, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import I64
 from geolookup.parallel import alongside
+from geolookup_builder.columns import Columns
 from geolookup_builder.complete import Locations
 from geolookup_builder.factorize import Codes, factorize
-from geolookup_builder.intern import FamilyIntervals, InternedContent
+from geolookup_builder.intern import InternedContent, renumbered
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.previous_dataset import Previous, with_successors
 
@@ -94,7 +95,9 @@ _Row = TypeVar("_Row")
 _COUNTRY = ("country_code", "continent_code")
 
 
-def as_in_previous(interned: InternedContent, previous: Previous) -> InternedContent:
+def as_in_previous(
+    interned: InternedContent, previous: Previous, columns: Columns
+) -> InternedContent:
     """Return the same content, with the row numbers of the previous dataset."""
     if not previous.batches:
         return interned
@@ -105,13 +108,7 @@ def as_in_previous(interned: InternedContent, previous: Previous) -> InternedCon
     if own_rows is not None:
         numbers[OWN] = _own_numbers(own_rows, interned, previous)
         own_rows = own_rows.take(inverse(numbers[OWN]))
-    families = {
-        family: FamilyIntervals(
-            intervals.starts,
-            {table: numbers[table][rows] for table, rows in intervals.rows.items()},
-        )
-        for family, intervals in interned.families.items()
-    }
+    families = renumbered(interned.families, numbers, columns)
     return InternedContent(families, locations, networks, own_rows, interned.provenance)
 
 

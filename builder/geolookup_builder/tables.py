@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, TEXTS, Field, in_table
 from geolookup.contract.schema import Schema
@@ -16,6 +18,7 @@ from geolookup.dataset.intervals import Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
 from geolookup_builder import text_lists
+from geolookup_builder.columns import IN_MEMORY, Columns
 from geolookup_builder.complete import Locations
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import FamilyIntervals, InternedContent
@@ -31,6 +34,7 @@ def tables(
     reference: Reference,
     schema: Schema,
     countries: Iterable[CountryRecord] = (),
+    columns: Columns = IN_MEMORY,
 ) -> dict[str, pa.Table]:
     """Return every table but provenance by file name.
 
@@ -39,7 +43,7 @@ def tables(
     with alongside(partial(_location, interned), interned.intervals) as location:
         network, country = _network(interned), _country(interned, reference, countries)
     return {
-        **interval_tables(interned.families),
+        **interval_tables(interned.families, columns),
         fmt.LOCATION: location(),
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
@@ -48,40 +52,52 @@ def tables(
     }
 
 
-def interval_tables(families: Mapping[int, FamilyIntervals]) -> dict[str, pa.Table]:
+def interval_tables(
+    families: Mapping[int, FamilyIntervals], columns: Columns = IN_MEMORY
+) -> dict[str, pa.Table]:
     """Return the tables of the intervals that answer, by file name."""
     ipv4, ipv6 = families[4], families[6]
     return {
-        fmt.IPV4: _intervals(ipv4),
+        fmt.IPV4: _intervals(ipv4, columns),
         fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
-        fmt.IPV6: _intervals(ipv6),
+        fmt.IPV6: _intervals(ipv6, columns),
         fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": sparse_index(np.asarray(ipv6.starts.high))}),
     }
 
 
-def provenance_tables(families: Mapping[int, Provenance]) -> dict[str, pa.Table]:
+def provenance_tables(
+    families: Mapping[int, Provenance], columns: Columns = IN_MEMORY
+) -> dict[str, pa.Table]:
     """Return the tables of provenance, by file name."""
-    return {fmt.PROVENANCE[family]: _provenance(part) for family, part in families.items()}
+    return {fmt.PROVENANCE[family]: _provenance(part, columns) for family, part in families.items()}
 
 
-def starts(first: Addresses) -> dict[str, pa.Array]:
+def starts(first: Addresses, columns: Columns = IN_MEMORY) -> dict[str, pa.Array]:
     """Return the columns of the intervals' first addresses."""
     if first.high is None:
         return {"start": pa.array(first.low)}
     # Nearly all starts are multiples of 2^64, so there are few distinct lower halves.
-    return {"start_high": pa.array(first.high), "start_low": encode(pa.array(first.low))}
+    return {"start_high": pa.array(first.high), "start_low": _encode_numbers(first.low, columns)}
 
 
-def _provenance(family: Provenance) -> pa.Table:
+def _encode_numbers(numbers: NDArray[Any], columns: Columns) -> pa.DictionaryArray:
+    """Return the same as ``encode``, chunk by chunk."""
+    codes, distinct = columns.encoded(numbers)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(columns.cast(codes, narrowest(len(distinct)).to_pandas_dtype())), distinct
+    )
+
+
+def _provenance(family: Provenance, columns: Columns) -> pa.Table:
     # A layer that no source decides has no column.
     sources = {layer: numbers for layer, numbers in family.sources.items() if numbers.any()}
-    return pa.table({**starts(family.starts), **sources})
+    return pa.table({**starts(family.starts, columns), **sources})
 
 
-def _intervals(family: FamilyIntervals) -> pa.Table:
+def _intervals(family: FamilyIntervals, columns: Columns) -> pa.Table:
     return pa.table(
         {
-            **starts(family.starts),
+            **starts(family.starts, columns),
             # No number is negative: the same bytes, without a copy.
             **{table: rows.view(np.uint32) for table, rows in family.rows.items()},
         }
