@@ -177,9 +177,11 @@ def json_text(document: object, default: Callable[[Any], object] | None = None) 
 
 
 def note_age(engine: Engine) -> None:
-    """Print one line on standard error if the data are older than 180 days."""
+    """Print one line on standard error if the data are older than 180 days, but not of the past."""
     from geolookup.store.requirements import age_notice
 
+    if click.get_current_context().meta.get("geolookup.as_of") is not None:
+        return
     notice = age_notice(engine.snapshot().dataset)
     if notice is not None:
         click.echo(f"geolookup: {notice}", err=True)

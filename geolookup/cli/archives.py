@@ -15,7 +15,7 @@ _ARCHIVE = "FILE.tar.zst"
 
 
 @command("pack", "Pack a dataset into one file.")
-@options.dataset_object
+@options.past_dataset_object
 @options.output("File to write.", _ARCHIVE)
 @options.base("Pack only the changes against this dataset or store of the receiver.")
 @key_options.signing_keys()
@@ -39,7 +39,9 @@ def pack(
     Example: geolookup pack mydata --output mydata.tar.zst
     """
     exit_on_signals()
-    size = geolookup.pack(dataset, output, base=base, signing_keys=signing_keys, force=force)
+    size = geolookup.pack(
+        options.past_dataset(dataset), output, base=base, signing_keys=signing_keys, force=force
+    )
     click.echo(f"{output}: {size:,} bytes")
 
 

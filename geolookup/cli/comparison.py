@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 @table_options.table_input
 @options.limit("--top", "Number of networks to list, by moved addresses.")
 @options.as_json()
+@options.instant_option("--as-of", "OLD is a store: compare the generation that was in force then.")
+@options.instant_option("--new-as-of", "NEW is a store: compare the generation in force then.")
 def diff(old: str, new: str | None, as_json: bool, **parameters: Any) -> None:
     """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
     OLD and NEW are datasets, or stores: then their current generations are compared.
-    NEW is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
+    NEW is by default $GEOLOOKUP_DATASET, else the user's store, else bundled; with --as-of or
+    --new-as-of it is OLD: `diff STORE --as-of 2026-03-01` compares the store then with now.
     FILE is any table that `geolookup enrich` reads, or a text with one address a line
     (.txt); --ip-column, --input-format, --delimiter and --no-header describe it.
 
@@ -43,8 +46,17 @@ def diff(old: str, new: str | None, as_json: bool, **parameters: Any) -> None:
     """
     from geolookup.comparison.report import lines
 
-    result = geolookup.diff(old, new, **parameters)
+    result = geolookup.diff(*_sides(old, new), **parameters)
     _print(result, lines(result), as_json=as_json)
+
+
+def _sides(old: str, new: str | None) -> tuple[str, str | None]:
+    """Return OLD and NEW as of their instants; with one, NEW is by default the store OLD."""
+    instant, new_instant = options.instant_of(), options.instant_of("new_as_of")
+    if instant is None and new_instant is None:
+        return old, new
+    former = old if instant is None else options.folder_as_of(old, instant)
+    return former, options.past_dataset(new or old, "new_as_of")
 
 
 @command("score", "Score datasets against ground truth.")
@@ -57,6 +69,7 @@ def diff(old: str, new: str | None, as_json: bool, **parameters: Any) -> None:
     "--worst",
     "Number of networks to list per level, and of pairs of countries, by wrong addresses.",
 )
+@options.as_of
 @options.as_json()
 def score(
     datasets: tuple[str, ...], truth: tuple[str, ...], as_json: bool, **parameters: Any
@@ -77,12 +90,14 @@ def score(
     from geolookup.comparison.scoring.text import lines
 
     exit_on_signals()
+    if (instant := options.instant_of()) is not None:
+        datasets = tuple(options.folder_as_of(path, instant) for path in datasets or (None,))
     result = geolookup.score(datasets, truth=truth, **parameters)
     _print(result, lines(result), as_json=as_json)
 
 
 @command("report", "Show a dataset as one HTML page.")
-@options.dataset_object
+@options.past_dataset_object
 @click.option(
     "--against",
     metavar="OLD",
@@ -119,7 +134,7 @@ def report(
     if fail_if and against is None:
         fail("--fail-if needs --against")
     check_outputs(output, png, force=force)
-    with geolookup.open(dataset) as engine:
+    with options.open_dataset(dataset) as engine:
         dataset_path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, dataset_path, fail_if)
     scored = (

@@ -45,7 +45,7 @@ def _names(output: str) -> str:
 
 
 @command("export", "Write a dataset in the format of another tool.")
-@options.dataset_object
+@options.past_dataset_object
 @options.overlay
 @click.option(
     "--format",

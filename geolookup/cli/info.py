@@ -23,7 +23,7 @@ _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources an
 
 
 @command("info", "Describe a dataset.")
-@options.dataset_object
+@options.past_dataset_object
 @options.overlay
 @options.as_json()
 def info(dataset: str | None, as_json: bool) -> None:

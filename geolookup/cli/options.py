@@ -67,6 +67,52 @@ overlay = click.option(
 )
 
 
+def _check_instant(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    from geolookup.store.in_force import EXAMPLE, read_instant
+
+    try:
+        _keep(context, option, value if value is None else str(read_instant(value)))
+    except ValueError:  # its text has the value, and that may be an address
+        fail(f"{max(option.opts, key=len)} is not an instant; {EXAMPLE}")
+
+
+def instant_option(name: str, purpose: str) -> Callable[[F], F]:
+    """Return an option that is an instant of a store; ``instant_of`` reads it."""
+    return click.option(
+        name, metavar="DATE", expose_value=False, callback=_check_instant, help=purpose
+    )
+
+
+#: An instant of the past; ``open_dataset`` and ``past_dataset`` read it.
+as_of = instant_option(
+    "--as-of",
+    "Answer from the generation of the store that was in force then: a date, or a time with"
+    " offset.",
+)
+
+
+def instant_of(name: str = "as_of") -> int | None:
+    """Return the Unix second of ``--as-of``, or of another such option, of the running command."""
+    value = click.get_current_context().meta.get(f"geolookup.{name}")
+    return None if value is None else int(value)
+
+
+def past_dataset(path: str | None, name: str = "as_of") -> str | None:
+    """Return the dataset of the running command: its path, or as of an instant its folder.
+
+    For calls that take the path of a dataset; ``name`` is of the option.
+    """
+    instant = instant_of(name)
+    return path if instant is None else folder_as_of(path, instant)
+
+
+def folder_as_of(path: str | None, instant: int) -> str:
+    """Return the folder of the generation of a store that was in force at an instant."""
+    from geolookup.history.past_path import folder_at
+
+    return str(folder_at(dataset_path(path), instant))
+
+
 def overlay_path() -> str | None:
     """Return the value of ``--overlay`` of the running command."""
     path: str | None = click.get_current_context().meta.get("geolookup.overlay")
@@ -74,10 +120,10 @@ def overlay_path() -> str | None:
 
 
 def open_dataset(path: str | os.PathLike[str] | None) -> Engine:
-    """Open the dataset of the running command, with its overlay."""
+    """Open the dataset of the running command, with its overlay and as of its instant."""
     import geolookup
 
-    return geolookup.open(path, overlay=overlay_path())
+    return geolookup.open(path, overlay=overlay_path(), as_of=instant_of())
 
 
 dataset = group(
@@ -88,10 +134,13 @@ dataset = group(
         type=PATH,
         help=f"Dataset or store to answer from. [default: {_DEFAULT_DATASET}]",
     ),
+    as_of,
     overlay,
 )
 #: The argument DATASET of commands about a dataset.
 dataset_object = click.argument("dataset", type=PATH, required=False)
+#: The argument DATASET of commands that read one, now or as of an instant.
+past_dataset_object = group(dataset_object, as_of)
 
 
 #: The argument STORE of commands about a store.

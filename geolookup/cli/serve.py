@@ -10,7 +10,7 @@ import click
 from geolookup.cli import fail, key_options, options
 from geolookup.cli.command import command
 from geolookup.cli.follow import polls
-from geolookup.cli.options import overlay_path
+from geolookup.cli.options import instant_of, overlay_path
 
 _STALE = ("warn", "refuse", "tag")
 _LEVELS = ("debug", "info", "warning", "error")
@@ -132,4 +132,4 @@ def serve(**options: Any) -> None:
         fail("the HTTP server is not installed; run pip install 'geolookup[http]'")
     from geolookup.http import Settings, serve
 
-    serve(Settings(**options, overlay=overlay_path()))
+    serve(Settings(**options, overlay=overlay_path(), as_of=instant_of()))

@@ -101,7 +101,7 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
 
 
 @command("verify", "Check a dataset for damage.")
-@options.dataset_object
+@options.past_dataset_object
 @click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
 @key_options.trusted_keys
 def verify(dataset: str | None, deep: bool, trusted_keys: tuple[str, ...] | None) -> None:
@@ -118,7 +118,7 @@ def verify(dataset: str | None, deep: bool, trusted_keys: tuple[str, ...] | None
     """
     from geolookup.integrity import examine
 
-    path = Path(dataset_path(dataset))
+    path = Path(dataset_path(options.past_dataset(dataset)))
     if not path.is_dir():
         problem = "not a folder" if path.exists() else "no such folder"
         fail(f"{name_text(str(path))}: {problem}; name a dataset or a store")

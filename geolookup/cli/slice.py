@@ -48,7 +48,7 @@ def _part_of(
 
 
 @command("slice", "Write a part of a dataset as a dataset.")
-@options.dataset_object
+@options.past_dataset_object
 @_part
 @options.output("Folder to create.", "DIR")
 @options.force("an existing dataset")
@@ -88,7 +88,8 @@ def slice(  # noqa: A001 - the name of the command
 
     exit_on_signals()
     part = _part_of(only, not_, within, family, paths)
-    recipe = slice_recipe(dataset_path(dataset), part, name or name_text(output.absolute().name))
+    path = dataset_path(options.past_dataset(dataset))
+    recipe = slice_recipe(path, part, name or name_text(output.absolute().name))
     build_options = Options(force=force, signing_keys=read_signing_keys(signing_keys))
     report, _ = compile_recipe(recipe, output, build_options, Progress())
     click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from geolookup.contract.schema import column_members, own_schema
@@ -77,7 +77,15 @@ class Metadata:
     @property
     def age(self) -> Age:
         """How old the data are today, by the sources that decide anything."""
-        return data_age((source.name, source.date) for source in self.sources if source.coverage)
+        return data_age(self._dates())
+
+    def age_on(self, day: dt.date) -> Age:
+        """Return how old the data were on a day of the past."""
+        return data_age(self._dates(), day)
+
+    def _dates(self) -> Iterator[tuple[str, str | None]]:
+        """Yield name and date of each source that decides anything."""
+        return ((source.name, source.date) for source in self.sources if source.coverage)
 
     @property
     def time_zones(self) -> Database:

@@ -22,13 +22,17 @@ if TYPE_CHECKING:
 
     from geolookup.contract.types import FieldNames
     from geolookup.dataset.metadata import Metadata
+    from geolookup.history.past_path import PastPath
     from geolookup.history.timeline import History
     from geolookup.overlays import OverlaidPath
     from geolookup.signing.keys import PublicKey
     from geolookup.signing.trust import TrustedKeys
+    from geolookup.store.in_force import AsOf
     from geolookup.store.requirements import MaxAge, OnStale, Requirements
     from geolookup.store.resolve import DatasetPath
     from geolookup.store.watch import Watch
+
+    Location = DatasetPath | PastPath | OverlaidPath
 
 
 class Engine(NetworkAnswers):
@@ -42,7 +46,7 @@ class Engine(NetworkAnswers):
 
     def __init__(
         self,
-        location: DatasetPath | OverlaidPath,
+        location: Location,
         dataset: Dataset,
         requirements: Requirements,
         *,
@@ -137,6 +141,20 @@ class Engine(NetworkAnswers):
             changed = True
         return changed
 
+    def as_of(self, instant: AsOf) -> Engine:
+        """Open the generation of the store that was in force at an instant, as ``open`` does.
+
+        With the overlay and the options of this engine, but for ``watch``: that generation does
+        not change. Raises as ``open`` with ``as_of``, and ClosedError.
+        """
+        from geolookup.store.in_force import read_instant
+
+        self._open_state()
+        requirements = self._requirements.as_of(read_instant(instant))
+        overlay = getattr(self._location, "overlay", None)
+        location = _location(self._location.path, overlay, requirements)
+        return Engine(location, location.open_dataset(), requirements, preload=self._preload)
+
     def _successor(self, old: Dataset) -> State:
         dataset = self._location.open_successor(old)
         if self._preload:
@@ -169,7 +187,10 @@ class Engine(NetworkAnswers):
         dataset, location = self._open_state().dataset, self._location
         overlay = getattr(location, "overlay", None)
         keys = self._requirements.keys
-        return _reopen, (location.path, dataset.generation, keys, dataset.serial, overlay)
+        past = getattr(location, "base", location)
+        instant = self._requirements.instant
+        of = None if instant is None else (instant, past.generation())
+        return _reopen, (location.path, dataset.generation, keys, dataset.serial, overlay, of)
 
     def __repr__(self) -> str:
         return f"<geolookup.Engine {self._location.path!r}>"
@@ -190,6 +211,7 @@ def open(  # noqa: A001 - the public name
     path: str | os.PathLike[str] | None = None,
     *,
     overlay: str | os.PathLike[str] | None = None,
+    as_of: AsOf | None = None,
     watch: float | None = None,
     max_age: MaxAge | None = None,
     on_stale: OnStale = "warn",
@@ -220,6 +242,15 @@ def open(  # noqa: A001 - the public name
     recipe changes; ``reload`` and ``watch`` notice that too. With ``trusted_keys`` the dataset
     must be signed. The overlay is trusted as a local file.
 
+    ``as_of`` opens a store as it answered at an instant of the past: by the generation that was in
+    force then, the one that was current. It is a date (``"2026-03-01"``, its first instant in UTC),
+    a time with offset as text or as an aware datetime, or Unix seconds. The local time of answers
+    is another thing: ``at`` of each call. A generation that the store keeps as a delta is unpacked
+    into the cache at its first opening and verified; the cache keeps the last used within 4 GB
+    (``$GEOLOOKUP_HISTORY_CACHE``, such as "500MB"). The generation does not change: ``reload`` and
+    ``watch`` notice a change of the overlay only. ``max_age`` is of the age at that instant, and
+    ``fallback`` has no effect. ``trusted_keys`` must have signed that generation.
+
     ``max_age`` is the maximum age of the data: a timedelta, a number of days, or "30d",
     "4w". The oldest dated source that decides any layer sets the age. ``on_stale``
     is the action for older data: "warn" logs a warning, "refuse" raises DatasetError,
@@ -243,7 +274,9 @@ def open(  # noqa: A001 - the public name
     keys.
 
     Raises DatasetError for a path without a dataset, a dataset that is damaged, of another
-    format version, refused for its age or not signed by a trusted key; KeyFileError for a file
+    format version, refused for its age or not signed by a trusted key, and with ``as_of`` for a
+    path that is not a store, and for an instant before its first generation, or whose generation
+    it no longer keeps; KeyFileError for a file
     that is not a public key; ValueError or TypeError for a malformed option; SettingsError for a
     malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``; BuildError for an overlay that does not
     compile, OutputError for a cache that cannot be written.
@@ -255,6 +288,10 @@ def open(  # noqa: A001 - the public name
     requirements = Requirements(
         max_age, on_stale, allow_lost_fields=allow_lost_fields, trusted_keys=trusted_keys
     )
+    if as_of is not None:
+        from geolookup.store.in_force import read_instant
+
+        requirements = requirements.as_of(read_instant(as_of))
     location = _location(absolute, overlay, requirements)
     dataset = location.open_dataset(fallback=fallback)
     engine = Engine(location, dataset, requirements, preload=preload)
@@ -266,15 +303,32 @@ def open(  # noqa: A001 - the public name
 
 
 def _location(
-    path: str, overlay: str | os.PathLike[str] | None, requirements: Requirements
-) -> DatasetPath | OverlaidPath:
+    path: str,
+    overlay: str | os.PathLike[str] | None,
+    requirements: Requirements,
+    past: tuple[int, str] | None = None,
+) -> Location:
+    """Return what an engine opens; ``past`` has an instant and its generation if that is known."""
+    base = _base(path, requirements, past)
     if overlay is None:
+        return base
+    from geolookup.overlays import OverlaidPath
+
+    return OverlaidPath(base, os.path.abspath(overlay), requirements)
+
+
+def _base(
+    path: str, requirements: Requirements, past: tuple[int, str] | None
+) -> DatasetPath | PastPath:
+    if requirements.instant is None:
         from geolookup.store.resolve import DatasetPath
 
         return DatasetPath(path, requirements)
-    from geolookup.overlays import OverlaidPath
+    from geolookup.history.past_path import PastPath
 
-    return OverlaidPath(path, os.path.abspath(overlay), requirements)
+    if past is None:
+        return PastPath.at(path, requirements.instant, requirements)
+    return PastPath(path, *past, requirements)
 
 
 def _reopen(
@@ -283,9 +337,30 @@ def _reopen(
     trusted_keys: tuple[PublicKey, ...] = (),
     serial: int = 0,
     overlay: str | None = None,
+    past: tuple[int, str] | None = None,
 ) -> Engine:
     from geolookup.store.requirements import Requirements
 
-    requirements = Requirements(trusted_keys=trusted_keys or None)
-    location = _location(path, overlay, requirements)
-    return Engine(location, location.open_generation(generation, serial), requirements)
+    instant = None if past is None else past[0]
+    requirements = Requirements(trusted_keys=trusted_keys or None, instant=instant)
+    location = _location(path, overlay, requirements, past)
+    dataset = _pickled(location, generation, serial, requirements)
+    return Engine(location, dataset, requirements)
+
+
+def _pickled(
+    location: Location, generation: str, serial: int, requirements: Requirements
+) -> Dataset:
+    """Open the generation of a pickled engine; its store may keep it as a delta by now."""
+    from geolookup.store import pointer
+
+    try:
+        return location.open_generation(generation, serial)
+    except DatasetError:
+        if not os.path.exists(pointer.delta_of(location.path, generation)):
+            raise
+    from geolookup.history.unpacked import open_unpacked
+
+    dataset = open_unpacked(location.path, generation)
+    requirements.check_signed(dataset, None, serial)
+    return dataset

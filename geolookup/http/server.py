@@ -125,6 +125,7 @@ def _check_stores(settings: Settings) -> None:
         geolookup.open(
             settings.dataset,
             overlay=settings.overlay,
+            as_of=settings.as_of,
             max_age=settings.max_age,
             on_stale=settings.on_stale,
             fallback=True,

@@ -30,6 +30,8 @@ class Settings:
     dataset: str | None = None
     #: Data or a recipe above the dataset; None: none.
     overlay: str | None = None
+    #: Unix second: answer from the generation that was in force then; None: the current one.
+    as_of: int | None = None
     #: Address of a mirror that the store ``dataset`` follows; None: none.
     follow: str | None = None
     #: Options of ``geolookup follow`` for these polls.

@@ -49,6 +49,7 @@ class Worker(Application):
         self._engine = geolookup.open(
             settings.dataset,
             overlay=settings.overlay,
+            as_of=settings.as_of,
             watch=settings.watch,
             max_age=settings.max_age,
             on_stale=settings.on_stale,

@@ -16,8 +16,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from geolookup.dataset.files import Dataset
 from geolookup.errors import BuildError, DatasetError
@@ -36,23 +38,37 @@ _STAGED, _ATTEMPTS = "new", 3
 _CHUNK = 1 << 20
 
 
+class Base(Protocol):
+    """The location of a dataset below an overlay."""
+
+    path: str
+
+    @property
+    def identity(self) -> str:
+        """A text that no other location has."""
+
+    def fingerprint(self) -> object:
+        """Return a value that changes when the dataset changes."""
+
+    def open_checked(self, check: Callable[[Dataset], None], *, fallback: bool = False) -> Dataset:
+        """Open the current dataset, if it passes ``check``."""
+
+
 class OverlaidPath:
-    """A path of a dataset or store with an overlay: opened as one dataset.
+    """A location of a dataset with an overlay: opened as one dataset.
 
     The base must meet the trusted keys; the overlay needs no signature.
     """
 
-    def __init__(self, path: str, overlay: str, requirements: Requirements) -> None:
-        self.path, self.overlay = path, overlay
+    def __init__(self, base: Base, overlay: str, requirements: Requirements) -> None:
+        self.base, self.path, self.overlay = base, base.path, overlay
         self._requirements = requirements
         self._name: str | None = None  # of the base in use, and the serial of its signature
         self._serial = 0
 
     def fingerprint(self) -> tuple[object, ...]:
         """Return a value that changes when the base, the overlay or a file of it changes."""
-        return resolve.fingerprint(self.path), *map(
-            resolve.file_fingerprint, overlay_files(self.overlay)
-        )
+        return self.base.fingerprint(), *map(resolve.file_fingerprint, overlay_files(self.overlay))
 
     def generation(self) -> str:
         """Return the id of the current dataset with the overlay, compiled if it is new."""
@@ -96,7 +112,7 @@ class OverlaidPath:
         return self._opened(fallback=fallback)
 
     def _opened(self, *, fallback: bool) -> Dataset:
-        base = resolve.open_dataset(self.path, self._check_base, fallback=fallback)
+        base = self.base.open_checked(self._check_base, fallback=fallback)
         dataset = self._result(base)
         dataset.serial = base.serial
         return dataset
@@ -153,7 +169,7 @@ class OverlaidPath:
 
     @property
     def _folder(self) -> Path:
-        identity = hashlib.sha256(os.fsencode(f"{self.path}\0{self.overlay}")).hexdigest()
+        identity = hashlib.sha256(os.fsencode(f"{self.base.identity}\0{self.overlay}")).hexdigest()
         name = Path(self.overlay).name[:50] or "overlay"
         return default_folder() / "overlays" / f"{name}-{identity[:16]}"
 

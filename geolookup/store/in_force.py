@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: An instant of the past: a text of ISO 8601 (a date, or a date and time with offset), a date, an
 #: aware datetime or a Unix time. A date is its first instant in UTC.
 AsOf = str | date | datetime | int | float
-_EXAMPLE = "write a date such as 2026-03-01, or 2026-03-01T09:30Z"
+EXAMPLE = "write a date such as 2026-03-01, or 2026-03-01T09:30Z"
 
 
 class Period(NamedTuple):
@@ -86,7 +86,7 @@ def _read_text(text: str) -> date | datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text!r} is not an instant; {_EXAMPLE}") from None
+        raise ValueError(f"{text!r} is not an instant; {EXAMPLE}") from None
     if moment.tzinfo is None:
-        raise ValueError(f"{text!r} has no offset from UTC; {_EXAMPLE}")
+        raise ValueError(f"{text!r} has no offset from UTC; {EXAMPLE}")
     return moment

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from geolookup.dataset.files import Dataset
+    from geolookup.dataset.metadata import Age
     from geolookup.signing.keys import PublicKey
     from geolookup.signing.trust import TrustedKeys
 
@@ -33,10 +34,13 @@ _noticed: dict[int, object] = {}
 class Requirements:
     """The maximum age, the trusted keys, and whether a new generation may lack fields of the old.
 
+    ``instant`` is a Unix second for data of the past: their age counts up to it, and neither name
+    nor serial of another dataset limits their signature.
+
     Raises ValueError or TypeError for a malformed ``max_age`` or ``on_stale``, and for no keys.
     """
 
-    __slots__ = ("_logged", "allow_lost_fields", "keys", "limit", "on_stale")
+    __slots__ = ("_logged", "allow_lost_fields", "instant", "keys", "limit", "on_stale")
 
     def __init__(
         self,
@@ -45,6 +49,7 @@ class Requirements:
         *,
         allow_lost_fields: bool = False,
         trusted_keys: TrustedKeys | None = None,
+        instant: int | None = None,
     ) -> None:
         if on_stale not in _ON_STALE:
             raise ValueError(f"on_stale is {on_stale!r}; write {', '.join(_ON_STALE)}")
@@ -60,12 +65,23 @@ class Requirements:
             self.keys = read_trusted_keys(trusted_keys)
         self.on_stale = on_stale
         self.allow_lost_fields = allow_lost_fields
+        self.instant = instant
         self._logged = ""
 
     def without_keys(self) -> Requirements:
         """Return the same requirements without trusted keys, for locally compiled data."""
-        result = Requirements(self.limit, self.on_stale, allow_lost_fields=self.allow_lost_fields)
-        result._logged = self._logged
+        return self._changed(keys=())
+
+    def as_of(self, instant: int) -> Requirements:
+        """Return the same requirements on data of the past."""
+        return self._changed(instant=instant, _logged="")
+
+    def _changed(self, **values: object) -> Requirements:
+        from copy import copy
+
+        result = copy(self)
+        for name, value in values.items():
+            setattr(result, name, value)
         return result
 
     def check_opened(self, dataset: Dataset) -> None:
@@ -96,15 +112,17 @@ class Requirements:
         from geolookup.store.signatures import check_trusted
 
         check_dataset(Path(dataset.path))
-        dataset.serial = check_trusted(dataset.path, Trust(self.keys, name, serial)).serial
+        before = (name, serial) if self.instant is None else (None, 0)
+        dataset.serial = check_trusted(dataset.path, Trust(self.keys, *before)).serial
 
     def check(self, dataset: Dataset) -> None:
         """Raise DatasetError for data older than the limit, or log that, at most once a day.
 
-        Without a limit, log the notice about old data, once per process.
+        Without a limit, log the notice about old data, once per process; not of the past.
         """
         if self.limit is None:
-            _log_notice(dataset)
+            if self.instant is None:
+                _log_notice(dataset)
             return
         problem = None if self.on_stale == "tag" else self.stale(dataset)
         if problem is None:
@@ -139,11 +157,19 @@ class Requirements:
         """Return how the age exceeds the limit, as text; None if it does not."""
         if self.limit is None:
             return None
-        age = dataset.manifest.metadata().age
+        age = self._age(dataset)
         if not age.exceeds(self.limit):
             return None
         days = self.limit.total_seconds() / 86_400
         return f"the age of the data is {age}, above max_age of {days:.6g} days"
+
+    def _age(self, dataset: Dataset) -> Age:
+        """Return the age of the data today, or at the instant of the past."""
+        if self.instant is None:
+            return dataset.manifest.metadata().age
+        from datetime import UTC, datetime
+
+        return dataset.manifest.metadata().age_on(datetime.fromtimestamp(self.instant, UTC).date())
 
 
 def age_notice(dataset: Dataset) -> str | None:

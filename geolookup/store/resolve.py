@@ -92,6 +92,11 @@ class DatasetPath:
     def __init__(self, path: str, requirements: Requirements) -> None:
         self.path, self._requirements = path, requirements
 
+    @property
+    def identity(self) -> str:
+        """A text that no other location has."""
+        return self.path
+
     def fingerprint(self) -> Fingerprint:
         """Return a value that changes when the dataset of the path changes."""
         return fingerprint(self.path)
@@ -100,9 +105,13 @@ class DatasetPath:
         """Return the current generation; DatasetError without one."""
         return generation(self.path)
 
+    def open_checked(self, check: Callable[[Dataset], None], *, fallback: bool = False) -> Dataset:
+        """Open the current dataset, if it passes ``check``."""
+        return open_dataset(self.path, check, fallback=fallback)
+
     def open_dataset(self, *, fallback: bool = False) -> Dataset:
         """Open the current dataset, if it meets the requirements."""
-        return open_dataset(self.path, self._requirements.check_opened, fallback=fallback)
+        return self.open_checked(self._requirements.check_opened, fallback=fallback)
 
     def open_successor(self, old: Dataset) -> Dataset:
         """Open the current dataset, verified, if it may replace the old one."""

@@ -34,6 +34,7 @@ _PROXIES = "TRUSTED_PROXIES"
 _PARAMETERS = {
     "DATASET": "path",
     "OVERLAY": "overlay",
+    "AS_OF": "as_of",
     "WATCH": "watch",
     "MAX_AGE": "max_age",
     "ON_STALE": "on_stale",

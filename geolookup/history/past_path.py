@@ -1,0 +1,86 @@
+"""A store as of an instant: the generation that was in force then, opened as a dataset."""
+
+from __future__ import annotations
+
+from geolookup.dataset.files import Dataset
+from geolookup.errors import DatasetError
+from geolookup.history.unpacked import open_unpacked, unpacked
+from geolookup.store import pointer
+from geolookup.store.in_force import generation_at
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from geolookup.store.in_force import AsOf
+    from geolookup.store.requirements import Requirements
+
+
+class PastPath:
+    """A store, an instant (Unix second), and the generation that was in force then.
+
+    The generation is fixed: changes of the store are not noticed, and nothing is to be reloaded.
+    """
+
+    def __init__(
+        self, path: str, instant: int, generation: str, requirements: Requirements
+    ) -> None:
+        self.path, self.instant = path, instant
+        self._generation, self._requirements = generation, requirements
+
+    @classmethod
+    def at(cls, path: str, instant: int, requirements: Requirements) -> PastPath:
+        """Return the location of a store as of an instant; DatasetError as ``folder_at``."""
+        return cls(path, instant, _generation_at(path, instant), requirements)
+
+    @property
+    def identity(self) -> str:
+        """A text that no other location has."""
+        return f"{self.path}\0{self._generation}"
+
+    def fingerprint(self) -> object:
+        """Return a constant: the dataset does not change."""
+        return self._generation
+
+    def generation(self) -> str:
+        """Return the generation that was in force at the instant."""
+        return self._generation
+
+    def open_checked(self, check: Callable[[Dataset], None], *, fallback: bool = False) -> Dataset:
+        """Open the generation, unpacked if it is a delta, and check it.
+
+        ``fallback`` has no effect: no other generation answers for the instant.
+        """
+        del fallback
+        dataset = open_unpacked(self.path, self._generation)
+        check(dataset)
+        return dataset
+
+    def open_dataset(self, *, fallback: bool = False) -> Dataset:
+        """Open the generation if it meets the requirements."""
+        return self.open_checked(self._requirements.check_opened, fallback=fallback)
+
+    def open_successor(self, _old: Dataset) -> Dataset:
+        """Open the same generation again: it has no successor."""
+        return self.open_dataset()
+
+    def open_generation(self, _generation: str, _serial: int) -> Dataset:
+        """Open the generation for an unpickled engine."""
+        return self.open_checked(lambda new: self._requirements.check_signed(new, None, 0))
+
+
+def folder_at(store: str, as_of: AsOf) -> Path:
+    """Return the folder of the generation of a store that was in force at an instant.
+
+    Raises DatasetError for a path that is not a store, for an instant before its first generation,
+    and as ``unpacked``; ValueError or TypeError for an invalid instant.
+    """
+    return unpacked(store, _generation_at(store, as_of))
+
+
+def _generation_at(store: str, as_of: AsOf) -> str:
+    if not pointer.read(store):
+        problem = "not a store: only a store keeps the generations of the past"
+        raise DatasetError(store, problem, "name a store made by 'geolookup update' or 'publish'")
+    return generation_at(store, as_of)
