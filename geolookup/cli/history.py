@@ -101,8 +101,8 @@ def _lines(history: History, *, every: bool) -> Iterator[str]:
     for change in history.changes:
         yield from _change_lines(change, every=every)
     first = history.first
-    answered = "first known answer" if history.changes else "no change since"
-    yield f"{first.since}  {answered}, generation {first.generation[:_DIGITS]}"
+    since = "first known" if history.changes else "no change since the first known"
+    yield f"{first.since}  {since} generation {first.generation[:_DIGITS]}"
     for path, value in (first.fields or {}).items():
         if every or not _follows(path):
             yield f"  {path:<{_WIDTH}} {value_text(value)}"

@@ -65,6 +65,9 @@ class History:
 def history(store: str, ip: object, names: tuple[object, ...], *, clean: bool) -> History:
     """Return the history of an address or a prefix in a store; see ``Engine.history``."""
     question = read_question(ip, clean=clean)
+    if not pointer.read(store):
+        problem = "a dataset has no history"
+        raise DatasetError(store, problem, "name a store; 'geolookup publish' makes one")
     while True:
         # The same fingerprint after an error: no generation was removed meanwhile.
         seen = fingerprint(store)
@@ -104,7 +107,7 @@ def _history(store: str, question: Question, names: tuple[object, ...]) -> Histo
 
 def _known_periods(store: str) -> list[Period]:
     """Return the periods whose generation the store has, the newest first."""
-    kept = {entry.generation for entry in pointer.read_existing(store)}
+    kept = {entry.generation for entry in pointer.read(store)}
     return [period for period in reversed(periods(store)) if period.generation in kept]
 
 

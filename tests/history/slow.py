@@ -27,51 +27,68 @@ class CopyAnswer(NamedTuple):
 
 
 class SlowChange(NamedTuple):
-    """A change: its generations, the ends of its addresses, and what differs."""
+    """A change: generations and times, the ends of its addresses, and the differences."""
 
     before: str
+    until: str
     after: str
+    since: str
     first: str
     last: str
     fields: Mapping[str, tuple[Any, Any]]
     sources: Mapping[str, tuple[Any, Any]]
 
 
+_engine = cache(geolookup.open)
+
+
 @cache
 def answer_of(copy: Path, address: Address) -> CopyAnswer:
-    with geolookup.open(copy) as engine:
-        schema = engine.snapshot().dataset.schema
-        try:
-            data: Any = engine.data(address)
-            values = {field.path: value_in(data, field) for field in STORED}
-        except PrivateAddressError:
-            values = {field.path: None for field in STORED}
-        own = engine.own(address) if schema.own else {}
-        values |= {f"own.{name}": value for name, value in (own or {}).items()}
-        try:
-            layers = engine.explain(address)["layers"]
-        except PrivateAddressError:
-            layers = {}
+    engine = _engine(copy)
+    schema = engine.snapshot().dataset.schema
+    layer_of = {field.path: field.layer for field in schema.stored}
+    try:
+        data: Any = engine.data(address)
+        values = {field.path: value_in(data, field) for field in STORED}
+    except PrivateAddressError:
+        values = {field.path: None for field in STORED}
+    own = engine.own(address) if schema.own else {}
+    values |= {f"own.{name}": value for name, value in (own or {}).items()}
+    try:
+        layers = engine.explain(address)["layers"]
+    except PrivateAddressError:
+        layers = {}
     sources = {layer: item and item["source"] for layer, item in layers.items()}
-    return CopyAnswer(values, sources, {field.path: field.layer for field in schema.stored})
+    return CopyAnswer(values, sources, layer_of)
 
 
-def changes(copies: Sequence[Path], addresses: Sequence[Address]) -> list[SlowChange]:
+class Copy(NamedTuple):
+    """A full copy of a generation, and the time in which it was in force."""
+
+    path: Path
+    begin: str
+    end: str  # of the last one: now
+
+
+def changes(copies: Sequence[Copy], addresses: Sequence[Address]) -> list[SlowChange]:
     """Return the changes of adjacent addresses, the newest first.
 
-    ``copies`` are the datasets in force, the oldest first.
+    ``copies`` are the generations that are known, the oldest first.
     """
     listed: list[SlowChange] = []
     for before, after in reversed(list(pairwise(copies))):
-        ids = read_manifest(before).generation, read_manifest(after).generation
+        ids = read_manifest(before.path).generation, read_manifest(after.path).generation
+        key = ids[0], before.end, ids[1], after.begin
         joined: list[SlowChange] = []
         following: Address | None = None  # the address after the last of ``joined``
         for address in addresses:
-            fields, sources = _differ(answer_of(before, address), answer_of(after, address))
+            fields, sources = _differ(
+                answer_of(before.path, address), answer_of(after.path, address)
+            )
             if not fields:
                 continue
-            change = SlowChange(*ids, str(address), str(address), fields, sources)
-            if joined and following == address and joined[-1][4:] == change[4:]:
+            change = SlowChange(*key, str(address), str(address), fields, sources)
+            if joined and following == address and joined[-1][6:] == change[6:]:
                 change = joined.pop()._replace(last=str(address))
             joined.append(change)
             following = address + 1

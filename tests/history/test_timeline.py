@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network, summarize_address_range
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup.errors import ClosedError, DatasetError, InvalidAddressError, PrivateAddressError
 from geolookup.store import pointer
+from geolookup.store.pointer import Change
 from tests.history import pool, slow
 from tests.own_random import addresses
+from tests.store.numbered import published
 from tests.tiers import scaled
 
 _NUMBERS = st.integers(0, pool.SIZE - 1)
@@ -34,6 +39,9 @@ _PREFIXES = (
 )
 
 
+_SAMPLE = list(addresses())[::5]
+
+
 def _store(folder: Path, steps: Sequence[tuple[str, int]]) -> Path:
     store = folder / "store"
     geolookup.publish(pool.dataset(0), store)
@@ -47,12 +55,19 @@ def _store(folder: Path, steps: Sequence[tuple[str, int]]) -> Path:
     return store
 
 
-def _copies(store: Path) -> list[Path]:
-    """Return full copies of the generations that were in force and are known, the oldest first."""
+def _copies(store: Path) -> list[slow.Copy]:
+    """Date the changes of a store, a day each; return the known ones, the oldest first."""
     numbers = {pool.id_of(number): number for number in range(pool.SIZE)}
-    known = {entry.generation for entry in pointer.read(store)}
-    in_force = [change.generation for change in pointer.read_changes(store)]
-    return [pool.dataset(numbers[item]) for item in in_force if item in known]
+    published, changes = pointer.read(store), pointer.read_changes(store)
+    days = [f"2026-03-{day + 1:02}T00:00:00Z" for day in range(len(changes) + 1)]
+    dated = [Change(change.generation, day) for change, day in zip(changes, days, strict=False)]
+    pointer.write(store, published, dated)
+    known = {entry.generation for entry in published}
+    return [
+        slow.Copy(pool.dataset(numbers[change.generation]), begin, end)
+        for change, (begin, end) in zip(changes, pairwise(days), strict=True)
+        if change.generation in known
+    ]
 
 
 def _as_slow(history: Any) -> list[slow.SlowChange]:
@@ -60,7 +75,9 @@ def _as_slow(history: Any) -> list[slow.SlowChange]:
     return [
         slow.SlowChange(
             change.before_generation,
+            change.before_until,
             change.generation,
+            change.since,
             change.first,
             change.last,
             change.fields,
@@ -76,7 +93,8 @@ def _check(store: Path, addresses: Sequence[slow.Address], prefixes: Sequence[st
         for address in addresses:
             history = engine.history(address)
             assert _as_slow(history) == slow.changes(copies, [address]), address
-            first = slow.answer_of(copies[0], address).values
+            assert history.first.since == copies[0].begin
+            first = slow.answer_of(copies[0].path, address).values
             assert history.first.fields == {
                 path: value for path, value in first.items() if value is not None
             }
@@ -85,15 +103,104 @@ def _check(store: Path, addresses: Sequence[slow.Address], prefixes: Sequence[st
             assert _as_slow(engine.history(prefix)) == slow.changes(copies, listed), prefix
 
 
-@settings(max_examples=scaled(5, 60))
+@settings(max_examples=scaled(3, 60))
 @given(
     st.lists(_STEPS, min_size=3, max_size=8),
     st.lists(st.sampled_from(list(addresses())), min_size=1, max_size=8),
     st.lists(st.sampled_from(_PREFIXES), max_size=2),
 )
-@example([("publish", number) for number in range(1, pool.SIZE)], list(addresses()), _PREFIXES)
+@example([("publish", number) for number in range(1, pool.SIZE)], _SAMPLE, _PREFIXES)
 def test_any_store(
     steps: list[tuple[str, int]], asked: list[slow.Address], prefixes: list[str]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         _check(_store(Path(folder), steps), asked, prefixes)
+
+
+def test_names_of_fields(tmp_path: Path) -> None:
+    store = _store(tmp_path, [("publish", 1), ("publish", 2)])
+    with geolookup.open(store) as engine:
+        whole = engine.history("8.8.8.0/28")
+        for names in (("asn",), (["country", "own.site"],), ("location", "own")):
+            part = engine.history("8.8.8.0/28", *names)
+            paths = {path for change in part.changes for path in change.fields}
+            assert paths
+            assert _by_address(part, paths) == _by_address(whole, paths)
+            # Neighbours that changed alike are joined.
+            for one, other in pairwise(part.changes):
+                assert one.last != str(ip_address(other.first) - 1) or one.layers != other.layers
+        assert set(engine.history("8.8.8.8", "isp").first.fields or {}) <= {"network.isp"}
+        for name, problem in (("own.none", "no column"), ("time.abbr", "not stored"), ("x", "x")):
+            with pytest.raises(ValueError, match=problem):
+                engine.history("8.8.8.8", name)  # type: ignore[arg-type]
+
+
+def _by_address(history: Any, paths: set[str]) -> set[tuple[str, str, str, str]]:
+    """Return which generation changed which of some fields at each address, and how."""
+    return {
+        (change.generation, str(address), path, repr(pair))
+        for change in history.changes
+        for network in summarize_address_range(ip_address(change.first), ip_address(change.last))
+        for address in network
+        for path, pair in change.fields.items()
+        if path in paths
+    }
+
+
+def test_forms_of_addresses(tmp_path: Path) -> None:
+    form: Any
+    store = _store(tmp_path, [("publish", 1)])
+    with geolookup.open(store) as engine:
+        plain, prefix = engine.history("8.8.8.8"), engine.history("8.8.8.8/30")
+        assert plain.changes
+        assert plain.first.fields is not None
+        assert prefix.first.fields is None
+        for form in (ip_address("8.8.8.8"), "::ffff:8.8.8.8", "2002:808:808::1"):
+            assert engine.history(form).changes == plain.changes, form
+        assert engine.history("2002:808:808::1").ip == "2002:808:808::1"
+        for form in (ip_network("8.8.8.8/30"), "::ffff:8.8.8.8/126", "2002:808:808::/46"):
+            assert engine.history(form).changes == prefix.changes, form
+        assert engine.history("2002::/15").changes == ()  # not in space that carries IPv4
+        for form in ("[::ffff:8.8.8.8]:443", " 8.8.8.8 ", "8.8.8.8, 10.0.0.1"):
+            assert engine.history(form, clean=True).changes == plain.changes, form
+            with pytest.raises(InvalidAddressError):
+                engine.history(form)
+        for form in ("8.8.8.8/24", "8.8.8.0/33", "8.8.8.0/255.255.255.0", "x/8", None, b"8.8.8.8"):
+            with pytest.raises(InvalidAddressError):
+                engine.history(form, clean=True)
+
+
+def test_private_space_without_private_columns(tmp_path: Path) -> None:
+    store = published(tmp_path / "store", 0, 1)
+    with geolookup.open(store) as engine:
+        for private in ("10.0.0.1", "10.0.0.0/8", "::ffff:10.0.0.1", "fd00::/8"):
+            with pytest.raises(PrivateAddressError):
+                engine.history(private)
+        assert len(engine.history("0.0.0.0/0").changes) == 3
+        assert engine.history("10.0.0.0/7").changes == ()  # 11.0.0.0/8 is public
+
+
+def test_no_store(tmp_path: Path) -> None:
+    with (
+        geolookup.open(pool.dataset(0)) as engine,
+        pytest.raises(DatasetError, match="no history"),
+    ):
+        engine.history("8.8.8.8")
+    with pytest.raises(ClosedError):
+        engine.history("8.8.8.8")
+    store, overlay = _store(tmp_path, []), tmp_path / "overlay.csv"
+    overlay.write_text("network,isp\n8.8.8.0/24,x\n", encoding="utf-8")
+    with (
+        geolookup.open(store, overlay=overlay) as engine,
+        pytest.raises(DatasetError, match="an overlay has no history"),
+    ):
+        engine.history("8.8.8.8")
+
+
+def test_a_damaged_generation(tmp_path: Path) -> None:
+    store = _store(tmp_path, [("publish", 1)])
+    manifest = store / pointer.GENERATIONS / pool.id_of(0) / "manifest.json"
+    manifest.chmod(0o644)
+    manifest.write_text("{}", encoding="utf-8")
+    with geolookup.open(store) as engine, pytest.raises(DatasetError, match="manifest"):
+        engine.history("8.8.8.8")
