@@ -7,7 +7,7 @@ the cache does not change.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -28,7 +28,7 @@ from geolookup_builder.downloads import NotInCacheError, missing_source, with_ca
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.memory import release, system_memory
+from geolookup_builder.memory import MemoryBudget, release, system_memory
 from geolookup_builder.overlaid_sources import mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
@@ -41,6 +41,7 @@ from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.sources.reading.sniffing import NearMissError
+from geolookup_builder.spill import Spill
 from geolookup_builder.table_reading import TableReading, flatten_table, read_table
 from geolookup_builder.values import Reference, load_reference
 
@@ -65,7 +66,12 @@ def check_loading(
         return report
     report.is_data = bool(report.recipe) and recipe.path.suffix != loading.SUFFIX
     mask = mask_of_sources(recipe)
-    with system_memory(), silent_invalid_rows(), hide_keys(mask):
+    with (
+        system_memory(),
+        silent_invalid_rows(),
+        hide_keys(mask),
+        closing(Spill(MemoryBudget.of(report.limits.max_memory))) as spill,
+    ):
         reference, of_recipe = _reference(recipe, report)
         _check_truth(recipe, report)
         for spec in recipe.sources:
@@ -79,6 +85,7 @@ def check_loading(
                 mask,
                 progress,
                 recipe.schema,
+                spill,
             )
             checker.check(spec)
             release()
@@ -119,7 +126,9 @@ class _SourceChecker:
         mask: Mask,
         progress: Progress,
         schema: Schema,
+        spill: Spill,
     ) -> None:
+        self._spill = spill
         self._report, self._reference, self._limits = report, reference, limits
         self._finders = finders
         self._mask, self._progress = mask, progress
@@ -201,14 +210,17 @@ class _SourceChecker:
     ) -> set[str]:
         """Read a table and note its counts; return the labels of its files."""
         report = SourceReport(table.name, note=table.note)
-        rows = SourceRows(self._layers, self._reference, report, spec.fields, spec.schema)
+        rows = SourceRows(
+            *(self._layers, self._reference, report, spec.fields, spec.schema),
+            *(self._spill, spec.recipe, spec.restriction.keys()),
+        )
         reading = read_table(table, rows, report, self._progress)
         with self._progress.stage(f"flattening {table.name}"):
             if spec.restriction:
-                intervals = flatten_table(rows, report, source.overlay, keep_rows=False)
+                intervals = flatten_table(rows, report, source.partitions, self._spill)
                 source.add(report, intervals, lambda _kept: None)
             else:
-                flatten_table(rows, report, lambda _family, _intervals: None, keep_rows=False)
+                flatten_table(rows, report, {}, self._spill)
         self._report.tables.append(_table_check(spec, report, reading, self._mask))
         with self._noted():
             reading.rejects.check_limit(report, self._limits.max_rejects, self._mask)

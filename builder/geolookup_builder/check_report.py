@@ -19,15 +19,17 @@ _CHARACTERS = 80  # of a bad row, in the text
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The options of a build that a check shares: the limit of rejected rows, and the cache."""
+    """The options of a build that a check shares: limits and the cache."""
 
     max_rejects: int | None = None
     cache: Path | None = None
+    max_memory: str | int | None = None
 
     def build_options(self) -> list[str]:
         """Return the options as arguments of ``geolookup build``."""
         limit = [] if self.max_rejects is None else ["--max-rejects", str(self.max_rejects)]
-        return [*limit, *self.download_options()]
+        memory = [] if self.max_memory is None else ["--max-memory", str(self.max_memory)]
+        return [*limit, *memory, *self.download_options()]
 
     def download_options(self) -> list[str]:
         """Return the options as arguments of ``geolookup download``."""

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -28,17 +28,19 @@ from geolookup.progress import Progress
 from geolookup.remote.key import hide_keys
 from geolookup_builder import demands, output_files
 from geolookup_builder.build_report import BuildReport
+from geolookup_builder.columns import Columns
 from geolookup_builder.dataset_content import dataset_content
 from geolookup_builder.datasets.columns import with_own_columns
 from geolookup_builder.datasets.source import DatasetSource, open_source
 from geolookup_builder.downloads import accept, refusing, with_local_paths
 from geolookup_builder.enrichment import finders
-from geolookup_builder.memory import release, system_memory
+from geolookup_builder.memory import MemoryBudget, release, system_memory
 from geolookup_builder.overlaid_sources import Options, OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
+from geolookup_builder.spill import Spill
 from geolookup_builder.values import load_reference
 
 
@@ -57,7 +59,7 @@ def compile_recipe(
         atomic.check_file(options.rejects, force=True)
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
-    with _sources_read(recipe, options, progress) as overlaid:
+    with _sources_read(recipe, options, progress, output) as overlaid:
         return _write(overlaid, output)
 
 
@@ -70,7 +72,7 @@ def compiled_tables(recipe: Recipe, options: Options, progress: Progress) -> dic
 
 @contextmanager
 def _sources_read(
-    recipe: Recipe, options: Options, progress: Progress
+    recipe: Recipe, options: Options, progress: Progress, output: Path | None = None
 ) -> Iterator[OverlaidSources]:
     """Yield the sources of a recipe, overlaid."""
     with system_memory(), silent_invalid_rows(), hide_keys(mask_of_sources(recipe)):
@@ -82,19 +84,26 @@ def _sources_read(
         reference = load_reference(plan.countries)
         # Datasets stay open until the end: their files are mapped.
         with ExitStack() as opened:
+            spill = opened.enter_context(
+                closing(Spill(MemoryBudget.of(options.max_memory), output))
+            )
             datasets = dict[int, DatasetSource]()
             for number, spec in enumerate(plan.sources):
                 if spec.is_dataset:
                     with guard(spec):
                         datasets[number] = opened.enter_context(open_source(spec))
             plan = with_own_columns(plan, datasets)
-            overlaid = OverlaidSources(plan, reference, finders(plan, reference), options, progress)
+            overlaid = OverlaidSources(
+                plan, reference, finders(plan, reference), options, progress, spill
+            )
             for number, spec in enumerate(plan.sources, 1):
                 with guard(spec):
                     if spec.is_dataset:
                         overlaid.add_dataset(spec, datasets[number - 1])
                     else:
                         overlaid.add(number, spec)
+            if spill.is_used:
+                overlaid.columns = Columns(spill)
             yield overlaid
 
 

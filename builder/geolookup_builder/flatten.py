@@ -52,6 +52,10 @@ class Ranges:
     def __len__(self) -> int:
         return len(self.first)
 
+    def __getitem__(self, rows: slice | I64 | Bools) -> Ranges:
+        keys = self.keys and tuple(key[rows] for key in self.keys)
+        return Ranges(self.first[rows], self.last[rows], keys)
+
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
@@ -145,6 +149,19 @@ def stated_keys(first: Addresses, last: Addresses) -> Keys:
         # The complement reverses the order of unsigned integers: later starts come first.
         return size.low, ~first.low
     return size.high, size.low, ~first.high, ~first.low
+
+
+def may_decide_beyond(ranges: Ranges) -> I64:
+    """Return, ascending, the ranges that may decide an address after one that all cover.
+
+    All of 0-99, 8-63 and 9-50 may at 40: 9-50 decides up to 50, then 8-63, then 0-99. But of 0-99,
+    30-63 and 9-50 the last one may not: 30-63 is smaller, and ends later.
+    """
+    order = _specificity(ranges)
+    ends = _distinct(ranges.last)[1][order]
+    # A more specific range that ends later decides wherever this one could.
+    further = np.append(True, ends[1:] > np.maximum.accumulate(ends)[:-1])
+    return np.sort(order[further])
 
 
 def _least_rank(begin: I64, end: I64, segments: int) -> NDArray[np.int32]:

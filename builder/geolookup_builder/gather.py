@@ -1,16 +1,15 @@
 """The rows of one source table, gathered from its batches: ranges and layer numbers by family.
 
-Of a row only its range, its position and one number for each layer are kept. IPv6
-ranges that overlap IPv4-mapped space are folded here: the part inside becomes an IPv4
-row with the specificity of the range as stated.
+IPv6 ranges that overlap IPv4-mapped space are folded here. Rows beyond the budget of memory are
+written as sorted runs (``row_runs``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -19,33 +18,25 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, Field
 from geolookup.contract.schema import Schema
-from geolookup.contract.special import CARRIES_IPV4, ranges_of
 from geolookup.dataset.arrow_files import without_nulls
-from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, concat, empty
+from geolookup.dataset.intervals import I64, Addresses, Bools, concat
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.factorize import Codes
 from geolookup_builder.far_rows import Far, far_rows
-from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
-from geolookup_builder.layer_values import UNKNOWN, Column, Distinct, LayerValues, distinct
+from geolookup_builder.flatten import Ranges
+from geolookup_builder.folding import folded, into_mapped
+from geolookup_builder.layer_values import Column, Distinct, LayerValues, distinct
+from geolookup_builder.layers import LayerPartition
 from geolookup_builder.rejects import MOST_LISTED, NulledCells
+from geolookup_builder.row_runs import FamilyRows, GatheredRows, RowBands, ascend
 from geolookup_builder.sources.reading.reader import Batch
+from geolookup_builder.spill import Spill
 from geolookup_builder.values import Reference, clean
 from geolookup_builder.vocabulary import VOCABULARY
 
-#: IPv4-mapped space is folded into IPv4; NAT64 and 6to4 space is excluded.
-FOLDED, *EXCLUDED = ranges_of(6, CARRIES_IPV4)
 #: Unknown words kept for each batch; limits memory if a column holds other data.
 _MAX_WORDS = 100
 _COUNTRY = "country_code"
-
-
-@dataclass(frozen=True, slots=True)
-class GatheredRows:
-    """All rows of a family: ranges, layer numbers, and each row's position in its source."""
-
-    ranges: Ranges
-    numbers: dict[str, Codes]
-    position: I64
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,41 +47,6 @@ class Selection:
     first: Addresses  # in 128 bits, whatever the family
     last: Addresses
     numbers: dict[str, Codes]
-
-
-@dataclass(slots=True)
-class FamilyRows:
-    """Rows of one family; ``numbers`` holds a number for each row and layer of the source."""
-
-    family: int
-    first: list[Addresses] = field(default_factory=list)
-    last: list[Addresses] = field(default_factory=list)
-    position: list[I64] = field(default_factory=list)
-    numbers: dict[str, list[Codes]] = field(default_factory=dict)
-
-    def add(
-        self, first: Addresses, last: Addresses, position: I64, numbers: dict[str, Codes]
-    ) -> None:
-        """Add rows; a layer that this or an earlier file lacks is unknown in its rows."""
-        for layer in numbers:
-            if layer not in self.numbers:
-                before = sum(map(len, self.position))
-                self.numbers[layer] = [np.full(before, UNKNOWN, np.int32)]
-        self.first.append(first)
-        self.last.append(last)
-        self.position.append(position)
-        for layer, parts in self.numbers.items():
-            parts.append(numbers.get(layer, np.full(len(position), UNKNOWN, np.int32)))
-
-    def join(self) -> GatheredRows:
-        """Return all rows, in row order."""
-        return GatheredRows(
-            Ranges(
-                concat([empty(self.family), *self.first]), concat([empty(self.family), *self.last])
-            ),
-            {layer: np.concatenate(parts) for layer, parts in self.numbers.items()},
-            np.concatenate([np.empty(0, np.int64), *self.position]),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +73,9 @@ class SourceRows:
         report: SourceReport,
         fields: frozenset[str],
         schema: Schema,
+        spill: Spill,
+        recipe: Path,
+        in_memory: str = "",
     ) -> None:
         self._layers = layers
         self.schema = schema
@@ -124,6 +83,11 @@ class SourceRows:
         self._reference = reference
         self._report = report
         self._families = {family: FamilyRows(family) for family in (4, 6)}
+        self._folded = FamilyRows(4)
+        self._spill, self._recipe = spill, recipe
+        self.in_memory = in_memory  # what needs all rows in memory
+        self._marks = {layer: values.mark() for layer, values in layers.items()}
+        self._values = sum(values.nbytes for values in layers.values())  # after the last run
 
     def clean_batch(self, batch: Batch) -> CleanBatch:
         """Clean and number the values of a batch; safe to call from several threads."""
@@ -172,7 +136,10 @@ class SourceRows:
             index, first, last = batch.families[family]
             family_numbers = {layer: codes[index] for layer, codes in numbers.items()}
             # ``read`` is the number of rows of earlier batches.
-            rows.add(first, last, index + self._report.read, family_numbers)
+            of_family = GatheredRows(Ranges(first, last), family_numbers, index + self._report.read)
+            rows.add(of_family)
+            if family == 6:
+                self._fold(of_family)
         self._report.read += batch.size
         self._report.nulled.update(batch.nulled)
         self._report.aliases.update(batch.aliases)
@@ -180,95 +147,77 @@ class SourceRows:
         self._report.swapped += batch.far.swapped
         for name, counts in batch.words.items():
             self._report.unknown_words.setdefault(name, Counter()).update(counts)
+        values = sum(values.nbytes for values in self._layers.values()) - self._values
+        if self.nbytes + values > self._spill.budget.rows:
+            self.write_runs()
 
-    def duplicates(self) -> int:
-        """Return the number of rows with the range of a later row; IPv4-mapped counts as IPv4."""
-        ipv4, ipv6 = (self._rows[family].ranges for family in (4, 6))
-        if not len(_into_mapped(ipv6)):
-            return duplicates(ipv4) + duplicates(ipv6)
-        first = concat([_as_mapped(ipv4.first), ipv6.first])
-        return duplicates(Ranges(first, concat([_as_mapped(ipv4.last), ipv6.last])))
+    def _fold(self, rows: GatheredRows) -> None:
+        """Add the parts of IPv6 rows in IPv4-mapped space to the IPv4 rows."""
+        wide = rows[into_mapped(rows.ranges)]
+        ranges = folded(wide.ranges, self._report)
+        self._folded.add(GatheredRows(ranges, wide.numbers, wide.position))
 
-    def of_family(self, family: int) -> GatheredRows:
-        """Return the rows of a family; for IPv4 with the parts folded from IPv6."""
-        rows = self._rows[family]
-        return rows if family == 6 else _fold_in(rows, self._rows[6], self._report)
+    def write_runs(self) -> None:
+        """Write the rows in memory as sorted runs."""
+        if self.in_memory:
+            raise self._spill.too_large(self._recipe, f"{self.in_memory} needs all rows in memory")
+        renumber = {
+            layer: values.merge_equal(self._marks[layer]) for layer, values in self._layers.items()
+        }
+        for rows in self._stores():
+            rows.write_run(self._spill, renumber)
+        values = sum(values.nbytes for values in self._layers.values())
+        self._spill.check_values(values, self._recipe)
+        self._values = values
+        self._spill.release_pages()
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the rows in memory."""
+        return sum(rows.nbytes for rows in self._stores())
+
+    def families(self, partitions: Mapping[int, LayerPartition]) -> dict[int, RowBands]:
+        """Return the rows by family, in bands that fit in memory beside ``partitions``.
+
+        IPv4 has the parts folded from IPv6.
+        """
+        keep = bool(self.in_memory)
+        families = {
+            4: RowBands(4, (self._families[4], self._folded), keep=keep),
+            6: RowBands(6, (self._families[6],), keep=keep),
+        }
+        bases = {family: partition.starts for family, partition in partitions.items()}
+        most = self._spill.budget.band
+        is_spilled = any(rows.runs for rows in self._stores())
+        if is_spilled or any(of.work(bases.get(family)) > most for family, of in families.items()):
+            self.write_runs()
+            for family, of_family in families.items():
+                of_family.divide(bases.get(family), most)
+        return families
+
+    def remove_runs(self) -> None:
+        """Remove the files of the rows."""
+        for rows in self._stores():
+            rows.remove_runs(self._spill)
+
+    def _stores(self) -> tuple[FamilyRows, ...]:
+        return (*self._families.values(), self._folded)
 
     def select(self, mask: Bools) -> Selection:
         """Return the chosen rows (a mask by position), neither folded nor clipped."""
-        parts = [(part, np.flatnonzero(mask[part.position])) for part in self._rows.values()]
-        order = _order(np.concatenate([part.position[rows] for part, rows in parts]))
-        firsts = (part.ranges.first[rows].in_128_bits() for part, rows in parts)
-        lasts = (part.ranges.last[rows].in_128_bits() for part, rows in parts)
-        families = np.repeat(np.array([*self._rows], np.uint8), [len(rows) for _, rows in parts])
+        stores = [rows.join() for rows in self._families.values()]
+        parts = [part[np.flatnonzero(mask[part.position])] for part in stores]
+        positions = np.concatenate([part.position for part in parts])
+        # Sorted if IPv4 files come before IPv6 files.
+        order = slice(None) if ascend(positions) else np.argsort(positions)
+        families = np.repeat(np.array([*self._families], np.uint8), [*map(len, parts)])
         numbers = {
-            layer: np.concatenate([part.numbers[layer][rows] for part, rows in parts])[order]
-            for layer in self._rows[4].numbers
+            layer: np.concatenate([part.numbers[layer] for part in parts])[order]
+            for layer in parts[0].numbers
         }
-        ends = concat([*firsts])[order], concat([*lasts])[order]
-        return Selection(families[order], *ends, numbers)
-
-    def release(self) -> None:
-        """Release the rows; those that ``of_family`` returned remain."""
-        del self._rows
-
-    @cached_property
-    def _rows(self) -> dict[int, GatheredRows]:
-        """All rows by family; the batches are released."""
-        return {family: self._families.pop(family).join() for family in (4, 6)}
-
-
-def _order(positions: I64) -> I64 | slice:
-    """Return the order of positions; they are sorted if IPv4 files come before IPv6 files."""
-    in_order = bool(np.all(positions[:-1] < positions[1:]))
-    return slice(None) if in_order else np.argsort(positions)
-
-
-def _fold_in(ipv4: GatheredRows, ipv6: GatheredRows, report: SourceReport) -> GatheredRows:
-    """Add to IPv4 rows the parts of IPv6 rows in IPv4-mapped space, in row order."""
-    wide = _into_mapped(ipv6.ranges)
-    if not len(wide):
-        return ipv4
-    wide_first, wide_last = ipv6.ranges.first[wide], ipv6.ranges.last[wide]
-    # ::fffe:ffff:0 - ::ffff:8.8.8.8 becomes 0.0.0.0 - 8.8.8.8. Its keys
-    # still describe the stated range, so narrower IPv4 rows decide.
-    first, last = (_from_mapped(clamp(ends, *FOLDED)) for ends in (wide_first, wide_last))
-    report.rows_folded += len(wide)
-    # Last less first, and one more address of each row.
-    report.addresses_folded += last.minus(first).total() + len(wide)
-    position = np.concatenate([ipv4.position, ipv6.position[wide]])
-    order = np.argsort(position, kind="stable")
-    keys = zip(_mapped_keys(ipv4.ranges), stated_keys(wide_first, wide_last), strict=True)
-    ranges = Ranges(
-        concat([ipv4.ranges.first, first])[order],
-        concat([ipv4.ranges.last, last])[order],
-        tuple(np.concatenate(pair)[order] for pair in keys),
-    )
-    numbers = {
-        layer: np.concatenate([own, ipv6.numbers[layer][wide]])[order]
-        for layer, own in ipv4.numbers.items()
-    }
-    return GatheredRows(ranges, numbers, position[order])
-
-
-def _into_mapped(ranges: Ranges) -> I64:
-    """Return which IPv6 ranges reach into IPv4-mapped space."""
-    begin, end = (Addresses.of(6, [bound]) for bound in FOLDED)
-    return np.flatnonzero(~(ranges.last < begin) & ~(end < ranges.first))
-
-
-def _from_mapped(ends: Addresses) -> Addresses:
-    return Addresses((ends.low & np.uint64(0xFFFF_FFFF)).astype(np.uint32))
-
-
-def _mapped_keys(ranges: Ranges) -> Keys:
-    """Return the specificity of IPv4 ranges on the scale of stated IPv6 ranges."""
-    return stated_keys(*(_as_mapped(ends) for ends in (ranges.first, ranges.last)))
-
-
-def _as_mapped(ends: Addresses) -> Addresses:
-    # 8.8.8.8 becomes ::ffff:8.8.8.8.
-    return Addresses(ends.low | np.uint64(FOLDED[0]), np.zeros(len(ends), np.uint64))
+        first = concat([part.ranges.first.in_128_bits() for part in parts])
+        last = concat([part.ranges.last.in_128_bits() for part in parts])
+        return Selection(families[order], first[order], last[order], numbers)
 
 
 def _any(masks: Iterable[Bools]) -> Bools:

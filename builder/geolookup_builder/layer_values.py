@@ -8,7 +8,7 @@ sequence, so a number also identifies its source (``provenance``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,6 +32,11 @@ class Column:
 
     codes: Codes
     values: pa.Array
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the codes and of the values."""
+        return self.codes.nbytes + int(self.values.nbytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,14 @@ def distinct(columns: Mapping[str, Column], is_nulled: Bools) -> Distinct:
     return Distinct(numbers, len(first), fields)
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where the tuples of a table begin: the first number, and the first part of each field."""
+
+    size: int
+    parts: int
+
+
 @dataclass(slots=True)
 class LayerValues:
     """The value tuples of one layer; number 0 is unknown."""
@@ -116,6 +129,7 @@ class LayerValues:
     size: int = 1
     parts: dict[str, list[Column]] = field(default_factory=dict)
     begins: list[int] = field(default_factory=list)  # the size before each source
+    nbytes: int = 0  # of the tuples and their values
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -125,6 +139,30 @@ class LayerValues:
     def begin_source(self) -> None:
         """Assign the following numbers to the next source of the recipe."""
         self.begins.append(self.size)
+
+    def mark(self) -> Mark:
+        """Return where the numbers of the next table begin."""
+        return Mark(self.size, len(next(iter(self.parts.values()), [])))
+
+    def merge_equal(self, mark: Mark) -> Callable[[Codes], Codes]:
+        """Merge equal tuples of the current table; return the function of the new numbers.
+
+        Tuples that were merged before keep their numbers: they come first, and all differ.
+        """
+        if self.size == mark.size:
+            return lambda codes: codes
+        parts = {name: columns[mark.parts :] for name, columns in self.parts.items()}
+        if min(map(len, parts.values())) < 2:  # merged, or all of one batch: nothing is equal
+            return lambda codes: codes
+        tuples = Tuples({name: _join(columns) for name, columns in parts.items()})
+        same, first = factorize(tuples.codes())
+        for name, column in tuples.take(first).fields.items():
+            self.nbytes += column.nbytes - sum(part.nbytes for part in parts[name])
+            self.parts[name][mark.parts :] = [column]
+        self.size = mark.size + len(first)
+        # Index 0 is UNKNOWN, index 1 the first number of the table.
+        numbers = np.append(np.int32(UNKNOWN), same.astype(np.int32) + np.int32(mark.size))
+        return lambda codes: numbers[np.maximum(codes - np.int32(mark.size - 1), UNKNOWN)]
 
     def source_numbers(self) -> NDArray[np.uint8]:
         """Return the source (from 1) of each number; 0 for UNKNOWN."""
@@ -139,6 +177,7 @@ class LayerValues:
         for name in self.names if tuples.size else ():
             part = tuples.columns.get(name) or self._nulls(tuples.size, name)
             self.parts.setdefault(name, []).append(part)
+            self.nbytes += part.nbytes
         return numbers
 
     def tuples(self) -> Tuples:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,10 @@ class LayerPartition:
 
     starts: Addresses
     numbers: dict[str, Codes]
+
+    def columns(self) -> list[NDArray[Any]]:
+        """Return all columns; layers may share one."""
+        return [*self.starts.columns(), *self.numbers.values()]
 
 
 def nothing(family: int, layers: tuple[str, ...]) -> LayerPartition:
@@ -114,7 +119,7 @@ def restrict(partition: LayerPartition, kept: Intervals) -> LayerPartition:
     starts, (of_kept, at) = overlay([kept.starts, partition.starts])
     is_kept = kept.owner[of_kept] >= 0
     # UNKNOWN is 0.
-    numbers = _map(lambda codes: codes[at] * is_kept, partition.numbers)
+    numbers = map_numbers(lambda codes: codes[at] * is_kept, partition.numbers)
     return _coalesce(LayerPartition(starts, numbers))
 
 
@@ -135,10 +140,10 @@ def _coalesce(partition: LayerPartition) -> LayerPartition:
 
 def _take(numbers: dict[str, Codes], rows: I64 | Bools) -> dict[str, Codes]:
     """Return the numbers at ``rows``."""
-    return _map(lambda codes: codes[rows], numbers)
+    return map_numbers(lambda codes: codes[rows], numbers)
 
 
-def _map(change: Callable[[Codes], Codes], numbers: dict[str, Codes]) -> dict[str, Codes]:
+def map_numbers(change: Callable[[Codes], Codes], numbers: dict[str, Codes]) -> dict[str, Codes]:
     """Return changed numbers; layers that share an array share the result."""
     distinct = {id(codes): codes for codes in numbers.values()}
     changed = {key: change(codes) for key, codes in distinct.items()}

@@ -1,16 +1,100 @@
-"""The memory of a build: from the system's allocator, released between the steps."""
+"""The memory of a build: how much it may take, and from which allocator it comes."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 from threading import RLock
 
 import pyarrow as pa
 
+from geolookup.filesystem.limits import read_bytes
+
 #: Held by a running build: Arrow's default memory pool is shared by the whole process. A build
 #: with ground truth holds it twice: the truth is compiled too.
 _one_build = RLock()
+#: The interpreter, its libraries, and the blocks of a file that are being parsed.
+_BASE = 210 << 20
+LEAST = 320 * 10**6
+#: The limit of a system that does not say how much memory is free.
+_UNKNOWN = 1 << 62
+#: Limit, use and statistics of a control group: version 2, version 1.
+_FILES_V2 = "memory.max", "memory.current", "inactive_file"
+_FILES_V1 = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBudget:
+    """Bytes that a build may take."""
+
+    limit: int  # of the whole process
+    room: int  # of its arrays
+    rows: int  # rows of a table that stay in memory, with its new values
+    band: int  # the work on a band of the address space; each family has one at a time
+    values: int  # the distinct values
+
+    @classmethod
+    def of(cls, max_memory: str | int | None) -> MemoryBudget:
+        """Return the budget of an option; None: three quarters of the memory that is free.
+
+        Raises ValueError for a size that is not one, or too small.
+        """
+        if max_memory is None:
+            limit = max(LEAST, available() * 3 // 4)
+        else:
+            limit = read_bytes(str(max_memory))
+            if limit < LEAST:
+                raise ValueError(f"max_memory is {max_memory}; a build needs {LEAST // 10**6}MB")
+        room = limit - _BASE
+        return cls(limit, room, room // 4, room * 2 // 5, room // 2)
+
+
+def available() -> int:
+    """Return the bytes that the system and the control groups of this process leave."""
+    return min((_UNKNOWN, *_of_system(), *_of_groups(Path("/proc/self/cgroup"))))
+
+
+def _of_system() -> Iterator[int]:
+    with suppress(OSError, ValueError, IndexError):
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+        # MemAvailable:   23456789 kB
+        yield int(text.split("MemAvailable:")[1].split()[0]) << 10
+        return
+    with suppress(OSError, ValueError, AttributeError):
+        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _of_groups(groups: Path, root: Path = Path("/sys/fs/cgroup")) -> Iterator[int]:
+    """Yield what each control group around this process leaves.
+
+    A line of ``groups`` is number:controllers:path, in version 2 "0::/path". A container may see
+    its own group as the root.
+    """
+    with suppress(OSError, UnicodeDecodeError):
+        for line in groups.read_text(encoding="utf-8").splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers == "":
+                top, files = root, _FILES_V2
+            elif "memory" in controllers.split(","):
+                top, files = root / "memory", _FILES_V1
+            else:
+                continue
+            inner = top / path.lstrip("/")
+            for folder in dict.fromkeys((inner, *inner.parents, top)):
+                if folder.is_relative_to(top):
+                    yield from _of_group(folder, *files)
+
+
+def _of_group(folder: Path, limit: str, use: str, cached: str) -> Iterator[int]:
+    # "max", without a limit, is a ValueError. Pages of files in no use are given back at once.
+    with suppress(OSError, ValueError):
+        free = int((folder / limit).read_text(encoding="ascii"))
+        free -= int((folder / use).read_text(encoding="ascii"))
+        counts = (folder / "memory.stat").read_text(encoding="ascii").split()
+        yield max(0, free + int(dict(zip(counts[::2], counts[1::2], strict=True)).get(cached, 0)))
 
 
 @contextmanager

@@ -35,7 +35,7 @@ from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceTable
-from geolookup_builder.table_intervals import TableIntervals
+from geolookup_builder.spill import Spill
 from geolookup_builder.table_reading import flatten_table, read_table
 from geolookup_builder.values import Reference
 
@@ -51,6 +51,7 @@ class Options:
     offline: bool = False  # use the cache only, without any request
     previous: Path | None = None  # a dataset: its row numbers are kept, ``max_drop`` compares
     signing_keys: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
+    max_memory: str | int | None = None  # such as "2GB"; None: three quarters of free memory
 
 
 def mask_of_sources(recipe: Recipe) -> Mask:
@@ -68,7 +69,9 @@ class OverlaidSources:
         finders: tuple[Finder, ...],
         options: Options,
         progress: Progress,
+        spill: Spill,
     ) -> None:
+        self.spill = spill
         self.plan, self.reference, self.finders = plan, reference, finders
         self.options, self.progress = options, progress
         layers = plan.schema.layers
@@ -173,14 +176,16 @@ class OverlaidSources:
         """Read and overlay a table; return its files by their labels."""
         report = SourceReport(table.name, note=table.note)
         self.report.sources.append(report)
-        rows = SourceRows(self.layers, self.reference, report, spec.fields, spec.schema)
+        rows = SourceRows(
+            *(self.layers, self.reference, report, spec.fields, spec.schema),
+            *(self.spill, spec.recipe, self._in_memory(spec)),
+        )
         reading = read_table(table, rows, report, self.progress)
         self._check_rejects(reading.rejects, report)
         release()
         with self.progress.stage(f"flattening {table.name}"):
-            keep = self.deciding_rows is not None
-            overlay = source.overlay if source else self._overlay
-            intervals = flatten_table(rows, report, overlay, keep_rows=keep)
+            partitions = source.partitions if source else self.partitions
+            intervals = flatten_table(rows, report, partitions, self.spill)
         release()
 
         def explain(of_table: dict[int, Intervals]) -> None:
@@ -194,9 +199,9 @@ class OverlaidSources:
             source.add(report, intervals, explain)
         return reading.positions.members()
 
-    def _overlay(self, family: int, intervals: TableIntervals) -> None:
-        """Overlay the rows of a table below the earlier ones, in the thread of their family."""
-        self.partitions[family] = underlay(self.partitions[family], intervals.layers)
+    def _in_memory(self, spec: SourceSpec) -> str:
+        """Return the key of a recipe that needs all rows of a source in memory, or nothing."""
+        return 'explain = "full"' if self.deciding_rows is not None else spec.restriction.keys()
 
     def _check_rejects(self, rejects: Rejects, report: SourceReport) -> None:
         self.rejects.append(rejects)

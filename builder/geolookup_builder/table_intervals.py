@@ -12,41 +12,63 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
 from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, cut_at
+from geolookup_builder.bands import Band
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Intervals, Ranges, flatten
-from geolookup_builder.gather import EXCLUDED, GatheredRows
+from geolookup_builder.folding import EXCLUDED, count_duplicates
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.layers import LayerPartition, cut, hide, of_source
+from geolookup_builder.row_runs import GatheredRows
+
+#: Marks of a row, a bit each: it owns an interval, hidden space included; it owns one
+#: that lookups search; it has an address in special-purpose space; it has a value.
+_OWNER, _USED, _SPECIAL, _VALUE = (np.uint8(1 << bit) for bit in range(4))
+_CHUNK = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class ClippedRows:
-    """The parts of one family's ranges that no lookup reaches: a mask of rows, and counts."""
+@dataclass(slots=True)
+class TableCounts:
+    """The counts of one family's rows in a table, added up band by band."""
 
-    private: Bools
-    addresses: int  # private ones
-    excluded_rows: int  # in 6to4 and NAT64 space
-    excluded_addresses: int
+    marks: NDArray[np.uint8]  # by position in the table
+    duplicates: int = 0  # rows with the range of a later row
+    addresses: int = 0  # in special-purpose space
+    excluded_rows: int = 0  # in 6to4 and NAT64 space
+    excluded_addresses: int = 0
 
+    @classmethod
+    def of(cls, size: int) -> TableCounts:
+        """Return the counts of a table of ``size`` rows, all 0."""
+        return cls(np.zeros(size, np.uint8))
 
-def _count_clipped(ranges: Ranges, family: int) -> ClippedRows:
-    """Count clipped (private) addresses, and excluded (6to4, NAT64) rows and addresses.
+    def mark(self, rows: I64, mark: np.uint8) -> None:
+        """Mark the rows at these positions; they may repeat."""
+        self.marks[rows] |= mark
 
-    The caller counts the clipped rows, because a row that is partly folded has ranges of
-    both families.
-    """
-    private, excluded = ranges_of(family, PRIVATE), EXCLUDED if family == 6 else ()
-    in_private, in_excluded = _rows_inside(ranges, private), _rows_inside(ranges, excluded)
-    return ClippedRows(
-        in_private,
-        _addresses_inside(ranges, private) if in_private.any() else 0,
-        int(in_excluded.sum()),
-        _addresses_inside(ranges, excluded) if in_excluded.any() else 0,
-    )
+    def add_rows(self, rows: GatheredRows) -> None:
+        """Count duplicates, clipped (private) addresses, and excluded rows and addresses.
+
+        ``count`` counts the clipped rows, because a row that is partly folded has ranges of both
+        families.
+        """
+        ranges = rows.ranges
+        family = ranges.first.family
+        private, excluded = ranges_of(family, PRIVATE), EXCLUDED if family == 6 else ()
+        in_private, in_excluded = _rows_inside(ranges, private), _rows_inside(ranges, excluded)
+        self.duplicates += count_duplicates(ranges)
+        self.mark(rows.position[in_private], _SPECIAL)
+        if in_private.any():
+            self.addresses += _addresses_inside(ranges, private)
+        if in_excluded.any():
+            self.excluded_rows += int(in_excluded.sum())
+            self.excluded_addresses += _addresses_inside(ranges, excluded)
+        for codes in rows.numbers.values():
+            self.mark(rows.position[codes != UNKNOWN], _VALUE)
 
 
 def _rows_inside(ranges: Ranges, blocks: Sequence[Range]) -> Bools:
@@ -74,36 +96,34 @@ def _addresses_inside(ranges: Ranges, blocks: Sequence[Range]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TableIntervals:
-    """The intervals of one family in a table, and the counts of its rows."""
+    """The intervals of one family in a table, or of a band of it."""
 
     intervals: Intervals  # owned by the row's position in the table; -1: a gap
     layers: LayerPartition
-    counts: ClippedRows
-    special_rows: I64  # positions of the rows with addresses in special-purpose space
-    is_owner: Bools  # by position: whether the row owns an interval, hidden space included
-    has_value: Bools  # by position: whether the row has a value
 
 
 def intervals_of(
-    rows: GatheredRows, family: int, size: int, private: Collection[str] = ()
+    rows: GatheredRows, band: Band, counts: TableCounts, private: Collection[str] = ()
 ) -> TableIntervals:
-    """Flatten one family's rows of a table of ``size``; remove space that lookups never search.
+    """Flatten the rows of a band, and count them; remove space that lookups never search.
 
     ``private`` are the layers that are known in special-purpose space too. Arrays are released as
     soon as nothing needs them: here a build takes the most memory.
     """
-    counts, flat = _count_clipped(rows.ranges, family), flatten(rows.ranges, family)
+    # Rows that begin before the band are counted there.
+    counts.add_rows(rows[np.flatnonzero(band.begins(rows.ranges.first))] if band.begin else rows)
+    flat = flatten(rows.ranges, band.family)
     position, numbers = rows.position, rows.numbers
     del rows
-    is_owner, has_value = np.zeros(size, bool), np.zeros(size, bool)
-    is_owner[position[flat.owner[flat.owner >= 0]]] = True
-    for of_layer in numbers.values():
-        has_value[position[of_layer != UNKNOWN]] = True
+    owner = band.crop_intervals(flat).owner
+    counts.mark(position[owner[owner >= 0]], _OWNER)
     intervals, layers = _searched(flat, numbers, numbers.keys() & private)
-    del flat
+    del flat, owner
+    intervals, layers = band.crop_intervals(intervals), band.crop(layers)
     # The owner -1 (a gap) takes the last entry, -1.
     owners = Intervals(intervals.starts, np.append(position, -1)[intervals.owner])
-    return TableIntervals(owners, layers, counts, position[counts.private], is_owner, has_value)
+    counts.mark(owners.owner[owners.owner >= 0], _USED)
+    return TableIntervals(owners, layers)
 
 
 def _searched(
@@ -127,28 +147,37 @@ def _searched(
 
 
 def count(
-    families: Sequence[TableIntervals], report: SourceReport, private: Collection[str] = ()
+    families: Sequence[TableCounts],
+    layers: Collection[str],
+    report: SourceReport,
+    private: Collection[str] = (),
 ) -> None:
     """Add the counts of a table's rows and addresses to the build report."""
-    used, special, is_owner, has_value = (np.zeros(report.read, bool) for _ in range(4))
-    addresses = 0
-    for family in families:
-        owners = family.intervals.owner
-        used[owners[owners >= 0]] = True
-        special[family.special_rows] = True
-        is_owner |= family.is_owner
-        has_value |= family.has_value
-        addresses += family.counts.addresses
-        report.rows_excluded += family.counts.excluded_rows
-        report.addresses_excluded += family.counts.excluded_addresses
-    report.used = int(used.sum())
-    layers = families[0].layers.numbers.keys()
+    rows = _rows_by_marks([family.marks for family in families])
+    addresses = sum(family.addresses for family in families)
+    report.duplicates = sum(family.duplicates for family in families)
+    report.rows_excluded += sum(family.excluded_rows for family in families)
+    report.addresses_excluded += sum(family.excluded_addresses for family in families)
+    kinds = np.arange(len(rows))
+    report.used, special, owners = (
+        int(rows[(kinds & mark) > 0].sum()) for mark in (_USED, _SPECIAL, _OWNER)
+    )
     report.private_layers = tuple(layer for layer in private if layer in layers)
     if report.private_layers:
-        report.rows_private, report.addresses_private = int(special.sum()), addresses
+        report.rows_private, report.addresses_private = special, addresses
     if len(layers) > len(report.private_layers) or not layers:
-        report.rows_clipped, report.addresses_clipped = int(special.sum()), addresses
-    report.has_value = bool((used & has_value).any())
+        report.rows_clipped, report.addresses_clipped = special, addresses
+    used_value = _USED | _VALUE
+    report.has_value = bool(rows[(kinds & used_value) == used_value].any())
     valid_rows = report.read - report.rejected.total()
     # Accepted rows that own nothing; duplicates among them have a count of their own.
-    report.covered = max(0, valid_rows - int(is_owner.sum()) - report.duplicates)
+    report.covered = max(0, valid_rows - owners - report.duplicates)
+
+
+def _rows_by_marks(families: Sequence[NDArray[np.uint8]]) -> I64:
+    """Return how many rows have each combination of marks, of either family."""
+    rows = np.zeros(1 << 4, np.int64)
+    for begin in range(0, len(families[0]), _CHUNK):
+        marks = np.bitwise_or.reduce([family[begin : begin + _CHUNK] for family in families])
+        rows += np.bincount(marks, minlength=len(rows))
+    return rows

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
 from geolookup.parallel import alongside, in_order
 from geolookup.progress import Progress
+from geolookup_builder.bands import Band, underlay_bands
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
+from geolookup_builder.layers import LayerPartition
 from geolookup_builder.rejects import Rejects
 from geolookup_builder.sources.reading.positions import RowPositions
 from geolookup_builder.sources.reading.reader import SourceTable
-from geolookup_builder.table_intervals import TableIntervals, count, intervals_of
+from geolookup_builder.spill import Spill
+from geolookup_builder.table_intervals import TableCounts, count, intervals_of
 
 
 @dataclass(slots=True)
@@ -52,26 +54,39 @@ def read_table(
 def flatten_table(
     rows: SourceRows,
     report: SourceReport,
-    overlay: Callable[[int, TableIntervals], None],
-    *,
-    keep_rows: bool,
+    partitions: dict[int, LayerPartition],
+    spill: Spill,
 ) -> dict[int, Intervals]:
-    """Flatten the rows of a table, count them in ``report``, and return the deciding rows.
+    """Flatten the rows of a table, and overlay them below ``partitions``, in place.
 
-    ``overlay`` is called with each family and its intervals, in a thread of the family.
+    A check has no partitions. Counts the rows in ``report``. Returns the deciding rows by family,
+    if the recipe needs them.
     """
-    private = rows.schema.private_layers
-    report.duplicates = rows.duplicates()
-    by_family = {family: rows.of_family(family) for family in (4, 6)}
-    if not keep_rows:
-        rows.release()
+    private, families = rows.schema.private_layers, rows.families(partitions)
+    counts = {family: TableCounts.of(report.read) for family in families}
+    kept = dict[int, Intervals]()
 
-    def flatten_family(family: int) -> TableIntervals:
-        intervals = intervals_of(by_family.pop(family), family, report.read, private)
-        overlay(family, intervals)
-        return intervals
+    def flatten_family(family: int) -> None:
+        of_family = families[family]
+
+        def layers_of(band: Band) -> LayerPartition:
+            of_band = intervals_of(of_family.take(band), band, counts[family], private)
+            if rows.in_memory:
+                kept[family] = of_band.intervals
+            return of_band.layers
+
+        if family in partitions:
+            partitions[family] = underlay_bands(
+                partitions[family], of_family.bands, layers_of, spill
+            )
+        else:
+            for band in of_family.bands:
+                layers_of(band)
+                spill.release_pages()
 
     with alongside(partial(flatten_family, 6), report.read) as ipv6:
-        families = [flatten_family(4), ipv6()]
-    count(families, report, private)
-    return {of_family.intervals.starts.family: of_family.intervals for of_family in families}
+        flatten_family(4)
+        ipv6()
+    rows.remove_runs()
+    count([*counts.values()], families[4].layers, report, private)
+    return kept

@@ -71,6 +71,10 @@ class Addresses:
         high = 0 if self.high is None else int(self.high[index])
         return high << 64 | int(self.low[index])
 
+    def columns(self) -> list[NDArray[Any]]:
+        """Return the arrays of this family."""
+        return [self.low] if self.high is None else [self.low, self.high]
+
     def order(self) -> I64:
         """Return the stable ascending order."""
         if self.high is None:

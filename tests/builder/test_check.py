@@ -203,7 +203,8 @@ def test_the_next_command_has_the_options_of_the_check(tmp_path: Path) -> None:
     assert words[2:] == ["-o", words[3], "--max-rejects", "1", "--cache", str(tmp_path)]
     assert run(*words).returncode == 0
     report = json.loads(run("check", str(data), "--json", "--cache", str(tmp_path)).stdout)
-    assert report["limits"] == {"max_rejects": None, "cache": str(tmp_path)}
+    limits = {"max_rejects": None, "cache": str(tmp_path), "max_memory": None}
+    assert report["limits"] == limits
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from unittest import mock
 
 import numpy as np
 import pyarrow as pa
+from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import Options, OverlaidSources
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import document
@@ -32,6 +33,7 @@ from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, SourceTable
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
+from geolookup_builder.spill import Spill
 from geolookup_builder.values import Reference, load_reference
 
 from geolookup.errors import BuildError
@@ -81,7 +83,8 @@ def _read(folder: Path) -> None:
     if not _stays_inside(plan):
         return
     plan = auto.detect_formats(plan, FORMATS)
-    build = OverlaidSources(plan, _reference(), (), Options(max_rejects=1 << 40), Progress())
+    options, spill = Options(max_rejects=1 << 40), Spill(MemoryBudget.of(None))
+    build = OverlaidSources(plan, _reference(), (), options, Progress(), spill)
     for number, source in enumerate(plan.sources, 1):
         build.add(number, source)
     for rejected, report in zip(build.rejects, build.report.sources, strict=True):

@@ -23,10 +23,9 @@ from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.intern import numbers_of
 from geolookup_builder.layer_values import LayerValues, Tuples
-from geolookup_builder.layers import LayerPartition, hide, nothing, restrict, underlay, without
+from geolookup_builder.layers import LayerPartition, hide, nothing, restrict, without
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.restrictions.restriction import check_conditions
-from geolookup_builder.table_intervals import TableIntervals
 from geolookup_builder.tables import as_stored, country_column
 from geolookup_builder.values import Reference
 
@@ -54,12 +53,8 @@ class RestrictedSource:
         self._spec, self._layers, self._reference = spec, layers, reference
         names = {field.source_column for field in chain(*self._condition_fields())}
         self._finders = [finder for finder in finders if finder.field in names]
-        self._partitions = {family: nothing(family, tuple(layers)) for family in (4, 6)}
+        self.partitions = {family: nothing(family, tuple(layers)) for family in (4, 6)}
         self._tables: list[_Table] = []
-
-    def overlay(self, family: int, intervals: TableIntervals) -> None:
-        """Overlay the rows of a table below the earlier ones, in the thread of their family."""
-        self._partitions[family] = underlay(self._partitions[family], intervals.layers)
 
     def add(
         self, report: SourceReport, intervals: dict[int, Intervals], receiver: Receiver
@@ -76,15 +71,15 @@ class RestrictedSource:
         kept = self._kept(warnings)
         for table in self._tables:
             table.receiver(_keep(table.report, table.intervals, kept))
-        return {family: restrict(part, kept[family]) for family, part in self._partitions.items()}
+        return {family: restrict(part, kept[family]) for family, part in self.partitions.items()}
 
     def _kept(self, warnings: list[str]) -> dict[int, Intervals]:
         """Return by family a partition: the space that is left out has the owner -1."""
         spec, restriction = self._spec, self._spec.restriction
-        answers = _Answers(self._partitions, self._layers, self._reference, self._finders)
+        answers = _Answers(self.partitions, self._layers, self._reference, self._finders)
         check_conditions(restriction, spec.recipe, spec.name, answers, warnings)
         marks, kept, begin = answers.marks(restriction.conditions), dict[int, Intervals](), 0
-        for family, partition in self._partitions.items():
+        for family, partition in self.partitions.items():
             end = begin + len(partition.starts)
             owner = np.where(marks[begin:end], 0, -1)
             intervals = hide(Intervals(partition.starts, owner), restriction.outside(family))

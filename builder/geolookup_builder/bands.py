@@ -1,0 +1,152 @@
+"""Bands of the address space, small enough to work on one in memory after the other.
+
+Their bounds are quantiles of samples of what lies in them: the first addresses of rows, and the
+starts of a partition. A build that fits in memory has one band: the whole space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from geolookup.dataset.intervals import Addresses, Bools, concat
+from geolookup_builder.flatten import Intervals
+from geolookup_builder.layer_values import UNKNOWN
+from geolookup_builder.layers import LayerPartition, map_numbers, underlay
+from geolookup_builder.spill import Spill
+
+#: At least every 512th address is in a sample: a page of a column has 512 or 1024.
+_STRIDE = 512
+_SAMPLES_PER_BAND = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The addresses from ``begin`` up to, not including, ``end``; None: to the last one."""
+
+    family: int
+    begin: int = 0
+    end: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the band is the whole address space."""
+        return self.begin == 0 and self.end is None
+
+    def stop(self, sorted_addresses: Addresses) -> int:
+        """Return how many of sorted addresses are before the end."""
+        if self.end is None:
+            return len(sorted_addresses)
+        return int(sorted_addresses.search(Addresses.of(self.family, [self.end - 1]))[0])
+
+    def begins(self, first: Addresses) -> Bools:
+        """Mark the addresses that are not before the band."""
+        return ~(first < Addresses.of(self.family, [self.begin]))
+
+    def goes_beyond(self, last: Addresses) -> Bools:
+        """Mark the addresses after the band."""
+        if self.end is None:
+            return np.zeros(len(last), bool)
+        return ~(last < Addresses.of(self.family, [self.end]))
+
+    def starts(self, starts: Addresses) -> tuple[Addresses, slice]:
+        """Return the starts of a partition inside the band, from its begin on, and where they are.
+
+        From 20 up to 40, of the starts 0, 15, 30, 40: 20 and 30, at 1 and 2.
+        """
+        begin = int(starts.search(Addresses.of(self.family, [self.begin]))[0]) - 1
+        inside = slice(begin, self.stop(starts))
+        own = concat([Addresses.of(self.family, [self.begin]), starts[begin + 1 : inside.stop]])
+        return own, inside
+
+    def crop(self, partition: LayerPartition) -> LayerPartition:
+        """Return the part of a partition inside the band."""
+        if self.is_whole:
+            return partition
+        starts, inside = self.starts(partition.starts)
+        return LayerPartition(starts, map_numbers(lambda codes: codes[inside], partition.numbers))
+
+    def crop_intervals(self, intervals: Intervals) -> Intervals:
+        """Return the part of intervals inside the band."""
+        if self.is_whole:
+            return intervals
+        starts, inside = self.starts(intervals.starts)
+        return Intervals(starts, intervals.owner[inside])
+
+
+def bands(family: int, weighted: Sequence[tuple[Addresses, int]], most: int) -> list[Band]:
+    """Divide a family into bands of about ``most`` bytes.
+
+    ``weighted`` are sorted addresses, and the bytes that one of them takes.
+    """
+    total = sum(len(addresses) * weight for addresses, weight in weighted)
+    if total <= most:
+        return [Band(family)]
+    number = -(-total // most)
+    samples, weights = [], []
+    for addresses, weight in weighted:
+        stride = min(_STRIDE, max(1, len(addresses) // (number * _SAMPLES_PER_BAND)))
+        samples.append(addresses[stride // 2 :: stride])
+        weights.append(np.full(len(samples[-1]), weight * stride))
+    sample = concat(samples)
+    order = sample.order()
+    sums = np.cumsum(np.concatenate(weights)[order])
+    at = np.searchsorted(sums, np.arange(1, number) * (sums[-1] / number))
+    bounds = sorted({sample.item(int(index)) for index in order[at]} - {0})
+    return [Band(family, *pair) for pair in zip([0, *bounds], [*bounds, None], strict=True)]
+
+
+def underlay_bands(
+    base: LayerPartition,
+    of_family: Sequence[Band],
+    below: Callable[[Band], LayerPartition],
+    spill: Spill,
+) -> LayerPartition:
+    """Fill the layers that are unknown in ``base`` from ``below``, band by band.
+
+    The result of several bands is in files; the files of ``base`` are removed.
+    """
+    if len(of_family) == 1:
+        return underlay(base, below(of_family[0]))
+    files = PartitionFiles(base.starts.family, base.numbers, spill)
+    for band in of_family:
+        files.add(underlay(band.crop(base), below(band)))
+        spill.release_pages()
+    spill.remove(*base.columns())
+    return files.finish()
+
+
+class PartitionFiles:
+    """A partition that is written band by band, in ascending order."""
+
+    def __init__(self, family: int, layers: Iterable[str], spill: Spill) -> None:
+        self._family, self._spill = family, spill
+        kind = np.uint32 if family == 4 else np.uint64
+        self._low, self._high = spill.column(kind), spill.column(kind)
+        self._numbers = {layer: spill.column(np.int32) for layer in layers}
+        self._last: dict[str, int] | None = None  # the numbers of the last interval
+
+    def add(self, part: LayerPartition) -> None:
+        """Append a part; it is joined to the last interval if its first one has equal numbers."""
+        head = {layer: int(codes[0]) for layer, codes in part.numbers.items()}
+        own = slice(int(head == self._last), None)
+        starts = part.starts[own]
+        self._low.append(starts.low)
+        if starts.high is not None:
+            self._high.append(starts.high)
+        for layer, column in self._numbers.items():
+            column.append(part.numbers[layer][own])
+        self._last = {layer: int(codes[-1]) for layer, codes in part.numbers.items()}
+
+    def finish(self) -> LayerPartition:
+        """Return the partition, mapped; layers that are unknown everywhere share one array."""
+        low = self._low.finish()
+        high = self._high.finish() if self._family == 6 else None
+        unknown = np.broadcast_to(np.int32(UNKNOWN), len(low))
+        numbers = {
+            layer: column.finish() if column.has_file else unknown
+            for layer, column in self._numbers.items()
+        }
+        return LayerPartition(Addresses(low, high), numbers)

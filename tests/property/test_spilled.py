@@ -1,0 +1,59 @@
+"""A build in many bands of the address space is, byte for byte, the build in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest import mock
+
+from geolookup_builder.build_report import BuildReport
+from geolookup_builder.memory import MemoryBudget
+from geolookup_builder.sources.reading import delimited
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from tests.conftest import build_at
+from tests.oracle import Address, Source
+from tests.property.test_previous import content
+from tests.property.test_resolution import TIES, compare
+from tests.range_strategies import addresses, as_csv, edges, recipe, recipes
+from tests.tiers import scaled
+
+_LARGE = 1 << 40
+
+
+@contextmanager
+def tiny_memory(rows: int = 1, band: int = 400) -> Iterator[None]:
+    """In the block, builds have memory for so many bytes of rows, and bands of so many bytes."""
+    budget = MemoryBudget(_LARGE, _LARGE, rows, band, _LARGE)
+    with (
+        mock.patch.object(MemoryBudget, "of", return_value=budget),
+        mock.patch.object(delimited, "BLOCK_BYTES", 256),
+    ):
+        yield
+
+
+def _both(folder: Path, listed: list[Source], rows: int) -> Iterator[tuple[Path, BuildReport]]:
+    """Build the sources in memory and in bands, each in a folder of its own."""
+    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(item) for n, item in enumerate(listed)}
+    for name in ("memory", "bands"):
+        (folder / name).mkdir()
+        with tiny_memory(rows) if name == "bands" else nullcontext():
+            yield build_at(folder / name, files, recipe(listed))
+
+
+@example(TIES, [], 1)
+@settings(max_examples=scaled(8, 120), suppress_health_check=list(HealthCheck), deadline=None)
+@given(recipes, st.lists(addresses, min_size=5, max_size=20), st.sampled_from([1, 300, 2000]))
+def test_bands_equal_memory_and_the_oracle(
+    listed: list[Source], probes: list[Address], rows: int
+) -> None:
+    with TemporaryDirectory() as folder:
+        (in_memory, report), (in_bands, of_bands) = _both(Path(folder), listed, rows)
+        assert content(in_bands) == content(in_memory)
+        assert of_bands.sources == report.sources
+        with geolookup.open(in_bands) as engine:
+            compare(engine, listed, [*probes, *edges(listed)])
