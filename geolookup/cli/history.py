@@ -32,7 +32,7 @@ _DIGITS, _WIDTH = 12, 28
 
 @command("history", "Show when an answer changed.")
 @click.argument("addresses", metavar="IP|PREFIX...", nargs=-1, required=True)
-@options.dataset
+@options.plain_dataset
 @options.age_notice
 @options.fields("compare", "all")
 @table_options.clean
@@ -53,7 +53,8 @@ def history(
     that follow from it are left out; --json has them. For a PREFIX such as 8.8.8.0/24
     there is a change for each range that changed alike.
 
-    Rollbacks are changes, too. Generations that were pruned are unknown.
+    Rollbacks are changes, too. Generations that were pruned are unknown. With --as-of
+    the history ends with the generation that was in force then.
     For -, it reads addresses and prefixes from standard input, one per line.
 
     Exits with 0 if every IP was looked up, 1 if one is malformed, or private without

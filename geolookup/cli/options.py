@@ -126,7 +126,8 @@ def open_dataset(path: str | os.PathLike[str] | None) -> Engine:
     return geolookup.open(path, overlay=overlay_path(), as_of=instant_of())
 
 
-dataset = group(
+#: The option ``--dataset`` of commands that do not combine it with an overlay.
+plain_dataset = group(
     click.option(
         "-d",
         "--dataset",
@@ -135,8 +136,8 @@ dataset = group(
         help=f"Dataset or store to answer from. [default: {_DEFAULT_DATASET}]",
     ),
     as_of,
-    overlay,
 )
+dataset = group(plain_dataset, overlay)
 #: The argument DATASET of commands about a dataset.
 dataset_object = click.argument("dataset", type=PATH, required=False)
 #: The argument DATASET of commands that read one, now or as of an instant.

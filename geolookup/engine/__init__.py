@@ -109,8 +109,9 @@ class Engine(NetworkAnswers):
         ``fields`` with the known values by path, None for a prefix.
 
         ``fields`` of the call are names or groups of stored fields; changes of other fields are
-        left out. Rollbacks are changes, too. Each call reads the store anew. A private
-        address has the history of its private own columns. ``clean`` is described in ``lookup``.
+        left out. Rollbacks are changes, too. Each call reads the store anew; as of an instant,
+        the history ends with the generation that was in force then. A private address has the
+        history of its private own columns. ``clean`` is described in ``lookup``.
 
         Raises DatasetError if the engine is not of a store, or has an overlay, and for a damaged
         generation; InvalidAddressError, PrivateAddressError; ValueError for an unknown field.
@@ -121,7 +122,9 @@ class Engine(NetworkAnswers):
         if getattr(self._location, "overlay", None) is not None:
             problem = "an overlay has no history"
             raise DatasetError(self._location.path, problem, "open the store without it")
-        return history(self._location.path, ip, fields, clean=clean)
+        return history(
+            self._location.path, ip, fields, clean=clean, requirements=self._requirements
+        )
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.

@@ -43,7 +43,11 @@ class Generation:
         self._sources = self._dataset.manifest.metadata().sources
         self.layer_of = {field.path: field.layer for field in self.schema.stored}
 
-    def values(self, family: int, value: int) -> dict[str, Any]:
+    def values(self, question: Question) -> dict[str, Any]:
+        """Return the values of an address."""
+        return self.values_at(question.family, question.first)
+
+    def values_at(self, family: int, value: int) -> dict[str, Any]:
         """Return the values of all stored fields by path; None if unknown."""
         paths = tuple(self.layer_of)
         address = canonical(family, value)
@@ -77,16 +81,21 @@ def _layers(
     before: Generation, after: Generation, family: int, value: int
 ) -> Iterator[tuple[str, LayerChange]]:
     layer_of = {**before.layer_of, **after.layer_of}
-    old, new = before.values(family, value), after.values(family, value)
+    old, new = before.values_at(family, value), after.values_at(family, value)
     by_layer: dict[str, dict[str, Pair]] = {}
     for path, layer in layer_of.items():
         pair = old.get(path), new.get(path)
-        if pair[0] != pair[1]:
+        if differs(*pair):
             by_layer.setdefault(layer, {})[path] = pair
     if by_layer:
         old_sources, new_sources = before.sources(family, value), after.sources(family, value)
     for layer, pairs in by_layer.items():
         yield layer, LayerChange(pairs, (old_sources.get(layer), new_sources.get(layer)))
+
+
+def differs(before: Any, after: Any) -> bool:
+    """Return whether two values differ; 1 is another value than true, but not than 1.0."""
+    return before != after or (type(before) is bool) != (type(after) is bool)
 
 
 def selected(differences: Iterable[Difference], paths: Collection[str] | None) -> list[Difference]:

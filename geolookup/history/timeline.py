@@ -22,6 +22,7 @@ from geolookup.history.question import Question, read_question
 from geolookup.history.unpacked import open_unpacked
 from geolookup.store import pointer
 from geolookup.store.in_force import Period, periods
+from geolookup.store.requirements import Requirements
 from geolookup.store.resolve import fingerprint
 
 
@@ -62,8 +63,19 @@ class History:
     first: FirstAnswer
 
 
-def history(store: str, ip: object, names: tuple[object, ...], *, clean: bool) -> History:
-    """Return the history of an address or a prefix in a store; see ``Engine.history``."""
+def history(
+    store: str,
+    ip: object,
+    names: tuple[object, ...] = (),
+    *,
+    clean: bool,
+    requirements: Requirements,
+) -> History:
+    """Return the history of an address or a prefix in a store; see ``Engine.history``.
+
+    As of the instant of the requirements, it ends with the generation in force then. With trusted
+    keys, each generation must be signed.
+    """
     question = read_question(ip, clean=clean)
     if not pointer.read(store):
         problem = "a dataset has no history"
@@ -72,63 +84,86 @@ def history(store: str, ip: object, names: tuple[object, ...], *, clean: bool) -
         # The same fingerprint after an error: no generation was removed meanwhile.
         seen = fingerprint(store)
         try:
-            return _history(store, question, names_of(names))
+            known = _known_periods(store, requirements.instant)
+            generations = _Generations(store, requirements)
+            return _history(generations, known, question, names_of(names))
         except DatasetError:
             if fingerprint(store) == seen:
                 raise
 
 
-def _history(store: str, question: Question, names: tuple[object, ...]) -> History:
-    known = _known_periods(store)
-    generations = _Generations(store)
+def _known_periods(store: str, until: int | None) -> list[Period]:
+    """Return the periods whose generation the store keeps, the newest first."""
+    kept = {entry.generation for entry in pointer.read(store)}
+    known = [
+        period
+        for period in reversed(periods(store))
+        if period.generation in kept and (until is None or period.begin <= until)
+    ]
+    if not known:
+        problem = "no generation of that time is kept"
+        raise DatasetError(store, problem, "name a later date")
+    return known
+
+
+def _history(
+    generations: _Generations,
+    known: list[Period],
+    question: Question,
+    names: tuple[object, ...],
+) -> History:
     newest = generations.generation(known[0].generation)
     paths = None
     if names:
         paths = {field.path for field in resolve_fields(names, newest.schema.stored, "history")}
-    changes: list[Change] = []
-    values = {} if question.is_prefix else newest.values(question.family, question.first)
-    for after, before in pairwise(known):
-        for difference in generations.differences(
-            before.generation, after.generation, question, paths
-        ):
-            changes.append(_change(before, after, difference))
-            values.update({path: pair[0] for path, pair in changes[-1].fields.items()})
+    changes = [
+        _change(before, after, difference)
+        for after, before in pairwise(known)
+        for difference in generations.differences(before, after, question, paths)
+    ]
     if question.is_private and not changes and not newest.schema.private_layers:
         raise PrivateAddressError(question.address)
-    first = {
+    fields = None if question.is_prefix else _undone(newest.values(question), changes, paths)
+    first = FirstAnswer(_text(known[-1].begin), known[-1].generation, fields)
+    return History(question.text, tuple(changes), first)
+
+
+def _undone(
+    values: dict[str, Any], changes: list[Change], paths: Collection[str] | None
+) -> dict[str, Any]:
+    """Return the known values before changes, the newest first."""
+    for change in changes:
+        values.update({path: before for path, (before, _) in change.fields.items()})
+    return {
         path: value
         for path, value in values.items()
         if value is not None and (paths is None or path in paths)
     }
-    since = _text(known[-1].begin)
-    answer = FirstAnswer(since, known[-1].generation, None if question.is_prefix else first)
-    return History(question.text, tuple(changes), answer)
-
-
-def _known_periods(store: str) -> list[Period]:
-    """Return the periods whose generation the store has, the newest first."""
-    kept = {entry.generation for entry in pointer.read(store)}
-    return [period for period in reversed(periods(store)) if period.generation in kept]
 
 
 class _Generations:
     """The generations of a store, opened when they are needed."""
 
-    def __init__(self, store: str) -> None:
-        self._store = store
+    def __init__(self, store: str, requirements: Requirements) -> None:
+        self._store, self._requirements = store, requirements
         self._open: dict[str, Generation] = {}
 
     def generation(self, generation: str) -> Generation:
+        """Open a generation; its own files, or unpacked into the cache."""
         if generation not in self._open:
-            self._open[generation] = Generation(open_unpacked(self._store, generation))
+            dataset = open_unpacked(self._store, generation)
+            self._requirements.check_signed(dataset, None, 0)
+            self._open[generation] = Generation(dataset)
         return self._open[generation]
 
     def differences(
-        self, before: str, after: str, question: Question, paths: Collection[str] | None
+        self, before: Period, after: Period, question: Question, paths: Collection[str] | None
     ) -> list[Difference]:
-        if before == after:  # another one between them is pruned
+        """Return where the answers of two periods differ in some fields (None: in all)."""
+        old, new = before.generation, after.generation
+        if old == new:  # another one between them is pruned
             return []
-        listed = between(self.generation(before), self.generation(after), question)
+        listed = between(self.generation(old), self.generation(new), question)
         return selected(listed, paths)
 
 

@@ -117,6 +117,17 @@ def test_any_store(
         _check(_store(Path(folder), steps), asked, prefixes)
 
 
+def test_as_of_an_instant(tmp_path: Path) -> None:
+    store = _store(tmp_path, [("publish", 1), ("rollback", 0), ("publish", 2), ("prune", 3)])
+    copies, address = _copies(store), ip_address("8.8.8.8")
+    assert len(copies) == 4
+    with geolookup.open(store) as engine:
+        for number, copy in enumerate(copies, 1):
+            with engine.as_of(copy.begin) as past:
+                history = past.history(address)
+                assert _as_slow(history) == slow.changes(copies[:number], [address])
+
+
 def test_names_of_fields(tmp_path: Path) -> None:
     store = _store(tmp_path, [("publish", 1), ("publish", 2)])
     with geolookup.open(store) as engine:
