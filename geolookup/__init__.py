@@ -8,10 +8,10 @@
 
 ``open`` returns an ``Engine``: it has these calls, and the calls for many addresses, tables,
 prefixes and exports. ``fields`` lists the fields. Some commands are functions, too: ``build``,
-``check``, ``diff``, ``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``,
-``score``, ``sign``, ``unpack``, ``update``, ``verify``. For annotations there are the types of
-answers (``Envelope``, ``Data``, ``Location``, ``Time``, ``Currency``, ``Network``, ``Answer``) and
-of names of fields (``FieldName``, ``ColumnName``, ``OwnField``).
+``check``, ``diff``, ``diff_table``, ``generations``, ``mirror``, ``pack``, ``prune``, ``publish``,
+``rollback``, ``score``, ``sign``, ``unpack``, ``update``, ``verify``. For annotations there are the
+types of answers (``Envelope``, ``Data``, ``Location``, ``Time``, ``Currency``, ``Network``,
+``Answer``) and of names of fields (``FieldName``, ``ColumnName``, ``OwnField``).
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from geolookup.archives.publish import publish
     from geolookup.archives.unpack import unpack
     from geolookup.comparison import diff
+    from geolookup.comparison.change_table import diff_table
     from geolookup.comparison.scoring import score
     from geolookup.contract.display import FieldInfo, fields
     from geolookup.contract.types import (
@@ -118,6 +119,7 @@ __all__ = [
     "build",
     "check",
     "diff",
+    "diff_table",
     "fields",
     "generations",
     "get",
@@ -146,6 +148,7 @@ _LAZY = {
         "geolookup.archives.publish": "publish",
         "geolookup.archives.unpack": "unpack",
         "geolookup.comparison": "diff",
+        "geolookup.comparison.change_table": "diff_table",
         "geolookup.comparison.scoring": "score",
         "geolookup.contract.display": "FieldInfo fields",
         "geolookup.contract.types": (

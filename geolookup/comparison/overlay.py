@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from geolookup.contract.address import MAX
 from geolookup.contract.fields import LOCATION, NETWORK, OWN
-from geolookup.contract.special import CARRIES_IPV4, PUBLIC, partition
+from geolookup.contract.special import CARRIES_IPV4, PUBLIC, Range, partition
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.files import Dataset, Starts, outside
-from geolookup.dataset.intervals import Addresses, is_partition, overlay, sizes
+from geolookup.dataset.intervals import Addresses, clamp, is_partition, overlay, sizes
 from geolookup.errors import REBUILD, DatasetError
 
 FAMILIES = (4, 6)
@@ -108,12 +109,12 @@ class OwnAnswers:
 
 def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
     """Return the joint intervals of both families."""
-    return {family: _joint(old, new, family) for family in FAMILIES}
+    return {family: joint(Side(old, family), Side(new, family)) for family in FAMILIES}
 
 
-def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
-    before, after = Side(old, family), Side(new, family)
-    blocked, kinds = special_space(family)
+def joint(before: Side, after: Side) -> Joint:
+    """Return the joint intervals of one family, in the limits of both sides."""
+    blocked, kinds = special_space(before.starts.family, before.limits)
     # The fewest intervals first: the union grows as late as possible.
     partitions = [blocked, before.decided, after.decided, before.starts, after.starts]
     # OLD   |----a----|----b----|        joint  |--0--|-1-|--2--|-3-|
@@ -127,7 +128,7 @@ def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
         new_network=after.networks[in_new],
         old_source=before.sources[in_old_decided],
         new_source=after.sources[in_new_decided],
-        weight=sizes(starts),
+        weight=sizes(starts, before.limits[1]),
     )
     kind = kinds[in_blocked]
     reached = np.flatnonzero((answers.in_old | answers.in_new) & (kind == PUBLIC))
@@ -155,63 +156,83 @@ def _own_answers(
 
 
 class Side:
-    """One family of one dataset for a comparison, checked against its own tables."""
+    """One family of one dataset for a comparison, checked against its own tables.
 
-    def __init__(self, dataset: Dataset, family: int) -> None:
+    ``limits`` are the first and last address that are compared; None: the whole family. The columns
+    are read in these limits only, and the first interval of each partition begins with the limit.
+    """
+
+    def __init__(self, dataset: Dataset, family: int, limits: Range | None = None) -> None:
         path, counts = dataset.path, dataset.row_counts()
-        self.starts = _partition(path, dataset.starts(family))
+        self.limits = limits or (0, MAX[family])
+        starts = dataset.starts(family)
+        starts.check_lengths(*dataset.row_columns(family).values())
+        self.starts, part = _partition(path, starts, self.limits)
         rows = {
-            table: _within(path, column, len(self.starts), counts[table])
+            table: _within(path, column, part, counts[table])
             for table, column in dataset.row_columns(family).items()
         }
         self.locations, self.networks = rows[LOCATION], rows[NETWORK]
         #: rows of own columns; None without any
         self.own_rows = rows.get(OWN)
-        self.decided, sources = _provenance(dataset, family)
-        count = len(dataset.manifest.metadata().sources) + 1
-        self.sources = _within(path, sources, len(self.decided), count)
+        self._path, self._file = path, dataset.beside(fmt.PROVENANCE[family])
+        self._most = len(dataset.manifest.metadata().sources) + 1
+        decided = Starts(self._file, family)
+        self._length = len(decided)
+        self.decided, self._part = _partition(self._file.path, decided, self.limits)
+        self.sources = self.sources_of(LOCATION)
+
+    def sources_of(self, layer: str) -> Rows:
+        """Return the number of the source of a layer, by interval of ``decided``; 0: none."""
+        if layer not in self._file:  # no source decides it anywhere
+            return np.zeros(len(self.decided), np.uint8)
+        numbers = self._file.view(layer, "uint8")
+        if len(numbers) != self._length:
+            raise DatasetError(self._path, "the columns differ in length", REBUILD)
+        return _within(self._path, numbers, self._part, self._most)
 
 
-def _provenance(dataset: Dataset, family: int) -> tuple[Addresses, memoryview]:
-    """Return the intervals of the provenance, and by interval the location's source."""
-    file = dataset.beside(fmt.PROVENANCE[family])
-    starts = _partition(file.path, Starts(file, family))
-    if "location" in file:
-        return starts, file.view("location", "uint8")
-    # No column: no source decides any location.
-    return starts, memoryview(bytes(len(starts)))
+def _partition(path: str, starts: Starts, limits: Range) -> tuple[Addresses, slice]:
+    """Return the mapped starts in limits as decoded arrays, and their part of the columns.
 
-
-def _partition(path: str, starts: Starts) -> Addresses:
-    """Return mapped starts as decoded arrays; raises DatasetError unless they are a partition."""
-    if len(starts.highs) != len(starts.lows):
-        raise DatasetError(path, "the columns differ in length", REBUILD)
+    Raises DatasetError unless they are a partition.
+    """
+    starts.check_lengths()
+    # From the first interval on unless limited: ``is_partition`` then checks that it begins at 0.
+    begin = starts.holding(limits[0]) if limits[0] else 0
+    part = slice(max(begin, 0), starts.holding(limits[1]) + 1)
+    highs = np.asarray(starts.highs)[part]
     if isinstance(starts.lows, EncodedColumn):
-        values, indices = np.asarray(starts.lows.values), starts.lows.indices
-        low = values[_within(path, indices, len(indices), len(values))]
-        addresses = Addresses(low, np.asarray(starts.highs))
+        values = np.asarray(starts.lows.values)
+        low = values[_within(path, starts.lows.indices, part, len(values))]
+        addresses = Addresses(low, highs)
     else:
-        addresses = Addresses(np.asarray(starts.lows))
-    if not is_partition(addresses):
+        addresses = Addresses(highs)
+    if limits[0]:
+        addresses = clamp(addresses, *limits)
+    if not is_partition(addresses, limits[0]):
         raise DatasetError(path, "the intervals are out of order", REBUILD)
-    return addresses
+    return addresses, part
 
 
-def _within(path: str, rows: memoryview, length: int, size: int) -> Rows:
-    """Return row numbers of a table as an array, if there are so many and all lie within it."""
-    numbers = np.asarray(rows)
-    if len(numbers) != length:
-        raise DatasetError(path, "the columns differ in length", REBUILD)
-    if length and numbers.max() >= size:
+def _within(path: str, rows: memoryview, part: slice, size: int) -> Rows:
+    """Return a part of the row numbers of a table as an array, if all lie within the table."""
+    numbers = np.asarray(rows)[part]
+    if len(numbers) and numbers.max() >= size:
         raise outside(path)
     return numbers
 
 
-def special_space(family: int) -> tuple[Addresses, NDArray[np.uint8]]:
-    """Return the partition of special-purpose space, and the kind of each part."""
-    parts = partition(family)
-    kinds = np.array([kind for _, _, kind in parts], np.uint8)
-    return Addresses.of(family, (first for first, _, _ in parts)), kinds
+def special_space(family: int, limits: Range | None = None) -> tuple[Addresses, NDArray[np.uint8]]:
+    """Return the partition of special-purpose space in limits, and the kind of each part."""
+    least, most = limits or (0, MAX[family])
+    parts = [
+        (max(first, least), kind)
+        for first, last, kind in partition(family)
+        if first <= most and last >= least
+    ]
+    kinds = np.array([kind for _, kind in parts], np.uint8)
+    return Addresses.of(family, (first for first, _ in parts)), kinds
 
 
 def blocked_space(family: int) -> tuple[Addresses, NDArray[np.bool_]]:

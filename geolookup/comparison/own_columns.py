@@ -6,7 +6,7 @@ differs are compared as texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -62,16 +62,33 @@ def column_changes(old: Schema, new: Schema) -> ColumnChanges | None:
     return changes if columns else None
 
 
-def read_own_values(old: Dataset, new: Dataset) -> dict[str, Pair]:
-    """Read the own columns of either dataset, by row; raises DatasetError for a damaged one."""
+def cell_values(column: pa.ChunkedArray) -> pa.Array:
+    """Return values as texts of cells, a list as its joined items: 5 and "5" are equal."""
+    plain = without_dictionary(column.combine_chunks())
+    if pa.types.is_list(plain.type):
+        return pa.array([texts and "\n".join(texts) for texts in plain.to_pylist()], pa.string())
+    return plain.cast(pa.string())
+
+
+def read_own_values(
+    old: Dataset, new: Dataset, as_texts: Callable[[pa.ChunkedArray], pa.Array] = cell_values
+) -> dict[str, Pair]:
+    """Read the own columns of either dataset, by row; raises DatasetError for a damaged one.
+
+    The values of a retyped column are compared as the texts that ``as_texts`` makes.
+    """
     sides = [read_table(side, OWN) if side.schema.own else None for side in (old, new)]
     return {
-        path: in_common(*_comparable(sides, fields))
+        path: in_common(*_comparable(sides, fields, as_texts))
         for path, fields in either_has(old.schema, new.schema).items()
     }
 
 
-def _comparable(sides: Sequence[pa.Table | None], fields: _Sides) -> Iterator[pa.ChunkedArray]:
+def _comparable(
+    sides: Sequence[pa.Table | None],
+    fields: _Sides,
+    as_texts: Callable[[pa.ChunkedArray], pa.Array],
+) -> Iterator[pa.ChunkedArray]:
     """Yield a column of each side, both of one type."""
     types = {field.type for field in fields if field}
     like = next(field for field in fields if field)
@@ -81,14 +98,6 @@ def _comparable(sides: Sequence[pa.Table | None], fields: _Sides) -> Iterator[pa
             rows = 1 if table is None else len(table)
             yield pa.chunked_array([pa.nulls(rows, type_of(like))])
         elif len(types) > 1:
-            yield pa.chunked_array([_texts(table[field.column])])
+            yield pa.chunked_array([as_texts(table[field.column])])
         else:
             yield table[field.column]
-
-
-def _texts(column: pa.ChunkedArray) -> pa.Array:
-    """Return the values of a column as texts, a list as its joined items."""
-    plain = without_dictionary(column.combine_chunks())
-    if pa.types.is_list(plain.type):
-        return pa.array([texts and "\n".join(texts) for texts in plain.to_pylist()], pa.string())
-    return plain.cast(pa.string())

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.contract.address import BITS, MAX
+from geolookup.contract.address import MAX
 from geolookup.contract.special import Range
 from geolookup.dataset import layout as fmt
 
@@ -186,9 +186,9 @@ def _choose(where: Bools, one: Addresses, other: Addresses) -> Addresses:
     return Addresses(low, np.where(where, one.high, other.high))
 
 
-def is_partition(starts: Addresses) -> bool:
-    """Say whether starts begin at 0 and ascend."""
-    return len(starts) > 0 and not starts.item(0) and bool(np.all(starts[:-1] < starts[1:]))
+def is_partition(starts: Addresses, first: int = 0) -> bool:
+    """Say whether starts begin at an address and ascend."""
+    return len(starts) > 0 and starts.item(0) == first and bool(np.all(starts[:-1] < starts[1:]))
 
 
 def cut_at(family: int, ranges: Iterable[Range]) -> tuple[Addresses, Bools]:
@@ -270,18 +270,19 @@ UNITS = {4: "addresses", 6: "/64 networks"}
 UNIT_ADDRESSES = {4: 1.0, 6: 2.0**64}
 
 
-def sizes(starts: Addresses) -> F64:
+def sizes(starts: Addresses, last: int | None = None) -> F64:
     """Return the sizes of a partition's intervals: in ``UNITS``: addresses, or networks of /64.
 
     An interval smaller than a /64 is a fraction of one. IPv4 sizes and their sums are exact; IPv6
-    sizes are rounded to the 16 digits of a float. An IPv6 partition has two intervals or more.
+    sizes are rounded to the 16 digits of a float. An IPv6 partition of the whole family has two
+    intervals or more. ``last`` is the last address of the partition; None: the family's.
     """
+    beyond = (MAX[starts.family] if last is None else last) + 1
     if starts.high is None:
-        return np.diff(starts.low.astype(np.float64), append=float(1 << BITS[4]))
+        return np.diff(starts.low.astype(np.float64), append=float(beyond))
     # The end of the space, 2^128, wraps to 0 as the differences do.
-    difference = Addresses(
-        *(np.append(half[1:], half[:1]) for half in (starts.low, starts.high))
-    ).minus(starts)
+    end = Addresses.of(6, [beyond & MAX[6]])
+    difference = concat([starts[1:], end]).minus(starts)
     # In /64 networks: 2001:db8::/48 is 65536, a /128 is 2^-64.
     return np.asarray(difference.high, np.float64) + difference.low * 2.0**-64
 

@@ -25,7 +25,7 @@ from geolookup.errors import ExportError
 from geolookup.export.formats import Values
 from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.field_columns import FieldColumns
-from geolookup.prefixes.spans import Spans, join
+from geolookup.prefixes.spans import Halves, Spans, join
 from geolookup.prefixes.texts import address_texts, cidr_texts, range_texts
 from geolookup.progress import Progress
 
@@ -91,8 +91,13 @@ def as_prefixes(spans: Spans) -> Rows:
 
 def as_values(spans: Spans) -> Rows:
     """Return the ends of ranges: of IPv4 uint32, of IPv6 16 bytes in network order."""
-    make = _numbers if spans.family == 4 else _bytes
-    return Rows([make(*end) for end in (spans.first, spans.last)], np.arange(len(spans)))
+    ends = [values_of(spans.family, end) for end in (spans.first, spans.last)]
+    return Rows(ends, np.arange(len(spans)))
+
+
+def values_of(family: int, addresses: Halves) -> pa.Array:
+    """Return addresses of a family: of IPv4 uint32, of IPv6 16 bytes in network order."""
+    return _numbers(*addresses) if family == 4 else _bytes(*addresses)
 
 
 def as_spans(spans: Spans) -> Rows:

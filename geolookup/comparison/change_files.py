@@ -1,0 +1,166 @@
+"""Tables of changes in files: written as Parquet, read in a range.
+
+A reader of a range compares it with the least ``first`` and the greatest ``last`` of each row
+group. Of row groups that can overlap it reads these two columns. If a row overlaps, it reads the
+others too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from geolookup.comparison.change_table import (
+    ENDS,
+    METADATA,
+    SIDES,
+    reader,
+    source_column,
+)
+from geolookup.comparison.dataset_pair import DatasetPair
+from geolookup.contract.special import Range
+from geolookup.dataset.files import Dataset
+from geolookup.errors import TableFileError
+from geolookup.export.ranges import TYPED
+from geolookup.files.arrow_files import GroupSink
+from geolookup.filesystem.atomic import staged_file
+
+#: Rows of a row group: a reader of one address decodes this many.
+_GROUP = 1 << 13
+_REMEDY = "compare the two datasets again"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedRow:
+    """A range whose answer changed: values by path, and deciding sources by layer."""
+
+    family: int
+    first: int
+    last: int
+    kind: str
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    sources_before: Mapping[str, str | None]
+    sources_after: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFile:
+    """The rows of a file in a range, and the generations that the file compares."""
+
+    old: str
+    new: str
+    rows: list[ChangedRow]
+
+
+def write_changes(
+    old: str | PathLike[str], new: str | PathLike[str], path: str | PathLike[str]
+) -> int:
+    """Write all changes between two dataset folders as Parquet; return the number of rows.
+
+    The file is complete or absent. Raises DatasetError for a damaged dataset, OutputError if the
+    file cannot be written.
+    """
+    rows = reader(DatasetPair(Dataset(old), Dataset(new)))
+    count = 0
+    with staged_file(Path(path)) as fresh, pa.OSFile(str(fresh), "wb") as stream:
+        sink = GroupSink(stream, rows.schema, _GROUP)
+        for batch in rows:
+            for begin in range(0, len(batch), _GROUP):
+                sink.write(batch.slice(begin, _GROUP))
+            count += len(batch)
+        sink.close()
+    return count
+
+
+def read_changes(path: str | PathLike[str], family: int, first: int, last: int) -> ChangeFile:
+    """Read the rows of a file that overlap a range, clipped to it.
+
+    Raises TableFileError for a missing or damaged file, and one that ``write_changes`` did not
+    write.
+    """
+    name = fspath(path)
+    try:
+        with pa.memory_map(name) as stream, parquet.ParquetFile(stream) as file:
+            about = metadata_of(file.schema_arrow)
+            rows = [
+                row
+                for batch in _overlapping(file, family, first, last)
+                for row in changed_rows(batch, about, (first, last))
+            ]
+            return ChangeFile(about["old"]["generation"], about["new"]["generation"], rows)
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        problem = "missing" if isinstance(error, FileNotFoundError) else "damaged"
+        raise TableFileError(name, problem, _REMEDY) from error
+
+
+def _overlapping(file: Any, family: int, first: int, last: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a file that overlap a range."""
+    names = list(ENDS[family])
+    least, most = (_value(family, end) for end in (first, last))
+    # Parquet numbers the columns as the schema does: no column before these is nested.
+    at = [file.schema_arrow.get_field_index(name) for name in names]
+    for number in range(file.num_row_groups):
+        group = file.metadata.row_group(number)
+        begins, ends = (group.column(column).statistics for column in at)
+        # Without minimum and maximum the column is null in all rows.
+        if not begins.has_min_max or begins.min > most.as_py() or ends.max < least.as_py():
+            continue
+        begin, end = file.read_row_group(number, names).columns
+        overlaps = pc.and_(pc.less_equal(begin, most), pc.greater_equal(end, least))
+        rows = pc.indices_nonzero(overlaps.fill_null(False))
+        if len(rows):
+            table = file.read_row_group(number).take(rows)
+            table.validate(full=True)
+            yield from table.combine_chunks().to_batches()
+
+
+def _value(family: int, address: int) -> pa.Scalar:
+    """Return an address as the columns of ends have it."""
+    value = address if family == 4 else address.to_bytes(16)
+    return pa.scalar(value, TYPED.types[family])
+
+
+def changed_rows(
+    batch: pa.RecordBatch, about: Mapping[str, Any], limits: Range | None = None
+) -> Iterator[ChangedRow]:
+    """Yield the rows of a table of changes; ``about`` is its metadata.
+
+    ``limits`` are first and last address to clip the rows to.
+    """
+    names = {path: path.replace(".", "_") for path in about["fields"]}
+    for row in batch.to_pylist():
+        first, last = (_address(row[name]) for name in ENDS[row["family"]])
+        if limits:
+            first, last = max(first, limits[0]), min(last, limits[1])
+        yield ChangedRow(
+            row["family"],
+            first,
+            last,
+            row["kind"],
+            *({path: row[f"{name}_{side}"] for path, name in names.items()} for side in SIDES),
+            *(
+                {layer: row[source_column(layer, side)] for layer in about["layers"]}
+                for side in SIDES
+            ),
+        )
+
+
+def _address(value: int | bytes) -> int:
+    return value if isinstance(value, int) else int.from_bytes(value)
+
+
+def metadata_of(schema: pa.Schema) -> dict[str, Any]:
+    """Return the metadata of a table of changes; KeyError or ValueError for another table."""
+    about: dict[str, Any] = json.loads(schema.metadata[METADATA.encode()])
+    return about
