@@ -41,7 +41,7 @@ def unpack_into_cache(store: str | os.PathLike[str], generation: str, target: Pa
     Raises DatasetError if a delta is missing or damaged, or the generation that the first one
     needs; OutputError if the cache cannot be written.
     """
-    with _cache_errors(), atomic.output_errors(target):
+    with _cache_errors(target.parent), atomic.output_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         with hold_lock(target.parent / "lock"):
             if open_cached(target, generation) is None:  # another process may have unpacked it
@@ -52,12 +52,13 @@ def unpack_into_cache(store: str | os.PathLike[str], generation: str, target: Pa
 
 
 @contextmanager
-def _cache_errors() -> Iterator[None]:
+def _cache_errors(cache: Path) -> Iterator[None]:
+    """Name the cache, and the remedy, if it cannot be written."""
     try:
         yield
     except OutputError as error:
         remedy = "free space there, or name another cache by $GEOLOOKUP_CACHE"
-        raise OutputError(error.path, error.problem, remedy) from error
+        raise OutputError(cache, error.problem, remedy) from error
 
 
 def _chain(store: str | os.PathLike[str], generation: str) -> tuple[Path, list[Path]]:
@@ -131,7 +132,8 @@ def _apply(delta: Path, base: Path, folder: Path, *, durable: bool) -> None:
     with _deltas_errors(delta), open_archive(delta) as (head, members):
         header = _header(delta, head.header)
         check_stated(base, read_manifest(base), header, delta, _RESTORE)
-        write_files(head, members, folder, base, durable=durable)
+        with atomic.output_errors(folder):  # else the delta would be named as unreadable
+            write_files(head, members, folder, base, durable=durable)
 
 
 @contextmanager

@@ -1,0 +1,218 @@
+"""Engines as of an instant: they answer as a full copy of the generation in force then."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup import publish
+from geolookup.errors import ClosedError, DatasetError
+from geolookup.history.pruning import prune
+from geolookup.history.unpacked import unpacked
+from geolookup.store import pointer
+from geolookup.store.pointer import Change, Publication
+from tests.conftest import ROOT
+from tests.history.past import DATES, past_store, set_periods
+from tests.signing import keys
+from tests.skips import needs
+from tests.store.numbered import ADDRESSES, answers, answers_of, id_of, number, numbered, shared
+
+MID_MONTH = tuple(day[:-2] + "15" for day in DATES)
+
+
+def reopened(pickled: bytes) -> geolookup.Engine:
+    engine = pickle.loads(pickled)  # noqa: S301 - ours
+    assert isinstance(engine, geolookup.Engine)
+    return engine
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return past_store(tmp_path / "store")
+
+
+def test_answers_are_as_of_a_full_copy(store: Path) -> None:
+    current = geolookup.open(store)
+    for of, day in enumerate(MID_MONTH):
+        expected = answers_of(shared(of))
+        with geolookup.open(store, as_of=day) as engine, current.as_of(day) as other:
+            assert answers(engine) == answers(other) == expected
+            assert engine.generation == other.generation == id_of(of)
+    assert answers(current) == answers_of(shared(4))
+
+
+def test_each_kind_of_instant(store: Path) -> None:
+    second = int(datetime(2026, 2, 1, tzinfo=UTC).timestamp())
+    offset = datetime(2026, 2, 1, 2, tzinfo=UTC).astimezone()
+    for instant in ("2026-02-01", date(2026, 2, 1), second, float(second), offset):
+        assert number(geolookup.open(store, as_of=instant)) == 1
+    for instant in ("2026-01-31T23:59Z", "2026-02-01T00:59+01:00", second - 1):
+        assert number(geolookup.open(store, as_of=instant)) == 0
+    assert number(geolookup.open(store, as_of="2100-01-01")) == 4
+    with pytest.raises(ValueError, match="has no offset from UTC"):
+        geolookup.open(store, as_of="2026-02-01T00:00")
+    with pytest.raises(TypeError):
+        geolookup.open(store, as_of=b"2026-02-01")  # type: ignore[arg-type]
+
+
+def test_a_rollback_was_in_force_too(store: Path) -> None:
+    set_periods(store, (0, DATES[0]), (1, DATES[1]), (0, DATES[2]), (3, DATES[3]), (4, DATES[4]))
+    # Number 2 has no publication of its own here: it is never the answer.
+    assert [number(geolookup.open(store, as_of=day)) for day in MID_MONTH] == [0, 1, 0, 3, 4]
+
+
+@pytest.mark.parametrize("kernel", ["compiled", "python"])
+def test_both_kernels(kernel: str, store: Path) -> None:
+    program = f"""if True:
+        import geolookup
+        for day in {MID_MONTH!r}:
+            engine = geolookup.open({str(store)!r}, as_of=day)
+            print([engine.lookup_json(ip, at=0) for ip in {ADDRESSES!r}])
+    """
+    environment = os.environ | {"GEOLOOKUP_KERNEL": kernel}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, check=True)
+    expected = [repr(answers_of(shared(of))) for of in range(5)]
+    assert done.stdout.decode().splitlines() == expected
+
+
+def test_what_has_no_generation_is_named(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="first is in force since 2026-01-01T00:00:00Z"):
+        geolookup.open(store, as_of="2025-12-31")
+    for path in (shared(0), tmp_path / "missing"):
+        with pytest.raises(DatasetError, match="not a store: only a store keeps the generations"):
+            geolookup.open(path, as_of="2026-03-01")
+    prune(store, 3)
+    with pytest.raises(DatasetError, match="first is in force since 2026-03-01"):
+        geolookup.open(store, as_of=MID_MONTH[1])
+    # In between: a generation that was never published again after a rollback.
+    changes = [Change(id_of(of), f"{DATES[of]}T00:00:00Z") for of in (2, 0, 4)]
+    changes[1] = Change(id_of(0), f"{DATES[3]}T00:00:00Z")
+    entries = [Publication(id_of(of), f"{DATES[of]}T00:00:00Z") for of in (2, 3, 4)]
+    pointer.write(store, entries, changes)
+    with pytest.raises(DatasetError, match=f"generation {id_of(0)} is no longer kept"):
+        geolookup.open(store, as_of=MID_MONTH[3])
+
+
+def test_nothing_is_reloaded(store: Path) -> None:
+    engine = geolookup.open(store, as_of=MID_MONTH[1], watch=0.01)
+    publish(shared(5), store)
+    assert engine.reload() is False
+    prune(store)  # number 1 is no longer kept; its files are open
+    assert engine.reload() is False
+    assert answers(engine) == answers_of(shared(1))
+    engine.close()
+    with pytest.raises(ClosedError):
+        engine.as_of(MID_MONTH[0])
+
+
+def test_the_age_is_at_the_instant(tmp_path: Path) -> None:
+    old = numbered(tmp_path / "old", 1, date="2020-01-01")
+    store = tmp_path / "dated"
+    publish(old, store)
+    generation = pointer.read(store)[0].generation
+    at = "2020-02-01T00:00:00Z"
+    pointer.write(store, [Publication(generation, at)], [Change(generation, at)])
+    options = {"max_age": timedelta(days=40), "on_stale": "refuse"}
+    geolookup.open(store, as_of="2020-02-05", **options)  # type: ignore[arg-type]
+    with pytest.raises(DatasetError, match="the age of the data is 46 days"):
+        geolookup.open(store, as_of="2020-02-16", **options)  # type: ignore[arg-type]
+    engine = geolookup.open(store, as_of="2020-02-16", max_age="40d", on_stale="tag")
+    assert engine.stale
+    assert not engine.as_of("2020-02-05").stale
+
+
+def test_pickles_name_store_and_generation(store: Path) -> None:
+    engine = geolookup.open(store, as_of=MID_MONTH[1])
+    publish(shared(5), store)
+    again = reopened(pickle.dumps(engine))
+    assert answers(again) == answers(engine)
+    assert again.reload() is False
+    assert number(reopened(pickle.dumps(again)).as_of(MID_MONTH[0])) == 0
+
+
+def test_a_pickled_generation_can_become_a_delta(store: Path) -> None:
+    pickled = pickle.dumps(geolookup.open(store))
+    for of in (5, 6):
+        publish(shared(of), store)
+    prune(store, 7)
+    assert not (store / "generations" / id_of(4)).exists()
+    engine = reopened(pickled)
+    assert answers(engine) == answers_of(shared(4))
+    assert engine.reload() is True  # it is of the store, not of an instant
+    assert number(engine) == 6
+    prune(store)
+    with pytest.raises(DatasetError, match="publish it again, or pickle again"):
+        reopened(pickled)
+
+
+def test_the_overlay_is_above_the_past(store: Path, tmp_path: Path) -> None:
+    sites = tmp_path / "sites.csv"
+    sites.write_text("network,city_name\n8.8.8.8,Site\n", encoding="utf-8")
+    engine = geolookup.open(store, overlay=sites, as_of=MID_MONTH[1])
+    assert engine.get("8.8.8.8", "city") == "Site"
+    assert engine.get("9.9.9.9", "city") == "Town 1"
+    assert engine.as_of(MID_MONTH[2]).get_many(["8.8.8.8", "9.9.9.9"], "city") == ["Site", "Town 2"]
+    again = reopened(pickle.dumps(engine))
+    assert answers(again) == answers(engine)
+    sites.write_text("network,city_name\n8.8.8.8,Other\n", encoding="utf-8")
+    assert engine.reload() is True
+    assert engine.get_many(["8.8.8.8", "9.9.9.9"], "city") == ["Other", "Town 1"]
+
+
+def test_preload_and_fallback(store: Path) -> None:
+    engine = geolookup.open(store, as_of=MID_MONTH[3], preload=True)
+    assert number(engine.as_of(MID_MONTH[0])) == 0
+    (store / "generations" / id_of(3) / "ipv4.arrow").unlink()
+    with pytest.raises(DatasetError, match=r"ipv4\.arrow"):
+        geolookup.open(store, as_of=MID_MONTH[3], fallback=True)
+
+
+@needs("cryptography")
+def test_the_past_is_signed_by_a_trusted_key(tmp_path: Path) -> None:
+    store, (ours, theirs, _) = tmp_path / "signed", keys.private_keys()
+    trusted = keys.public(keys.key_files()[0])
+    for of in range(3):
+        publish(shared(of), store)
+        geolookup.sign(store, [theirs] if of == 1 else [ours])
+    prune(store, 3)
+    entries = pointer.read(store)
+    changes = [
+        Change(entry.generation, f"{day}T00:00:00Z")
+        for entry, day in zip(entries, DATES[:3], strict=True)
+    ]
+    pointer.write(store, entries, changes)
+    current = geolookup.open(store, trusted_keys=trusted)
+    # Its serial is lower than the current one's: that rule is for reloads.
+    past = current.as_of(MID_MONTH[0])
+    assert number(past) == 0
+    assert number(reopened(pickle.dumps(past))) == 0
+    with pytest.raises(DatasetError, match="trusted"):
+        current.as_of("2026-02-15").close()
+
+
+def test_history_is_imported_only_for_the_past(store: Path) -> None:
+    unpacked(store, id_of(0))
+    program = """if True:
+        import sys, geolookup
+        path, *day = sys.argv[1:]
+        geolookup.open(path, **({"as_of": day[0]} if day else {})).lookup_json("8.8.8.8")
+        print(*sys.modules)
+    """
+
+    def modules(*arguments: str) -> set[str]:
+        command = [sys.executable, "-c", program, str(store), *arguments]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+        return set(done.stdout.decode().split())
+
+    assert not [name for name in modules() if name.startswith("geolookup.history")]
+    past = modules(MID_MONTH[0])
+    assert "geolookup.history.past_path" in past
+    assert not past & {"numpy", "pyarrow", "geolookup.archives", "geolookup.history.chain"}
