@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from geolookup_builder.calls import build, check
 
     from geolookup.archives.pack import pack
-    from geolookup.archives.publish import publish
     from geolookup.archives.unpack import unpack
     from geolookup.comparison import diff
     from geolookup.comparison.change_table import diff_table
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from geolookup.engine.values import Options
     from geolookup.history.generations import generations, rollback
     from geolookup.history.pruning import prune
+    from geolookup.history.publishing import publish
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
     from geolookup.mirrors.folder import mirror
@@ -145,7 +145,7 @@ _LAZY = {
     name: module
     for module, names in {
         "geolookup.archives.pack": "pack",
-        "geolookup.archives.publish": "publish",
+        "geolookup.history.publishing": "publish",
         "geolookup.archives.unpack": "unpack",
         "geolookup.comparison": "diff",
         "geolookup.comparison.change_table": "diff_table",

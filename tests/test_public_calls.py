@@ -274,7 +274,7 @@ def test_no_module_hides_a_call() -> None:
     for name, suffix in itertools.product(CALLS, ("", ".py")):
         assert not (ROOT / "geolookup" / f"{name}{suffix}").exists()
     names = (
-        "archives.publish archives.pack archives.unpack history.generations integrity comparison "
+        "history.publishing archives.pack archives.unpack history.generations integrity comparison "
         "comparison.scoring"
     )
     modules = [

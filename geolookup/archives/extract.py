@@ -22,7 +22,7 @@ from geolookup.errors import REBUILD
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import create
 from geolookup.integrity import VerifiedDataset
-from geolookup.store.adding import copy_file
+from geolookup.store.incoming import copy_file
 from geolookup.store.signatures import manifest_text
 
 #: The suffix of a patch, after the name of its file.

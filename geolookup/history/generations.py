@@ -53,7 +53,8 @@ def rollback(store: str | os.PathLike[str] | None = None, *, signing_keys: Signi
     does not accept, KeyFileError for a bad key, OutputError if the store cannot be written; the
     store then does not change.
     """
-    from geolookup.integrity import verify  # imports Arrow: slow
+    from geolookup.history.kept_deltas import restore  # imports Arrow: slow
+    from geolookup.integrity import verify
     from geolookup.signing.keys import read_signing_keys  # slow, too
 
     store = store_path(store)
@@ -63,6 +64,7 @@ def rollback(store: str | os.PathLike[str] | None = None, *, signing_keys: Signi
         if len(not_withdrawn) < 2:
             raise DatasetError(store, "no generation before the current one", "publish another")
         before, current = not_withdrawn[-2:]
+        restore(store, before.generation)
         verify(pointer.folder_of(store, before.generation))
         _sign_or_check(store, before.generation, signers)
         pointer.write(store, [_mark(entry, {current.generation}) for entry in published])
@@ -97,11 +99,13 @@ def make_current(
     generation is missing or damaged, and for a signature of other bytes, or one that the store does
     not accept; OutputError if the store cannot be written. The store then does not change.
     """
+    from geolookup.history.kept_deltas import restore
     from geolookup.integrity import verify
 
     with changing(store) as published:
         folder = Path(pointer.folder_of(store, generation))
         is_current = pointer.not_withdrawn(published)[-1].generation == generation
+        restore(store, generation)
         if not (is_current and folder.is_dir()):
             verify(folder)
         _adopt(store, folder, signature)

@@ -12,15 +12,20 @@ both counts as unpacked: a process died between these steps, or it became curren
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from geolookup.archives.extract import check_delta
 from geolookup.archives.head import Head, Header, open_archive
 from geolookup.archives.pack import write_delta
-from geolookup.dataset.manifest import is_generation
+from geolookup.dataset.manifest import Manifest, is_generation, read_manifest
+from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FILE_MODE, FOLDER_MODE
+from geolookup.history.unpacked import unpacked
 from geolookup.store import pointer
+from geolookup.store.incoming import from_folder
+from geolookup.store.signatures import manifest_text
 
 
 def is_unpacked(store: Path, generation: str) -> bool:
@@ -49,6 +54,13 @@ def _history(store: Path) -> list[Path]:
         return list((store / pointer.HISTORY).iterdir())
     except FileNotFoundError:
         return []
+
+
+def manifest_of(store: Path, generation: str) -> Manifest:
+    """Return the manifest of a generation, unpacked or a delta; DatasetError for a damaged one."""
+    if is_delta(store, generation):
+        return head_of(store, generation).manifest
+    return read_manifest(pointer.folder_of(store, generation))
 
 
 def head_of(store: Path, generation: str) -> Head:
@@ -88,3 +100,42 @@ def write(store: Path, generation: str, folder: Path, base: Path) -> int:
 def remove(store: Path, generation: str) -> None:
     """Remove the delta of a generation, if it exists."""
     delta_path(store, generation).unlink(missing_ok=True)
+
+
+def dataset_folder(store: Path, generation: str) -> Path:
+    """Return a folder with the bytes of a generation; of a delta, one in the cache.
+
+    Raises the errors of ``unpacked``.
+    """
+    folder = unpacked(store, generation)
+    # Deltas are made of bytes: equal values do not suffice.
+    if is_delta(store, generation) and manifest_text(folder) != _text(store, generation):
+        raise DatasetError(folder, f"not the bytes of generation {generation}", "remove it")
+    return folder
+
+
+def _text(store: Path, generation: str) -> bytes:
+    return head_of(store, generation).manifest_text
+
+
+def restore(store: Path, generation: str) -> None:
+    """Unpack a generation into the store, if it is a delta; the delta is removed then.
+
+    Raises the errors of ``unpacked``, and OutputError if the store cannot be written.
+    """
+    if not is_delta(store, generation):
+        return
+    source = from_folder(dataset_folder(store, generation))
+    with atomic.staged_folder(Path(pointer.folder_of(store, generation)), FOLDER_MODE) as fresh:
+        source.write(fresh)
+    remove(store, generation)
+
+
+def restore_dependents(store: Path, base: str) -> None:
+    """Unpack each generation whose delta is made against ``base``, whose bytes will change."""
+    if not is_unpacked(store, base):
+        return
+    for generation in delta_generations(store):
+        with suppress(DatasetError):  # a damaged delta stays unchanged
+            if base_of(store, generation) == base:
+                restore(store, generation)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
@@ -22,12 +22,10 @@ from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.history import kept_deltas
-from geolookup.history.unpacked import unpacked
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
 from geolookup.store.pointer import Publication
 from geolookup.store.retention import Retention
-from geolookup.store.signatures import manifest_text
 
 
 @dataclass(slots=True)
@@ -58,9 +56,23 @@ def prune(
     DatasetError without a store, OutputError if it cannot be written.
     """
     pruned = prune_store(store_path(store), Retention.of(keep, keep_for))
-    for warning in pruned.warnings:
-        getLogger("geolookup").warning("%s", warning)
+    _log(pruned.warnings)
     return pruned.removed
+
+
+def prune_after(store: Path, retention: Retention) -> PruneResult:
+    """Prune a store after a publication: that has succeeded, so a failure is only a warning."""
+    try:
+        pruned = prune_store(store, retention)
+    except OutputError as error:
+        pruned = PruneResult(warnings=[f"old generations are not all removed: {error}"])
+    _log(pruned.warnings)
+    return pruned
+
+
+def _log(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        getLogger("geolookup").warning("%s", warning)
 
 
 def prune_store(store: Path, retention: Retention) -> PruneResult:
@@ -164,18 +176,9 @@ def _needs_delta(store: Path, generation: str, successor: str, kept: Collection[
 
 
 def _pack(store: Path, generation: str, successor: str) -> None:
-    kept_deltas.write(store, generation, _folder(store, generation), _folder(store, successor))
+    folders = (kept_deltas.dataset_folder(store, name) for name in (generation, successor))
+    kept_deltas.write(store, generation, *folders)
     _remove_folder(store, generation)
-
-
-def _folder(store: Path, generation: str) -> Path:
-    """Return a folder with the bytes of a generation; of a delta, one in the cache."""
-    folder = unpacked(store, generation)
-    if kept_deltas.is_delta(store, generation):
-        text = kept_deltas.head_of(store, generation).manifest_text
-        if manifest_text(folder) != text:  # deltas are made of bytes: equal values do not suffice
-            raise DatasetError(folder, f"differs from generation {generation}", "remove it")
-    return folder
 
 
 def _remove(store: Path, generation: str) -> None:

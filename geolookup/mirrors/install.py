@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import cast
 
 from geolookup.archives.head import open_archive
-from geolookup.archives.publish import publish
 from geolookup.errors import DatasetError, MirrorError, OutputError
 from geolookup.filesystem import open_regular
 from geolookup.history.generations import make_current
 from geolookup.history.pruning import prune
+from geolookup.history.publishing import publish
 from geolookup.mirrors.index import INDEX, File, Index, read_index
 from geolookup.mirrors.polling import CURRENT, HELD, UPDATED, PollResult, Status, current_in
 from geolookup.mirrors.source import Source

@@ -44,6 +44,11 @@ class Retention:
             raise ValueError(f"keep is {keep}; it is a number of generations, 1 or more")
         return cls(keep)
 
+    @classmethod
+    def of_all(cls, published: Sequence[Publication]) -> Retention:
+        """Return the retention that removes none of them, and makes deltas of the older ones."""
+        return cls(max(len(published), KEEP + 1))
+
     def kept(
         self, published: Sequence[Publication], changes: Sequence[Change]
     ) -> list[Publication]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from geolookup.archives.head import Head, open_archive
-from geolookup.archives.publish import publish
+from geolookup.history.publishing import publish
 from geolookup.progress import Progress
 from geolookup.store import pointer
 from geolookup.updates.in_store import State, Target, UpdateResult, current_of

@@ -23,11 +23,14 @@ from geolookup.errors import (
     count_text,
 )
 from geolookup.filesystem import atomic
+from geolookup.history.adding import add
+from geolookup.history.kept_deltas import manifest_of
+from geolookup.history.unpacked import unpacked
 from geolookup.integrity import VerifiedDataset
 from geolookup.progress import Progress
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.store import pointer
-from geolookup.store.adding import add, from_verified
+from geolookup.store.incoming import from_verified
 from geolookup.store.signatures import (
     check_signers,
     is_signed_by,
@@ -259,18 +262,17 @@ def is_withdrawn(store: Path, dataset: Path, generation: str) -> bool:
     withdrawn = {entry.generation for entry in pointer.read(store) if entry.withdrawn}
     if generation in withdrawn:
         return True
-    folders = (Path(pointer.folder_of(store, former)) for former in withdrawn)
-    return any(_has_same_answers(folder, dataset) for folder in folders)
+    return any(_has_same_answers(store, former, dataset) for former in withdrawn)
 
 
-def _has_same_answers(old: Path, new: Path) -> bool:
+def _has_same_answers(store: Path, former: str, new: Path) -> bool:
     """Return whether manifests and answers are equal; False for a generation that does not open."""
     from geolookup.comparison import diff
 
     try:
-        if read_manifest(old).logical() != read_manifest(new).logical():
+        if manifest_of(store, former).logical() != read_manifest(new).logical():
             return False
-        parts = diff(old, new, top=0).parts.values()
+        parts = diff(unpacked(store, former), new, top=0).parts.values()
     except DatasetError:
         return False
     changes = (field for part in parts for field in part.fields.values())

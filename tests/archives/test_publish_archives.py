@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from geolookup.archives.pack import pack
-from geolookup.archives.publish import publish
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
@@ -20,6 +19,7 @@ from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import limits
 from geolookup.history.generations import rollback
 from geolookup.history.pruning import prune
+from geolookup.history.publishing import publish
 from geolookup.integrity import verify
 from geolookup.store import pointer
 from tests.archives import test_pack

@@ -21,7 +21,7 @@ from geolookup.integrity import verify
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.keys import read_public
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
-from geolookup.store.adding import copy_file
+from geolookup.store.incoming import copy_file
 from geolookup.store.signatures import manifest_text, sign
 from geolookup.store.trusted import distrust, keys_of, trust
 from tests.cli.program import umask

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup import publish
 from geolookup.archives.pack import pack
-from geolookup.archives.publish import publish as publish_archive
 from geolookup.history.generations import generations, rollback
 from geolookup.history.pruning import prune
+from geolookup.history.publishing import publish as publish_archive
 from geolookup.integrity import verify
 from geolookup.store import pointer
 from tests.conftest import ROOT

@@ -1,4 +1,4 @@
-"""``publish``: a dataset, or the archive of one, becomes the current generation of a store.
+"""``publish``: a dataset, or the archive of one, becomes a generation of a store.
 
 Strategy: an archive is unpacked in a staging directory of the store. The files that a delta shares
 with its base are copied from the base.
@@ -7,17 +7,24 @@ with its base are copied from the base.
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 from geolookup.archives.extract import extract
-from geolookup.archives.head import Head, is_archive, open_archive
+from geolookup.archives.head import Head, Header, is_archive, open_archive
 from geolookup.archives.members import SUFFIX, Members
 from geolookup.archives.unpack import base_folder
 from geolookup.errors import DatasetError
+from geolookup.history import kept_deltas
+from geolookup.history.adding import add
+from geolookup.history.past import read_since
+from geolookup.history.pruning import prune_after
 from geolookup.integrity import VerifiedDataset
-from geolookup.store import resolve
-from geolookup.store.adding import IncomingDataset, add, check_expected, from_folder
+from geolookup.store import pointer, resolve
 from geolookup.store.changing import store_path
+from geolookup.store.in_force import AsOf
+from geolookup.store.incoming import IncomingDataset, check_expected, from_folder
+from geolookup.store.retention import Retention
 
 _FULL = "name an archive of the whole dataset with --full, or publish that"
 
@@ -28,6 +35,9 @@ def publish(
     *,
     full: str | os.PathLike[str] | None = None,
     expect: str | None = None,
+    since: AsOf | None = None,
+    keep: int | None = None,
+    keep_for: timedelta | float | str | None = None,
 ) -> str:
     """Make a dataset the current generation of a store; return its id, 64 hexadecimal digits.
 
@@ -41,26 +51,51 @@ def publish(
     for another id than ``expect``; OutputError for a folder that is not a store or cannot be
     written. The store then stays unchanged.
 
+    ``since`` (a date or instant, as text or object) puts the dataset into the past: it was in force
+    from then until the next change. It becomes current only if it is the newest, and is kept as a
+    delta unless it belongs to the two newest. ``keep`` or ``keep_for`` prunes the store afterwards,
+    as ``prune`` does; a failure of that is a warning in the log ``geolookup``. Raises ValueError or
+    TypeError for a malformed or future ``since``, and for a malformed ``keep`` or ``keep_for``.
+
     A store that trusts keys (``geolookup signing-keys trust``) accepts only datasets that one of
     them has signed, with the name of the dataset in the store and no older signature; DatasetError
-    for any other dataset. The signature of an archive is checked before a file is written.
+    for any other dataset. With ``since``, an older signature is accepted unless the dataset becomes
+    current. The signature of an archive is checked before a file is written.
     """
     store = store_path(store)
+    begin = None if since is None else read_since(since)
+    is_pruned = keep is not None or keep_for is not None
+    retention = Retention.of(keep, keep_for)
+    generation = _publish(dataset, store, full, expect, begin)
+    if is_pruned:
+        prune_after(store, retention)
+    elif begin is not None:
+        prune_after(store, Retention.of_all(pointer.read(store)))
+    return generation
+
+
+def _publish(
+    dataset: str | os.PathLike[str] | None,
+    store: Path,
+    full: str | os.PathLike[str] | None,
+    expect: str | None,
+    since: str | None,
+) -> str:
     if dataset is None or not _is_archive(path := Path(dataset)):
         incoming = from_folder(Path(resolve.folder(dataset)))
         check_expected(incoming.generation, expect, incoming.path)
-        add(store, incoming)
+        add(store, incoming, since)
         return incoming.generation
     with open_archive(path) as (head, members):
         generation = head.manifest.generation
         check_expected(generation, expect, path)
         try:
-            add(store, _from_archive(head, members, store))
+            add(store, _from_archive(head, members, store), since)
         except DatasetError as error:
             if full is None:
                 raise
             _warn(error, full)
-            return publish(full, store, expect=generation)
+            return _publish(full, store, None, generation, since)
     return generation
 
 
@@ -74,12 +109,19 @@ def _from_archive(head: Head, members: Members, store: Path) -> IncomingDataset:
     archive, header = members.archive, head.header
 
     def write(folder: Path) -> VerifiedDataset:
-        base = None if header is None else base_folder(header, store, archive, _FULL)
+        base = None if header is None else _base(header, store, archive)
         return extract(head, members, folder, base)
 
     return IncomingDataset(
         archive, head.manifest.generation, head.manifest_text, head.signature, write
     )
+
+
+def _base(header: Header, store: Path, archive: Path) -> Path:
+    """Return the base of a delta: of a generation that is a delta too, a folder in the cache."""
+    is_delta = kept_deltas.is_delta(store, header.base)
+    path = kept_deltas.dataset_folder(store, header.base) if is_delta else store
+    return base_folder(header, path, archive, _FULL)
 
 
 def _warn(error: DatasetError, full: str | os.PathLike[str]) -> None:

@@ -1,10 +1,4 @@
-"""``add``: the one way in which a dataset becomes a generation of a store, and the current one.
-
-Strategy: manifest and signature come first. The store checks whether it trusts them before a file
-is written. The files are written to a staging directory and verified in it, once. The
-``VerifiedDataset`` folder is renamed, and the pointer replaced. Both steps are one rename, so a
-process that dies leaves the old or the new generation.
-"""
+"""Datasets on their way to a store: a folder is copied; a verified one on its disk is moved."""
 
 from __future__ import annotations
 
@@ -21,13 +15,10 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import ReadErrors, atomic, open_regular
-from geolookup.filesystem.ownership import FOLDER_MODE, create
+from geolookup.filesystem.ownership import create
 from geolookup.integrity import VerifiedDataset
 from geolookup.signing.statement import SIGNATURE, read_signature
-from geolookup.store import pointer
-from geolookup.store.changing import changing
-from geolookup.store.signatures import adopt_signature, check_trusted, manifest_text
-from geolookup.store.trusted import trust_of
+from geolookup.store.signatures import manifest_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,32 +35,6 @@ class IncomingDataset:
     check: Callable[[Path], object] = lambda _target: None
 
 
-def add(store: Path, incoming: IncomingDataset) -> None:
-    """Make a dataset the current generation of a store; a missing store is created.
-
-    Raises DatasetError for a dataset that the store does not trust or that is damaged, OutputError
-    for a folder that is not a store or cannot be written; the store stays unchanged.
-    """
-    with changing(store, make=True) as published:
-        trust = trust_of(store)
-        if trust is not None:
-            trust.check(incoming.manifest_text, incoming.signature, incoming.path)
-        target = Path(pointer.folder_of(store, incoming.generation))
-        if _is_undamaged(target) and not _signs_other_bytes(incoming, target):
-            incoming.check(target)
-            if incoming.signature is not None:
-                adopt_signature(target, incoming.signature)
-        else:
-            with atomic.staged_folder(target, FOLDER_MODE) as fresh:
-                if incoming.write(fresh).generation != incoming.generation:
-                    raise DatasetError(incoming.path, "replaced while it was read", "publish again")
-                if trust is not None:
-                    check_trusted(fresh, trust)  # again: the source may have changed since
-        # A withdrawn generation is published again: its former entry goes.
-        others = [entry for entry in published if entry.generation != incoming.generation]
-        pointer.write(store, [*others, pointer.entry_now(incoming.generation)])
-
-
 def check_expected(generation: str, expect: str | None, path: Path) -> None:
     """Raise DatasetError naming ``path`` if the generation is not the expected one."""
     if expect not in (None, generation):
@@ -77,23 +42,6 @@ def check_expected(generation: str, expect: str | None, path: Path) -> None:
         whole = expect is not None and len(expect) == len(generation)
         remedy = "fetch the dataset that you expect" if whole else "state all 64 digits of the id"
         raise DatasetError(path, problem, remedy)
-
-
-def _is_undamaged(folder: Path) -> bool:
-    """Return whether a folder is an undamaged dataset."""
-    try:
-        VerifiedDataset(folder)
-    except DatasetError:
-        return False
-    return True
-
-
-def _signs_other_bytes(incoming: IncomingDataset, target: Path) -> bool:
-    """Return whether a signed dataset has other bytes than the generation of its id.
-
-    The id is of the values: another version of Arrow, or a base, lays the same ones out otherwise.
-    """
-    return incoming.signature is not None and incoming.manifest_text != manifest_text(target)
 
 
 def from_folder(source: Path) -> IncomingDataset:

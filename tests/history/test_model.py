@@ -1,0 +1,207 @@
+"""Any sequence of changes of a store, beside a model that has a full copy of each generation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.contract import gregorian
+from geolookup.errors import DatasetError
+from geolookup.history import kept_deltas, past
+from geolookup.history.generations import rollback
+from geolookup.history.pruning import prune
+from geolookup.history.unpacked import unpacked
+from geolookup.store import pointer, retention
+from geolookup.store.in_force import generation_at
+from tests.store.numbered import id_of, shared
+from tests.tiers import scaled
+
+_FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+Change = tuple[str, int, int]
+
+
+def at(day: float) -> datetime:
+    return _FIRST + timedelta(days=day)
+
+
+@dataclass
+class Model:
+    """The numbers in the order of publication, those withdrawn, and who was in force since when."""
+
+    day: int = 99
+    published: list[int] = field(default_factory=list)
+    withdrawn: set[int] = field(default_factory=set)
+    in_force: list[tuple[float, int]] = field(default_factory=list)
+    days: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def stack(self) -> list[int]:
+        return [number for number in self.published if number not in self.withdrawn]
+
+    def publish(self, number: int, day: float) -> None:
+        if number in self.published:
+            self.published.remove(number)
+        self.published.append(number)
+        self.withdrawn.discard(number)
+        self.days[number] = day
+        self._follow(day)
+
+    def _follow(self, day: float) -> None:
+        if not self.in_force or self.in_force[-1][1] != self.stack[-1]:
+            self.in_force.append((day, self.stack[-1]))
+
+    def since(self, number: int, day: float) -> None:
+        if not self.in_force or day >= self.in_force[-1][0]:
+            self.publish(number, day)
+            return
+        if number not in self.published:
+            current = self.published.index(self.stack[-1])
+            later = [n for n, other in enumerate(self.published) if self.days[other] > day]
+            self.published.insert(min([current, *later]), number)
+            self.days[number] = day
+        self.in_force = [entry for entry in self.in_force if entry[0] != day]
+        self.in_force = sorted([*self.in_force, (day, number)])
+        pairs = zip([None, *self.in_force], self.in_force, strict=False)
+        self.in_force = [new for old, new in pairs if old is None or old[1] != new[1]]
+
+    def rollback(self) -> None:
+        self.withdrawn.add(self.stack[-1])
+        self._follow(self.day)
+
+    def prune(self, keep: int, keep_for: int | None) -> None:
+        kept = {*self.published[-keep:], *self.stack[-min(keep, 2) :]}
+        if keep_for is not None:
+            ends = [*(day for day, _ in self.in_force[1:]), float("inf")]
+            begin = self.day - keep_for
+            kept |= {
+                number for (_, number), end in zip(self.in_force, ends, strict=True) if end > begin
+            }
+        self.published = [number for number in self.published if number in kept]
+        while self.in_force[0][1] not in self.published:
+            del self.in_force[0]
+
+    def on(self, day: float) -> int | None:
+        before = [number for since, number in self.in_force if since <= day]
+        return before[-1] if before else None
+
+
+@contextmanager
+def clock(model: Model) -> Iterator[None]:
+    """Let it be the day of the model; each change takes a day."""
+    timestamp = gregorian.timestamp
+
+    def now(instant: datetime | None = None) -> str:
+        return timestamp(instant or at(model.day))
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (gregorian, past):
+            patch.setattr(module, "timestamp", now)
+        patch.setattr(retention, "_begin", lambda span: now(at(model.day) - span))
+        yield
+
+
+def change(store: Path, model: Model, kind: str, number: int, amount: int) -> None:
+    """Do a change, in store and model; one that cannot be is none."""
+    if kind == "publish":
+        geolookup.publish(shared(number), store)
+        model.publish(number, model.day)
+    elif kind == "since":
+        day = min(amount, model.day)
+        geolookup.publish(shared(number), store, since=at(day))
+        model.since(number, day)
+    elif kind == "rollback" and len(model.stack) > 1:
+        assert rollback(store) == id_of(model.stack[-2])
+        model.rollback()
+    elif kind == "prune":
+        keep = number + 1
+        before = {*model.published}
+        gone = prune(store, keep)
+        model.prune(keep, None)
+        assert {*gone} == {*map(id_of, before - {*model.published})}
+    elif kind == "keep_for":
+        prune(store, keep_for=amount)
+        model.prune(2, amount)
+    model.day += 1
+
+
+def check(store: Path, model: Model) -> None:
+    entries = pointer.read(store)
+    assert [entry.generation for entry in entries] == [*map(id_of, model.published)]
+    assert {entry.generation for entry in entries if entry.withdrawn} == {
+        *map(id_of, model.withdrawn & {*model.published})
+    }
+    for day in range(0, model.day + 1, 3):
+        if (number := model.on(day)) is None:
+            with pytest.raises(DatasetError, match="no generation was in force"):
+                generation_at(store, at(day))
+        else:
+            assert generation_at(store, at(day)) == id_of(number), day
+    assert kept_deltas.is_unpacked(store, id_of(model.stack[-1]))
+    present = {path.name for path in (store / "generations").iterdir()}
+    present.update(kept_deltas.delta_generations(store))
+    assert present == {*map(id_of, model.published)}
+
+
+def check_bytes(store: Path, model: Model) -> None:
+    for number in model.published:
+        folder = unpacked(store, id_of(number))
+        for path in shared(number).iterdir():
+            assert (folder / path.name).read_bytes() == path.read_bytes(), (number, path.name)
+
+
+@settings(max_examples=scaled(4, 60))
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                ["publish", "publish", "since", "since", "rollback", "prune", "keep_for"]
+            ),
+            st.integers(0, 6),
+            st.integers(1, 120),
+        ),
+        max_size=10,
+    )
+)
+# A delta is published again, and one in the middle; rollbacks to deltas.
+@example(
+    [
+        *(("publish", number, 0) for number in (1, 2, 3, 4)),
+        ("prune", 5, 0),
+        ("publish", 0, 0),
+        ("prune", 5, 0),
+        *[("rollback", 0, 0)] * 4,
+        ("prune", 3, 0),
+        ("publish", 5, 0),
+        ("prune", 5, 0),
+        ("prune", 2, 0),
+    ]
+)
+# Files of the past, the oldest last, the oldest first, and again.
+@example(
+    [
+        *(("since", number, 60 - number) for number in range(1, 4)),
+        *(("since", number, 60 + number) for number in range(4, 7)),
+        ("since", 2, 3),
+        ("keep_for", 0, 45),
+        ("publish", 2, 0),
+        ("keep_for", 0, 45),
+    ]
+)
+def test_any_sequence_of_changes(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[Change]
+) -> None:
+    store, model = tmp_path_factory.mktemp("any") / "store", Model()
+    with clock(model):
+        change(store, model, "publish", 0, 0)
+        for item in changes:
+            change(store, model, *item)
+            check(store, model)
+        check_bytes(store, model)
