@@ -124,9 +124,10 @@ def _write(overlaid: OverlaidSources, output: Path) -> tuple[BuildReport, Verifi
         atomic.staged_folder(output, FOLDER_MODE, force=overlaid.options.force) as folder,
     ):
         rows = max(table.num_rows for table in tables.values())
+        identify = partial(generation, manifest, tables, overlaid.columns.release)
         # The id is computed from the tables in memory while they are written.
-        with alongside(partial(generation, manifest, tables), rows) as identity:
-            files = output_files.write_tables(folder, tables)
+        with alongside(identify, rows) as identity:
+            files = output_files.write_tables(folder, tables, overlaid.columns)
         del tables
         release()
         complete = manifest.with_generation(identity(), files, overlaid.previous.of(identity()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,8 +21,12 @@ from geolookup.integrity import VerifiedDataset
 from geolookup.parallel import in_order, threads_for
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
+from geolookup_builder.columns import IN_MEMORY, Columns
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.reference import CREDITS, Credit
+
+#: Bytes of a column that are written at once.
+_PART = 1 << 23
 
 
 def manifest(
@@ -65,26 +70,49 @@ def _total(coverages: Sequence[Coverage], layers: Sequence[str]) -> Coverage:
     }
 
 
-def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, FileDescription]:
-    """Write every table as an uncompressed Arrow IPC file; return the manifest's ``files``."""
+def write_tables(
+    folder: Path, tables: Mapping[str, pa.Table], columns: Columns = IN_MEMORY
+) -> dict[str, FileDescription]:
+    """Write every table as an uncompressed Arrow IPC file; return the manifest's ``files``.
+
+    ``columns`` hold the columns of the tables.
+    """
     # The longest first: the threads then end at about the same time.
     by_size = sorted(tables, key=lambda name: -tables[name].num_rows)
     threads = threads_for(tables[by_size[0]].num_rows)
     files = ((folder / name, tables[name]) for name in by_size)
-    with in_order(_write_table, files, threads) as results:
+    with in_order(partial(_write_table, columns), files, threads) as results:
         descriptions = dict(zip(by_size, results, strict=True))
     return {name: descriptions[name] for name in tables}
 
 
-def _write_table(file: tuple[Path, pa.Table]) -> FileDescription:
+def _write_table(columns: Columns, file: tuple[Path, pa.Table]) -> FileDescription:
     path, table = file
     with create(path) as stream:
-        write_table(stream, table)
+        write_table(_InParts(stream, columns), table)
         atomic.sync(stream)
     return describe(path)
 
 
-def write_table(stream: BinaryIO | pa.NativeFile, table: pa.Table) -> None:
+class _InParts:
+    """A stream for columns that memory may not hold: it writes each part by itself."""
+
+    closed = False  # Arrow asks
+
+    def __init__(self, stream: BinaryIO, columns: Columns) -> None:
+        self._stream, self._columns = stream, columns
+        self.tell, self.flush = stream.tell, stream.flush
+
+    def write(self, data: bytes | pa.Buffer) -> int:
+        """Write a buffer in parts."""
+        view = memoryview(data)
+        for begin in range(0, len(view), _PART):
+            self._stream.write(view[begin : begin + _PART])
+            self._columns.release()
+        return len(view)
+
+
+def write_table(stream: BinaryIO | _InParts | pa.NativeFile, table: pa.Table) -> None:
     """Write a table as an Arrow IPC file."""
     # combine_chunks leaves one chunk a column: one batch, mapped as one buffer for each column.
     batch = table.combine_chunks().to_batches()[0]

@@ -14,7 +14,7 @@ from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, TEXTS, Field, 
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
-from geolookup.dataset.intervals import Addresses, jump_table, sparse_index
+from geolookup.dataset.intervals import U64, Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
 from geolookup_builder import text_lists
@@ -59,10 +59,20 @@ def interval_tables(
     ipv4, ipv6 = families[4], families[6]
     return {
         fmt.IPV4: _intervals(ipv4, columns),
-        fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
+        fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low, columns.release)}),
         fmt.IPV6: _intervals(ipv6, columns),
-        fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": sparse_index(np.asarray(ipv6.starts.high))}),
+        fmt.IPV6_SPARSE_INDEX: pa.table(
+            {"start_high": _sparse(np.asarray(ipv6.starts.high), columns)}
+        ),
     }
+
+
+def _sparse(highs: U64, columns: Columns) -> U64:
+    """Return the sparse index, chunk by chunk."""
+    stride = fmt.SPARSE_STRIDE
+    # A chunk from 100 on: the next multiple of 64 is 28 further.
+    firsts = ((part, part.start + -part.start % stride) for part in columns.chunks(len(highs)))
+    return np.concatenate([sparse_index(highs[first : part.stop]) for part, first in firsts])
 
 
 def provenance_tables(

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import mmap
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,18 @@ from numpy.typing import NDArray
 from geolookup.contract import fields
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import Addresses, Bools
+from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.manifest import BufferDescription, FileDescription, Manifest
 from geolookup.parallel import in_order, threads_for
 
 # Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
 _COMMA = pa.scalar(",", pa.string())
+#: The kind of a column of texts, or of lists of them, in the digest of a generation.
+_TEXT = "text"
+#: Rows that are digested at once: a multiple of 8, for the validity bits.
+_ROWS = 1 << 18
+#: A part of a column, and what makes its bytes.
+_Part = tuple[Callable[[Any], Any], Any]
 
 
 def type_of(field: fields.Field) -> pa.DataType:
@@ -137,39 +143,100 @@ def generation(
 ) -> str:
     """Return the SHA-256 over a manifest's logical part and the columns that it describes.
 
-    A thread decodes the next column while one is digested. ``digested`` is called after each.
+    A thread decodes the next part of a column while one is digested. ``digested`` is called after
+    each part.
     """
     digest = hashlib.sha256(manifest.logical())
-    named_columns = (
-        (f"{name}/{column}", values)
+    parts = (
+        part
         for name in sorted(tables)
         for column, values in zip(tables[name].schema.names, tables[name].columns, strict=True)
+        for part in _parts_of(f"{name}/{column}", values)
     )
     threads = min(1, threads_for(max(len(table) for table in tables.values())))
-    with in_order(_parts_of, named_columns, threads) as columns:
-        for parts in columns:
-            for part in parts:
-                digest.update(part)
+    with in_order(_bytes_of, parts, threads) as buffers:
+        for buffer in buffers:
+            digest.update(buffer)
             digested()
     return digest.hexdigest()
 
 
-def _parts_of(named_column: tuple[str, pa.Array | pa.ChunkedArray]) -> list[Any]:
-    """Return the input of a column's digest: its head, validity bits, buffers."""
-    name, values = named_column
+def _parts_of(name: str, values: pa.Array | pa.ChunkedArray) -> Iterator[_Part]:
+    """Yield the input of a column's digest: its head, then in parts validity bits and buffers."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
-    if values.null_count == len(values):  # as most fields of most datasets
-        valid = np.zeros(len(values), bool)
-        kind, buffers = _nulls(values)
-    else:
-        values = _decode(values)
-        valid = _valid(values)
-        kind, buffers = _text(values, valid) if _is_text(values.type) else _numbers(values)
+    is_dictionary = pa.types.is_dictionary(values.type)
+    kind = values.type.value_type if is_dictionary else values.type
     # b"location.arrow/city_name:text:3\n", then bits, lengths and bytes.
-    head = f"{name}:{kind}:{len(values)}\n".encode()
-    # The first value is in the highest bit: known, known, null is 0b110_00000.
-    return [head, np.packbits(valid), *buffers]
+    yield _head, f"{name}:{_kind(kind)}:{len(values)}\n"
+    makers = (_bits, _lengths, _text) if _kind(kind) == _TEXT else (_bits, _numbers)
+    if values.null_count == len(values):  # as most fields of most datasets
+        makers = (_bits, partial(_zeros, "int64" if _kind(kind) == _TEXT else _kind(kind)))
+    for make in makers:
+        for begin in range(0, len(values), _ROWS):
+            yield make, values.slice(begin, _ROWS)
+
+
+def _bytes_of(part: _Part) -> Any:
+    make, values = part
+    return make(values)
+
+
+def _head(text: str) -> bytes:
+    return text.encode()
+
+
+@cache
+def _kind(kind: pa.DataType) -> str:
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_list(kind):
+        return _TEXT
+    plain = np.uint8 if pa.types.is_boolean(kind) else kind.to_pandas_dtype()
+    return str(np.dtype(plain).newbyteorder("<"))
+
+
+def _bits(values: pa.Array) -> Any:
+    """Return the validity bits; the first value is in the highest bit."""
+    if not values.null_count:
+        return np.packbits(np.ones(len(values), bool))
+    if pa.types.is_list(values.type):
+        values = _decode(values)
+    # Known, known, null is 0b110_00000.
+    return np.packbits(values.is_valid().to_numpy(zero_copy_only=False))
+
+
+def _zeros(kind: str, values: pa.Array) -> Any:
+    return np.zeros(len(values), kind)
+
+
+def _numbers(values: pa.Array) -> Any:
+    """Return the values as numpy lays them out, little-endian; null is 0."""
+    values = without_dictionary(values)
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.uint8())
+    numbers = without_nulls(values, 0).to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(numbers.astype(numbers.dtype.newbyteorder("<"), copy=False))
+
+
+def _lengths(values: pa.Array) -> Any:
+    """Return lengths of texts as little-endian 64-bit integers; null is an empty text."""
+    if pa.types.is_dictionary(values.type):
+        lengths = pc.binary_length(values.dictionary).take(values.indices)
+    else:
+        lengths = pc.binary_length(_decode(values))
+    return without_nulls(lengths, 0).to_numpy(zero_copy_only=False).astype("<i8")
+
+
+def _text(values: pa.Array) -> Any:
+    """Return the bytes of texts, one after another."""
+    values = _decode(values)
+    if values.null_count:  # bytes may belong to no value
+        values = values.fill_null("")
+    _, offsets, data = values.buffers()
+    width = np.int32 if pa.types.is_string(values.type) else np.int64
+    # A slice shares the buffers of its array; ``offset`` is the row where it begins.
+    bounds = np.frombuffer(offsets, width)[values.offset :][: len(values) + 1]
+    # "ab", "", "c": bounds 0 2 2 3, text "abc".
+    return memoryview(data or b"")[bounds[0] : bounds[-1]]
 
 
 def _decode(values: pa.Array) -> pa.Array:
@@ -193,55 +260,3 @@ def with_items(lists: pa.Array, items: pa.Array) -> pa.Array:
 def without_nulls(values: pa.Array, filling: object) -> pa.Array:
     """Return values with nulls replaced; unlike ``fill_null`` copy nothing if there are none."""
     return values.fill_null(filling) if values.null_count else values
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _valid(values: pa.Array) -> Bools:
-    if not values.null_count:
-        return np.ones(len(values), bool)
-    return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
-
-
-def _text(values: pa.Array, valid: Bools) -> tuple[str, list[Any]]:
-    """Return lengths as little-endian 64-bit integers, and all bytes; null is an empty text."""
-    _, offsets, data = values.buffers()
-    width = np.int32 if pa.types.is_string(values.type) else np.int64
-    # A slice shares the buffers of its array; ``offset`` is the row where it begins.
-    bounds = np.frombuffer(offsets, width)[values.offset :][: len(values) + 1]
-    lengths = np.subtract(bounds[1:], bounds[:-1])
-    if values.null_count and lengths[~valid].any():  # bytes that belong to no value
-        return _text(values.fill_null(""), np.ones_like(valid))
-    # "ab", "", "c": bounds 0 2 2 3, lengths 2 0 1, text "abc".
-    text = memoryview(data or b"")[bounds[0] : bounds[-1]]
-    return "text", [lengths.astype("<i8"), text]
-
-
-def _numbers(values: pa.Array) -> tuple[str, list[Any]]:
-    """Return the values as numpy lays them out, little-endian; null is 0."""
-    if pa.types.is_boolean(values.type):
-        values = values.cast(pa.uint8())
-    return _little_endian(without_nulls(values, 0).to_numpy(zero_copy_only=False))
-
-
-def _nulls(values: pa.Array) -> tuple[str, list[Any]]:
-    """Return the same for a column of nulls, without decoding it."""
-    kind = values.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if _is_text(kind) or pa.types.is_list(kind):
-        return "text", [np.zeros(len(values), "<i8")]
-    is_boolean = pa.types.is_boolean(kind)
-    return _little_endian(np.zeros(len(values), np.uint8 if is_boolean else kind.to_pandas_dtype()))
-
-
-def _little_endian(numbers: NDArray[Any]) -> tuple[str, list[Any]]:
-    little = numbers.astype(numbers.dtype.newbyteorder("<"), copy=False)
-    return _name(little.dtype), [np.ascontiguousarray(little)]
-
-
-@cache
-def _name(kind: np.dtype[Any]) -> str:
-    return str(kind)  # which numpy composes anew each time

@@ -7,7 +7,7 @@ and counts addresses of both families alike. IPv4 has no upper half: that saves 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 _ALL = ~np.uint64(0)
+#: Buckets of a jump table that are searched at once.
+_BUCKETS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,19 +289,24 @@ def sizes(starts: Addresses, last: int | None = None) -> F64:
     return np.asarray(difference.high, np.float64) + difference.low * 2.0**-64
 
 
-def jump_table(starts: U32) -> U32:
+def jump_table(starts: U32, searched: Callable[[], None] = lambda: None) -> U32:
     """Return, for each value of the leading bits, the interval of its first address.
 
     The last entry is the last interval, so an address of bucket b is in one of the intervals
     table[b] … table[b + 1]. A bucket has four to eight intervals on average: their starts
-    usually share a cache line, and the table is small.
+    usually share a cache line, and the table is small. ``searched`` is called after each part of
+    the starts.
     """
     least, most = fmt.JUMP_BITS
     # 1,000,000 intervals: log2 is 19.9, so 17 bits: 131,072 buckets of 7.6 on average.
     bits = int(np.clip(int(np.log2(len(starts))) - 2, least, most))
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
-    numbers = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1
-    return np.append(numbers, len(starts) - 1).astype(np.uint32)
+    numbers = np.full(len(firsts) + 1, len(starts) - 1, np.uint32)
+    for begin in range(0, len(firsts), _BUCKETS):
+        part = slice(begin, min(begin + _BUCKETS, len(firsts)))
+        numbers[part] = np.searchsorted(starts, firsts[part].astype(np.uint32), side="right") - 1
+        searched()
+    return numbers
 
 
 def sparse_index(highs: U64) -> U64:

@@ -120,6 +120,7 @@ def load(tables: Tables) -> Iterator[DatasetError]:
         tables.batches[name] = batch
         if len(file) >= _LARGE:
             tables.mapped.append(file)
+            tables.release()
         problem, column = _layout_problem(description, batch.num_rows, columns)
         if problem:
             yield damage(path, problem, column)

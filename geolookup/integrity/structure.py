@@ -9,14 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract import fields
+from geolookup.contract.address import MAX
 from geolookup.contract.special import PRIVATE, ranges_of
 from geolookup.contract.tzdatabase import database, is_key, rules
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import without_nulls
-from geolookup.dataset.intervals import Addresses
+from geolookup.dataset.arrow_files import numbers_of, starts_of, without_nulls
+from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.errors import DatasetError
-from geolookup.integrity.tables import Tables, damage
+from geolookup.integrity.tables import PART, Tables, damage
 
+#: Buckets of a jump table that are checked at once: their intervals may be 64 times as many.
+_BUCKETS = 1 << 16
 _NO_BYTES = pa.scalar(0, pa.int32())
 
 #: The tables that intervals have rows in.
@@ -54,38 +57,60 @@ def _intervals(tables: Tables, name: str) -> Iterator[DatasetError]:
 
 def _special_purpose(tables: Tables, name: str, family: int) -> Iterator[DatasetError]:
     """Yield intervals in special-purpose space where an own column is known that is not private."""
-    own, starts = tables.batches[fmt.OWN], tables.starts(name)
+    own = tables.batches[fmt.OWN]
     is_public = np.zeros(own.num_rows, bool)
     for field in (field for field in tables.manifest.schema.own if not field.private):
         is_public |= own.column(field.column).is_valid().to_numpy(zero_copy_only=False)
-    inside = np.zeros(len(starts), bool)
-    for ends in ranges_of(family, PRIVATE):
-        begin, end = starts.search(Addresses.of(family, ends)) - 1
-        inside[begin : end + 1] = True
-    rows = np.minimum(tables.numbers(name, fields.OWN), len(is_public) - 1)
+    ranges = [Addresses.of(family, ends) for ends in ranges_of(family, PRIVATE)]
+
+    def mark(part: slice) -> Bools:
+        # With the row after the part: it shows which ranges begin beyond.
+        starts = starts_of(tables.part(name, slice(part.start, part.stop + 1)))
+        inside = np.zeros(part.stop - part.start, bool)
+        for ends in ranges:
+            begin, end = starts.search(ends).tolist()
+            inside[max(begin - 1, 0) : end] = True
+        own = numbers_of(tables.part(name, part), fields.OWN)
+        return np.asarray(inside & is_public[np.minimum(own, len(is_public) - 1)], bool)
+
     problem = "a value in special-purpose space of a column that is not private"
-    yield from tables.bad(name, fields.OWN, inside & is_public[rows], problem)
+    yield from tables.bad_in_parts(name, fields.OWN, problem, mark)
 
 
 def _ascending(tables: Tables, name: str) -> Iterator[DatasetError]:
     """Yield starts that are not a partition: the first is 0, and they ascend."""
-    starts = tables.starts(name)
     column = tables.start_columns(name)
-    bad = np.zeros(len(starts), bool)
-    bad[0] = starts.item(0) != 0
+    bad = np.zeros(1, bool)
+    bad[0] = starts_of(tables.part(name, slice(0, 1))).item(0) != 0
     yield from tables.bad(name, column, bad, "the first interval does not begin at 0")
-    bad[0] = False
-    bad[1:] = ~(starts[:-1] < starts[1:])
-    yield from tables.bad(name, column, bad, "not greater than the row before")
+
+    def mark(part: slice) -> Bools:
+        starts = starts_of(tables.part(name, _with_before(part)))
+        return _after_first(part, ~(starts[:-1] < starts[1:]))
+
+    yield from tables.bad_in_parts(name, column, "not greater than the row before", mark)
+
+
+def _with_before(part: slice) -> slice:
+    """Return a part with the row before it, if there is one."""
+    return slice(max(part.start - 1, 0), part.stop)
+
+
+def _after_first(part: slice, pairs: Bools) -> Bools:
+    """Return a mark for each row of a part from marks of neighbours; the first row has none."""
+    return pairs if part.start else np.append(False, pairs)
 
 
 def _distinct_neighbours(tables: Tables, name: str, columns: list[str]) -> Iterator[DatasetError]:
-    same = np.zeros(tables.rows(name), bool)
-    same[1:] = True
-    for column in columns:
-        values = tables.numbers(name, column)
-        same[1:] &= values[1:] == values[:-1]
-    return tables.bad(name, ", ".join(columns), same, "as in the row before")
+    def mark(part: slice) -> Bools:
+        rows = tables.part(name, _with_before(part))
+        same = np.ones(rows.num_rows - 1, bool)
+        for column in columns:
+            values = numbers_of(rows, column)
+            same &= values[1:] == values[:-1]
+        return _after_first(part, same)
+
+    return tables.bad_in_parts(name, ", ".join(columns), "as in the row before", mark)
 
 
 def _jump(tables: Tables) -> Iterator[DatasetError]:
@@ -97,25 +122,33 @@ def _jump(tables: Tables) -> Iterator[DatasetError]:
     if not least <= bits <= most or len(stored) != (1 << bits) + 1:
         yield damage(tables.folder / fmt.IPV4_JUMP, f"{len(stored):,} rows are not a jump table")
         return
-    # 16 bits: bucket 1 begins at 1 << 16 (0.1.0.0).
-    firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
     starts = tables.numbers(fmt.IPV4, "start")
-    right = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1
-    # The last row is a sentinel: the last interval.
-    bad = stored != np.append(right, len(starts) - 1)
-    yield from tables.bad(fmt.IPV4_JUMP, "interval", bad, "not the interval of its bucket")
+
+    def mark(part: slice) -> Bools:
+        # 16 bits: bucket 1 begins at 1 << 16 (0.1.0.0).
+        firsts = np.arange(part.start, part.stop, dtype=np.uint64) << np.uint64(32 - bits)
+        # The last row is a sentinel: the last interval.
+        firsts = np.minimum(firsts, np.uint64(MAX[4])).astype(np.uint32)
+        intervals = np.searchsorted(starts, firsts, side="right") - 1
+        return np.asarray(stored[part] != intervals, bool)
+
+    problem = "not the interval of its bucket"
+    yield from tables.bad_in_parts(fmt.IPV4_JUMP, "interval", problem, mark, _BUCKETS)
 
 
 def _sparse_index(tables: Tables) -> Iterator[DatasetError]:
     stored = tables.numbers(fmt.IPV6_SPARSE_INDEX, "start_high")
-    right = tables.numbers(fmt.IPV6, "start_high")[:: fmt.SPARSE_STRIDE]
-    if len(stored) != len(right):
-        problem = f"{len(stored):,} rows where {len(right):,} belong"
+    highs = tables.numbers(fmt.IPV6, "start_high")[:: fmt.SPARSE_STRIDE]
+    if len(stored) != len(highs):
+        problem = f"{len(stored):,} rows where {len(highs):,} belong"
         yield damage(tables.folder / fmt.IPV6_SPARSE_INDEX, problem)
         return
-    yield from tables.bad(
-        fmt.IPV6_SPARSE_INDEX, "start_high", stored != right, "not the start of its interval"
-    )
+
+    def mark(part: slice) -> Bools:
+        return np.asarray(stored[part] != highs[part], bool)
+
+    name, problem = fmt.IPV6_SPARSE_INDEX, "not the start of its interval"
+    yield from tables.bad_in_parts(name, "start_high", problem, mark, PART // fmt.SPARSE_STRIDE)
 
 
 def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
@@ -198,8 +231,13 @@ def _provenance(tables: Tables, name: str, sources: int) -> Iterator[DatasetErro
     schema = tables.manifest.schema
     layers = [layer for layer in schema.layers if layer in tables.batches[name].schema.names]
     for layer in layers:
-        numbers = tables.numbers(name, layer)
-        yield from tables.bad(name, layer, numbers > sources, f"of {sources} sources")
-        if not numbers.any():
+        numbers, is_decided = tables.numbers(name, layer), np.zeros(1, bool)
+
+        def mark(part: slice) -> Bools:
+            is_decided[0] |= numbers[part].any()  # noqa: B023
+            return np.asarray(numbers[part] > sources, bool)  # noqa: B023
+
+        yield from tables.bad_in_parts(name, layer, f"of {sources} sources", mark)
+        if not is_decided[0]:
             yield damage(tables.folder / name, "a layer that no source decides", layer)
     yield from _distinct_neighbours(tables, name, layers)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from geolookup.errors import DatasetError
 Numbers = NDArray[Any]
 #: Threads that read and compare; each holds a part of a table in memory.
 THREADS = 2
+#: Rows of intervals that are checked at once.
+PART = 1 << 18
 _REMEDY = "fetch it again, or build it with 'geolookup build'"
 
 
@@ -36,16 +38,6 @@ def damage(path: Path, problem: str, column: str = "", row: int | None = None) -
     return DatasetError(
         path, ": ".join([", ".join(position), problem] if position else [problem]), _REMEDY
     )
-
-
-def damaged_rows(
-    path: Path, column: str, bad: NDArray[np.bool_], problem: str
-) -> Iterator[DatasetError]:
-    """Yield one error for all marked rows; it names the first row and counts the others."""
-    count = int(np.count_nonzero(bad))
-    if count:
-        more = f" (and {count - 1:,} rows more)" if count > 1 else ""
-        yield damage(path, problem + more, column, int(np.argmax(bad)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +73,45 @@ class Tables:
         return starts_of(self.batches[name])
 
     def bad(self, name: str, column: str, rows: Bools, problem: str) -> Iterator[DatasetError]:
-        """Yield an error for the marked rows."""
-        if rows.any():
-            yield from damaged_rows(self.folder / name, column, rows, problem)
+        """Yield one error for all marked rows; it names the first row and counts the others."""
+        yield from self._damaged(name, column, [(0, rows)], problem)
+
+    def bad_in_parts(
+        self,
+        name: str,
+        column: str,
+        problem: str,
+        mark: Callable[[slice], Bools],
+        size: int = PART,
+    ) -> Iterator[DatasetError]:
+        """Yield the same for a long file: ``mark`` marks the bad rows of each of its parts."""
+        marked = ((part.start, mark(part)) for part in self.parts(name, size))
+        yield from self._damaged(name, column, marked, problem)
+
+    def parts(self, name: str, size: int = PART) -> Iterator[slice]:
+        """Yield the parts of a long file; its pages are released after each."""
+        rows = self.rows(name)
+        for begin in range(0, rows, size):
+            yield slice(begin, min(begin + size, rows))
+            if rows > size:
+                self.release()
+
+    def part(self, name: str, rows: slice) -> pa.RecordBatch:
+        """Return rows of a file."""
+        return self.batches[name].slice(rows.start, rows.stop - rows.start)
+
+    def _damaged(
+        self, name: str, column: str, marked: Iterable[tuple[int, Bools]], problem: str
+    ) -> Iterator[DatasetError]:
+        count, first = 0, 0
+        for begin, rows in marked:
+            here = int(np.count_nonzero(rows))
+            if here and not count:
+                first = begin + int(np.argmax(rows))
+            count += here
+        if count:
+            more = f" (and {count - 1:,} rows more)" if count > 1 else ""
+            yield damage(self.folder / name, problem + more, column, first)
 
     def beyond_limits(self, name: str, columns: Mapping[str, Field]) -> Iterator[DatasetError]:
         """Yield an error for the numbers of a file that are beyond the limits of their fields."""
@@ -98,8 +126,12 @@ class Tables:
 
     def outside(self, name: str, column: str, target: str) -> Iterator[DatasetError]:
         """Yield an error for row numbers beyond the end of their table."""
-        bad = self.numbers(name, column) >= self.rows(target)
-        return self.bad(name, column, bad, f"outside {target}")
+        most = self.rows(target)
+
+        def mark(part: slice) -> Bools:
+            return np.asarray(numbers_of(self.part(name, part), column) >= most, bool)
+
+        return self.bad_in_parts(name, column, f"outside {target}", mark)
 
 
 def shapes(tables: Tables) -> Iterator[DatasetError]:

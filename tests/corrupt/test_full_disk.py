@@ -117,6 +117,7 @@ def test_columns_have_the_same_values_after_their_pages_are_released(tables: Tab
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/smaps")
 def test_no_page_of_a_digested_dataset_is_in_memory(tables: Tables) -> None:
     path = tables.folder / fmt.LOCATION
+    assert tables.batches[fmt.LOCATION].to_pydict()  # reads its pages
     assert mapping(path)[1]
     assert not list(generation(tables))
     assert not mapping(path)[1]

@@ -38,10 +38,9 @@ class _FileColumn:
     def finish(self) -> NDArray[Any]:
         self._file.flush()
         with self._file:
-            mapped = np.memmap(self._file, self._kind, "r")
-        assert isinstance(mapped.base, mmap.mmap)
-        self._files.maps.append(mapped.base)
-        return mapped
+            mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._files.maps.append(mapped)
+        return np.frombuffer(mapped, self._kind)
 
 
 class _Files:
