@@ -62,16 +62,20 @@ class ChangeFile:
 
 
 def write_changes(
-    old: str | PathLike[str], new: str | PathLike[str], path: str | PathLike[str]
+    old: str | PathLike[str],
+    new: str | PathLike[str],
+    path: str | PathLike[str],
+    *,
+    mode: int = 0o666,
 ) -> int:
     """Write all changes between two dataset folders as Parquet; return the number of rows.
 
-    The file is complete or absent. Raises DatasetError for a damaged dataset, OutputError if the
-    file cannot be written.
+    The file is complete or absent; its mode is ``mode`` without the umask. Raises DatasetError for
+    a damaged dataset, OutputError if the file cannot be written.
     """
     rows = reader(DatasetPair(Dataset(old), Dataset(new)))
     count = 0
-    with staged_file(Path(path)) as fresh, pa.OSFile(str(fresh), "wb") as stream:
+    with staged_file(Path(path), mode) as fresh, pa.OSFile(str(fresh), "wb") as stream:
         sink = GroupSink(stream, rows.schema, _GROUP)
         for batch in rows:
             for begin in range(0, len(batch), _GROUP):

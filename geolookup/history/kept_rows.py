@@ -1,21 +1,74 @@
-"""The changes between generations as rows, kept beside the deltas.
+"""The changes between generations as rows, kept beside the deltas: a history needs no unpacking.
 
 ::
 
-    STORE/history/OLD-NEW.parquet    OLD, NEW: the first 16 digits of each generation
+    STORE/history/OLD-NEW.parquet    a table of changes; OLD and NEW: 16 first digits of each id
 
-A file is a table of changes (``comparison.change_files``). Its metadata has both full ids.
+A file is written for each two generations that follow each other in ``in_force``, before one of
+them becomes a delta. It can be made again of the two, so a failure is only a warning.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterator
+from itertools import pairwise
 from pathlib import Path
 
+from geolookup.errors import DatasetError, OutputError
+from geolookup.filesystem.ownership import FILE_MODE, FOLDER_MODE
+from geolookup.history.kept_deltas import dataset_folder
 from geolookup.store import pointer
 
 _DIGITS = 16
+_NAME = re.compile(rf"[0-9a-f]{{{_DIGITS}}}-[0-9a-f]{{{_DIGITS}}}\.parquet")
 
 
-def table_path(store: Path, old: str, new: str) -> Path:
-    """Return the file of the changes from one generation to another, existing or not."""
+def rows_path(store: Path, old: str, new: str) -> Path:
+    """Return the file of the changes between two generations, existing or not."""
     return store / pointer.HISTORY / f"{old[:_DIGITS]}-{new[:_DIGITS]}.parquet"
+
+
+def write_rows(store: Path, kept: Collection[str], unpacked: Collection[str]) -> Iterator[str]:
+    """Write the missing files; yield a warning for each that cannot be written.
+
+    ``kept`` are the generations of the store, ``unpacked`` those that remain folders: between two
+    of these no file is needed.
+    """
+    for old, new in _neighbours(store, kept):
+        if {old, new} <= set(unpacked) or _exists(store, old, new):
+            continue
+        try:
+            _write(store, old, new)
+        except (DatasetError, OutputError, OSError) as error:
+            yield f"the changes from generation {old} to {new} are not kept as rows: {error}"
+
+
+def remove_rows(store: Path, kept: Collection[str]) -> None:
+    """Remove the files of other generations, and of those that no longer follow each other."""
+    pairs = _neighbours(store, kept)
+    needed = {rows_path(store, *names) for pair in pairs for names in (pair, pair[::-1])}
+    for path in (store / pointer.HISTORY).glob("*.parquet"):
+        if _NAME.fullmatch(path.name) and path not in needed:
+            path.unlink(missing_ok=True)
+
+
+def _neighbours(store: Path, kept: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield each two kept generations of which one was in force after the other."""
+    # A, B (removed), B, C, A: A and C, C and A.
+    in_force = [change.generation for change in pointer.read_changes(store)]
+    known = (generation for generation in in_force if generation in kept)
+    yield from ((old, new) for old, new in pairwise(known) if old != new)
+
+
+def _exists(store: Path, old: str, new: str) -> bool:
+    """Return whether a file has the changes, in any direction."""
+    return rows_path(store, old, new).is_file() or rows_path(store, new, old).is_file()
+
+
+def _write(store: Path, old: str, new: str) -> None:
+    from geolookup.comparison.change_files import write_changes  # imports the comparison
+
+    path = rows_path(store, old, new)
+    path.parent.mkdir(FOLDER_MODE, exist_ok=True)
+    write_changes(dataset_folder(store, old), dataset_folder(store, new), path, mode=FILE_MODE)

@@ -22,6 +22,7 @@ from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.history import kept_deltas
+from geolookup.history.kept_rows import remove_rows, write_rows
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
 from geolookup.store.pointer import Publication
@@ -81,7 +82,7 @@ def prune_store(store: Path, retention: Retention) -> PruneResult:
         kept = retention.kept(published, pointer.read_changes(store))
         pruned = PruneResult()
         pruned.removed += _remove_others(store, published, kept)
-        _pack_older(store, kept, retention.unpacked(kept), pruned)
+        _keep_as_deltas(store, kept, retention.unpacked(kept), pruned)
         # Generations that only a former delta needed.
         pruned.removed += _remove_others(store, pointer.read(store), kept)
     return pruned
@@ -142,6 +143,19 @@ def _write_pointer(store: Path, remaining: list[Publication], removed: list[str]
 def _is_disk_full(error: OutputError) -> bool:
     cause = error.__cause__
     return isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def _keep_as_deltas(
+    store: Path, kept: Sequence[Publication], unpacked: Sequence[Publication], pruned: PruneResult
+) -> None:
+    """Write the changes of generations as rows while they are unpacked, then their deltas."""
+    names = [entry.generation for entry in kept]
+    folders = {
+        entry.generation for entry in unpacked if kept_deltas.is_unpacked(store, entry.generation)
+    }
+    pruned.warnings += write_rows(store, names, folders)
+    remove_rows(store, names)
+    _pack_older(store, kept, unpacked, pruned)
 
 
 def _pack_older(

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from geolookup import publish
+from geolookup.comparison.change_files import read_changes
 from geolookup.errors import DatasetError
 from geolookup.history import kept_deltas
+from geolookup.history.kept_rows import rows_path
 from geolookup.history.pruning import prune
 from geolookup.history.unpacked import unpacked
 from geolookup.store import pointer
@@ -33,4 +36,22 @@ def test_the_last_two_stay_unpacked(tmp_path: Path, cache: Path) -> None:
     with pytest.raises(DatasetError, match="no longer kept"):
         unpacked(store, id_of(1))
     assert prune(store) == [id_of(2)]
+    assert not list((store / "history").iterdir())
+
+
+def test_changes_are_kept_as_rows(tmp_path: Path) -> None:
+    store = published(tmp_path / "store", 0, 1, 2, 3)
+    prune(store, 2)
+    assert not (store / "history").exists()
+    publish(shared(4), store)
+    publish(shared(5), store, keep=4)
+    files = {path.name for path in (store / "history").glob("*.parquet")}
+    ids = [id_of(number) for number in range(2, 6)]
+    assert files == {rows_path(store, *pair).name for pair in ((ids[0], ids[1]), (ids[1], ids[2]))}
+    changes = read_changes(rows_path(store, ids[0], ids[1]), 4, 0x08080808, 0x08080808)
+    assert (changes.old, changes.new) == (ids[0], ids[1])
+    [row] = changes.rows
+    assert row.before["location.city_name"] == "Town 2"
+    assert row.after["location.city_name"] == "Town 3"
+    prune(store, 2)
     assert not list((store / "history").iterdir())
