@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from geolookup.store.requirements import MaxAge, OnStale, Requirements
     from geolookup.store.resolve import DatasetPath
     from geolookup.store.watch import Watch
+    from geolookup.tables.generations import Generations
 
     Location = DatasetPath | PastPath | OverlaidPath
 
@@ -125,6 +126,13 @@ class Engine(NetworkAnswers):
         return history(
             self._location.path, ip, fields, clean=clean, requirements=self._requirements
         )
+
+    def generations(self) -> Generations:  # noqa: D102 - inherited
+        from geolookup.history.store_generations import StoreGenerations
+
+        overlay = getattr(self._location, "overlay", None)
+        keys = self._requirements.keys
+        return StoreGenerations(self._location.path, self._open_state(), overlay, keys)
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.

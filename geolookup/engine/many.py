@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from geolookup.contract.types import ColumnNames, Envelope, OnInvalid
+    from geolookup.tables.generations import Generations
 
     # Without stubs of pandas and pyarrow their types are Any: then the result is Any too.
     _Polars = TypeVar("_Polars", pl.DataFrame, pl.LazyFrame)
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         clean: bool
         column: str
         time_column: str | None
+        as_of: str | None
         prefix: str
         on_invalid: OnInvalid
         threads: int | None
@@ -73,6 +75,14 @@ class ManyAnswers(FieldValues):
 
         return many.json_lines(self._open_state(), ips, at, clean)
 
+    def generations(self) -> Generations:
+        """Return the generations of the store with their periods, for adapters.
+
+        They answer ``tables.enrich`` with ``as_of``. Raises DatasetError if the path is not a
+        store, or if its pointer is damaged.
+        """
+        raise NotImplementedError
+
     if TYPE_CHECKING:
 
         @overload
@@ -99,6 +109,7 @@ class ManyAnswers(FieldValues):
         column: str = "ip",
         at: Any = None,
         time_column: str | None = None,
+        as_of: str | None = None,
         prefix: str = "",
         on_invalid: OnInvalid = "null",
         clean: bool = False,
@@ -129,8 +140,15 @@ class ManyAnswers(FieldValues):
         more than an address, as in ``lookup``; ``column`` is returned unchanged. ``threads`` is
         the number of threads; None: one per core.
 
+        ``as_of`` is a column of instants, as ``time_column``: each row is answered from the
+        generation of the store that was in force at its instant. The newest
+        generation decides the columns; one that an older generation lacks is null in its rows. Rows before the
+        first generation, rows of a generation that was pruned, and rows without an instant are
+        null in all new columns. A warning in the log ``geolookup`` states their number.
+
         Raises ValueError for an unknown field, an existing column name, or ``at`` together with
-        ``time_column``; KeyError for a missing column; TypeError for a column of another type.
+        ``time_column``; KeyError for a missing column; TypeError for a column of another type;
+        DatasetError for ``as_of`` without a store.
         """
         from geolookup.tables import enrich
 
@@ -141,6 +159,8 @@ class ManyAnswers(FieldValues):
             column=column,
             at=at,
             time_column=time_column,
+            as_of=as_of,
+            generations=None if as_of is None else self.generations(),
             prefix=prefix,
             on_invalid=on_invalid,
             clean=clean,

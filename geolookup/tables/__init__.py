@@ -19,19 +19,22 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from geolookup.errors import near_match
+from geolookup.contract.localtime import instant
+from geolookup.tables.as_of import PastEnricher
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.locate import CHUNK, column_of, locate
+from geolookup.tables.generations import Generations, RowsWithoutGeneration
+from geolookup.tables.inputs import InputNames, Inputs, check_as_of
+from geolookup.tables.locate import CHUNK, locate
 from geolookup.tables.take import of_table, take
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
 
-__all__ = ["check_names", "check_no_column", "enrich", "in_one", "locate", "take"]
+__all__ = ["enrich", "in_one", "locate", "take"]
 
-#: Arguments: an enricher, data, its column of addresses, and its column of instants or None.
-#: Returns the data with the columns of answers.
-Adapter = Callable[[Enricher, Any, str, str | None], Any]
+AnyEnricher = Enricher | PastEnricher
+#: Returns the data with the columns of answers; its columns with these names are the inputs.
+Adapter = Callable[[AnyEnricher, Any, InputNames], Any]
 
 
 def enrich(
@@ -41,43 +44,32 @@ def enrich(
     column: str = "ip",
     at: Any = None,
     time_column: str | None = None,
+    as_of: str | None = None,
+    generations: Generations | None = None,
+    without_generation: RowsWithoutGeneration | None = None,
     **options: Any,
 ) -> Any:
-    """Return data of the same kind with columns of answers; see ``Engine.enrich``."""
+    """Return data of the same kind with columns of answers; see ``Engine.enrich``.
+
+    ``as_of`` chooses from ``generations``. ``without_generation`` counts the rows
+    that no generation answers; None: they are reported in the log.
+    """
     adapter = _adapter_of(data)
     if isinstance(at, str):
         raise TypeError("enrich: at is an instant; time_column names a column of instants")
     if at is not None and time_column is not None:
         raise ValueError("enrich: at is for all rows, time_column for each row; pass one of them")
-    columns = of_table(fields, schema=state.dataset.schema)
-    return adapter(Enricher(state, columns, at=at, **options), data, column, time_column)
-
-
-def check_names(
-    present: Iterable[str], column: str, time_column: str | None, new: Iterable[str]
-) -> None:
-    """Raise KeyError for a missing column, ValueError for a new name that exists or is repeated."""
-    names = list(present)
-    _check_column(names, column, "column=")
-    if time_column is not None:
-        _check_column(names, time_column, "time_column=")
-    existing = sorted(set(names) & set(new))
-    if existing:
-        raise ValueError(f"enrich: column {existing[0]!r} exists already; pass a prefix")
-
-
-def _check_column(names: list[str], name: str, argument: str) -> None:
-    if name not in names:
-        hint = near_match(name, names, argument=argument)
-        raise KeyError(f"enrich: no column {name!r}; {hint}")
-    if names.count(name) > 1:
-        raise ValueError(f"enrich: several columns are named {name!r}; rename the others")
-
-
-def check_no_column(time_column: str | None) -> None:
-    """Raise KeyError for a column of instants if the data are a single column."""
-    if time_column is not None:
-        raise KeyError(f"enrich: no column {time_column!r}; the data are a single column")
+    check_as_of(as_of)
+    names = InputNames(column, time_column, as_of)
+    if as_of is None or generations is None:
+        columns = of_table(fields, schema=state.dataset.schema)
+        return adapter(Enricher(state, columns, at=at, **options), data, names)
+    options |= {"at": instant(at)}  # now is the time of this call, in every generation
+    has_instants = time_column is not None
+    enricher = PastEnricher(
+        generations, fields, options, without_generation, has_instants=has_instants
+    )
+    return adapter(enricher, data, names)
 
 
 def in_one(column: pa.ChunkedArray) -> pa.Array:
@@ -85,70 +77,60 @@ def in_one(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
 
 
-def _table(enricher: Enricher, data: pa.Table, column: str, time_column: str | None) -> pa.Table:
-    check_names(data.schema.names, column, time_column, enricher.names)
-    answers = enricher.table(data[column], None if time_column is None else data[time_column])
+def _table(enricher: AnyEnricher, data: pa.Table, names: InputNames) -> pa.Table:
+    names.check(data.schema.names, enricher.names)
+    answers = enricher.table(names.select(data.column))
     for name in answers.schema.names:
         data = data.append_column(answers.schema.field(name), answers[name])
     return data
 
 
-def _batch(
-    enricher: Enricher, data: pa.RecordBatch, column: str, time_column: str | None
-) -> pa.RecordBatch:
-    table = _table(enricher, pa.Table.from_batches([data]), column, time_column)
-    columns = [column.combine_chunks() for column in table.columns]
+def _batch(enricher: AnyEnricher, data: pa.RecordBatch, names: InputNames) -> pa.RecordBatch:
+    table = _table(enricher, pa.Table.from_batches([data]), names)
+    columns = [in_one(column) for column in table.columns]
     return pa.record_batch(columns, schema=table.schema)
 
 
 def _reader(
-    enricher: Enricher, data: pa.RecordBatchReader, column: str, time_column: str | None
+    enricher: AnyEnricher, data: pa.RecordBatchReader, names: InputNames
 ) -> pa.RecordBatchReader:
     """Return a stream that reads ``data`` as its own batches are read."""
-    check_names(data.schema.names, column, time_column, enricher.names)
-    time_type = None if time_column is None else data.schema.field(time_column).type
-    new = enricher.schema(data.schema.field(column).type, time_type)
+    names.check(data.schema.names, enricher.names)
+    new = enricher.schema(names.select(lambda name: data.schema.field(name).type))
     schema = pa.schema([*data.schema, *new], data.schema.metadata)
-    return pa.RecordBatchReader.from_batches(
-        schema, _append(enricher, data, column, time_column, schema)
-    )
+    return pa.RecordBatchReader.from_batches(schema, _append(enricher, data, names, schema))
 
 
 def _append(
-    enricher: Enricher,
-    data: Iterable[pa.RecordBatch],
-    column: str,
-    time_column: str | None,
-    schema: pa.Schema,
+    enricher: AnyEnricher, data: Iterable[pa.RecordBatch], names: InputNames, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """Slice batches as the enricher does, queue the slices, and append its columns to each."""
     queue: deque[pa.RecordBatch] = deque()
 
-    def columns() -> Iterator[tuple[pa.ChunkedArray, pa.ChunkedArray | None]]:
+    def columns() -> Iterator[Inputs]:
         for batch in data:
             for begin in range(0, len(batch), CHUNK):
                 part = batch.slice(begin, CHUNK)
                 queue.append(part)
-                instants = None if time_column is None else column_of(part[time_column])
-                yield column_of(part[column]), instants
+                yield names.select(part.column)
 
     for answers in enricher.batches(columns()):
         part = queue.popleft()
         yield pa.record_batch([*part.columns, *answers.columns], schema=schema)
 
 
-def _column(enricher: Enricher, data: Any, _column: str, time_column: str | None) -> pa.Table:
-    check_no_column(time_column)
-    return enricher.table(data)
+def _column(enricher: AnyEnricher, data: Any, names: InputNames) -> pa.Table:
+    names.check_single()
+    return enricher.table(Inputs(data))
 
 
-def _stream(enricher: Enricher, data: Any, column: str, time_column: str | None) -> Any:
+def _stream(enricher: AnyEnricher, data: Any, names: InputNames) -> Any:
     """Read structs as batches of a table, any other type as a column."""
     try:
         reader = pa.RecordBatchReader.from_stream(data)
     except pa.ArrowInvalid:
-        return _column(enricher, _whole(data), column, time_column)
-    return _reader(enricher, reader, column, time_column)
+        return _column(enricher, _whole(data), names)
+    return _reader(enricher, reader, names)
 
 
 def _whole(data: Any) -> pa.ChunkedArray:
@@ -162,12 +144,12 @@ def _whole(data: Any) -> pa.ChunkedArray:
         raise TypeError(problem) from None
 
 
-def _array(enricher: Enricher, data: Any, column: str, time_column: str | None) -> Any:
+def _array(enricher: AnyEnricher, data: Any, names: InputNames) -> Any:
     """Read structs as the rows of a table, any other type as a column."""
     array = pa.array(data)
     if pa.types.is_struct(array.type):
-        return _batch(enricher, pa.RecordBatch.from_struct_array(array), column, time_column)
-    return _column(enricher, array, column, time_column)
+        return _batch(enricher, pa.RecordBatch.from_struct_array(array), names)
+    return _column(enricher, array, names)
 
 
 def _of_library(module: str, function: str) -> Adapter:

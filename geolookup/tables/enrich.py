@@ -7,12 +7,13 @@ not grow with the column.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.fields import Field
@@ -21,9 +22,10 @@ from geolookup.contract.types import OnInvalid
 from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
+from geolookup.tables.inputs import Inputs, for_each
 from geolookup.tables.locate import (
-    CHUNK,
     AddressIntervals,
+    chunks,
     clean_column,
     column_of,
     locate_chunk,
@@ -32,7 +34,7 @@ from geolookup.tables.locate import (
 from geolookup.tables.row_notes import RowNote
 from geolookup.tables.row_tables import row_tables
 from geolookup.tables.take import OF_ADDRESS, Int32, Taker, is_known
-from geolookup.tables.times import Clock, instants_of
+from geolookup.tables.times import Clock, Instants, instants_of
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
@@ -41,8 +43,10 @@ _ERRORS: dict[int, type[AddressError]] = {
     INVALID_ID: InvalidAddressError,
     PRIVATE_ID: PrivateAddressError,
 }
+#: The number of each row in the whole table.
+RowNumbers = Sequence[int] | NDArray[np.int64]
 _FAMILIES = pa.array(["ipv4", "ipv6"])
-_TEXT = pa.string()
+_TEXTS = Inputs(pa.string())
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,40 +93,40 @@ class Enricher:
         #: the names of the new columns, in order
         self.names = [f"{prefix}{field.name}" for field in fields] + ["known"] * add_known
 
-    def schema(
-        self, addresses: pa.DataType = _TEXT, instants: pa.DataType | None = None
-    ) -> pa.Schema:
-        """Return the schema of the new columns for columns of these types.
+    def schema(self, types: Inputs = _TEXTS) -> pa.Schema:
+        """Return the schema of the new columns for inputs of these types.
 
         Raises TypeError for a type that holds no addresses, or no instants.
         """
-        column = _empty(addresses)
-        return self._enrich(_Part(0, column, None if instants is None else _empty(instants))).schema
+        instants = None if types.instants is None else empty_array(types.instants)
+        return self._enrich(_Part(0, empty_array(types.addresses), instants)).schema
 
-    def table(self, addresses: Any, at: Any = None) -> pa.Table:
-        """Return the new columns for a whole column; ``at`` is a column of instants, or None."""
-        column = column_of(addresses)
-        instants = None if at is None else column_of(at)
-        schema = self.schema(column.type, None if instants is None else instants.type)
-        return pa.Table.from_batches(list(self.batches([(column, instants)])), schema)
+    def table(self, inputs: Inputs) -> pa.Table:
+        """Return the new columns for whole columns."""
+        columns = chunked(inputs)
+        return pa.Table.from_batches(list(self.batches([columns])), self.schema(types_of(columns)))
 
-    def batches(
-        self, columns: Iterable[tuple[pa.ChunkedArray, pa.ChunkedArray | None]]
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, columns: Iterable[Inputs]) -> Iterator[pa.RecordBatch]:
         """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each."""
         # 0: in this thread, without a pool.
         threads = self._threads if self._threads > 1 else 0
-        with in_order(self._enrich, _parts(columns), threads) as batches:
+        with in_order(self._enrich, _parts(map(chunked, columns)), threads) as batches:
             yield from batches
 
     def _enrich(self, part: _Part) -> pa.RecordBatch:
-        addresses = part.addresses
+        instants = None if part.instants is None else instants_of(part.instants, part.begin)
+        numbers = range(part.begin, part.begin + len(part.addresses))
+        return self.batch(part.addresses, instants, numbers)
+
+    def batch(
+        self, addresses: pa.Array, instants: Instants | None = None, numbers: RowNumbers = ()
+    ) -> pa.RecordBatch:
+        """Return the new columns for an array; ``numbers`` are its rows, for messages."""
         intervals = locate_chunk(self._state, addresses)
         if self._clean:
             addresses, intervals = clean_column(self._state, addresses, intervals)
         if self._strict:
-            _refuse(addresses, intervals, part.begin)
-        instants = None if part.instants is None else instants_of(part.instants, part.begin)
+            _refuse(addresses, intervals, numbers)
         answers = iter(
             self._taker.take(intervals.ids, instants, self._own_ids(addresses, intervals))
         )
@@ -141,39 +145,46 @@ class Enricher:
         return with_private(self._state, addresses, intervals)
 
 
-def _parts(
-    columns: Iterable[tuple[pa.ChunkedArray, pa.ChunkedArray | None]],
-) -> Iterator[_Part]:
+def chunked(inputs: Inputs) -> Inputs:
+    """Return inputs of any kind as Arrow columns."""
+    return for_each(column_of, inputs)
+
+
+def types_of(inputs: Inputs) -> Inputs:
+    """Return the types of Arrow columns."""
+    return for_each(lambda column: column.type, inputs)
+
+
+def empty_array(kind: pa.DataType) -> pa.Array:
+    """Return an array without rows, of the storage type."""
+    return column_of(pa.chunked_array([pa.nulls(0, kind)])).chunk(0)
+
+
+def _parts(columns: Iterable[Inputs]) -> Iterator[_Part]:
     before = 0
-    for addresses, instants in columns:
+    for inputs in columns:
         begin = 0
         # Addresses in chunks of 3 and 2, instants in one of 5: rows 0-2, then 3-4 of the instants.
-        for array in addresses.iterchunks():
-            for at in range(0, len(array), CHUNK):
-                part = array.slice(at, CHUNK)
-                # Chunks of addresses and of instants can have different bounds.
-                own = None if instants is None else _slice(instants, begin, len(part))
-                yield _Part(before + begin, part, own)
-                begin += len(part)
+        for part in chunks(inputs.addresses):
+            # Chunks of addresses and of instants can have different bounds.
+            own = None if inputs.instants is None else rows_of(inputs.instants, begin, len(part))
+            yield _Part(before + begin, part, own)
+            begin += len(part)
         before += begin
 
 
-def _slice(column: pa.ChunkedArray, begin: int, count: int) -> pa.Array:
+def rows_of(column: pa.ChunkedArray, begin: int, count: int) -> pa.Array:
     """Return rows of a column, across the bounds of its chunks."""
     return column.slice(begin, count).combine_chunks()
 
 
-def _empty(kind: pa.DataType) -> pa.Array:
-    return column_of(pa.chunked_array([pa.nulls(0, kind)])).chunk(0)
-
-
-def _refuse(addresses: pa.Array, intervals: AddressIntervals, begin: int) -> None:
+def _refuse(addresses: pa.Array, intervals: AddressIntervals, numbers: RowNumbers) -> None:
     """Raise the error of the first row without an answer; a note states its number."""
     refused = np.flatnonzero(intervals.ids < 0)
     if len(refused):
         row = int(refused[0])
         error = _ERRORS[int(intervals.ids[row])](_value_or_bytes(addresses[row]))
-        error.add_note(RowNote(begin + row))
+        error.add_note(RowNote(int(numbers[row])))
         raise error
 
 

@@ -16,8 +16,8 @@ import pyarrow as pa
 from geolookup import Engine, InvalidAddressError, _engine
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.types import ColumnNames, OnInvalid
-from geolookup.tables import check_names, check_no_column, in_one
-from geolookup.tables.enrich import Enricher
+from geolookup.tables import AnyEnricher, in_one
+from geolookup.tables.inputs import InputNames, Inputs
 from geolookup.tables.take import of_table
 
 #: Integers and booleans become nullable pandas types; in floats NaN is the missing value.
@@ -65,28 +65,23 @@ class GeoAccessor:
         )
 
 
-def enrich_frame(
-    enricher: Enricher, frame: pd.DataFrame, column: str, time_column: str | None
-) -> pd.DataFrame:
+def enrich_frame(enricher: AnyEnricher, frame: pd.DataFrame, names: InputNames) -> pd.DataFrame:
     """Return the frame with columns of answers; its index, columns and dtypes are unchanged.
 
-    ``column`` is a label: a tuple if columns have several levels.
+    The names are labels: tuples if columns have several levels.
     """
-    names = _labels(frame.columns, enricher.names)
-    check_names(frame.columns, column, time_column, names)
-    instants = None if time_column is None else _arrow(frame[time_column])
-    table = enricher.table(_arrow(frame[column]), instants)
+    labels = _labels(frame.columns, enricher.names)
+    names.check(frame.columns, labels)
+    table = enricher.table(names.select(lambda name: _arrow(frame[name])))
     answers = _frame(table, frame.index)
-    answers.columns, answers.attrs = names, frame.attrs
+    answers.columns, answers.attrs = labels, frame.attrs
     return pd.concat([frame, answers], axis=1)
 
 
-def enrich_series(
-    enricher: Enricher, series: pd.Series, _column: str, time_column: str | None
-) -> pd.DataFrame:
+def enrich_series(enricher: AnyEnricher, series: pd.Series, names: InputNames) -> pd.DataFrame:
     """Return a frame of the answers for a Series, with its index."""
-    check_no_column(time_column)
-    return _frame(enricher.table(_arrow(series)), series.index)
+    names.check_single()
+    return _frame(enricher.table(Inputs(_arrow(series))), series.index)
 
 
 def _labels(columns: pd.Index, names: list[str]) -> pd.Index:

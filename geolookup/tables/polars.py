@@ -17,8 +17,8 @@ import pyarrow as pa
 from geolookup import Engine, GeoLookupError, _engine
 from geolookup.contract.localtime import instant
 from geolookup.contract.types import ColumnNames
-from geolookup.tables import check_names, check_no_column, in_one
-from geolookup.tables.enrich import Enricher
+from geolookup.tables import AnyEnricher, in_one
+from geolookup.tables.inputs import InputNames, Inputs, for_each
 from geolookup.tables.take import of_table
 
 
@@ -98,34 +98,31 @@ def _broadcast(columns: Sequence[pl.Series]) -> list[pl.Series]:
     return [column if len(column) == rows else column.new_from_index(0, rows) for column in columns]
 
 
-def enrich_frame(
-    enricher: Enricher, frame: pl.DataFrame, column: str, time_column: str | None
-) -> pl.DataFrame:
+def enrich_frame(enricher: AnyEnricher, frame: pl.DataFrame, names: InputNames) -> pl.DataFrame:
     """Return the frame with columns of answers."""
-    check_names(frame.columns, column, time_column, enricher.names)
-    return frame.hstack(
-        _answers(enricher, [frame[name] for name in _input_names(column, time_column)])
-    )
+    names.check(frame.columns, enricher.names)
+    return frame.hstack(_answers(enricher, names.select(frame.get_column)))
 
 
-def enrich_lazy(
-    enricher: Enricher, frame: pl.LazyFrame, column: str, time_column: str | None
-) -> pl.LazyFrame:
+def enrich_lazy(enricher: AnyEnricher, frame: pl.LazyFrame, names: InputNames) -> pl.LazyFrame:
     """Return the plan with columns of answers; they are computed when it is collected."""
     schema = frame.collect_schema()
-    check_names(schema.names(), column, time_column, enricher.names)
+    names.check(schema.names(), enricher.names)
     if not enricher.names:
         return frame  # a Struct without fields has no rows
-    names = _input_names(column, time_column)
+    used = names.distinct()
 
     def answer(columns: Sequence[pl.Series]) -> pl.Series:
+        by_name = dict(zip(used, columns, strict=True))
         with _raise_as_polars_own():
-            return _answers(enricher, columns).to_struct()
+            return _answers(enricher, names.select(by_name.__getitem__)).to_struct()
 
     answers = pl.map_batches(
-        names,
+        used,
         answer,
-        return_dtype=pl.Struct(_answers(enricher, [_empty(schema[name]) for name in names]).schema),
+        return_dtype=pl.Struct(
+            _answers(enricher, names.select(lambda name: _empty(schema[name]))).schema
+        ),
         is_elementwise=True,
     )
     # Longer than any name: "ip" and "city" give "city+".
@@ -133,12 +130,10 @@ def enrich_lazy(
     return frame.with_columns(answers.alias(unused)).unnest(unused)
 
 
-def enrich_series(
-    enricher: Enricher, series: pl.Series, _column: str, time_column: str | None
-) -> pl.DataFrame:
+def enrich_series(enricher: AnyEnricher, series: pl.Series, names: InputNames) -> pl.DataFrame:
     """Return a frame of the answers for a Series."""
-    check_no_column(time_column)
-    return _answers(enricher, [series])
+    names.check_single()
+    return _answers(enricher, Inputs(series))
 
 
 @contextmanager
@@ -154,12 +149,8 @@ def _empty(kind: pl.DataType) -> pl.Series:
     return pl.Series(dtype=kind)
 
 
-def _input_names(column: str, time_column: str | None) -> list[str]:
-    return [column] if time_column is None else [column, time_column]
-
-
-def _answers(enricher: Enricher, columns: Sequence[pl.Series]) -> pl.DataFrame:
-    return _frame(enricher.table(*(_arrow(column) for column in columns)))
+def _answers(enricher: AnyEnricher, columns: Inputs) -> pl.DataFrame:
+    return _frame(enricher.table(for_each(_arrow, columns)))
 
 
 def _arrow(column: pl.Series) -> pa.Array:

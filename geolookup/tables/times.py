@@ -42,6 +42,10 @@ class Instants:
         rows = slice(begin, begin + count)
         return Instants(self.seconds[rows], self.is_valid[rows])
 
+    def take(self, rows: Int64) -> Instants:
+        """Return the instants of rows by number."""
+        return Instants(self.seconds[rows], self.is_valid[rows])
+
 
 def instants_of(array: pa.Array, begin: int = 0) -> Instants:
     """Return the instants of a column of aware timestamps, or of Unix times, floored.

@@ -1,0 +1,58 @@
+"""The generations of a store, as tables with instants of the past ask for them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from geolookup.errors import DatasetError
+from geolookup.history.past_path import PastPath
+from geolookup.kernel import State
+from geolookup.overlays import OverlaidPath
+from geolookup.store import pointer
+from geolookup.store.in_force import periods
+from geolookup.store.requirements import Requirements
+
+if TYPE_CHECKING:
+    from geolookup.signing.keys import PublicKey
+
+
+class StoreGenerations:
+    """Implements ``tables.generations.Generations``; the periods are read at the call.
+
+    ``state`` is an open generation: it is not opened again. ``overlay`` stands above each
+    generation. Raises DatasetError for a path that is not a store.
+    """
+
+    def __init__(
+        self, store: str, state: State, overlay: str | None, keys: tuple[PublicKey, ...]
+    ) -> None:
+        if not pointer.read(store):
+            problem = "not a store: as_of needs the generations of the past"
+            remedy = "name a store made by 'geolookup update' or 'publish'"
+            raise DatasetError(store, problem, remedy)
+        self.store, self._state, self._overlay = store, state, overlay
+        self._requirements = Requirements(trusted_keys=keys or None)
+        of_store = periods(store)
+        self.begins = [period.begin for period in of_store]
+        # Of each generation the last time: an overlay is compiled once.
+        self._begin_of = {period.generation: period.begin for period in of_store}
+        kept = set(filter(self._is_kept, self._begin_of))
+        self.of_periods = [
+            period.generation if period.generation in kept else None for period in of_store
+        ]
+
+    def _is_kept(self, generation: str) -> bool:
+        places = pointer.folder_of(self.store, generation), pointer.delta_of(self.store, generation)
+        return any(map(os.path.exists, places))
+
+    def open(self, generation: str) -> State:
+        """Return the open dataset of a generation, unpacked into the cache if it is a delta."""
+        if generation == self._state.dataset.generation:
+            return self._state
+        instant = self._begin_of[generation]
+        requirements = self._requirements.as_of(instant)
+        past = PastPath(self.store, instant, generation, requirements)
+        if self._overlay is None:
+            return State(past.open_dataset())
+        return State(OverlaidPath(past, self._overlay, requirements).open_dataset())

@@ -1,0 +1,268 @@
+"""Columns of answers, each row from the generation that was in force at its instant.
+
+Strategy: the rows of a block are sorted by generation. The rows of each generation are enriched by
+its own ``Enricher``, and the columns are put back into row order. A whole table is enriched one
+generation at a time, the newest first. A stream keeps the generations that it has used open.
+
+Each generation has its own dictionaries of texts. Their values are numbered together: the newest
+generation has the first numbers, and the number of a value never changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from logging import getLogger
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.errors import AddressError
+from geolookup.parallel import cores, in_order
+from geolookup.tables.enrich import Enricher, chunked, empty_array, types_of
+from geolookup.tables.generations import Generations, RowsWithoutGeneration
+from geolookup.tables.inputs import Inputs
+from geolookup.tables.row_blocks import Block, Periods, RowsOfRank, Slices, block, slices
+from geolookup.tables.take import of_table
+from geolookup.tables.times import Instants, instants_of
+
+#: The columns of some rows of a block, by rank.
+_Answers = list[list[pa.Array]]
+
+
+class PastEnricher:
+    """Makes columns of fields as ``Enricher`` does, from many generations.
+
+    The newest generation decides the columns. A column that an older one lacks is null in its
+    rows. ``options`` are the options of ``Enricher``, with ``at``. ``without_generation`` counts rows
+    that no generation answers; None: a warning states them at the end of each table or stream.
+    ``has_instants`` states whether the inputs have instants of local time.
+    """
+
+    def __init__(
+        self,
+        generations: Generations,
+        fields: tuple[str | Iterable[str], ...],
+        options: dict[str, Any],
+        without_generation: RowsWithoutGeneration | None,
+        *,
+        has_instants: bool,
+    ) -> None:
+        self._generations = generations
+        self._periods = Periods(generations)
+        self._options = options
+        self._without_generation = without_generation
+        self._no_instants = (
+            Instants(np.empty(0, np.int64), np.empty(0, bool)) if has_instants else None
+        )
+        threads = options.get("threads") or cores()
+        self._threads = threads if threads > 1 else 0
+        self._lock = Lock()
+        state = generations.open(self._periods.by_rank[0])
+        self._fields = of_table(fields, schema=state.dataset.schema)
+        newest = Enricher(state, self._fields, **options)
+        #: the names of the new columns, in order
+        self.names = newest.names
+        self._newest = newest
+        sample = self._sample(newest)
+        self._texts = [
+            _Texts(column.dictionary) if pa.types.is_dictionary(column.type) else None
+            for column in sample.columns
+        ]
+        #: of the columns of a block; of texts their numbers
+        self._types = [
+            column.type if texts is None else column.indices.type
+            for column, texts in zip(sample.columns, self._texts, strict=True)
+        ]
+        numbers = {at: None for at, texts in enumerate(self._texts) if texts is not None}
+        self._kept = {0: _Generation(newest, range(len(self.names)), numbers, self._types)}
+
+    def _sample(self, enricher: Enricher) -> pa.RecordBatch:
+        """Return the columns for no rows; all rows have the same dictionaries."""
+        return enricher.batch(pa.array([], pa.string()), self._no_instants)
+
+    def schema(self, types: Inputs) -> pa.Schema:
+        """Return the schema of the new columns for inputs of these types, as ``Enricher`` does."""
+        instants_of(empty_array(types.as_of))
+        return self._newest.schema(types)
+
+    def table(self, inputs: Inputs) -> pa.Table:
+        """Return the new columns for whole columns, one generation at a time."""
+        columns = chunked(inputs)
+        schema = self.schema(types_of(columns))
+        with in_order(self._block, slices([columns]), self._threads) as made:
+            blocks = list(made)
+        answers: list[_Answers] = [[] for _ in blocks]
+        for rank in sorted({rank for one in blocks for rank in one.ranks()}):
+            self._answer(rank, blocks, answers)
+        with in_order(self._in_row_order, _drained(blocks, answers), self._threads) as made:
+            batches = [pa.record_batch(columns, schema=schema) for columns in made]
+        self._report([one.without_generation() for one in blocks])
+        return pa.Table.from_batches(batches, schema)
+
+    def _answer(self, rank: int, blocks: list[Block], answers: list[_Answers]) -> None:
+        """Append the answers of a generation to the answers of each block."""
+        generation = self._kept.get(rank) or self._open(rank)
+
+        def of_block(one: Block) -> _Answers:
+            return list(generation.answers(one.parts(rank)))
+
+        try:
+            with in_order(of_block, blocks, self._threads) as results:
+                for before, more in zip(answers, results, strict=True):
+                    before += more
+        except AddressError:
+            for one in blocks:
+                self._refuse_first(one)
+            raise
+
+    def batches(self, columns: Iterable[Inputs]) -> Iterator[pa.RecordBatch]:
+        """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each.
+
+        A generation is opened at its first row and kept open.
+        """
+        counts = []
+        schema = None
+        with in_order(self._answered, slices(map(chunked, columns)), self._threads) as results:
+            for one, arrays in results:
+                counts.append(one.without_generation())
+                schema = schema or self._schema_of(arrays)
+                whole = pa.record_batch(arrays, schema=schema)
+                begin = 0
+                for length in one.lengths:
+                    yield whole.slice(begin, length)
+                    begin += length
+        self._report(counts)
+
+    def _answered(self, inputs: Slices) -> tuple[Block, list[pa.Array]]:
+        one = self._block(inputs)
+        answers: _Answers = []
+        try:
+            for rank in one.ranks():
+                answers += self._generation(rank).answers(one.parts(rank))
+        except AddressError:
+            self._refuse_first(one)
+            raise
+        return one, self._in_row_order((one, answers))
+
+    def _schema_of(self, arrays: list[pa.Array]) -> pa.Schema:
+        return pa.schema(
+            [(name, array.type) for name, array in zip(self.names, arrays, strict=True)]
+        )
+
+    def _block(self, inputs: Slices) -> Block:
+        return block(self._periods, inputs)
+
+    def _generation(self, rank: int) -> _Generation:
+        with self._lock:
+            if rank not in self._kept:
+                self._kept[rank] = self._open(rank)
+            return self._kept[rank]
+
+    def _open(self, rank: int) -> _Generation:
+        """Open a generation, and number its texts."""
+        state = self._generations.open(self._periods.by_rank[rank])
+        own = {field.path: field for field in state.dataset.schema.columns}
+        fields = [own[field.path] for field in self._fields if field.path in own]
+        enricher = Enricher(state, tuple(fields), **self._options)
+        positions = {name: at for at, name in enumerate(enricher.names)}
+        sample = self._sample(enricher)
+        numbers: dict[int, pa.Array | None] = {}
+        for at, (name, texts) in enumerate(zip(self.names, self._texts, strict=True)):
+            if texts is not None and name in positions:
+                numbers[at] = texts.numbers(sample.column(positions[name]).dictionary)
+        columns = [positions.get(name) for name in self.names]
+        return _Generation(enricher, columns, numbers, self._types)
+
+    def _in_row_order(self, answered: tuple[Block, _Answers]) -> list[pa.Array]:
+        """Return the columns of a block for its rows in order."""
+        one, answers = answered
+        answers = answers or list(self._kept[0].answers(one.nothing()))
+        positions = one.positions()
+        columns = []
+        for at, texts in enumerate(self._texts):
+            parts = [part[at] for part in answers]
+            column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+            if positions is not None:
+                column = column.take(positions)
+            columns.append(column if texts is None else texts.column(column))
+        return columns
+
+    def _refuse_first(self, one: Block) -> None:
+        """Raise the error of the first refused row: generations are answered out of row order."""
+        for addresses, instants, rows in one.answered():
+            self._newest.batch(addresses, instants, rows)
+
+    def _report(self, counts: list[RowsWithoutGeneration]) -> None:
+        rows = self._without_generation or RowsWithoutGeneration()
+        for more in counts:
+            rows.add(more)
+        if self._without_generation is None:
+            for line in rows.lines(self._generations):
+                getLogger("geolookup").warning("enrich: %s: null in all new columns", line)
+
+
+class _Generation:
+    """An open generation; its columns are in the order of the newest generation."""
+
+    def __init__(
+        self,
+        enricher: Enricher,
+        positions: Sequence[int | None],
+        numbers: Mapping[int, pa.Array | None],
+        types: Sequence[pa.DataType],
+    ) -> None:
+        self._enricher = enricher
+        self._positions = positions  # of each column of the newest; None: it lacks the column
+        self._numbers = numbers  # by column of the newest: common numbers of texts, None: the same
+        self._types = types  # of columns that it lacks
+
+    def answers(self, parts: Iterable[RowsOfRank]) -> Iterator[list[pa.Array]]:
+        """Yield the columns for rows; dictionaries are their indices, in common numbers."""
+        for addresses, instants, rows in parts:
+            batch = self._enricher.batch(addresses, instants, rows)
+            yield [self._column(batch, at) for at in range(len(self._positions))]
+
+    def _column(self, batch: pa.RecordBatch, at: int) -> pa.Array:
+        position = self._positions[at]
+        if position is None:
+            return pa.nulls(len(batch), self._types[at])
+        column = batch.column(position)
+        if at not in self._numbers:
+            return column
+        numbers = self._numbers[at]
+        return column.indices if numbers is None else numbers.take(column.indices)
+
+
+class _Texts:
+    """The distinct texts of a column in all generations that are open, numbered as they come."""
+
+    def __init__(self, values: pa.Array) -> None:
+        self._values = values
+
+    def numbers(self, dictionary: pa.Array) -> pa.Array | None:
+        """Return the number of each text of a dictionary, with new numbers; None: its index."""
+        values = self._values
+        if dictionary.equals(values.slice(0, len(dictionary))):
+            return None
+        # Values A B, dictionary B C: B has number 1, and C the new number 2.
+        known = pc.index_in(dictionary, value_set=values)
+        new = known.is_null()
+        numbers = known.fill_null(0).to_numpy().copy()
+        is_new = new.to_numpy(zero_copy_only=False)
+        numbers[is_new] = len(values) + np.arange(np.count_nonzero(is_new))
+        self._values = pa.concat_arrays([values, dictionary.filter(new)])
+        return pa.array(numbers)
+
+    def column(self, numbers: pa.Array) -> pa.DictionaryArray:
+        """Return a column of texts for their numbers."""
+        return pa.DictionaryArray.from_arrays(numbers, self._values, safe=False)
+
+
+def _drained(blocks: list[Block], answers: list[_Answers]) -> Iterator[tuple[Block, _Answers]]:
+    """Yield each block with its answers, and forget both: memory is freed as rows are joined."""
+    for at, one in enumerate(blocks):
+        own, answers[at] = answers[at], []
+        yield one, own

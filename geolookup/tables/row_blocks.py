@@ -1,0 +1,210 @@
+"""Blocks of rows, divided by generation: rows in, columns of each generation out, in row order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from geolookup.tables.generations import Generations, RowsWithoutGeneration
+from geolookup.tables.inputs import Inputs
+from geolookup.tables.locate import CHUNK, chunks
+from geolookup.tables.times import Instants, instants_of
+
+#: A block ends at this number of rows or of bytes of addresses, whichever comes first.
+#: A generation has 20,000 rows of a block if there are 52 of them.
+_ROWS, _BYTES = 1 << 20, 1 << 28
+_Rows = NDArray[np.int64]
+#: Addresses, instants of local time or None, and row numbers, for messages.
+RowsOfRank = tuple[pa.Array, Instants | None, _Rows]
+
+
+class Periods:
+    """Which generation answers an instant: ``rank`` 0 is the newest one."""
+
+    def __init__(self, generations: Generations) -> None:
+        newest_first = [name for name in reversed(generations.of_periods) if name is not None]
+        #: the generations by rank
+        self.by_rank = list(dict.fromkeys(newest_first))
+        count = len(self.by_rank)
+        ranks = {name: rank for rank, name in enumerate(self.by_rank)}
+        self._begins = np.array(generations.begins, np.int64)
+        before, pruned, self._no_instant = count, count + 1, count + 2
+        # The smallest type: then numpy sorts by radix.
+        kind = np.min_scalar_type(self._no_instant)
+        of_periods = [pruned if name is None else ranks[name] for name in generations.of_periods]
+        self._groups = np.array([before, *of_periods], kind)
+
+    def groups(self, instants: Instants) -> NDArray[np.unsignedinteger]:
+        """Return the rank of each row; from ``len(by_rank)`` on: before, pruned, no instant."""
+        # Begins 10 20 30: second 9 is 0, "before"; second 20 is 2, the second period.
+        period = np.searchsorted(self._begins, instants.seconds, side="right")
+        groups = self._groups[period]
+        if not instants.is_valid.all():
+            groups[~instants.is_valid] = self._no_instant
+        return groups
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows of a table, sorted by generation; rows of one generation keep their order."""
+
+    begin: int  # the number of the first row, for messages
+    addresses: pa.Array
+    instants: Instants | None
+    order: _Rows  # row numbers, by rank
+    bounds: Sequence[int]  # of the rows of a rank in ``order``: before, pruned, no instant last
+    lengths: Sequence[int]  # of the parts that the block was made from
+
+    def ranks(self) -> list[int]:
+        """Return the ranks that have rows."""
+        return [rank for rank in range(self._count) if self.bounds[rank] < self.bounds[rank + 1]]
+
+    @property
+    def _count(self) -> int:
+        return len(self.bounds) - 4
+
+    def parts(self, rank: int) -> Iterator[RowsOfRank]:
+        """Yield the addresses, instants and row numbers of a rank, at most CHUNK rows at a time."""
+        yield from self._parts(self.order[self.bounds[rank] : self.bounds[rank + 1]])
+
+    def answered(self) -> Iterator[RowsOfRank]:
+        """Yield the rows of all ranks as ``parts`` does, in row order."""
+        yield from self._parts(np.sort(self.order[: self.bounds[self._count]]))
+
+    def nothing(self) -> Iterator[RowsOfRank]:
+        """Yield the columns of no rows."""
+        none = np.empty(0, np.int64)
+        instants = None if self.instants is None else self.instants.take(none)
+        yield self.addresses.slice(0, 0), instants, none
+
+    def _parts(self, rows: _Rows) -> Iterator[RowsOfRank]:
+        for at in range(0, len(rows), CHUNK):
+            part = rows[at : at + CHUNK]
+            if len(rows) == len(self.addresses):  # of one rank: in row order
+                addresses = self.addresses.slice(at, CHUNK)
+            else:
+                addresses = self.addresses.take(pa.array(part))
+            instants = None if self.instants is None else self.instants.take(part)
+            yield addresses, instants, self.begin + part
+
+    def without_generation(self) -> RowsWithoutGeneration:
+        """Return the counts of rows that have no rank."""
+        return RowsWithoutGeneration(*np.diff(self.bounds[-4:]).tolist())
+
+    def positions(self) -> pa.Array | None:
+        """Return for each row its position among the answers by rank, null without a rank.
+
+        None: the answers are in row order.
+        """
+        count = self.bounds[self._count]
+        if count == len(self.order) and len(self.ranks()) <= 1:
+            return None
+        positions = np.empty(len(self.order), np.int32)
+        positions[self.order] = np.arange(len(self.order), dtype=np.int32)
+        return pa.array(positions, mask=positions >= count if count < len(positions) else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """The inputs of a block, before its rows are sorted."""
+
+    begin: int
+    addresses: list[pa.Array]
+    instants: list[pa.Array] | None
+    as_of: list[pa.Array]
+    same_instants: bool  # whether ``instants`` are ``as_of``
+
+
+def block(periods: Periods, slices: Slices) -> Block:
+    """Return a block; ValueError or TypeError for an invalid instant."""
+    as_of = _instants(slices.as_of, slices.begin)
+    if slices.instants is None:
+        instants = None
+    else:
+        same = slices.same_instants
+        instants = as_of if same else _instants(slices.instants, slices.begin)
+    groups = periods.groups(as_of)
+    counts = np.bincount(groups, minlength=len(periods.by_rank) + 3)
+    bounds = [0, *np.cumsum(counts).tolist()]
+    order = np.argsort(groups, kind="stable")
+    lengths = [len(part) for part in slices.addresses]
+    return Block(slices.begin, _joined(slices.addresses), instants, order, bounds, lengths)
+
+
+def _instants(parts: list[pa.Array], begin: int) -> Instants:
+    results = []
+    for part in parts:
+        results.append(instants_of(part, begin))
+        begin += len(part)
+    if len(results) == 1:
+        return results[0]
+    return Instants(
+        np.concatenate([result.seconds for result in results]),
+        np.concatenate([result.is_valid for result in results]),
+    )
+
+
+def _joined(parts: list[pa.Array]) -> pa.Array:
+    """Return addresses as one array whose rows Arrow can take."""
+    kind = parts[0].type
+    if pa.types.is_string_view(kind):
+        parts = [part.cast(pa.large_string()) for part in parts]
+    elif pa.types.is_binary_view(kind):
+        parts = [part.cast(pa.large_binary()) for part in parts]
+    elif pa.types.is_dictionary(kind) and len(parts) > 1:
+        first = parts[0].dictionary
+        # Joined dictionaries can have more values than the type of the indices has numbers.
+        if not all(part.dictionary.equals(first) for part in parts[1:]):
+            parts = [part.dictionary_decode() for part in parts]
+    return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+
+
+def slices(columns: Iterable[Inputs]) -> Iterator[Slices]:
+    """Collect the rows of a sequence of Arrow columns into blocks."""
+    begin = 0
+    waiting: list[Inputs] = []
+    rows = size = 0
+    for part in _parts(columns):
+        waiting.append(part)
+        rows += len(part.addresses)
+        size += part.addresses.nbytes
+        if rows >= _ROWS or size >= _BYTES:
+            yield _slices(begin, waiting)
+            begin += rows
+            waiting, rows, size = [], 0, 0
+    if waiting:
+        yield _slices(begin, waiting)
+
+
+def _slices(begin: int, parts: list[Inputs]) -> Slices:
+    first = parts[0]
+    return Slices(
+        begin,
+        [part.addresses for part in parts],
+        None if first.instants is None else [part.instants for part in parts],
+        [part.as_of for part in parts],
+        first.instants is first.as_of,
+    )
+
+
+def _parts(columns: Iterable[Inputs]) -> Iterator[Inputs]:
+    """Slice columns into arrays of at most CHUNK rows."""
+    for inputs in columns:
+        begin = 0
+        for part in chunks(inputs.addresses):
+            count = len(part)
+            as_of = _rows(inputs.as_of, begin, count)
+            if inputs.instants is None or inputs.instants is inputs.as_of:
+                instants = None if inputs.instants is None else as_of
+            else:
+                instants = _rows(inputs.instants, begin, count)
+            yield Inputs(part, instants, as_of)
+            begin += count
+
+
+def _rows(column: pa.ChunkedArray, begin: int, count: int) -> pa.Array:
+    return column.slice(begin, count).combine_chunks()
