@@ -141,10 +141,10 @@ class ManyAnswers(FieldValues):
         the number of threads; None: one per core.
 
         ``as_of`` is a column of instants, as ``time_column``: each row is answered from the
-        generation of the store that was in force at its instant. The newest
-        generation decides the columns; one that an older generation lacks is null in its rows. Rows before the
-        first generation, rows of a generation that was pruned, and rows without an instant are
-        null in all new columns. A warning in the log ``geolookup`` states their number.
+        generation of the store that was in force at its instant. The newest generation decides the
+        columns; one that an older generation lacks is null in its rows. Rows before the first
+        generation, rows of a generation that was pruned, and rows without an instant are null in
+        all new columns. A warning in the log ``geolookup`` states their number.
 
         Raises ValueError for an unknown field, an existing column name, or ``at`` together with
         ``time_column``; KeyError for a missing column; TypeError for a column of another type;

@@ -36,8 +36,8 @@ class PastEnricher:
     """Makes columns of fields as ``Enricher`` does, from many generations.
 
     The newest generation decides the columns. A column that an older one lacks is null in its
-    rows. ``options`` are the options of ``Enricher``, with ``at``. ``without_generation`` counts rows
-    that no generation answers; None: a warning states them at the end of each table or stream.
+    rows. ``options`` are the options of ``Enricher``, with ``at``. ``without_generation`` counts
+    rows that no generation answers; None: a warning states them after each table or stream.
     ``has_instants`` states whether the inputs have instants of local time.
     """
 
