@@ -8,7 +8,7 @@ others too.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -26,6 +26,7 @@ from geolookup.comparison.change_table import (
     source_column,
 )
 from geolookup.comparison.dataset_pair import DatasetPair
+from geolookup.contract.schema import own_schema
 from geolookup.contract.special import Range
 from geolookup.dataset.files import Dataset
 from geolookup.errors import TableFileError
@@ -58,6 +59,7 @@ class ChangeFile:
 
     old: str
     new: str
+    layers: tuple[Mapping[str, str], Mapping[str, str]]  # of OLD and of NEW, by path of a field
     rows: list[ChangedRow]
 
 
@@ -100,12 +102,19 @@ def read_changes(path: str | PathLike[str], family: int, first: int, last: int) 
                 for batch in _overlapping(file, family, first, last)
                 for row in changed_rows(batch, about, (first, last))
             ]
-            return ChangeFile(about["old"]["generation"], about["new"]["generation"], rows)
+            old, new = (about[side]["generation"] for side in ("old", "new"))
+            layers = (_layers(about["own"][0]), _layers(about["own"][1]))
+            return ChangeFile(old, new, layers, rows)
     except MemoryError:  # Arrow's is an ArrowException too
         raise
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
         problem = "missing" if isinstance(error, FileNotFoundError) else "damaged"
         raise TableFileError(name, problem, _REMEDY) from error
+
+
+def _layers(own: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the layer of each stored field by path, own columns given by their members."""
+    return {field.path: field.layer for field in own_schema(own).stored}
 
 
 def _overlapping(file: Any, family: int, first: int, last: int) -> Iterator[pa.RecordBatch]:

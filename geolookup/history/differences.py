@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from geolookup.contract.address import canonical
 from geolookup.dataset.files import Dataset
@@ -34,6 +34,18 @@ class Difference:
     layers: Mapping[str, LayerChange]
 
 
+class Side(NamedTuple):
+    """An answer before or after a change."""
+
+    values: Mapping[str, Any]  # by path
+    sources: Mapping[str, str | None]  # by layer
+    layers: Mapping[str, str]  # by path
+
+    def source(self, path: str) -> str | None:
+        """Return the source that decided a field; None if it is unknown."""
+        return self.sources.get(self.layers.get(path, ""))
+
+
 class Generation:
     """An open generation: the values and sources of any address."""
 
@@ -41,7 +53,7 @@ class Generation:
         self._dataset, self.schema = dataset, dataset.schema
         self._state = State(self._dataset)
         self._sources = self._dataset.manifest.metadata().sources
-        self.layer_of = {field.path: field.layer for field in self.schema.stored}
+        self.layers = {field.path: field.layer for field in self.schema.stored}
 
     def values(self, question: Question) -> dict[str, Any]:
         """Return the values of an address."""
@@ -49,14 +61,15 @@ class Generation:
 
     def values_at(self, family: int, value: int) -> dict[str, Any]:
         """Return the values of all stored fields by path; None if unknown."""
-        paths = tuple(self.layer_of)
+        paths = tuple(self.layers)
         address = canonical(family, value)
         return dict(zip(paths, self._state.values([address], paths, 0)[0], strict=True))
 
-    def sources(self, family: int, value: int) -> dict[str, str | None]:
-        """Return the name of the deciding source of each layer; None if it is unknown."""
+    def side(self, family: int, value: int) -> Side:
+        """Return all that is known of an address."""
         decided = self._dataset.provenance(family).layers(value, self._sources)
-        return {layer: item["source"] if item else None for layer, item in decided.items()}
+        sources = {layer: item["source"] if item else None for layer, item in decided.items()}
+        return Side(self.values_at(family, value), sources, self.layers)
 
     def end(self, family: int, value: int) -> int:
         """Return the last address after one up to which values and sources are the same."""
@@ -72,30 +85,34 @@ def between(before: Generation, after: Generation, question: Question) -> Iterat
     while first <= question.last:
         last = min(before.end(family, first), after.end(family, first), question.last)
         last = same_kind_around(family, first, first, last)[1]
-        if layers := dict(_layers(before, after, family, first)):
-            yield Difference(family, first, last, layers)
+        values = before.values_at(family, first), after.values_at(family, first)
+        if paths := differing(*values):
+            sides = [side.side(family, first) for side in (before, after)]
+            yield Difference(family, first, last, changed_layers(paths, *sides))
         first = last + 1
 
 
-def _layers(
-    before: Generation, after: Generation, family: int, value: int
-) -> Iterator[tuple[str, LayerChange]]:
-    layer_of = {**before.layer_of, **after.layer_of}
-    old, new = before.values_at(family, value), after.values_at(family, value)
-    by_layer: dict[str, dict[str, Pair]] = {}
-    for path, layer in layer_of.items():
-        pair = old.get(path), new.get(path)
-        if differs(*pair):
-            by_layer.setdefault(layer, {})[path] = pair
-    if by_layer:
-        old_sources, new_sources = before.sources(family, value), after.sources(family, value)
-    for layer, pairs in by_layer.items():
-        yield layer, LayerChange(pairs, (old_sources.get(layer), new_sources.get(layer)))
+def differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return the paths whose values differ; 1 is another value than true, but not than 1.0."""
+    pairs = ((path, before.get(path), after.get(path)) for path in {**before, **after})
+    return [
+        path for path, old, new in pairs if old != new or (type(old) is bool) != (type(new) is bool)
+    ]
 
 
-def differs(before: Any, after: Any) -> bool:
-    """Return whether two values differ; 1 is another value than true, but not than 1.0."""
-    return before != after or (type(before) is bool) != (type(after) is bool)
+def changed_layers(paths: Iterable[str], before: Side, after: Side) -> dict[str, LayerChange]:
+    """Return the layers of some fields; of a field that moved to another layer, the new one."""
+    by_layer: dict[str, list[str]] = {}
+    for path in paths:
+        layer = after.layers.get(path) or before.layers[path]
+        by_layer.setdefault(layer, []).append(path)
+    return {
+        layer: LayerChange(
+            {path: (before.values.get(path), after.values.get(path)) for path in members},
+            (before.source(members[0]), after.source(members[0])),
+        )
+        for layer, members in by_layer.items()
+    }
 
 
 def selected(differences: Iterable[Difference], paths: Collection[str] | None) -> list[Difference]:

@@ -7,10 +7,11 @@ generation is today's with all changes undone: no old generation is opened for i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from geolookup.contract.address import canonical
@@ -163,8 +164,21 @@ class _Generations:
         old, new = before.generation, after.generation
         if old == new:  # another one between them is pruned
             return []
-        listed = between(self.generation(old), self.generation(new), question)
-        return selected(listed, paths)
+        return selected(self._all(old, new, question), paths)
+
+    def _all(self, old: str, new: str, question: Question) -> Iterable[Difference]:
+        """Compare two generations: by their files if both are unpacked, else by kept rows."""
+        # Kept rows are not signed.
+        if not (self._requirements.keys or (self._is_unpacked(old) and self._is_unpacked(new))):
+            from geolookup.history.row_differences import kept_differences  # imports Arrow: slow
+
+            kept = kept_differences(Path(self._store), old, new, question)
+            if kept is not None:
+                return kept
+        return between(self.generation(old), self.generation(new), question)
+
+    def _is_unpacked(self, generation: str) -> bool:
+        return Path(pointer.folder_of(self._store, generation)).is_dir()
 
 
 def _change(before: Period, after: Period, difference: Difference) -> Change:

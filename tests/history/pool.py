@@ -14,10 +14,10 @@ from tests.own_random import CELLS, WINDOWS, Row, as_csv
 
 SIZE = 6
 _COLUMNS = """
-site = { type = "text", private = true }
-share = { type = "real", private = true, group = "use" }
-flag = { type = "boolean", private = true, group = "use" }
-tags = { type = "texts", private = true }
+site = {{ type = "text", private = true }}
+share = {{ type = "real", private = true, group = "use" }}
+flag = {{ type = "boolean", private = true, group = "{group}" }}
+tags = {{ type = "texts", private = true }}
 """
 _NETWORKS = {"asn": ("15169", "64500"), "isp": ("A1", "Magenta"), "city_name": ("Linz", "Graz")}
 
@@ -34,8 +34,9 @@ def id_of(number: int) -> str:
 def _build(number: int, folder: Path) -> None:
     folder.mkdir()
     draw = random.Random(number)
-    # Every third dataset has one column less.
-    columns = _COLUMNS + ('risk = "integer"\n' if number % 3 else "")
+    # A column that moves between groups, and one that changes its type or is missing.
+    columns = _COLUMNS.format(group=("use", "mark")[number % 2])
+    columns += ("", 'risk = "integer"\n', 'risk = "text"\n')[number % 3]
     cells = {**CELLS, **_NETWORKS}
     if not number % 3:
         del cells["own.risk"]

@@ -97,11 +97,13 @@ def changes(copies: Sequence[Copy], addresses: Sequence[Address]) -> list[SlowCh
 
 
 def _differ(before: CopyAnswer, after: CopyAnswer) -> tuple[dict[str, Any], dict[str, Any]]:
-    fields, sources = {}, {}
-    layer_of = {**before.layer_of, **after.layer_of}
-    for path, layer in layer_of.items():
+    fields: dict[str, Any] = {}
+    sources: dict[Any, Any] = {}
+    for path in {**before.layer_of, **after.layer_of}:
         pair = before.values.get(path), after.values.get(path)
         if pair[0] != pair[1]:
             fields[path] = pair
-            sources[layer] = before.sources.get(layer), after.sources.get(layer)
+            old, new = before.layer_of.get(path), after.layer_of.get(path)
+            deciding = before.sources.get(old or ""), after.sources.get(new or "")
+            sources.setdefault(new or old, deciding)
     return fields, sources

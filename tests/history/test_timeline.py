@@ -14,7 +14,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup.comparison.change_files import write_changes
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import ClosedError, DatasetError, InvalidAddressError, PrivateAddressError
+from geolookup.history.kept_rows import table_path
 from geolookup.store import pointer
 from geolookup.store.pointer import Change
 from tests.history import pool, slow
@@ -103,6 +106,17 @@ def _check(store: Path, addresses: Sequence[slow.Address], prefixes: Sequence[st
             assert _as_slow(engine.history(prefix)) == slow.changes(copies, listed), prefix
 
 
+def _keep_rows(store: Path) -> int:
+    """Write the files of changes between neighbours, every third reversed; return their number."""
+    in_force = [copy.path for copy in _copies(store)]
+    for number, pair in enumerate(pairwise(in_force)):
+        old, new = pair if number % 3 else pair[::-1]
+        path = table_path(store, read_manifest(old).generation, read_manifest(new).generation)
+        path.parent.mkdir(exist_ok=True)
+        write_changes(old, new, path)
+    return len(in_force) - 1
+
+
 @settings(max_examples=scaled(3, 60))
 @given(
     st.lists(_STEPS, min_size=3, max_size=8),
@@ -114,7 +128,33 @@ def test_any_store(
     steps: list[tuple[str, int]], asked: list[slow.Address], prefixes: list[str]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        _check(_store(Path(folder), steps), asked, prefixes)
+        store = _store(Path(folder), steps)
+        _check(store, asked, prefixes)
+        _keep_rows(store)
+        _check(store, asked, prefixes)
+
+
+def test_kept_rows_instead_of_old_generations(tmp_path: Path, cache: Path) -> None:
+    store = _store(tmp_path, [("publish", 1), ("rollback", 0), ("publish", 2), ("publish", 3)])
+    geolookup.prune(store, 4)
+    expected = slow.changes(_copies(store), list(ip_network("8.8.8.0/28")))
+    assert len({(change.before, change.after) for change in expected}) == 4
+    for path in (store / pointer.HISTORY).glob("*.parquet"):
+        path.unlink()
+    _keep_rows(store)
+
+    def changes() -> list[slow.SlowChange]:
+        with geolookup.open(store) as engine:
+            return _as_slow(engine.history("8.8.8.0/28"))
+
+    assert changes() == expected
+    assert not cache.exists()  # no generation was unpacked
+    files = sorted((store / pointer.HISTORY).glob("*.parquet"))
+    files[0].write_bytes(files[1].read_bytes())  # of other generations
+    files[1].write_bytes(files[1].read_bytes()[:-9])  # damaged
+    files[2].unlink()
+    assert changes() == expected
+    assert cache.exists()
 
 
 def test_as_of_an_instant(tmp_path: Path) -> None:
