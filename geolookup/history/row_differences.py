@@ -10,7 +10,7 @@ from typing import Any
 from geolookup.comparison.change_files import ChangedRow, ChangeFile, read_changes
 from geolookup.errors import TableFileError
 from geolookup.history.differences import Difference, Side, changed_layers, differing
-from geolookup.history.kept_rows import table_path
+from geolookup.history.kept_rows import rows_path
 from geolookup.history.question import Question
 
 
@@ -24,7 +24,7 @@ def kept_differences(
     """
     for pair in ((old, new), (new, old)):
         with suppress(TableFileError):
-            path = table_path(store, *pair)
+            path = rows_path(store, *pair)
             file = read_changes(path, question.family, question.first, question.last)
             if (file.old, file.new) == pair:
                 return [_difference(file, row, undone=pair[0] == new) for row in file.rows]

@@ -17,7 +17,7 @@ import geolookup
 from geolookup.comparison.change_files import write_changes
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import ClosedError, DatasetError, InvalidAddressError, PrivateAddressError
-from geolookup.history.kept_rows import table_path
+from geolookup.history.kept_rows import rows_path
 from geolookup.store import pointer
 from geolookup.store.pointer import Change
 from tests.history import pool, slow
@@ -111,7 +111,7 @@ def _keep_rows(store: Path) -> int:
     in_force = [copy.path for copy in _copies(store)]
     for number, pair in enumerate(pairwise(in_force)):
         old, new = pair if number % 3 else pair[::-1]
-        path = table_path(store, read_manifest(old).generation, read_manifest(new).generation)
+        path = rows_path(store, read_manifest(old).generation, read_manifest(new).generation)
         path.parent.mkdir(exist_ok=True)
         write_changes(old, new, path)
     return len(in_force) - 1
