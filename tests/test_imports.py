@@ -53,6 +53,8 @@ THIRD_PARTY = {
     "geolookup/signing": {"cryptography"},
     **{f"geolookup/tables/{name}.py": {*NUMERIC, name} for name in ("pandas", "polars", "duckdb")},
     "geolookup/tables/spark.py": {*NUMERIC, "pyspark"},
+    "geolookup/tables/dask.py": {*NUMERIC, "dask", "pandas"},
+    "geolookup/tables/dask_sending.py": {"distributed"},
     "geolookup/export/duckdb.py": {*NUMERIC, "duckdb"},
     "geolookup/pictures": {*NUMERIC, "PIL", "vl_convert"},
     "geolookup/pictures/outlines/generate.py": {"numpy", "pycountry"},

@@ -1,4 +1,4 @@
-"""The cache folder of the user: downloaded files, and datasets compiled from overlays."""
+"""The cache folder of the user: downloads, compiled overlays, datasets of workers."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ def default_folder() -> Path:
     if sys.platform == "darwin":
         return _home() / "Library" / "Caches" / "geolookup"
     return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "geolookup"
+
+
+def latest_first(folder: Path) -> list[Path]:
+    """Return the folders in a folder, the last changed first; none if it cannot be read."""
+    try:
+        folders = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+        dated = [(entry.stat().st_mtime_ns, entry.path) for entry in folders]
+    except OSError:
+        return []
+    return [Path(path) for _, path in sorted(dated, reverse=True)]
 
 
 def _home() -> Path:

@@ -24,7 +24,7 @@ from typing import Protocol
 from geolookup.dataset.files import Dataset
 from geolookup.errors import BuildError, DatasetError
 from geolookup.filesystem import atomic, open_regular
-from geolookup.filesystem.cache_folder import default_folder
+from geolookup.filesystem.cache_folder import default_folder, latest_first
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
 from geolookup.overlays.sources import overlay_files
 from geolookup.store import resolve
@@ -158,14 +158,14 @@ class OverlaidPath:
         others = [path for path in self._results() if path != result]
         for path in others[_KEPT - 1 :]:
             shutil.rmtree(path, ignore_errors=True)
-        overlays = [path for path in _latest_first(self._folder.parent) if path != self._folder]
+        overlays = [path for path in latest_first(self._folder.parent) if path != self._folder]
         for path in overlays[_KEPT_OVERLAYS - 1 :]:
             with suppress(OSError), hold_lock_if_free(path / "lock") as is_free:
                 if is_free:
                     shutil.rmtree(path, ignore_errors=True)
 
     def _results(self) -> list[Path]:
-        return [path for path in _latest_first(self._folder) if len(path.name) == _DIGITS]
+        return [path for path in latest_first(self._folder) if len(path.name) == _DIGITS]
 
     @property
     def _folder(self) -> Path:
@@ -195,13 +195,3 @@ def _digest(path: Path) -> bytes:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
     return digest.digest()
-
-
-def _latest_first(folder: Path) -> list[Path]:
-    """Return the folders in a folder, the last changed first; none if it cannot be read."""
-    try:
-        folders = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
-        dated = [(entry.stat().st_mtime_ns, entry.path) for entry in folders]
-    except OSError:
-        return []
-    return [Path(path) for _, path in sorted(dated, reverse=True)]

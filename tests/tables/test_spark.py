@@ -8,11 +8,9 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +18,13 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup.archives.pack import pack
 from tests import own
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.near_addresses import near_addresses
 from tests.skips import needs, optional
 from tests.tables import columns
+from tests.tables.watching import Watch
 from tests.tiers import scaled
 
 if TYPE_CHECKING:
@@ -46,18 +44,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
 ]
 
-_WATCH = """
-import os, sys
-
-def watch(event, arguments):
-    if event in ("open", "os.rename") and str(arguments[0]).startswith("/"):
-        line = f"{event} {os.getpid()} {arguments[0]} {arguments[1]}\\n"
-        if "/ipv4.arrow" in line or event == "os.rename":
-            with open(os.environ["WATCHED"], "a") as log:
-                log.write(line)
-
-sys.addaudithook(watch)
-"""
 _NETWORK = ("asn", "asn_organization", "isp", "organization", "connection_type", "user_type")
 _ADDRESSES = ["8.8.8.8", "2a02:1::1", None, "10.0.0.1", "x", "11.0.1.9", "11.0.0.7"]
 
@@ -65,12 +51,7 @@ _ADDRESSES = ["8.8.8.8", "2a02:1::1", None, "10.0.0.1", "x", "11.0.1.9", "11.0.0
 @dataclass(frozen=True)
 class Cluster:
     session: SparkSession
-    log: Path
-
-    def events(self, event: str) -> list[list[str]]:
-        """Return the pid and the arguments of each event of the workers."""
-        lines = [line.split(" ") for line in self.log.read_text(encoding="utf-8").splitlines()]
-        return [remainder for name, *remainder in lines if name == event]
+    watch: Watch
 
     def frame(self, addresses: Sequence[Any], partitions: int = 5, **more: pa.Array) -> DataFrame:
         """Return addresses with their positions, in partitions; the last partition is empty."""
@@ -89,15 +70,14 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("workers")
-    (folder / "sitecustomize.py").write_text(_WATCH, encoding="utf-8")
-    log = folder / "log"
-    log.touch()
+    watch = Watch.made(folder / "watch")
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GEOLOOKUP_CACHE", str(folder / "cache"))
         patch.setenv("SPARK_HOME", str(_home(folder / "home")))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = _session(folder, log)
-        yield Cluster(session, log)
+        session = _session(folder, watch)
+        yield Cluster(session, watch)
         session.stop()
         _stop_java()
 
@@ -111,13 +91,11 @@ def _home(folder: Path) -> Path:
     return folder
 
 
-def _session(folder: Path, log: Path) -> SparkSession:
+def _session(folder: Path, watch: Watch) -> SparkSession:
     wanted: dict[str, Any] = {
         "spark.driver.memory": "512m",
         "spark.executor.memory": "512m",
         "spark.executor.cores": "2",
-        "spark.executorEnv.PYTHONPATH": str(folder),
-        "spark.executorEnv.WATCHED": str(log),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "700",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "Asia/Kathmandu",
@@ -125,6 +103,7 @@ def _session(folder: Path, log: Path) -> SparkSession:
         "spark.task.maxFailures": "1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        **{f"spark.executorEnv.{name}": value for name, value in watch.environment.items()},
     }
     builder = SparkSession.builder.master("local-cluster[2,2,1024]")
     return builder.config(map=wanted).getOrCreate()
@@ -317,13 +296,15 @@ def test_one_engine_a_process(cluster: Cluster, tmp_path: Path) -> None:
         result = adapter.enrich(df, fields, dataset=dataset).collect()
         assert len(result) == 9000
     opened = [
-        remainder for remainder in cluster.events("open") if remainder[1] == f"{dataset}/ipv4.arrow"
+        remainder
+        for remainder in cluster.watch.events("open")
+        if remainder[1] == f"{dataset}/ipv4.arrow"
     ]
     assert 2 <= len(opened) <= 24
     assert set(Counter(pid for pid, *_ in opened).values()) == {1}
 
 
-def test_an_executor_unpacks_once(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_host_unpacks_once(cluster: Cluster, tmp_path: Path) -> None:
     dataset = build_at(tmp_path, {"a.csv": "network,country_code\n8.8.8.0/24,DE\n"})[0]
     df = cluster.session.range(0, 9000, 1, 12).selectExpr("id as row", "'8.8.8.8' as ip")
     for _ in range(2):
@@ -331,25 +312,9 @@ def test_an_executor_unpacks_once(cluster: Cluster, tmp_path: Path) -> None:
         assert set(rows_of(table)["location_country_code"]) == {"DE"}
     with geolookup.open(dataset) as engine:
         generation = engine.metadata.generation
-    placed = [to for _, _, to in cluster.events("os.rename") if to.endswith(generation)]
-    assert 1 <= len(placed) <= 2
-    assert len(set(placed)) == len(placed)
+    assert len(cluster.watch.unpacked(generation)) == 1  # both executors are on one host
     sent = cluster.session.sparkContext.listFiles
     assert len([item for item in sent if generation in item]) == 1
-
-
-def _unpacked_size(archive: Path) -> tuple[Path, int]:
-    folder = adapter._unpack(archive)
-    return folder, len(list(folder.iterdir()))
-
-
-def test_many_processes_unpack_at_once(dataset_path: Path, tmp_path: Path) -> None:
-    archive = tmp_path / "geolookup-abc.tar.zst"
-    pack(dataset_path, archive, force=False)
-    with ProcessPoolExecutor(3, mp_context=get_context("forkserver")) as pool:
-        result = set(pool.map(_unpacked_size, [archive] * 12))
-    assert result == {(tmp_path / "geolookup-abc", len(list(dataset_path.iterdir())))}
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["geolookup-abc", archive.name]
 
 
 def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_path: Path) -> None:
@@ -385,7 +350,9 @@ def test_executors_without_geolookup(
             (packages / result.name).symlink_to(result)
     python = tmp_path / "python"
     python.write_text(
-        f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(packages))}:"$PYTHONPATH"'
+        "#!/bin/sh\n"
+        'spark=$(echo "$PYTHONPATH" | tr : "\\n" | grep -e /pyspark -e /py4j | paste -sd :)\n'
+        f'PYTHONPATH={shlex.quote(str(packages))}:"$spark"'
         f' exec {shlex.quote(sys.executable)} -S "$@"\n',
         encoding="utf-8",
     )

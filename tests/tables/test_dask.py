@@ -1,0 +1,184 @@
+"""Dask: its schedulers and real workers answer as single lookups do."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import geolookup
+from geolookup import DatasetError
+from geolookup.archives.pack import pack
+from tests.conftest import build_at
+from tests.near_addresses import near_addresses
+from tests.skips import needs, optional
+from tests.tables import columns
+from tests.tables.watching import Watch
+from tests.tiers import scaled
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from geolookup.tables import dask as adapter
+else:
+    pd, adapter = optional("pandas"), optional("geolookup.tables.dask")
+dask, distributed = optional("dask.dataframe"), optional("distributed")
+
+pytestmark = needs("pandas", "dask.dataframe", "distributed")
+
+_ADDRESSES = ["8.8.8.8", "2a02:1::1", None, "10.0.0.1", "x", "11.0.1.9", "11.0.0.7"]
+
+
+def frame(addresses: list[Any], partitions: int = 4, **more: Any) -> Any:
+    data: Any = {"row": range(len(addresses)), "ip": pd.array(addresses, "str"), **more}
+    return dask.from_pandas(pd.DataFrame(data), npartitions=partitions)
+
+
+def made(computed: Any, before: int = 2) -> dict[str, list[Any]]:
+    """Return the new columns by their names in ``columns.expected``."""
+    ordered = computed.sort_values("row")
+    new = list(computed.columns)[before:]
+    return {name.removeprefix("geo_"): _plain(ordered[name]) for name in new}
+
+
+def _plain(column: Any) -> list[Any]:
+    is_list = column.dtype == object
+    return [
+        (None if item is None else [*item]) if is_list else None if pd.isna(item) else item
+        for item in column.tolist()
+    ]
+
+
+def test_every_field_of_every_row(engine: geolookup.Engine, dataset_path: Path) -> None:
+    texts = near_addresses(random.Random(3), engine._open_state().dataset)
+    drawn = [next(texts).encode("utf-8", "replace").decode() for _ in range(scaled(700, 6000))]
+    addresses = [None if at % 11 == 0 else item for at, item in enumerate(drawn)]
+    options: Any = {"dataset": dataset_path, "at": columns.AT, "prefix": "geo_"}
+    plan = adapter.enrich(frame(addresses), columns.EVERYTHING, **options)
+    columns.assert_equal(
+        made(plan.compute(scheduler="threads")), columns.expected(engine, addresses)
+    )
+
+
+def test_partitions_have_the_dtypes_of_the_plan(dataset_path: Path) -> None:
+    """Also an empty one: texts are Dask's strings, whatever values it has."""
+    source = frame(_ADDRESSES, 3, group=pd.Categorical(["a", "b"] * 3 + ["a"]))
+    plan = adapter.enrich(source, columns.EVERYTHING[1:], dataset=dataset_path)
+    empty = plan[plan["row"] < 0]
+    for part in [*plan.to_delayed(), *empty.to_delayed()]:
+        assert dict(part.compute(scheduler="sync").dtypes) == dict(plan.dtypes)
+    assert plan.dtypes["location_city_name"] == pd.StringDtype("pyarrow")
+    assert plan.dtypes["group"] == "category"
+    counted = plan.groupby("location_country_code").size().compute(scheduler="sync")
+    assert counted.sum() == plan["location_country_code"].count().compute(scheduler="sync")
+
+
+def test_each_row_at_its_own_instant(engine: geolookup.Engine, dataset_path: Path) -> None:
+    instants: Any = [1_700_000_000, None, 0, 5, 6, 1_600_000_000, -1]
+    source = frame(_ADDRESSES, seen=pd.array(instants, "Int64"))
+    options: Any = {"dataset": dataset_path, "time_column": "seen"}
+    values = made(adapter.enrich(source, "time", **options).compute(scheduler="sync"), 3)
+    wanted = columns.expected(engine, _ADDRESSES, instants)
+    columns.assert_equal(values, {name: wanted[name] for name in values})
+
+
+def test_a_series_gives_a_frame_of_the_answers(dataset_path: Path) -> None:
+    plan = adapter.enrich(frame(_ADDRESSES)["ip"], "country", "asn", dataset=dataset_path)
+    assert list(plan.columns) == ["location_country_code", "network_asn"]
+    assert len(plan.compute(scheduler="sync")) == len(_ADDRESSES)
+
+
+def test_what_cannot_be_is_refused_before_anything_runs(dataset_path: Path) -> None:
+    source = frame(["8.8.8.8"], 1)
+    refused: Any
+    options: Any
+    for refused, options, text in (
+        (KeyError, {"column": "address"}, "no column 'address'"),
+        (KeyError, {"time_column": "seen"}, "no column 'seen'"),
+        (ValueError, {"on_invalid": "skip"}, "on_invalid='skip'"),
+        (TypeError, {"at": "seen"}, "time_column names a column of instants"),
+        (DatasetError, {"dataset": "/nonexistent"}, "no dataset here"),
+        (ValueError, {"ship": True}, "no cluster to send to; create a distributed.Client"),
+    ):
+        with pytest.raises(refused, match=text):
+            adapter.enrich(source, "time.zone", **{"dataset": dataset_path, **options})
+
+
+def _slow(folder: Path, part: int) -> Any:
+    """Return a partition; after the first two, wait for the test."""
+    (folder / f"read-{part}").touch()
+    while len([*folder.glob("read-*")]) > 2 and not (folder / "go").exists():
+        time.sleep(0.01)
+    return pd.DataFrame({"row": [part], "ip": pd.array([f"8.8.8.{part}"], "str")})
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Two workers, each a process."""
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
+    for name, value in Watch.made(tmp_path / "watch").environment.items():
+        monkeypatch.setenv(name, value)
+    options: Any = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with (
+        distributed.LocalCluster(local_directory=str(tmp_path / "workers"), **options) as cluster,
+        distributed.Client(cluster) as made_client,
+    ):
+        yield made_client
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")  # of the event loops of processes that end
+@pytest.mark.parametrize("way", ["archive", "mirror", "ship"])
+def test_a_worker_killed_in_the_middle(client: Any, tmp_path: Path, way: str) -> None:
+    """It is replaced; the result is complete, and the dataset is unpacked once per host."""
+    dataset = build_at(tmp_path, {"a.csv": "network,city_name\n8.8.8.0/25,A\n8.8.8.128/25,B\n"})[0]
+    with geolookup.open(dataset) as engine:
+        generation = engine.generation
+    rows = 12
+    meta = pd.DataFrame({"row": pd.array([], "int64"), "ip": pd.array([], "str")})
+    source = dask.from_map(partial(_slow, tmp_path), [*range(rows)], meta=meta)
+    plan = adapter.enrich(source, "city_name", **_WAYS[way](dataset, tmp_path))
+    future = client.compute(plan)
+    _wait(lambda: len([*tmp_path.glob("read-*")]) > 3)
+    killed, *_ = pids = [*client.run(os.getpid).values()]
+    os.kill(killed, signal.SIGKILL)
+    (tmp_path / "go").touch()
+    computed = future.result(timeout=120)
+    assert made(computed) == {"location_city_name": ["A"] * rows}
+    assert [*computed.sort_values("row")["row"]] == [*range(rows)]
+    _wait(lambda: len(client.run(os.getpid)) == 2)
+    assert {*client.run(os.getpid).values()} - {*pids}
+    # An archive or a mirror was unpacked by the client, on the same host.
+    assert len(Watch(tmp_path / "watch").unpacked(generation)) == (way == "ship")
+
+
+def _archive(dataset: Path, folder: Path) -> dict[str, Any]:
+    pack(dataset, folder / "geo.tar.zst")
+    return {"dataset": folder / "geo.tar.zst"}
+
+
+def _mirror(dataset: Path, folder: Path) -> dict[str, Any]:
+    geolookup.publish(dataset, folder / "store")
+    geolookup.mirror(folder / "store", folder / "mirror")
+    return {"dataset": folder / "mirror"}
+
+
+_WAYS: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
+    "archive": _archive,
+    "mirror": _mirror,
+    "ship": lambda dataset, _: {"dataset": dataset, "ship": True},
+}
+
+
+def _wait(is_so: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.02)

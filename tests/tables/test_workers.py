@@ -1,0 +1,186 @@
+"""The dataset on the workers of a job: fetched once per host, the driver's generation only."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from socket import gethostname
+from typing import cast
+
+import pyarrow as pa
+import pytest
+
+from geolookup import DatasetError, publish
+from geolookup.archives.pack import pack
+from geolookup.store.signatures import sign
+from geolookup.tables import workers
+from geolookup.tables.workers import HostCopy, Job, Source, source_of
+from tests.mirrors.conftest import Edge, edge_of, kinds_asked
+from tests.signing.keys import key_files, public
+from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
+from tests.store.numbered import id_of, number, published, shared
+
+_TABLE = pa.table({"ip": ["8.8.8.8", "10.0.0.1", None]})
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _restart(monkeypatch, tmp_path / "cache")
+
+
+@pytest.fixture
+def edge(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
+    with edge_of(tmp_path, datasets) as made:
+        yield made
+
+
+def _generations(cache: Path) -> list[Path]:
+    return [*cache.glob("workers/*/store/generations/*")]
+
+
+def _opened(source: HostCopy, generation: str) -> tuple[Path, int]:
+    with source.open(generation) as engine:
+        return engine.path, engine.path.stat().st_ino
+
+
+def test_many_processes_unpack_once(tmp_path: Path) -> None:
+    archive = tmp_path / "geo.tar.zst"
+    pack(shared(1), archive)
+    source = source_of(archive)
+    assert isinstance(source, HostCopy)
+    with ProcessPoolExecutor(3, mp_context=get_context("forkserver")) as pool:
+        opened = {*pool.map(_opened, [source] * 12, [id_of(1)] * 12)}
+    assert len(opened) == 1
+    assert [path for path, _ in opened] == _generations(tmp_path / "cache")
+
+
+def test_a_host_fetches_from_a_mirror_once(
+    edge: Edge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generation = edge.publish(1)
+    source = source_of(edge.site.url)
+    with source.open(None) as engine:
+        assert engine.generation == generation
+    assert kinds_asked(edge.site) == ["", "packs"]
+    for _ in range(3):
+        source.open(generation).close()
+    assert kinds_asked(edge.site) == []
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "another host"))
+    for _ in range(3):
+        source.open(generation).close()
+    assert kinds_asked(edge.site) == ["", "packs"]
+
+
+def test_a_mirror_that_published_since(
+    edge: Edge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hosts that have the driver's generation still answer, others refuse the new one."""
+    source = source_of(edge.site.url)
+    edge.publish(1)
+    job = _job(source)
+    edge.publish(2)
+    with source.open(None) as engine:
+        assert number(engine) == 2
+    assert _cities(job) == ["Town 1", None, None]
+    _restart(monkeypatch, tmp_path / "another host")
+    with pytest.raises(DatasetError) as caught:
+        _cities(job)
+    assert f"generation {id_of(2)} where the driver has {id_of(1)}" in str(caught.value)
+    assert str(caught.value).endswith("; run the job again, or send the dataset with ship=True")
+
+
+def test_a_store_that_published_since(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver's generation answers as long as the store has it, also in a new process."""
+    store = published(tmp_path / "store", 1)
+    job = _job(source_of(store))
+    publish(shared(2), store)
+    assert _cities(job) == ["Town 1", None, None]
+    _restart(monkeypatch, tmp_path / "cache")
+    assert _cities(job) == ["Town 1", None, None]
+    assert _cities(_job(source_of(store))) == ["Town 2", None, None]
+    shutil.rmtree(store / "generations" / id_of(1))
+    _restart(monkeypatch, tmp_path / "cache")
+    with pytest.raises(DatasetError, match=f"generation {id_of(2)} where the driver has"):
+        _cities(job)
+
+
+def test_what_a_worker_cannot_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message has the host, the path and a remedy."""
+    archive = tmp_path / "geo.tar.zst"
+    pack(shared(1), archive)
+    folder = shutil.copytree(shared(1), tmp_path / "dataset")
+    jobs = _job(source_of(archive)), _job(source_of(folder))
+    archive.unlink()
+    shutil.rmtree(folder)
+    _restart(monkeypatch, tmp_path / "another host")
+    for job, path in zip(jobs, (archive, folder), strict=True):
+        with pytest.raises(DatasetError) as caught:
+            _cities(job)
+        assert str(caught.value).startswith(f"{gethostname()}:{path}: ")
+        assert str(caught.value).endswith("on every worker, or send it with ship=True")
+
+
+def test_damage_in_the_cache_is_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "geo.tar.zst"
+    pack(shared(1), archive)
+    job = _job(source_of(archive))
+    [generation] = _generations(tmp_path / "cache")
+    (generation / "ipv4.arrow").unlink()
+    _restart(monkeypatch, tmp_path / "cache")
+    assert _cities(job) == ["Town 1", None, None]
+
+
+def test_trusted_keys(tmp_path: Path) -> None:
+    trusted, other = (public(file) for file in key_files()[:2])
+    dataset = shutil.copytree(shared(1), tmp_path / "dataset")
+    unsigned, signed = tmp_path / "unsigned.tar.zst", tmp_path / "signed.tar.zst"
+    pack(dataset, unsigned)
+    sign(dataset, key_files()[0])
+    pack(dataset, signed)
+    for source in (signed, dataset):
+        assert _cities(_job(source_of(source, trusted))) == ["Town 1", None, None]
+        with pytest.raises(DatasetError, match="signed by no trusted key"):
+            source_of(source, other).open(None)
+    # The cache has the generation, accepted without keys.
+    assert _cities(_job(source_of(unsigned))) == ["Town 1", None, None]
+    with pytest.raises(DatasetError, match="not signed by a trusted key"):
+        source_of(unsigned, trusted).open(None)
+
+
+def test_the_cache_keeps_the_last_opened(tmp_path: Path) -> None:
+    archives = [tmp_path / f"{number}.tar.zst" for number in range(5)]
+    for at, archive in enumerate(archives):
+        pack(shared(1), archive)
+        source_of(archive).open(None).close()
+        # 0 stays: it is opened again after each other one.
+        source_of(archives[0]).open(id_of(1)).close()
+        assert len(_generations(tmp_path / "cache")) == min(at + 1, 4)
+    kept = {path.parents[2] for path in _generations(tmp_path / "cache")}
+    assert {_entry(archives[at]) for at in (0, 2, 3, 4)} == kept
+
+
+def _entry(archive: Path) -> Path:
+    source = source_of(archive)
+    assert isinstance(source, HostCopy)
+    return source.entry()
+
+
+def _job(source: Source) -> Job:
+    with source.open(None) as engine:
+        job = Job.of(source, engine, ("city_name",), column="ip", at=0, time_column=None)
+    return cast("Job", pickle.loads(pickle.dumps(job)))  # noqa: S301 - our own
+
+
+def _cities(job: Job) -> list[str | None]:
+    cities: list[str | None] = job.enrich(_TABLE)["location_city_name"].to_pylist()
+    return cities
+
+
+def _restart(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    """Forget the open engines, as a new process has none, on the host with this cache."""
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(cache))
+    workers._open.cache_clear()

@@ -1,0 +1,51 @@
+"""The files that the Python workers of a cluster open and rename: a log, written by a hook."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+_HOOK = """
+import os, sys
+
+def watch(event, arguments):
+    if event in ("open", "os.rename") and str(arguments[0]).startswith("/"):
+        line = f"{event} {os.getpid()} {arguments[0]} {arguments[1]}\\n"
+        if "/ipv4.arrow" in line or event == "os.rename":
+            with open(os.environ["WATCHED"], "a") as log:
+                log.write(line)
+
+if "WATCHED" in os.environ:
+    sys.addaudithook(watch)
+"""
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A folder with the hook, and the log; processes with ``environment`` write it."""
+
+    folder: Path
+
+    @classmethod
+    def made(cls, folder: Path) -> Watch:
+        folder.mkdir(exist_ok=True)
+        (folder / "sitecustomize.py").write_text(_HOOK, encoding="utf-8")
+        (folder / "log").touch()
+        return cls(folder)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of the processes to watch; they import this tree, not an installed one."""
+        path = os.pathsep.join([str(self.folder), os.environ["PYTHONPATH"]])
+        return {"PYTHONPATH": path, "WATCHED": str(self.folder / "log")}
+
+    def events(self, event: str) -> list[list[str]]:
+        """Return the pid and the arguments of each event."""
+        text = (self.folder / "log").read_text(encoding="utf-8")
+        lines = [line.split(" ") for line in text.splitlines()]
+        return [remainder for name, *remainder in lines if name == event]
+
+    def unpacked(self, generation: str) -> list[str]:
+        """Return the folders that a dataset was renamed to after it was unpacked."""
+        return [to for _, _, to in self.events("os.rename") if to.endswith(generation)]
