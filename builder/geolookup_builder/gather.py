@@ -27,6 +27,7 @@ from geolookup_builder.flatten import Ranges
 from geolookup_builder.folding import folded, into_mapped
 from geolookup_builder.layer_values import Column, Distinct, LayerValues, distinct
 from geolookup_builder.layers import LayerPartition
+from geolookup_builder.memory import release
 from geolookup_builder.rejects import MOST_LISTED, NulledCells
 from geolookup_builder.row_runs import FamilyRows, GatheredRows, RowBands, ascend
 from geolookup_builder.sources.reading.reader import Batch
@@ -170,6 +171,7 @@ class SourceRows:
         self._spill.check_values(values, self._recipe)
         self._values = values
         self._spill.release_pages()
+        release()
 
     @property
     def nbytes(self) -> int:

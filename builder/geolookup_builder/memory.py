@@ -17,8 +17,8 @@ from geolookup.filesystem.limits import read_bytes
 #: with ground truth holds it twice: the truth is compiled too.
 _one_build = RLock()
 #: The interpreter, its libraries, and the blocks of a file that are being parsed.
-_BASE = 210 << 20
-LEAST = 320 * 10**6
+_BASE = 230 << 20
+LEAST = 400 * 10**6
 #: The limit of a system that does not say how much memory is free.
 _UNKNOWN = 1 << 62
 #: Limit, use and statistics of a control group: version 2, version 1.

@@ -32,7 +32,7 @@ from geolookup_builder.sources.reading.text import Layout, mask_lines
 
 _T = TypeVar("_T")
 _CHUNK = 1 << 20
-BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 4 << 20
 _MAX_RECORD = 1 << 16  # characters; the standard CSV reader stops at twice as many
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
 
