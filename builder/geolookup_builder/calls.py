@@ -15,6 +15,7 @@ from geolookup_builder.build_report import BuildReport
 from geolookup_builder.check import check_loading
 from geolookup_builder.check_report import Limits, RecipeCheck
 from geolookup_builder.compile import compile_recipe
+from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import Options
 from geolookup_builder.recipe.source_list import Source, recipe_of_call
 
@@ -27,6 +28,7 @@ def build(
     force: bool = False,
     rejects: str | PathLike[str] | None = None,
     max_rejects: int | None = None,
+    max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
     previous: str | PathLike[str] | None = None,
@@ -44,6 +46,7 @@ def build(
     force: bool = False,
     rejects: str | PathLike[str] | None = None,
     max_rejects: int | None = None,
+    max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
     previous: str | PathLike[str] | None = None,
@@ -61,6 +64,7 @@ def build(
     force: bool = False,
     rejects: str | PathLike[str] | None = None,
     max_rejects: int | None = None,
+    max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
     previous: str | PathLike[str] | None = None,
@@ -85,7 +89,9 @@ def build(
 
     With ``force`` an existing dataset is replaced. ``rejects`` is a CSV file to write the
     rejected rows and the rows with invalid values to. ``max_rejects`` is the number of rejected
-    rows that each source may have; None: 1 % of its rows. ``cache`` is the folder of downloaded
+    rows that each source may have; None: 1 % of its rows. ``max_memory`` is
+    the memory of the build, such as "1GB" or a number of bytes; None: three quarters of free
+    memory. Ranges beyond it go to files beside the output. ``cache`` is the folder of downloaded
     files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources
     are taken from the cache only. ``previous`` is an earlier dataset or a store: its row numbers
     are kept, and ``max_drop`` of a source compares with it. ``signing_keys`` is the file of
@@ -98,13 +104,14 @@ def build(
     does not meet ``[quality]`` of the recipe, KeyFileError for a file that is not a private key or
     that others may read, OutputError for an output that exists or cannot be written, TypeError for
     a source that is neither a path nor a table, ValueError for a recipe beside sources, for no
-    sources and for a negative ``max_rejects``. On an error the output does not change. Builds in
-    one process run one after the other.
+    sources, for a negative ``max_rejects`` and for a size that is not one. On an error the output
+    does not change. Builds in one process run one after the other.
     """
     if output is None:
         raise TypeError("no output; pass the folder to create")
     if max_rejects is not None and max_rejects < 0:
         raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
+    MemoryBudget.of(max_memory)  # a malformed size
     options = Options(
         force,
         None if rejects is None else Path(rejects),
@@ -113,6 +120,7 @@ def build(
         offline,
         None if previous is None else Path(dataset_path(previous)),
         read_signing_keys(signing_keys),
+        max_memory,
     )
     plan = recipe_of_call(recipe, sources, columns, name=name, explain=explain, fields=fields)
     return compile_recipe(plan, Path(output), options, Progress(silent=True))[0]
@@ -123,6 +131,7 @@ def check(
     recipe: str | PathLike[str],
     *,
     max_rejects: int | None = None,
+    max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
 ) -> RecipeCheck: ...
 @overload
@@ -131,6 +140,7 @@ def check(
     sources: Sequence[Source],
     columns: Mapping[str, Any] | None = None,
     max_rejects: int | None = None,
+    max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
 ) -> RecipeCheck: ...
 def check(
@@ -139,12 +149,13 @@ def check(
     sources: Sequence[Source] | None = None,
     columns: Mapping[str, Any] | None = None,
     max_rejects: int | None = None,
+    max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
 ) -> RecipeCheck:
     """Read the sources of a recipe as ``build`` does, without a dataset, and return the findings.
 
-    ``recipe``, ``sources``, ``columns``, ``max_rejects`` and ``cache`` are as for ``build``.
-    Nothing is downloaded.
+    ``recipe``, ``sources``, ``columns``, ``max_rejects``, ``max_memory`` and ``cache`` are as for
+    ``build``. Nothing is downloaded.
 
     The report has ``sources`` (files, format, tables, bad rows, and the ``problem`` of each that
     would end a build), ``problems`` of the recipe itself, ``has_problem`` and ``lines()``, the text
@@ -154,7 +165,8 @@ def check(
     """
     if max_rejects is not None and max_rejects < 0:
         raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
-    limits = Limits(max_rejects, None if cache is None else Path(cache))
+    MemoryBudget.of(max_memory)  # a malformed size
+    limits = Limits(max_rejects, None if cache is None else Path(cache), max_memory)
     report = RecipeCheck("" if recipe is None else str(recipe), limits)
     load = partial(recipe_of_call, recipe, sources, columns)
     return check_loading(report, load, Progress(silent=True))

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import exit_on_signals, json_text, key_options, options
+from geolookup.cli import exit_on_signals, json_text, key_options, options, quantities
 from geolookup.cli.command import command
 from geolookup.errors import QualityError
 
@@ -33,6 +33,7 @@ _max_rejects = click.option(
     " file, line, reason, text.",
 )
 @_max_rejects
+@quantities.max_memory
 @options.cache
 @click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
 @click.option(
@@ -84,9 +85,16 @@ def build(
 @command("check", "Check a recipe or data without making a dataset.")
 @click.argument("recipe", type=options.PATH)
 @_max_rejects
+@quantities.max_memory
 @options.cache
 @options.as_json("Print the report as JSON.")
-def check(recipe: str, max_rejects: int | None, cache: Path | None, as_json: bool) -> None:
+def check(
+    recipe: str,
+    max_rejects: int | None,
+    max_memory: int | None,
+    cache: Path | None,
+    as_json: bool,
+) -> None:
     """Read the sources that RECIPE names, as `build` does, and print a report.
 
     RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
@@ -106,7 +114,7 @@ def check(recipe: str, max_rejects: int | None, cache: Path | None, as_json: boo
     from geolookup.progress import Progress
 
     exit_on_signals()
-    report = check_recipe(recipe, Limits(max_rejects, cache), Progress())
+    report = check_recipe(recipe, Limits(max_rejects, cache, max_memory), Progress())
     click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
     sys.exit(1 if report.has_problem else 0)
 

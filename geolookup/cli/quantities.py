@@ -1,4 +1,4 @@
-"""Types of options: a time such as ``5m``, and a rate such as ``2M``."""
+"""Types of options: a time such as ``5m``, a rate such as ``2M``, and memory such as ``1GB``."""
 
 from __future__ import annotations
 
@@ -55,6 +55,30 @@ class Rate(click.ParamType):  # type: ignore[type-arg]  # not generic before Cli
         return rate
 
 
+class Memory(click.ParamType):  # type: ignore[type-arg]  # not generic before Click 8.2
+    """The memory of a build, read as a number of bytes."""
+
+    name = "memory"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Return the bytes; raises BadParameter."""
+        from geolookup_builder.memory import MemoryBudget
+
+        try:
+            return MemoryBudget.of(str(value)).limit
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+max_memory = click.option(
+    "--max-memory",
+    metavar="SIZE",
+    type=Memory(),
+    help="Memory of the build, such as 1GB: ranges beyond it go to files beside the output."
+    " [default: three quarters of free memory]",
+)
 limit_rate = click.option(
     "--limit-rate",
     metavar="RATE",

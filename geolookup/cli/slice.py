@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from geolookup.cli import exit_on_signals, json_text, key_options, options
+from geolookup.cli import exit_on_signals, json_text, key_options, options, quantities
 from geolookup.cli.build import report_members
 from geolookup.cli.command import command
 from geolookup.errors import name_text
@@ -52,6 +52,7 @@ def _part_of(
 @_part
 @options.output("Folder to create.", "DIR")
 @options.force("an existing dataset")
+@quantities.max_memory
 @click.option("--name", metavar="TEXT", help="Name of the new dataset. [default: the name of DIR]")
 @key_options.signing_keys()
 @options.as_json("Print the report as JSON.")
@@ -64,6 +65,7 @@ def slice(  # noqa: A001 - the name of the command
     paths: tuple[str, ...],
     output: Path,
     force: bool,
+    max_memory: int | None,
     name: str | None,
     signing_keys: tuple[str, ...],
     as_json: bool,
@@ -90,7 +92,9 @@ def slice(  # noqa: A001 - the name of the command
     part = _part_of(only, not_, within, family, paths)
     path = dataset_path(options.past_dataset(dataset))
     recipe = slice_recipe(path, part, name or name_text(output.absolute().name))
-    build_options = Options(force=force, signing_keys=read_signing_keys(signing_keys))
+    build_options = Options(
+        force=force, max_memory=max_memory, signing_keys=read_signing_keys(signing_keys)
+    )
     report, _ = compile_recipe(recipe, output, build_options, Progress())
     click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
 

@@ -11,7 +11,7 @@ import click
 
 from geolookup.cli import discard_output, exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command
-from geolookup.cli.quantities import limit_rate
+from geolookup.cli.quantities import limit_rate, max_memory
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import UpdateError
 from geolookup.store.pointer import KEEP
@@ -48,6 +48,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 )
 @click.option("--dry-run", is_flag=True, help="Print the steps of the update, and change nothing.")
 @options.keep(least=1, usual=None, default=f"the recipe's, else {KEEP}")
+@max_memory
 @options.cache
 @key_options.signing_keys()
 @key_options.trusted_keys
@@ -70,9 +71,9 @@ def update(
 
     RECIPE may also be a file of `geolookup pack` or a mirror: the address (https://,
     s3://, gs://) or the path of a folder that `geolookup mirror` wrote. A mirror is
-    polled once; `geolookup follow` keeps polling. --if-older, --cache and --signing-key
-    are for recipes, --limit-rate is for mirrors. A store that trusts no key trusts the
-    keys of --trusted-key from now on.
+    polled once; `geolookup follow` keeps polling. --if-older, --max-memory, --cache
+    and --signing-key are for recipes, --limit-rate is for mirrors. A store that trusts
+    no key trusts the keys of --trusted-key from now on.
 
     Exits with 0 if the store is current or was updated, 1 if a source or a mirror
     failed, or a gate, a demand of [quality] or the store refused the result, 2 for misuse

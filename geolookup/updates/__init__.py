@@ -31,6 +31,7 @@ def update(
     if_older: timedelta | float | str | None = None,
     dry_run: bool = False,
     keep: int | None = None,
+    max_memory: str | int | None = None,
     cache: str | os.PathLike[str] | None = None,
     signing_keys: SigningKeys = (),
     trusted_keys: TrustedKeys | None = None,
@@ -51,8 +52,9 @@ def update(
     Another update of the same store is waited for.
 
     For recipes only: ``if_older`` (a timedelta, a number of days, or "7d", "2w") does nothing if an
-    update succeeded less than that ago. ``cache`` is the folder of downloaded files; None:
-    ``$GEOLOOKUP_CACHE``, else the user's cache folder. ``signing_keys`` is the file of a private
+    update succeeded less than that ago. ``max_memory`` is as for ``build``. ``cache`` is the
+    folder of downloaded files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder.
+    ``signing_keys`` is the file of a private
     key, or several, that sign the published dataset. A current generation that one of them has not
     signed is signed again. A store that trusts keys needs one of them. For mirrors only:
     ``limit_rate`` is the maximum rate of a download in bytes a second.
@@ -69,6 +71,7 @@ def update(
         recipe,
         target,
         if_older=if_older,
+        max_memory=max_memory,
         cache=cache,
         signing_keys=signing_keys,
         limit_rate=limit_rate,
@@ -86,6 +89,7 @@ def request_of(
     target: Target,
     *,
     if_older: timedelta | float | str | None = None,
+    max_memory: str | int | None = None,
     cache: str | os.PathLike[str] | None = None,
     signing_keys: SigningKeys = (),
     limit_rate: int | None = None,
@@ -94,7 +98,12 @@ def request_of(
     from geolookup.mirrors.source import is_mirror
 
     name = "" if recipe is None else os.fspath(recipe)
-    for_recipes = {"if_older": if_older, "cache": cache, "signing_keys": signing_keys or None}
+    for_recipes = {
+        "if_older": if_older,
+        "max_memory": max_memory,
+        "cache": cache,
+        "signing_keys": signing_keys or None,
+    }
     if is_mirror(name):
         _refuse(for_recipes, "recipes")
         return FromMirror.of(name, target, limit_rate)
@@ -102,7 +111,7 @@ def request_of(
     if name and is_archive(name):
         _refuse(for_recipes, "recipes")
         return FromArchive(Path(name), target)
-    return FromRecipe.of(recipe, target, if_older, cache, signing_keys)
+    return FromRecipe.of(recipe, target, if_older, cache, signing_keys, max_memory)
 
 
 def _refuse(options: Mapping[str, object], kind: str) -> None:

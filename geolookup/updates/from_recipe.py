@@ -66,6 +66,7 @@ class FromRecipe:
     if_older: timedelta | None
     cache: Path | None  # None: the default; only remote sources need it
     signers: tuple[PrivateKey, ...]
+    max_memory: str | int | None = None
 
     @property
     def name(self) -> str:
@@ -85,14 +86,17 @@ class FromRecipe:
         if_older: timedelta | float | str | None,
         cache: str | os.PathLike[str] | None,
         signing_keys: SigningKeys = (),
+        max_memory: str | int | None = None,
     ) -> FromRecipe:
         """Load the recipe and fill in defaults; raises the errors of ``update``."""
+        from geolookup_builder.memory import MemoryBudget
         from geolookup_builder.recipe import loading
 
+        MemoryBudget.of(max_memory)  # a malformed size
         limit = None if if_older is None else age_limit(if_older, "if_older")
         plan = loading.load_packaged(DEFAULT_RECIPE) if recipe is None else loading.load(recipe)
         folder = None if cache is None else Path(cache)
-        return cls(plan, target, limit, folder, read_signing_keys(signing_keys))
+        return cls(plan, target, limit, folder, read_signing_keys(signing_keys), max_memory)
 
     def plan(self, tell: Tell) -> UpdateResult:
         """Report the steps of an update; store and cache do not change."""
@@ -164,7 +168,9 @@ class FromRecipe:
 
         try:
             folder = None if previous is None else previous.folder
-            options = Options(cache=self.cache, offline=True, previous=folder)
+            options = Options(
+                cache=self.cache, offline=True, previous=folder, max_memory=self.max_memory
+            )
             report, dataset = compile_recipe(self.recipe, output, options, progress)
         except BuildError as error:
             raise UpdateError([str(error)]) from error
