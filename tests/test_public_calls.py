@@ -55,8 +55,8 @@ OF_PYTHON = {
     "build": {"sources", "columns", "name", "explain", "fields"},
     "check": {"sources", "columns"},
 }
-#: Options for output that a call returns.
-PRINTING = {"as_json"}
+#: Options for output that a call returns, and for the path of the past, which ``open`` gives.
+OF_COMMANDS = {"as_json", "as_of", "new_as_of"}
 RECIPE = '[dataset]\nname = "calls"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 
 
@@ -171,7 +171,7 @@ def test_commands_take_what_their_calls_take() -> None:
         stated = {
             parameter.name: parameter
             for parameter in load(name).params
-            if parameter.name not in PRINTING
+            if parameter.name not in OF_COMMANDS
         }
         of_python = OF_PYTHON.get(name, set())
         taken = {key: value for key, value in parameters(call).items() if key not in of_python}

@@ -1,0 +1,121 @@
+"""``--as-of`` of every command that reads a dataset: the output is that of a full copy."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.archives.test_pack import digests
+from tests.cli.command_tree import tree
+from tests.cli.program import run
+from tests.history.past import DATES, past_store
+from tests.skips import needs
+from tests.store.numbered import id_of, shared
+
+#: In force on the second of February.
+DAY, NUMBER = "2026-02-02", 1
+IPS = ("8.8.8.8", "9.9.9.9", "10.0.0.1")
+#: What differs: paths and times.
+_VARYING = re.compile(r"/\S+|in [0-9.]+ s|[0-9.]+ s\b")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return past_store(tmp_path_factory.mktemp("as-of") / "store")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "in.csv").write_text("ip\n8.8.8.8\n9.9.9.9\n", encoding="utf-8")
+    truth = "network,country_code,city_name\n8.8.8.0/24,,Town 1\n"
+    (tmp_path / "truth.csv").write_text(truth, encoding="utf-8")
+    return tmp_path
+
+
+#: The arguments of each command, with DATASET for its dataset.
+COMMANDS = (
+    f"lookup {' '.join(IPS)} --local-time-at 0 -d DATASET",
+    "enrich IN -o - --fields city,isp -d DATASET",
+    "prefixes city=Town\\ 1 -d DATASET",
+    "grep --where city=Town\\ 1 IN -d DATASET",
+    "annotate IN --template {city} -d DATASET",
+    "explain 8.8.8.8 -d DATASET",
+    "summarize IN --json -d DATASET",
+    "info DATASET",
+    "export DATASET --format csv -o -",
+    "score DATASET --truth TRUTH --json",
+    "verify DATASET",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.partition(" ")[0])
+def test_the_output_is_that_of_a_full_copy(command: str, store: Path, folder: Path) -> None:
+    def shown(dataset: Path, *more: str) -> tuple[str, str, int]:
+        places = {"DATASET": dataset, "IN": folder / "in.csv", "TRUTH": folder / "truth.csv"}
+        words = re.split(r"(?<!\\) ", command)
+        arguments = [str(places.get(word, word.replace("\\ ", " "))) for word in words]
+        done = run(*arguments, *more)
+        return _VARYING.sub("", done.stdout), _VARYING.sub("", done.stderr), done.returncode
+
+    past, current = shown(store, "--as-of", DAY), shown(store)
+    assert past == shown(shared(NUMBER))
+    assert past != current
+
+
+def test_every_command_that_reads_a_dataset_has_it() -> None:
+    without = {
+        name
+        for name, command in tree()
+        if any(parameter.name in ("dataset", "datasets", "old") for parameter in command.params)
+        and not any("--as-of" in parameter.opts for parameter in command.params)
+    }
+    # They change a dataset or a store; history has all generations.
+    assert without <= {"history", "publish", "sign", "update"}
+
+
+def test_pack_and_slice_of_the_past(store: Path, folder: Path) -> None:
+    archive = folder / "past.tar.zst"
+    run("pack", str(store), "--as-of", DAY, "-o", str(archive))
+    run("unpack", str(archive), "-o", str(folder / "unpacked"))
+    assert digests(folder / "unpacked") == digests(shared(NUMBER))
+    for dataset, more in ((store, ("--as-of", DAY)), (shared(NUMBER), ())):
+        output = folder / f"part-{len(more)}"
+        options = ("--fields", "isp", "-o", str(output), "--name", "part")
+        assert run("slice", str(dataset), *more, *options).returncode == 0
+    assert digests(folder / "part-0") == digests(folder / "part-2")
+
+
+def test_diff_compares_then_with_now(store: Path) -> None:
+    def changes(*arguments: object) -> str:
+        printed = run("diff", *map(str, arguments), "--json").stdout
+        return "\n".join(line for line in printed.splitlines() if '"path":' not in line)
+
+    assert changes(store, "--as-of", DAY) == changes(shared(NUMBER), shared(4))
+    later = ("--new-as-of", DATES[2])
+    assert changes(store, "--as-of", DAY, *later) == changes(shared(NUMBER), shared(2))
+    assert changes(shared(0), store, *later) == changes(shared(0), shared(2))
+    assert changes(store, shared(3), "--as-of", DAY) == changes(shared(NUMBER), shared(3))
+
+
+@pytest.mark.long
+@needs("jinja2", "vl_convert", "PIL")
+def test_report_of_the_past(store: Path, folder: Path) -> None:
+    page = folder / "page.html"
+    run("report", str(store), "--as-of", DAY, "-o", str(page), "--against", str(shared(0)))
+    assert id_of(NUMBER) in page.read_text(encoding="utf-8")
+
+
+def test_errors_name_the_option(store: Path) -> None:
+    # The value may be an address: it is not repeated.
+    for text in ("8.8.8.8", "2026-13-01", "2026-02-01T00:00"):
+        done = run("lookup", "8.8.8.8", "-d", str(store), "--as-of", text)
+        assert done.returncode == 2
+        assert "--as-of is not an instant; write a date such as 2026-03-01" in done.stderr
+        assert text not in done.stderr
+    done = run("info", str(shared(0)), "--as-of", DAY)
+    assert (done.returncode, "not a store" in done.stderr) == (2, True)
+    done = run("info", str(store), "--as-of", "2020-01-01")
+    assert (done.returncode, "in force since 2026-01-01" in done.stderr) == (2, True)
