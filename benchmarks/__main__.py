@@ -18,6 +18,7 @@ from benchmarks.kept import command as kept
 from benchmarks.many import command as many
 from benchmarks.opening import command as opening
 from benchmarks.own import command as own
+from benchmarks.past import command as past
 from benchmarks.peers import command as peers
 from benchmarks.prefixes import command as prefixes
 from benchmarks.report import command as report
@@ -44,6 +45,7 @@ COMMANDS: dict[str, click.Command] = {
     "many": many.command,
     "opening": opening.command,
     "own": own.command,
+    "past": past.command,
     "peers": peers.command,
     "prefixes": prefixes.command,
     "report": report.command,

@@ -27,6 +27,7 @@ from benchmarks.kept import worker as kept
 from benchmarks.many import ways
 from benchmarks.own import command as own
 from benchmarks.own import lookups
+from benchmarks.past import command as past
 from benchmarks.prefixes import command as prefixes
 from benchmarks.report import command as report
 from benchmarks.tables import contenders
@@ -183,6 +184,12 @@ def _own(result: Any) -> Sequence[str]:
     return [*result["processes"], *result["times"]["zipf"], f"{own.SLICE}: CPU time"]
 
 
+def _past(result: Any) -> Sequence[str]:
+    assert len(result["prunes"]) == 2  # of four generations the newest two stay unpacked
+    assert min(result["sizes"].values()) > 0
+    return [past.PRUNE, *result["steps"], *result["sizes"], f"{past.HISTORY}: wall time"]
+
+
 def _prefixes(result: Any) -> Sequence[str]:
     assert 0 < result["prefixes"][prefixes.COUNTRY] < result["prefixes"][prefixes.EVERY_AS]
     assert [len(rounds) for rounds in result["rows"].values()] == [2, 2]
@@ -246,6 +253,11 @@ CASES = [
         f"own {_ROWS} --own-rows 6000 --addresses 50 --rounds 1",
         _own,
         says=["<= 1.5 s", "<= 400 MB", f"{lookups.OWN} / {lookups.LOOKUP}, zipf", "<= 1.3x"],
+    ),
+    Case(
+        f"past {_ROWS} --weeks 4 --events 1000",
+        _past,
+        says=["<= 120 MB", "<= 2 s", "<= 1.5x"],
     ),
     Case("prefixes --scale tiny --rounds 2", _prefixes, says=["<= 0.3 s", "<= 2 s"]),
     Case(

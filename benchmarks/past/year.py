@@ -1,0 +1,72 @@
+"""A store of weekly generations, each a release of the one before with some changed rows.
+
+The store keeps all of them. The pointer is then written again: one generation came into force each
+week, the last one now.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from benchmarks.data import changed
+from benchmarks.data.generate import CSV
+from benchmarks.harness.processes import Result, result_of
+from geolookup.contract.gregorian import timestamp
+from geolookup.store import pointer
+from geolookup.store.pointer import Change
+
+_CHILD = "benchmarks.past.child"
+
+
+def make(recipe: Path, root: Path, weeks: int, share: float) -> tuple[Path, list[Result]]:
+    """Publish the generations into a store; return it, and the measurements of each prune."""
+    store, previous = root / "store", root / "none"
+    prunes = []
+    for week in range(weeks):
+        if week:
+            recipe = _next(recipe, root, share, week)
+        dataset = root / f"dataset{week % 2}"
+        shutil.rmtree(dataset, ignore_errors=True)
+        result_of(_CHILD, "build", recipe, dataset, previous)
+        result_of(_CHILD, "publish", dataset, store)
+        prunes.append(result_of(_CHILD, "prune", store, weeks))
+        previous = dataset
+    _spread(store)
+    return store, prunes[2:]  # the newest two stay unpacked
+
+
+def _next(recipe: Path, root: Path, share: float, week: int) -> Path:
+    """Write the release of a week; remove the one before, but not the first."""
+    folder = root / f"release{week % 2}"
+    folder.mkdir(exist_ok=True)
+    release = changed.write(recipe, folder, share, seed=week)
+    if week > 1:
+        recipe.with_name(CSV).unlink()
+    return release
+
+
+def _spread(store: Path) -> None:
+    published = pointer.read(store)
+    now = datetime.fromtimestamp(time.time(), UTC)
+    changes = [
+        Change(entry.generation, timestamp(now - timedelta(weeks=len(published) - 1 - number)))
+        for number, entry in enumerate(published)
+    ]
+    pointer.write(store, published, changes)
+
+
+def size_of(store: Path) -> dict[str, int]:
+    """Return the bytes of deltas, of tables of changes, and of unpacked generations."""
+    history = list((store / pointer.HISTORY).iterdir())
+    return {
+        "deltas": _bytes(path for path in history if path.suffix == ".zst"),
+        "changes": _bytes(path for path in history if path.suffix == ".parquet"),
+        "unpacked": _bytes((store / pointer.GENERATIONS).rglob("*")),
+    }
+
+
+def _bytes(paths: object) -> int:
+    return sum(path.stat().st_size for path in paths if path.is_file())  # type: ignore[attr-defined]
