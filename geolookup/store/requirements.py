@@ -70,18 +70,21 @@ class Requirements:
 
     def without_keys(self) -> Requirements:
         """Return the same requirements without trusted keys, for locally compiled data."""
-        return self._changed(keys=())
+        return self._changed(None, self.instant)
 
     def as_of(self, instant: int) -> Requirements:
         """Return the same requirements on data of the past."""
-        return self._changed(instant=instant, _logged="")
+        return self._changed(self.keys or None, instant)
 
-    def _changed(self, **values: object) -> Requirements:
-        from copy import copy
-
-        result = copy(self)
-        for name, value in values.items():
-            setattr(result, name, value)
+    def _changed(self, keys: TrustedKeys | None, instant: int | None) -> Requirements:
+        result = Requirements(
+            self.limit,
+            self.on_stale,
+            allow_lost_fields=self.allow_lost_fields,
+            trusted_keys=keys,
+            instant=instant,
+        )
+        result._logged = self._logged
         return result
 
     def check_opened(self, dataset: Dataset) -> None:
