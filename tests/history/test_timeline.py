@@ -26,10 +26,11 @@ from tests.store.numbered import published
 from tests.tiers import scaled
 
 _NUMBERS = st.integers(0, pool.SIZE - 1)
-#: Steps of a store: publish a number, roll back, prune all but a number.
+#: Steps of a store: publish a number, now or in the past, roll back, prune all but a number.
 _STEPS = st.one_of(
     st.tuples(st.just("publish"), _NUMBERS),
     st.tuples(st.just("rollback"), st.just(0)),
+    st.tuples(st.just("since"), st.integers(0, 2 * pool.SIZE)),
     st.tuples(st.just("prune"), st.integers(2, 5)),
 )
 _PREFIXES = (
@@ -51,6 +52,9 @@ def _store(folder: Path, steps: Sequence[tuple[str, int]]) -> Path:
     for step, number in steps:
         if step == "publish":
             geolookup.publish(pool.dataset(number), store)
+        elif step == "since":
+            since = f"2020-01-{number + 1:02}"
+            geolookup.publish(pool.dataset(number % pool.SIZE), store, since=since)
         elif step == "prune":
             geolookup.prune(store, number)
         elif len(pointer.not_withdrawn(pointer.read(store))) > 1:
