@@ -44,7 +44,7 @@ _POLLS = options.group(
         help="Random delay of up to TIME after each interval. [default: a tenth of --every]",
     ),
     limit_rate,
-    options.keep(least=2, usual=_DEFAULT.keep),
+    options.keep(least=2),
 )
 
 
@@ -98,7 +98,8 @@ def follow(
     exit_on_signals()
     if until_eof:
         end_with_input()
-    source = Source(url, store_path(store), polling.keep, polling.limit_rate)
+    kept = polling.keep, polling.keep_for
+    source = Source(url, store_path(store), *kept, polling.limit_rate)
     _check(source)
     _trust(source.store, trusted_keys or ())
     try:

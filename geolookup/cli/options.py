@@ -13,6 +13,7 @@ import click
 from geolookup.cli import fail
 from geolookup.contract.localtime import instant
 from geolookup.store.paths import dataset_path
+from geolookup.store.pointer import KEEP
 from geolookup.store.requirements import AGE_NOTICE
 
 if TYPE_CHECKING:
@@ -281,20 +282,41 @@ def limit(name: str, purpose: str, least: int = 0, usual: int = 10) -> Callable[
     )
 
 
-def keep(least: int, usual: int | None, default: str = "") -> Callable[[F], F]:
-    """Return the option ``--keep`` of a store: a number of generations.
-
-    ``default`` describes the default if ``usual`` is None.
-    """
-    return click.option(
-        "--keep",
-        metavar="N",
-        type=click.IntRange(min=least),
-        default=usual,
-        show_default=not default,
-        help="Keep the N generations that were published last."
-        + (f" [default: {default}]" if default else ""),
+def keep(least: int = 1, default: str = str(KEEP)) -> Callable[[F], F]:
+    """Return the options ``--keep`` and ``--keep-for`` of a store; ``default`` is of the first."""
+    return group(
+        click.option(
+            "--keep",
+            metavar="N",
+            type=click.IntRange(min=least),
+            callback=_check_keep,
+            help=f"Keep the N generations that were published last. [default: {default}]",
+        ),
+        click.option(
+            "--keep-for",
+            metavar="TIME",
+            callback=_check_keep_for,
+            help="Keep the generations in force within TIME, such as 26w or 1y; not with --keep.",
+        ),
     )
+
+
+def _check_keep(context: click.Context, option: click.Parameter, value: Any) -> Any:
+    """Refuse the second of two options, in any order."""
+    if value is not None and any(map(context.params.get, {"keep", "keep_for"} - {option.name})):
+        fail("--keep and --keep-for exclude each other; give one of them")
+    return value
+
+
+def _check_keep_for(context: click.Context, option: click.Parameter, value: str | None) -> Any:
+    from geolookup.dataset.metadata import age_limit
+
+    if value is not None:
+        try:
+            age_limit(value, "--keep-for")
+        except ValueError as error:
+            fail(str(error))
+    return _check_keep(context, option, value)
 
 
 def force(replaced: str) -> Callable[[F], F]:

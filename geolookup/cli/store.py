@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, json_text, key_options, options
+from geolookup.cli import exit_on_signals, fail, json_text, key_options, options
 from geolookup.cli.command import command
 from geolookup.errors import line_text
-from geolookup.store.pointer import KEEP
+
+_ROW = "{:64}  {:20}  {:20}  {:10}  {:8}  {:>13}  {}"
+_TITLES = ("generation", "published", "in force since", "data", "kept as", "bytes", "state")
+_HEADER = _ROW.format(*_TITLES)
 
 
 @command("publish", "Make a dataset the current one of a store.")
@@ -24,7 +28,19 @@ from geolookup.store.pointer import KEEP
     help="Archive of the whole dataset; published if the delta cannot be applied.",
 )
 @click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
-def publish(dataset: str | None, store: Path | None, full: Path | None, expect: str | None) -> None:
+@options.instant_option(
+    "--since",
+    "Put DATASET into the past: it was in force from DATE until the next generation.",
+)
+@options.keep(default="all")
+def publish(
+    dataset: str | None,
+    store: Path | None,
+    full: Path | None,
+    expect: str | None,
+    keep: int | None,
+    keep_for: str | None,
+) -> None:
     """Verify DATASET, add it to the store as a generation, and make it the current one.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
@@ -34,10 +50,19 @@ def publish(dataset: str | None, store: Path | None, full: Path | None, expect: 
     dataset is damaged, if its id differs from its content or from --expect, if the base
     is missing, or if the store trusts keys and none of them has signed the dataset.
 
+    With --since, DATASET becomes the current one only if it is the newest. Unless it is
+    one of the two newest, it is kept as a delta. --keep and --keep-for prune the store
+    afterwards, as `geolookup prune` does.
+
     Example: geolookup publish mydata --store /srv/geo
     """
     exit_on_signals()
-    generation = geolookup.publish(dataset, store, full=full, expect=expect)
+    since = options.instant_of("since")
+    if since is not None and since > time.time():
+        fail("--since is in the future; name a date of the past")
+    generation = geolookup.publish(
+        dataset, store, full=full, expect=expect, since=since, keep=keep, keep_for=keep_for
+    )
     click.echo(f"generation {generation}")
 
 
@@ -62,9 +87,11 @@ def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
 @options.store_object
 @options.as_json()
 def generations(store: Path | None, as_json: bool) -> None:
-    """List the generations of STORE, the newest first, and mark the current one.
+    """List the generations of STORE, the last published first.
 
-    STORE is by default the user's store.
+    STORE is by default the user's store. The columns are the id, when it was published,
+    since when it is or was in force last, the oldest date of its data, whether it is
+    unpacked or kept as a delta, its bytes, and whether it is current or withdrawn.
 
     Example: geolookup generations /srv/geo
     """
@@ -72,23 +99,27 @@ def generations(store: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json_text([asdict(generation) for generation in entries]))
         return
-    for generation in entries:
-        state = "current" if generation.current else "withdrawn" if generation.withdrawn else ""
-        click.echo(line_text(f"{generation.generation}  {generation.at}  {state}".rstrip()))
+    click.echo(_HEADER)
+    for item in entries:
+        state = "current" if item.current else "withdrawn" if item.withdrawn else ""
+        size = "" if item.bytes is None else f"{item.bytes:,}"
+        cells = item.generation, item.at, item.in_force_since, item.data_date, item.kept_as, size
+        click.echo(line_text(_ROW.format(*(cell or "-" for cell in cells), state).rstrip()))
 
 
 @command("prune", "Remove old generations from a store.")
 @options.store_object
-@options.keep(least=1, usual=KEEP)
-def prune(store: Path | None, keep: int) -> None:
-    """Remove all but the N last published generations of STORE, and print their ids.
+@options.keep()
+def prune(store: Path | None, keep: int | None, keep_for: str | None) -> None:
+    """Remove old generations of STORE, print their ids, and keep older ones as deltas.
 
     STORE is by default the user's store. The current generation is always kept, and
-    the previous one unless N is 1. An engine that uses a removed generation continues
-    to answer from it.
+    the previous one unless N is 1. The last two stay unpacked. With an N above 2 or with
+    --keep-for, older ones become deltas to their successor. An engine that uses a removed
+    generation continues to answer from it.
 
-    Example: geolookup prune /srv/geo --keep 3
+    Example: geolookup prune /srv/geo --keep-for 1y
     """
     exit_on_signals()
-    for generation in geolookup.prune(store, keep):
+    for generation in geolookup.prune(store, keep, keep_for=keep_for):
         click.echo(f"removed {generation}")

@@ -47,7 +47,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
     help="Do nothing if an update succeeded that began less than AGE ago, such as 20h, 7d or 2w.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the steps of the update, and change nothing.")
-@options.keep(least=1, usual=None, default=f"the recipe's, else {KEEP}")
+@options.keep(default=f"the recipe's, else {KEEP}")
 @max_memory
 @options.cache
 @key_options.signing_keys()
@@ -58,6 +58,7 @@ def update(
     store: Path | None,
     dry_run: bool,
     keep: int | None,
+    keep_for: str | None,
     trusted_keys: tuple[str, ...] | None,
     **source: Any,
 ) -> None:
@@ -89,7 +90,7 @@ def update(
 
     exit_on_signals()
     try:
-        request = request_of(recipe, target_of(store, keep, trusted_keys), **source)
+        request = request_of(recipe, target_of(store, keep, trusted_keys, keep_for), **source)
     except ValueError as error:  # such as an empty name of a recipe
         fail(_as_typed(str(error)))
     tell = _Lines()
@@ -116,6 +117,8 @@ def _report(done: UpdateResult, tell: _Lines) -> None:
         tell(_STATES[done.state].format(done))
     for generation in done.removed:
         tell(f"removed {generation}")
+    for generation in done.kept_as_deltas:
+        tell(f"kept as a delta {generation}")
     for problem in done.warnings:
         click.echo(f"geolookup: {problem}", err=True)
 

@@ -6,8 +6,9 @@ import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
@@ -15,6 +16,9 @@ from geolookup.store.pointer import Publication
 
 if TYPE_CHECKING:
     from geolookup.signing.keys import PrivateKey, SigningKeys
+
+
+_KeptAs = Literal["folder", "delta"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +29,50 @@ class Generation:
     at: str  # when it was last published, ISO 8601 in UTC
     current: bool  # whether engines answer from it
     withdrawn: bool  # whether a rollback withdrew it
+    in_force_since: str | None  # when it last became current, ISO 8601 in UTC
+    data_date: str | None  # of the oldest deciding source, ISO 8601
+    kept_as: _KeptAs
+    bytes: int | None  # of its files; None, as ``data_date``, if it is damaged
 
 
 def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]:
     """Return the generations of a store, by default the user's, the last published first.
 
     Each has ``generation`` (its id, 64 hexadecimal digits), ``at`` (when it was last published,
-    ISO 8601 in UTC), ``current`` and ``withdrawn``. Raises DatasetError without a store.
+    ISO 8601 in UTC), ``current`` and ``withdrawn``, ``in_force_since`` (when it last became
+    current), ``data_date`` (of the oldest deciding source; None if unknown), ``kept_as`` ("folder"
+    or "delta") and ``bytes``. Raises DatasetError without a store.
     """
     store = store_path(store)
     published = pointer.read_existing(store)
     current = pointer.not_withdrawn(published)[-1]
+    since = {change.generation: change.since for change in pointer.read_changes(store)}
     return [
-        Generation(entry.generation, entry.at, entry is current, entry.withdrawn)
+        Generation(
+            entry.generation,
+            entry.at,
+            entry is current,
+            entry.withdrawn,
+            since.get(entry.generation),
+            *_data(store, entry.generation),
+        )
         for entry in reversed(published)
     ]
+
+
+def _data(store: Path, generation: str) -> tuple[str | None, _KeptAs, int | None]:
+    """Return the date of the data, how a generation is kept, and its bytes."""
+    delta = Path(pointer.delta_of(store, generation))
+    is_delta = delta.is_file() and not Path(pointer.folder_of(store, generation)).is_dir()
+    try:
+        if not is_delta:
+            metadata = read_manifest(pointer.folder_of(store, generation)).metadata()
+            return metadata.age.date, "folder", metadata.bytes
+        from geolookup.history.kept_deltas import manifest_of  # imports Arrow: slow
+
+        return manifest_of(store, generation).metadata().age.date, "delta", delta.stat().st_size
+    except (DatasetError, FileNotFoundError):  # damaged, or removed meanwhile
+        return None, "delta" if is_delta else "folder", None
 
 
 def rollback(store: str | os.PathLike[str] | None = None, *, signing_keys: SigningKeys = ()) -> str:

@@ -54,7 +54,7 @@ def remove_rows(store: Path, kept: Collection[str]) -> None:
 
 
 def _neighbours(store: Path, kept: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield each two kept generations of which one was in force after the other."""
+    """Yield each two kept generations that were in force one after the other."""
     # A, B (removed), B, C, A: A and C, C and A.
     in_force = [change.generation for change in pointer.read_changes(store)]
     known = (generation for generation in in_force if generation in kept)

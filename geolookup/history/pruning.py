@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
@@ -57,7 +57,7 @@ def prune(
     DatasetError without a store, OutputError if it cannot be written.
     """
     pruned = prune_store(store_path(store), Retention.of(keep, keep_for))
-    _log(pruned.warnings)
+    log_warnings(pruned)
     return pruned.removed
 
 
@@ -67,12 +67,12 @@ def prune_after(store: Path, retention: Retention) -> PruneResult:
         pruned = prune_store(store, retention)
     except OutputError as error:
         pruned = PruneResult(warnings=[f"old generations are not all removed: {error}"])
-    _log(pruned.warnings)
     return pruned
 
 
-def _log(warnings: Iterable[str]) -> None:
-    for warning in warnings:
+def log_warnings(pruned: PruneResult) -> None:
+    """Write the failures to the log ``geolookup``."""
+    for warning in pruned.warnings:
         getLogger("geolookup").warning("%s", warning)
 
 

@@ -18,7 +18,7 @@ from geolookup.errors import DatasetError
 from geolookup.history import kept_deltas
 from geolookup.history.adding import add
 from geolookup.history.past import read_since
-from geolookup.history.pruning import prune_after
+from geolookup.history.pruning import log_warnings, prune_after
 from geolookup.integrity import VerifiedDataset
 from geolookup.store import pointer, resolve
 from geolookup.store.changing import store_path
@@ -67,10 +67,10 @@ def publish(
     is_pruned = keep is not None or keep_for is not None
     retention = Retention.of(keep, keep_for)
     generation = _publish(dataset, store, full, expect, begin)
-    if is_pruned:
-        prune_after(store, retention)
-    elif begin is not None:
-        prune_after(store, Retention.of_all(pointer.read(store)))
+    if begin is not None and not is_pruned:
+        retention = Retention.of_all(pointer.read(store))
+    if is_pruned or begin is not None:
+        log_warnings(prune_after(store, retention))
     return generation
 
 

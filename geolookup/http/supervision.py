@@ -199,7 +199,11 @@ def run_follower(url: str, settings: Settings) -> Iterator[None]:
 def _command(url: str, store: Path, settings: Settings) -> list[str]:
     polling = settings.polling
     options = ["--store", str(store), "--every", f"{polling.every:.3f}s"]
-    options += ["--keep", str(polling.keep), "--until-eof"]
+    options += ["--until-eof"]
+    if polling.keep is not None:
+        options += ["--keep", str(polling.keep)]
+    if polling.keep_for is not None:
+        options += ["--keep-for", str(polling.keep_for)]
     if polling.jitter is not None:
         options += ["--jitter", f"{polling.jitter:.3f}s"]
     if polling.limit_rate is not None:

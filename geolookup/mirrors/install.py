@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import cast
 
 from geolookup.archives.head import open_archive
-from geolookup.errors import DatasetError, MirrorError, OutputError
+from geolookup.errors import DatasetError, MirrorError
 from geolookup.filesystem import open_regular
 from geolookup.history.generations import make_current
-from geolookup.history.pruning import prune
+from geolookup.history.pruning import log_warnings, prune_after
 from geolookup.history.publishing import publish
 from geolookup.mirrors.index import INDEX, File, Index, read_index
 from geolookup.mirrors.polling import CURRENT, HELD, UPDATED, PollResult, Status, current_in
 from geolookup.mirrors.source import Source
 from geolookup.signing.statement import read_statement
 from geolookup.store import pointer
+from geolookup.store.retention import Retention
 from geolookup.store.trusted import name_in, trust_of
 
 _log = logging.getLogger("geolookup")
@@ -55,10 +56,7 @@ def publication_of(index: Index) -> str:
 
 def _prune(source: Source) -> None:
     """Remove old generations. The store is up to date already, so a failure is only logged."""
-    try:
-        prune(source.store, source.keep)
-    except OutputError as error:
-        _log.warning("old generations are not all removed: %s", error)
+    log_warnings(prune_after(source.store, Retention.of(source.keep, source.keep_for)))
 
 
 def _outcome(

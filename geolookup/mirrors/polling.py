@@ -39,13 +39,15 @@ class Polling:
 
     ``every`` is the interval in seconds. A random delay of up to ``jitter`` seconds follows each;
     None: a tenth of the interval. ``limit_rate`` is the maximum rate of a download in bytes
-    a second; None: no limit. ``keep`` is the number of generations to keep.
+    a second; None: no limit. ``keep`` is the number of generations to keep, ``keep_for`` the days,
+    or a text such as "1y", for which they are kept; both None: two generations.
     """
 
     every: float = 300.0
     jitter: float | None = None
     limit_rate: int | None = None
-    keep: int = pointer.KEEP
+    keep: int | None = None
+    keep_for: float | str | None = None
 
     def first(self) -> float:
         """Return the wait after the first poll that succeeded, anything up to the interval.

@@ -27,7 +27,6 @@ from geolookup.remote.address import Remote, location, without_secrets
 from geolookup.remote.cache import sha256_of
 from geolookup.remote.transfer import fetch
 from geolookup.signing.envelope import LARGEST_ENVELOPE
-from geolookup.store import pointer
 
 FOLDER = ".follow"
 _KINDS = "name a mirror by https://, s3:// or gs://, or a folder of this machine"
@@ -45,12 +44,13 @@ def is_mirror(name: str) -> bool:
 class Source:
     """The mirror at ``url``, the address of its folder or of its index, for one store.
 
-    ``keep`` and ``limit_rate`` have the meaning of ``Polling``.
+    The others have the meaning of ``Polling``.
     """
 
     url: str
     store: Path
-    keep: int = pointer.KEEP
+    keep: int | None = None
+    keep_for: float | str | None = None
     limit_rate: int | None = None
 
     @property

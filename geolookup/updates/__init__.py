@@ -31,6 +31,7 @@ def update(
     if_older: timedelta | float | str | None = None,
     dry_run: bool = False,
     keep: int | None = None,
+    keep_for: timedelta | float | str | None = None,
     max_memory: str | int | None = None,
     cache: str | os.PathLike[str] | None = None,
     signing_keys: SigningKeys = (),
@@ -47,9 +48,10 @@ def update(
     is published. A generation that a rollback withdrew is not published again.
 
     ``store`` None: the user's store. ``dry_run``: ask the servers for changes, and change nothing.
-    ``keep`` is the number of generations to keep, the last published; None: as the recipe says,
-    else 2. ``trusted_keys``: files of public keys, or keys, for a store that trusts no key yet.
-    Another update of the same store is waited for.
+    ``keep`` is the number of generations to keep, the last published, or ``keep_for`` ("1y") keeps
+    those in force within that time; see ``prune``. Both None: as the recipe says, else two.
+    ``trusted_keys``: files of public keys, or keys, for a store that trusts no key yet. Another
+    update of the same store is waited for.
 
     For recipes only: ``if_older`` (a timedelta, a number of days, or "7d", "2w") does nothing if an
     update succeeded less than that ago. ``max_memory`` is as for ``build``. ``cache`` is the
@@ -66,7 +68,7 @@ def update(
     malformed option or address, and for an option of another kind of update. The store then does
     not change. A failure after the publication is only a warning, in ``warnings`` of the result.
     """
-    target = target_of(store, keep, trusted_keys)
+    target = target_of(store, keep, trusted_keys, keep_for)
     request = request_of(
         recipe,
         target,

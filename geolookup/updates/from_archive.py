@@ -9,7 +9,7 @@ from geolookup.archives.head import Head, open_archive
 from geolookup.history.publishing import publish
 from geolookup.progress import Progress
 from geolookup.store import pointer
-from geolookup.updates.in_store import State, Target, UpdateResult, current_of
+from geolookup.updates.in_store import State, Target, UpdateResult, current_of, result_of
 from geolookup.updates.sources import Tell
 
 
@@ -45,9 +45,9 @@ class FromArchive:
         self.target.trust()
         with progress.stage("publishing"):
             publish(self.archive, store, expect=generation)
-        removed, warnings = self.target.prune(pointer.KEEP)
+        pruned = self.target.prune()
         state: State = "current" if generation == before else "updated"
-        return UpdateResult(state, str(store), generation, removed, warnings)
+        return result_of(state, store, generation, pruned)
 
     def _head(self) -> Head:
         with open_archive(self.archive) as (head, _):

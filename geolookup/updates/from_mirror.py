@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from geolookup.errors import DatasetError, MirrorError, UpdateError
 from geolookup.progress import Progress
-from geolookup.store import pointer
 from geolookup.updates.in_store import State, Target, UpdateResult, current_of
 from geolookup.updates.sources import Tell
 
@@ -66,5 +65,5 @@ class FromMirror:
     def _source(self) -> Source:
         from geolookup.mirrors.source import Source
 
-        keep = self.target.keep or pointer.KEEP
-        return Source(self.url, self.target.store, keep, self.limit_rate)
+        target = self.target
+        return Source(self.url, target.store, target.keep, target.keep_for, self.limit_rate)

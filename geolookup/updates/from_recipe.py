@@ -25,6 +25,7 @@ from geolookup.errors import (
 from geolookup.filesystem import atomic
 from geolookup.history.adding import add
 from geolookup.history.kept_deltas import manifest_of
+from geolookup.history.pruning import PruneResult
 from geolookup.history.unpacked import unpacked
 from geolookup.integrity import VerifiedDataset
 from geolookup.progress import Progress
@@ -46,6 +47,7 @@ from geolookup.updates.in_store import (
     current_of,
     has_succeeded_within,
     record_success,
+    result_of,
     updating,
 )
 
@@ -138,21 +140,21 @@ class FromRecipe:
                 current = _Current.of(self.store)
             replaced = self._other_dataset(current.dataset)
             state = self._publish(dataset, current.dataset, progress)
-            removed, unfinished = self._tidy(staging, began)
-        warnings = (*current.warnings, *replaced, *unfinished)
-        return UpdateResult(state, str(self.store), current_of(self.store), removed, warnings)
+            pruned = self._tidy(staging, began)
+        pruned.warnings[:0] = [*current.warnings, *replaced]
+        return result_of(state, self.store, current_of(self.store), pruned)
 
-    def _tidy(self, staging: Path, began: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Prune, and record the success; return the removed generations, and the failures.
+    def _tidy(self, staging: Path, began: datetime) -> PruneResult:
+        """Prune, and record the success.
 
         Both happen after publication, so a failure is only a warning.
         """
-        removed, unfinished = self.target.prune(self.recipe.update.keep)
+        pruned = self.target.prune(self.recipe.update.retention)
         try:
             record_success(self.store, staging, self.recipe.name, began)
         except OutputError as error:
-            unfinished += (f"--if-older will not know of this update: {error}",)
-        return removed, unfinished
+            pruned.warnings.append(f"--if-older will not know of this update: {error}")
+        return pruned
 
     def _is_recent(self) -> bool:
         if self.if_older is None or current_of(self.store) is None:

@@ -23,15 +23,15 @@ from pathlib import Path
 from typing import Literal
 
 from geolookup.contract.gregorian import read_timestamp, timestamp
-from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
 from geolookup.filesystem.ownership import create
-from geolookup.history.pruning import prune
+from geolookup.history.pruning import PruneResult, prune_after
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 from geolookup.store import pointer
 from geolookup.store.changing import changing, check_parent, check_store, store_path
+from geolookup.store.retention import Retention
 from geolookup.store.trusted import trust_first
 
 _LOCK, _STAGING, _CHECKED = ".update.lock", ".update", "update.json"
@@ -51,7 +51,16 @@ class UpdateResult:
     store: str
     generation: str | None
     removed: tuple[str, ...] = ()  # generations that were pruned
+    kept_as_deltas: tuple[str, ...] = ()  # generations that became deltas
     warnings: tuple[str, ...] = ()  # failures after the publication, a line each
+
+
+def result_of(
+    state: State, store: Path, generation: str | None, pruned: PruneResult
+) -> UpdateResult:
+    """Return the outcome of an update, after the store was pruned."""
+    removed, packed, warnings = map(tuple, (pruned.removed, pruned.packed, pruned.warnings))
+    return UpdateResult(state, str(store), generation, removed, packed, warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +68,13 @@ class Target:
     """The store that an update publishes into.
 
     ``trusted_keys`` are for a store that trusts no key yet. ``keep`` is the number of generations
-    to keep; None: the default of the request.
+    to keep, or ``keep_for`` a number of days; both None: the default of the request.
     """
 
     store: Path
     trusted_keys: tuple[PublicKey, ...] = ()
     keep: int | None = None
+    keep_for: float | None = None
 
     def check(self) -> None:
         """Raise OutputError if the store cannot be written or created."""
@@ -77,30 +87,25 @@ class Target:
         """Let the store trust the keys; raises the errors of ``trust_first``."""
         trust_first(self.store, self.trusted_keys)
 
-    def prune(self, keep: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Remove old generations; return their ids, and a line if that failed.
-
-        The update has succeeded already, so a failure is only a warning.
-        """
-        try:
-            return tuple(prune(self.store, self.keep or keep)), ()
-        except OutputError as error:
-            return (), (f"old generations are not all removed: {error}",)
+    def prune(self, default: Retention | None = None) -> PruneResult:
+        """Prune the store. The update has succeeded already, so a failure is only a warning."""
+        return prune_after(self.store, Retention.of(self.keep, self.keep_for, default))
 
 
 def target_of(
     store: str | os.PathLike[str] | None,
     keep: int | None = None,
     trusted_keys: TrustedKeys | None = None,
+    keep_for: timedelta | float | str | None = None,
 ) -> Target:
     """Return the target that the arguments of an update name; ``store`` None: the user's store.
 
-    Raises OutputError if the home folder is unknown, KeyFileError for a bad key, ValueError for an
-    empty sequence of keys or a ``keep`` below 1.
+    Raises OutputError if the home folder is unknown, KeyFileError for a bad key, ValueError or
+    TypeError for an empty sequence of keys, and for a malformed ``keep`` or ``keep_for``.
     """
-    if keep is not None and keep < 1:
-        raise ValueError(f"keep is {keep}; it is a number of generations, 1 or more")
-    return Target(store_path(store), read_trusted_keys(trusted_keys), keep)
+    span = Retention.of(keep, keep_for).keep_for
+    days = None if span is None else span / timedelta(days=1)
+    return Target(store_path(store), read_trusted_keys(trusted_keys), keep, days)
 
 
 def current_of(store: Path) -> str | None:

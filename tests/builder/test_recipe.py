@@ -13,6 +13,7 @@ from geolookup_builder.sources import FORMATS, auto
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
 from geolookup.filesystem.cache_folder import default_folder
+from geolookup.store.retention import Retention
 from tests.builder.building import ENRICH_ALL, STATIONS, enriched, fails, recipe
 from tests.skips import needs
 
@@ -61,8 +62,10 @@ def test_what_a_recipe_means(tmp_path: Path) -> None:
     assert [source.name for source in recipe.sources] == ["a.csv", "b*.csv"]
     assert loaded(tmp_path, GOOD).update == Update()
     stated = '[update]\nfail_if = ["country_moved > 2%", "km_p99 > 500"]\nkeep = 5\n'
-    update = Update(("country_moved > 2%", "km_p99 > 500"), 5)
+    update = Update(("country_moved > 2%", "km_p99 > 500"), Retention(5))
     assert loaded(tmp_path, GOOD + stated).update == update
+    year = loaded(tmp_path, GOOD + '[update]\nkeep_for = "1y"\n').update.retention
+    assert year == Retention.of(keep_for="1y")
 
 
 NO_SOURCE = (
@@ -112,6 +115,8 @@ WRONG = {
     'tables = 5\n[dataset]\nname = "d"\n' + GOOD[21:]: "no [tables] table; add [tables]",
     GOOD + "[update]\nkep = 3": "unknown key update.kep; did you mean 'keep'?",
     GOOD + "[update]\nkeep = 0": "update.keep is not a number of generations, 1 or more; write",
+    GOOD + '[update]\nkeep_for = "March"': "update.keep_for is not a time such as 52w; write",
+    GOOD + '[update]\nkeep = 2\nkeep_for = "1y"': "update.keep_for is beside keep; remove one",
     GOOD + "[update]\nkeep = true": "update.keep is not a number of generations, 1 or more; write",
     GOOD + "[update]\nfail_if = 'x > 1'": "update.fail_if is not a list of texts; write fail_if",
     GOOD + "[update]\nfail_if = ['country_moved']": "update.fail_if: malformed gate",

@@ -175,6 +175,7 @@ TWO_MEANINGS = {
     "follow": "a file grows, as with tail -f; a mirror publishes",
     "name": "an account; an object of a firewall",
     "output": "FILE, DIR or PATH names what the command can write",
+    "since": "prefixes of an earlier dataset are left out; a dataset of the past",
     "within": "a list is in one network; a part of a dataset can be in several",
 }
 

@@ -38,8 +38,10 @@ def test_publish_roll_back_list_and_prune(tmp_path: Path, datasets: list[Path]) 
     assert run("rollback", str(store)).stdout == f"generation {ids[1]}\n"
     assert town(store) == "Town 1"
 
-    listed = run("generations", str(store)).stdout.splitlines()
-    states = [re.fullmatch(r"([0-9a-f]{64})  \S{20}(?:  (\w+))?", line) for line in listed]
+    titles, *listed = run("generations", str(store)).stdout.splitlines()
+    assert titles.split("  ")[0] == "generation"
+    line = r"([0-9a-f]{64})  \S{20}  \S{20}  2026-11-20  folder +[\d,]+(?:  (\w+))?"
+    states = [re.fullmatch(line, item) for item in listed]
     assert [state.groups() for state in states if state] == [
         (ids[2], "withdrawn"),
         (ids[1], "current"),
@@ -65,7 +67,7 @@ def test_the_users_store_is_the_default(
     ]
     monkeypatch.setenv("GEOLOOKUP_STORE", folder)
     monkeypatch.setenv("GEOLOOKUP_DATASET", "")
-    assert run("generations").stdout.split()[0] == ids[1]
+    assert run("generations").stdout.splitlines()[1].startswith(ids[1])
     assert run("rollback").stdout == f"generation {ids[0]}\n"
     assert run("prune", "--keep", "1").returncode == 0
     current = run("info").stdout.splitlines()[0]
@@ -75,6 +77,36 @@ def test_the_users_store_is_the_default(
     assert (age["date"], age["source"], age["undated"]) == ("2026-11-20", "a.csv", [])
     (line,) = re.findall(r"^age         (-?\d+) days? \(a\.csv, 2026-11-20\)$", text, re.MULTILINE)
     assert int(line) - age["days"] in (-1, 0)  # midnight may be between the two
+
+
+def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> None:
+    store = str(tmp_path / "store")
+    days = ("2026-03-01", "2026-03-15", "2026-03-08")
+    ids = [
+        run("publish", str(dataset), "--store", store, "--since", day).stdout.split()[1]
+        for dataset, day in zip(datasets, days, strict=True)
+    ]
+    described = json.loads(run("generations", store, "--json").stdout)
+    assert [item["generation"] for item in described] == [ids[1], ids[2], ids[0]]
+    assert [item["current"] for item in described] == [True, False, False]
+    assert [item["kept_as"] for item in described] == ["folder", "folder", "delta"]
+    since = [item["in_force_since"] for item in described]
+    assert since == [f"{day}T00:00:00Z" for day in (days[1], days[2], days[0])]
+    assert [item["data_date"] for item in described] == ["2026-11-20"] * 3
+    assert all(0 < item["bytes"] < 100_000 for item in described)
+    assert run("prune", store, "--keep-for", "100y").stdout == ""
+    assert run("prune", store, "--keep-for", "1h").stdout == f"removed {ids[0]}\n"
+    again = ("publish", str(datasets[0]), "--store", store)
+    for options in (
+        ("--keep", "3", "--keep-for", "1y"),
+        ("--keep-for", "1y", "--keep", "3"),
+        ("--keep-for", "March"),
+    ):
+        assert refused("prune", store, *options)
+        assert refused(*again, *options)
+    for day in ("2999-01-01", "March"):
+        assert refused(*again, "--since", day)
+    assert len(run("generations", store).stdout.splitlines()) == 3
 
 
 def test_a_dataset_is_not_a_store(datasets: list[Path]) -> None:

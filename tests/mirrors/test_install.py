@@ -198,7 +198,13 @@ def test_the_follower_asks_and_takes_the_answer(
     asked = fake.stdin.getvalue()
     assert asked.endswith("\n")
     assert json.loads(asked) == {
-        "source": {"url": "https://x/", "store": str(tmp_path), "keep": 3, "limit_rate": None},
+        "source": {
+            "url": "https://x/",
+            "store": str(tmp_path),
+            "keep": 3,
+            "keep_for": None,
+            "limit_rate": None,
+        },
         "index": str(tmp_path / "index.json"),
         "before": asdict(BEFORE),
     }

@@ -18,6 +18,7 @@ from geolookup import DatasetError, GeoLookupError, publish
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import MirrorError, OutputError
 from geolookup.filesystem.locks import hold_lock
+from geolookup.history import pruning
 from geolookup.history.generations import generations, rollback
 from geolookup.history.pruning import prune
 from geolookup.mirrors import install
@@ -26,6 +27,7 @@ from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX, File
 from geolookup.mirrors.source import Source
 from geolookup.store import pointer
+from geolookup.store.retention import Retention
 from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
 from tests.remote.serving import Handler, cut, file, status
 from tests.remote.test_headers import BAD_TAGS
@@ -165,10 +167,10 @@ def test_old_generations_that_cannot_be_removed(
 ) -> None:
     """The store is up to date then: the poll has not failed."""
 
-    def refuse(_store: Path, _keep: int) -> None:
+    def refuse(_store: Path, _retention: Retention) -> None:
         raise OutputError(followed.store, "in use", "close it")
 
-    monkeypatch.setattr(install, "prune", refuse)
+    monkeypatch.setattr(pruning, "prune_store", refuse)
     wanted = followed.publish(2)
     assert followed.poll().state == "updated"
     assert (followed.current, followed.state["failures"]) == (wanted, 0)

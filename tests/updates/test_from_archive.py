@@ -61,7 +61,7 @@ def test_old_generations_that_stay_are_a_warning(
     def fail(*_: object) -> None:
         raise OutputError(store, "busy", "wait")
 
-    monkeypatch.setattr("geolookup.updates.in_store.prune", fail)
+    monkeypatch.setattr("geolookup.history.pruning.prune_store", fail)
     done = geolookup.update(archive)
     (warning,) = done.warnings
     assert warning.startswith("old generations are not all removed: ")

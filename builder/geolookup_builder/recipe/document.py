@@ -23,6 +23,7 @@ from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
 from geolookup.store.pointer import KEEP
+from geolookup.store.retention import Retention
 from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import RowRules
 from geolookup_builder.recipe.field_names import source_columns
@@ -92,10 +93,10 @@ class Enrich:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """``[update]``: gates of an update, and the number of generations that it keeps."""
+    """``[update]``: gates of an update, and the generations that it keeps."""
 
     fail_if: tuple[str, ...] = ()
-    keep: int = KEEP
+    retention: Retention = field(default_factory=Retention)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,13 +299,23 @@ def _kilometres(weather: Table) -> float:
 
 
 def _update(document: Table, schema: Schema) -> Update:
-    table = document.table("update", "fail_if", "keep")
-    keep = table.values.get("keep", KEEP)
-    if not isinstance(keep, int) or isinstance(keep, bool) or keep < 1:
-        table.refuse("keep", "is not a number of generations, 1 or more", f"write keep = {KEEP}")
+    table = document.table("update", "fail_if", "keep", "keep_for")
+    retention = _retention(table)
     if "fail_if" not in table:
-        return Update((), keep)
+        return Update((), retention)
     from geolookup.comparison.gates import diff_metrics
 
     metrics = diff_metrics(field.path for field in schema.own)
-    return Update(table.gates("fail_if", metrics), keep)
+    return Update(table.gates("fail_if", metrics), retention)
+
+
+def _retention(table: Table) -> Retention:
+    keep, keep_for = (table.values.get(key) for key in ("keep", "keep_for"))
+    if keep is not None and keep_for is not None:
+        table.refuse("keep_for", "is beside keep", "remove one of the two")
+    if keep is not None and (type(keep) is not int or keep < 1):
+        table.refuse("keep", "is not a number of generations, 1 or more", f"write keep = {KEEP}")
+    try:
+        return Retention.of(keep, keep_for)
+    except (ValueError, TypeError):
+        table.refuse("keep_for", "is not a time such as 52w", 'write keep_for = "1y"')
