@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,6 +17,15 @@ _TITLES = ("generation", "published", "in force since", "data", "kept as", "byte
 _HEADER = _ROW.format(*_TITLES)
 
 
+def _read_since(_context: object, _option: object, value: str | None) -> str | None:
+    from geolookup.history.past import read_since
+
+    try:
+        return value if value is None else read_since(value)
+    except ValueError as error:
+        fail(f"--since: {error}")
+
+
 @command("publish", "Make a dataset the current one of a store.")
 @options.dataset_object
 @options.store
@@ -28,9 +36,11 @@ _HEADER = _ROW.format(*_TITLES)
     help="Archive of the whole dataset; published if the delta cannot be applied.",
 )
 @click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
-@options.instant_option(
+@click.option(
     "--since",
-    "Put DATASET into the past: it was in force from DATE until the next generation.",
+    metavar="DATE",
+    callback=_read_since,
+    help="Put DATASET into the past: it was in force from DATE until the next generation.",
 )
 @options.keep(default="all")
 def publish(
@@ -38,6 +48,7 @@ def publish(
     store: Path | None,
     full: Path | None,
     expect: str | None,
+    since: str | None,
     keep: int | None,
     keep_for: str | None,
 ) -> None:
@@ -57,9 +68,6 @@ def publish(
     Example: geolookup publish mydata --store /srv/geo
     """
     exit_on_signals()
-    since = options.instant_of("since")
-    if since is not None and since > time.time():
-        fail("--since is in the future; name a date of the past")
     generation = geolookup.publish(
         dataset, store, full=full, expect=expect, since=since, keep=keep, keep_for=keep_for
     )

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from geolookup.contract.gregorian import timestamp
-from geolookup.store.in_force import AsOf, read_instant
+from geolookup.store.in_force import EXAMPLE, AsOf, read_instant
 from geolookup.store.pointer import Change, Publication, not_withdrawn
 
 
@@ -19,9 +19,9 @@ def read_since(since: AsOf) -> str:
     try:
         text = timestamp(datetime.fromtimestamp(read_instant(since), UTC))
     except (OverflowError, OSError):
-        raise ValueError(f"since is {since!r}; write a date such as 2026-03-01") from None
+        raise ValueError(f"{since!r} is not an instant; {EXAMPLE}") from None
     if text > timestamp():
-        raise ValueError(f"since is {text}, in the future; name a date of the past")
+        raise ValueError(f"{text} is in the future; name a date of the past")
     return text
 
 
