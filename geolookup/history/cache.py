@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from pathlib import Path
 
 from geolookup.errors import SettingsError
@@ -53,7 +54,11 @@ def _bytes(folder: Path) -> int:
 
 
 def _remove(path: Path) -> None:
-    """Rename a generation, then remove it: a reader finds it whole or not at all."""
+    """Rename a generation, then remove it: a reader finds it whole or not at all.
+
+    Windows refuses to rename one that is open: it stays.
+    """
     aside = temporary_name(path)
-    path.rename(aside)
+    with suppress(PermissionError):
+        path.rename(aside)
     shutil.rmtree(aside, ignore_errors=True)

@@ -22,6 +22,7 @@ from geolookup.archives.head import Header, open_archive
 from geolookup.archives.members import AGAIN
 from geolookup.archives.unpack import check_stated
 from geolookup.dataset.checksums import wrong_files
+from geolookup.dataset.files import Dataset
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
@@ -35,20 +36,23 @@ from geolookup.store import pointer
 _RESTORE = "restore it from a backup, or 'geolookup publish --since DATE' the dataset again"
 
 
-def unpack_into_cache(store: str | os.PathLike[str], generation: str, target: Path) -> None:
-    """Unpack a generation of a store into a folder of the cache; one process at a time does so.
+def unpack_into_cache(store: str | os.PathLike[str], generation: str, target: Path) -> Dataset:
+    """Unpack a generation of a store into a folder of the cache, and open it.
 
+    One process at a time does so, and none removes the folder before it is open.
     Raises DatasetError if a delta is missing or damaged, or the generation that the first one
     needs; OutputError if the cache cannot be written.
     """
     with _cache_errors(target.parent), atomic.output_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         with hold_lock(target.parent / "lock"):
-            if open_cached(target, generation) is None:  # another process may have unpacked it
-                base, deltas = _chain(store, generation)
-                make_room(target.parent, _bytes_of(deltas[-1]), {base.name, target.name})
-                with atomic.staged_folder(target, FOLDER_MODE) as fresh:
-                    _walk(base, deltas, fresh)
+            if dataset := open_cached(target, generation):  # another process has unpacked it
+                return dataset
+            base, deltas = _chain(store, generation)
+            make_room(target.parent, _bytes_of(deltas[-1]), {base.name, target.name})
+            with atomic.staged_folder(target, FOLDER_MODE) as fresh:
+                _walk(base, deltas, fresh)
+            return Dataset(target)
 
 
 @contextmanager

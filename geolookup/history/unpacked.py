@@ -64,8 +64,7 @@ def _is_settled(store: str | os.PathLike[str], generation: str) -> bool:
 def _made(store: str | os.PathLike[str], generation: str, cached: Path) -> Dataset:
     from geolookup.history.chain import unpack_into_cache  # imports Arrow: slow
 
-    unpack_into_cache(store, generation, cached)
-    return Dataset(cached)
+    return unpack_into_cache(store, generation, cached)
 
 
 def cached_folder(store: str | os.PathLike[str], generation: str) -> Path:

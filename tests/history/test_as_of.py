@@ -10,6 +10,8 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import geolookup
 from geolookup import publish
@@ -31,6 +33,12 @@ def reopened(pickled: bytes) -> geolookup.Engine:
     engine = pickle.loads(pickled)  # noqa: S301 - ours
     assert isinstance(engine, geolookup.Engine)
     return engine
+
+
+@pytest.fixture(scope="module")
+def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose periods a test may change."""
+    return past_store(tmp_path_factory.mktemp("periods") / "store")
 
 
 @pytest.fixture
@@ -66,6 +74,27 @@ def test_a_rollback_was_in_force_too(store: Path) -> None:
     set_periods(store, (0, DATES[0]), (1, DATES[1]), (0, DATES[2]), (3, DATES[3]), (4, DATES[4]))
     # Number 2 has no publication of its own here: it is never the answer.
     assert [number(geolookup.open(store, as_of=day)) for day in MID_MONTH] == [0, 1, 0, 3, 4]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the cache stays
+@given(
+    numbers=st.lists(st.integers(0, 4), min_size=1, max_size=6),
+    days=st.lists(st.integers(0, 400), min_size=6, max_size=6, unique=True).map(sorted),
+    asked=st.integers(0, 420),
+)
+def test_any_history_beside_the_plain_rule(
+    numbers: list[int], days: list[int], asked: int, shared_store: Path
+) -> None:
+    dates = [date(2026, 1, 1) + timedelta(day) for day in days]
+    set_periods(shared_store, *((of, str(day)) for of, day in zip(numbers, dates, strict=False)))
+    instant = date(2026, 1, 1) + timedelta(asked)
+    in_force = [of for of, day in zip(numbers, dates, strict=False) if day <= instant]
+    if in_force:
+        with geolookup.open(shared_store, as_of=instant) as engine:
+            assert answers(engine) == answers_of(shared(in_force[-1]))
+    else:
+        with pytest.raises(DatasetError, match="no generation was in force"):
+            geolookup.open(shared_store, as_of=instant)
 
 
 @pytest.mark.parametrize("kernel", ["compiled", "python"])
