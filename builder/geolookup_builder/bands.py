@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -20,6 +21,16 @@ from geolookup_builder.spill import Spill
 #: At least every 512th address is in a sample: a page of a column has 512 or 1024.
 _STRIDE = 512
 _SAMPLES_PER_BAND = 64
+
+
+#: Bytes that the work on a row and on an interval takes at most, by family, without its layers.
+_WORK = MappingProxyType({4: (120, 60), 6: (220, 90)})
+
+
+def work(family: int, layers: int) -> tuple[int, int]:
+    """Return the bytes that the work on a row, and on an interval of a partition, takes."""
+    row, interval = _WORK[family]
+    return row + 8 * layers, interval + 8 * layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +127,15 @@ def underlay_bands(
         spill.release_pages()
     spill.remove(*base.columns())
     return files.finish()
+
+
+def underlay_partition(base: LayerPartition, below: LayerPartition, spill: Spill) -> LayerPartition:
+    """Fill the layers that are unknown in ``base`` from another partition, in bands that fit."""
+    family, layers = base.starts.family, len(base.numbers)
+    weight = work(family, layers)[1]
+    weighted = [(base.starts, weight), (below.starts, weight)]
+    of_family = bands(family, weighted, spill.budget.band)
+    return underlay_bands(base, of_family, lambda band: band.crop(below), spill)
 
 
 class PartitionFiles:

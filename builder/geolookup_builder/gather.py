@@ -162,6 +162,7 @@ class SourceRows:
         """Write the rows in memory as sorted runs."""
         if self.in_memory:
             raise self._spill.too_large(self._recipe, f"{self.in_memory} needs all rows in memory")
+        self._spill.check_space(self.nbytes)
         renumber = {
             layer: values.merge_equal(self._marks[layer]) for layer, values in self._layers.items()
         }

@@ -54,7 +54,7 @@ class MemoryBudget:
 
 def available() -> int:
     """Return the bytes that the system and the control groups of this process leave."""
-    return min((_UNKNOWN, *_of_system(), *_of_groups(Path("/proc/self/cgroup"))))
+    return min((_UNKNOWN, *_of_system(), *of_groups(Path("/proc/self/cgroup"))))
 
 
 def _of_system() -> Iterator[int]:
@@ -67,7 +67,7 @@ def _of_system() -> Iterator[int]:
         yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _of_groups(groups: Path, root: Path = Path("/sys/fs/cgroup")) -> Iterator[int]:
+def of_groups(groups: Path, root: Path = Path("/sys/fs/cgroup")) -> Iterator[int]:
     """Yield what each control group around this process leaves.
 
     A line of ``groups`` is number:controllers:path, in version 2 "0::/path". A container may see

@@ -14,6 +14,7 @@ from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
 from geolookup.signing.keys import PrivateKey
 from geolookup_builder import expected_rows
+from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.columns import IN_MEMORY
 from geolookup_builder.datasets import layers
@@ -24,7 +25,7 @@ from geolookup_builder.enrichment import Finder
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.layers import nothing, underlay
+from geolookup_builder.layers import nothing
 from geolookup_builder.memory import release
 from geolookup_builder.previous_dataset import NO_PREVIOUS, open_previous
 from geolookup_builder.recipe.document import Recipe, SourceSpec
@@ -104,7 +105,9 @@ class OverlaidSources:
         if source is not None:
             with self.progress.stage(f"restricting {spec.name}"):
                 for family, layers in source.finish(self.report.warnings).items():
-                    self.partitions[family] = underlay(self.partitions[family], layers)
+                    self.partitions[family] = underlay_partition(
+                        self.partitions[family], layers, self.spill
+                    )
         self._check_some(spec, self.report.sources[before:])
         rows = sum(table.used for table in self.report.sources[before:])
         self._check_drop(spec, rows)
@@ -150,7 +153,9 @@ class OverlaidSources:
         with self.progress.stage(f"reading {dataset.name}"):
             partitions = layers.partitions(dataset, self.layers, spec.fields)
             for family, partition in partitions.items():
-                self.partitions[family] = underlay(self.partitions[family], partition)
+                self.partitions[family] = underlay_partition(
+                    self.partitions[family], partition, self.spill
+                )
 
     def _check_some(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
         """Compare the rows of a source with the demands of its recipe."""

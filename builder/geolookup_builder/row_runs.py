@@ -11,22 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64, Addresses, concat, empty
-from geolookup_builder.bands import Band, bands
+from geolookup_builder.bands import Band, bands, work
 from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Ranges, may_decide_beyond
 from geolookup_builder.folding import mapped_keys
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.spill import Spill
 
-#: Bytes that the work on a row and on an interval below it takes at most, by family.
-_WORK = MappingProxyType({4: (120, 60), 6: (220, 90)})
 #: Returns the final number of each number of a layer.
 Renumber = Callable[[Codes], Codes]
 
@@ -144,7 +141,7 @@ class RowBands:
 
     def work(self, base: Addresses | None) -> int:
         """Return the bytes that the work on all rows takes, above a partition of these starts."""
-        per_row, per_interval = self._work
+        per_row, per_interval = work(self.family, len(self.layers))
         return per_row * sum(map(len, self._stores)) + per_interval * (
             0 if base is None else len(base)
         )
@@ -153,15 +150,10 @@ class RowBands:
         """Divide the rows, all in files, into bands whose work takes at most so many bytes."""
         self._runs = [*chain.from_iterable(store.runs for store in self._stores)]
         self._begins = [0] * len(self._runs)
-        per_row, per_interval = self._work
+        per_row, per_interval = work(self.family, len(self.layers))
         weighted = [(run.ranges.first, per_row) for run in self._runs]
         weighted += [] if base is None else [(base, per_interval)]
         self.bands = bands(self.family, weighted, most)
-
-    @property
-    def _work(self) -> tuple[int, int]:
-        row, interval = _WORK[self.family]
-        return row + 8 * len(self.layers), interval + 8 * len(self.layers)
 
     def take(self, band: Band) -> GatheredRows:
         """Return the rows of a band, in row order."""

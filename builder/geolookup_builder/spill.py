@@ -14,13 +14,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from geolookup.errors import BuildError, OutputError
-from geolookup.filesystem import atomic
 from geolookup.filesystem.limits import check_space
 from geolookup.filesystem.locks import claim, sweep, temporary_name
 from geolookup_builder.memory import MemoryBudget
@@ -38,10 +38,16 @@ class Spill:
         self._output = output or Path(tempfile.gettempdir()) / "build"
         self._folder: Path | None = None
         self._opened, self._numbers = ExitStack(), count()
+        self._lock = Lock()  # families are written in a thread each
+        self._written = 0  # bytes of all files
+        self._writing = set[BinaryIO]()
         self._maps: dict[int, tuple[mmap.mmap, Path]] = {}  # by the address of the bytes
 
     def close(self) -> None:
         """Remove the folder. Mapped columns stay valid."""
+        for file in self._writing:
+            with suppress(OSError):  # of a full disk
+                file.close()
         self._maps.clear()
         self._opened.close()
 
@@ -68,16 +74,36 @@ class Spill:
         """Return a new column, without a file as long as all its values are 0."""
         return ColumnFile(self, np.dtype(kind))
 
-    def new_path(self) -> Path:
-        """Return the path of a new file; the first one creates the folder."""
-        if self._folder is None:
-            sweep(self._output.parent)
-            folder = temporary_name(self._output)
-            self._opened.callback(shutil.rmtree, folder, ignore_errors=True)
-            with atomic.output_errors(self._output):
+    def create(self) -> tuple[Path, BinaryIO]:
+        """Return a new file; the first one creates the folder."""
+        with self._lock, self.errors():
+            if self._folder is None:
+                sweep(self._output.parent)
+                folder = temporary_name(self._output)
+                self._opened.callback(shutil.rmtree, folder, ignore_errors=True)
                 self._opened.enter_context(claim(folder, partial(folder.mkdir, 0o700)))
-            self._folder = folder
-        return self._folder / str(next(self._numbers))
+                self._folder = folder
+            path = self._folder / str(next(self._numbers))
+            file = path.open("wb")
+            self._writing.add(file)
+            return path, file
+
+    def write(self, file: BinaryIO, values: _Array) -> None:
+        """Append values to a file."""
+        with self.errors():
+            file.write(np.ascontiguousarray(values).data)
+        self._written += values.nbytes
+
+    def finish(self, path: Path, file: BinaryIO, dtype: np.dtype[Any]) -> _Array:
+        """Close a file, and return its values, mapped read-only."""
+        with self.errors():
+            file.close()
+            self._writing.discard(file)
+            with path.open("rb") as written:
+                mapped = mmap.mmap(written.fileno(), 0, access=mmap.ACCESS_READ)
+        values = np.frombuffer(mapped, dtype)
+        self._maps[values.ctypes.data] = mapped, path
+        return values
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -85,20 +111,11 @@ class Spill:
         try:
             yield
         except OSError as error:
-            problem = f"ranges beyond max_memory cannot be written ({error.strerror or error})"
+            problem = (
+                f"ranges beyond max_memory need over {self._written:,} bytes beside it"
+                f" ({error.strerror or error})"
+            )
             raise OutputError(self._output, problem, "free space, or raise max_memory") from error
-
-    def map(self, path: Path, dtype: np.dtype[Any]) -> _Array:
-        """Return the values of a file, mapped read-only."""
-        with self.errors(), path.open("rb") as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        values = np.frombuffer(mapped, dtype)
-        self._maps[values.ctypes.data] = mapped, path
-        return values
-
-    def is_mapped(self, values: _Array) -> bool:
-        """Return whether an array, from its first value on, is a mapped column."""
-        return values.ctypes.data in self._maps
 
     def remove(self, *columns: _Array) -> None:
         """Remove the files of columns; a mapped column stays valid."""
@@ -120,8 +137,7 @@ class ColumnFile:
 
     def __init__(self, spill: Spill, dtype: np.dtype[Any]) -> None:
         self._spill, self._dtype = spill, dtype
-        self._path: Path | None = None
-        self._file: BinaryIO | None = None
+        self._file: tuple[Path, BinaryIO] | None = None
         self._zeros = 0
 
     @property
@@ -135,22 +151,14 @@ class ColumnFile:
             if not values.any():
                 self._zeros += len(values)
                 return
-            self._path = self._spill.new_path()
-            with self._spill.errors():
-                self._file = self._path.open("wb")
+            self._file = self._spill.create()
             for begin in range(0, self._zeros, _CHUNK):
-                self._write(np.zeros(min(_CHUNK, self._zeros - begin), self._dtype))
-        self._write(values)
+                zeros = np.zeros(min(_CHUNK, self._zeros - begin), self._dtype)
+                self._spill.write(self._file[1], zeros)
+        self._spill.write(self._file[1], values)
 
     def finish(self) -> _Array:
         """Return the values, read-only; without a file they take no memory."""
-        if self._file is None or self._path is None:
+        if self._file is None:
             return np.broadcast_to(self._dtype.type(0), self._zeros)
-        with self._spill.errors():
-            self._file.close()
-        return self._spill.map(self._path, self._dtype)
-
-    def _write(self, values: _Array) -> None:
-        if self._file is not None and len(values):
-            with self._spill.errors():
-                self._file.write(np.ascontiguousarray(values).data)
+        return self._spill.finish(*self._file, self._dtype)
