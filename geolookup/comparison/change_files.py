@@ -126,8 +126,7 @@ def _overlapping(file: Any, family: int, first: int, last: int) -> Iterator[pa.R
     for number in range(file.num_row_groups):
         group = file.metadata.row_group(number)
         begins, ends = (group.column(column).statistics for column in at)
-        # Without minimum and maximum the column is null in all rows.
-        if not begins.has_min_max or begins.min > most.as_py() or ends.max < least.as_py():
+        if _is_beyond(begins, ends, least.as_py(), most.as_py()):
             continue
         begin, end = file.read_row_group(number, names).columns
         overlaps = pc.and_(pc.less_equal(begin, most), pc.greater_equal(end, least))
@@ -136,6 +135,15 @@ def _overlapping(file: Any, family: int, first: int, last: int) -> Iterator[pa.R
             table = file.read_row_group(number).take(rows)
             table.validate(full=True)
             yield from table.combine_chunks().to_batches()
+
+
+def _is_beyond(begins: Any, ends: Any, least: Any, most: Any) -> bool:
+    """Return whether the statistics of both columns show that no row of a group overlaps."""
+    if begins is None or ends is None:
+        return False
+    if not begins.has_min_max or not ends.has_min_max:
+        return not begins.num_values  # null in all rows
+    return bool(begins.min > most or ends.max < least)
 
 
 def _value(family: int, address: int) -> pa.Scalar:

@@ -1,0 +1,199 @@
+"""Rows of changes are what looking every address up in both datasets gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.comparison import changed_intervals
+from geolookup.comparison.change_files import (
+    ChangedRow,
+    changed_rows,
+    metadata_of,
+    read_changes,
+    write_changes,
+)
+from geolookup.comparison.change_table import diff_table
+from geolookup.contract.fields import STORED, value_in
+from geolookup.contract.special import partition
+from geolookup.errors import PrivateAddressError, TableFileError
+from tests.comparison import oracle
+from tests.oracle import Address, OwnColumn, Source, carried, is_public
+from tests.property.test_previous import built
+from tests.range_strategies import CELLS, OWN_CELLS, edges, own_columns, sources
+from tests.tiers import scaled
+
+_PLACES = (
+    ("8.8.8.0", "::ffff:8.8.8.0"),
+    ("9.255.255.240", "2001:ffff:ffff:ffff:ffff:ffff:ffff:fff0"),
+    ("8.8.8.0", "2002:808:808::", "5eff:ffff:ffff:ffff:ffff:ffff:ffff:fff0", "2a00::"),
+)
+#: Both ends of each part of special-purpose space, and of the quarters at which IPv6 rows end.
+_BOUNDS = {
+    (IPv4Address if family == 4 else IPv6Address)(end)
+    for family in (4, 6)
+    for first, last, _ in partition(family)
+    for end in (first, last)
+} | {IPv6Address(quarter * 2**126 + at) for quarter in (1, 2, 3) for at in (-1, 0)}
+Recipe = tuple[list[OwnColumn], list[Source]]
+
+
+@st.composite
+def _pairs(draw: st.DrawFn) -> tuple[Recipe, Recipe]:
+    """Two recipes: the second one has some rows of the first and others."""
+    windows = draw(st.sampled_from(_PLACES))
+    old_columns, new_columns = draw(own_columns()), draw(own_columns())
+    if draw(st.booleans()):
+        new_columns = old_columns
+    old = _sources(draw, windows, old_columns)
+    new = _sources(draw, windows, new_columns)
+    if new_columns is old_columns and draw(st.booleans()):
+        dropped = draw(st.integers(0, 3))
+        new = [*(replace(one, rows=one.rows[dropped:]) for one in old), *new[:1]]
+    return (old_columns, old), (new_columns, new)
+
+
+def _sources(draw: st.DrawFn, windows: tuple[str, ...], columns: Sequence[OwnColumn]) -> Any:
+    own = {f"own.{column.name}": OWN_CELLS[column.type] for column in columns}
+    return draw(st.lists(sources(windows, 12, {**CELLS, **own}), min_size=1, max_size=2))
+
+
+@settings(max_examples=scaled(6, 200), suppress_health_check=list(HealthCheck))
+@given(_pairs(), st.sampled_from((2, 1 << 18)))
+def test_each_address_is_in_a_row_if_its_answers_differ(
+    pair: tuple[Recipe, Recipe], window: int
+) -> None:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(changed_intervals, "_WINDOW", window)
+        old, new = _built(Path(folder), pair)
+        table = diff_table(old, new).read_all()
+        rows = _check_rows(table)
+        write_changes(old, new, Path(folder) / "changes.parquet")
+        with geolookup.open(old) as before, geolookup.open(new) as after:
+            for address in _probes(pair):
+                _check(address, rows, Sides(before, after))
+                value = int(address)
+                read = read_changes(
+                    Path(folder) / "changes.parquet", address.version, value, value
+                )
+                assert (read.old, read.new) == (before.generation, after.generation)
+                of = _of(rows, address)
+                assert read.rows == (
+                    [] if of is None else [replace(of, first=value, last=value)]
+                )
+
+
+def _built(folder: Path, pair: tuple[Recipe, Recipe]) -> tuple[Path, Path]:
+    old, new = (
+        built(folder / name, listed, columns=columns)
+        for name, (columns, listed) in zip(("old", "new"), pair, strict=True)
+    )
+    return old, new
+
+
+def _probes(pair: tuple[Recipe, Recipe]) -> Iterator[Address]:
+    yield from _BOUNDS.union(*(edges(listed) for _, listed in pair))
+
+
+def _of(rows: list[ChangedRow], address: Address) -> ChangedRow | None:
+    of = [
+        row
+        for row in rows
+        if row.family == address.version and row.first <= int(address) <= row.last
+    ]
+    assert len(of) <= 1, address
+    return of[0] if of else None
+
+
+def _check_rows(table: pa.Table) -> list[ChangedRow]:
+    """Check order and columns of a table, and return its rows."""
+    about = metadata_of(table.schema)
+    rows = [row for batch in table.to_batches() for row in changed_rows(batch, about)]
+    ends = [(row.family, row.first, row.last) for row in rows]
+    assert ends == sorted(ends)
+    for row, cells in zip(rows, table.to_pylist(), strict=True):
+        assert row.first <= row.last
+        assert cells["addresses"] == row.last - row.first + 1
+        assert row.kind != "unchanged"
+    for one, other in zip(rows, rows[1:], strict=False):
+        assert one.family < other.family or one.last < other.first
+        if (one.family, one.last + 1) == (other.family, other.first):
+            is_quarter = other.family == 6 and not other.first % 2**126
+            assert is_quarter or _without_ends(one) != _without_ends(other)
+    return rows
+
+
+def _without_ends(row: ChangedRow) -> ChangedRow:
+    return replace(row, first=0, last=0)
+
+
+class Sides:
+    """The answers of both engines."""
+
+    def __init__(self, old: geolookup.Engine, new: geolookup.Engine) -> None:
+        self._engines = old, new
+        self.own = {
+            f"own.{name}": None for engine in self._engines for name in engine.own("8.8.8.8") or ()
+        }
+
+    def values(self, address: Address) -> list[dict[str, Any]]:
+        """Return the values of both by path, without the local time."""
+        return [self._values(engine, str(address)) for engine in self._engines]
+
+    def _values(self, engine: geolookup.Engine, ip: str) -> dict[str, Any]:
+        data = engine.lookup(ip)["data"]
+        known = {f.path: None if data is None else value_in(data, f) for f in STORED}
+        own = engine.own(ip) or {}
+        return {**known, **self.own, **{f"own.{name}": value for name, value in own.items()}}
+
+    def sources(self, address: Address) -> list[dict[str, str | None]]:
+        """Return the deciding sources of both by layer."""
+        return [self._sources(engine, str(address)) for engine in self._engines]
+
+    def _sources(self, engine: geolookup.Engine, ip: str) -> dict[str, str | None]:
+        try:
+            layers = engine.explain(ip)["layers"]
+        except PrivateAddressError:
+            return {}
+        return {layer: decided and decided["source"] for layer, decided in layers.items()}
+
+    def kind(self, address: Address) -> str | None:
+        """Return the kind of change; None in special-purpose space and if nothing is known."""
+        seen = oracle.seen(*self._engines, str(address))
+        return None if seen is None else oracle.kind(seen)
+
+
+def _check(address: Address, rows: list[ChangedRow], sides: Sides) -> None:
+    row = _of(rows, address)
+    if carried(address) != address:
+        assert row is None  # it has the answer of another address
+        return
+    before, after = sides.values(address)
+    differs = any(_text(before[path]) != _text(after[path]) for path in before)
+    assert (row is not None) == differs, address
+    if row is None:
+        return
+    assert (dict(row.before), dict(row.after)) == (before, after)
+    for stated, decided in zip(
+        (row.sources_before, row.sources_after), sides.sources(address), strict=True
+    ):
+        assert dict(stated) == {layer: decided.get(layer) for layer in stated}, address
+    kind = sides.kind(address) if is_public(address) else None
+    assert row.kind == ("own column value" if kind in (None, "unchanged") else kind)
+
+
+def _text(value: Any) -> str:
+    """Return the JSON text of a value: 5 and 5.0 are equal, 5 and "5" are not."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return json.dumps(int(value) if is_whole else value)
