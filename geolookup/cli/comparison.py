@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 import geolookup
 from geolookup.cli import exit_on_signals, fail, json_text, options, print_sizes, table_options
 from geolookup.cli.command import command
-from geolookup.errors import line_text
+from geolookup.errors import count_text, line_text
 
 if TYPE_CHECKING:
     from geolookup.comparison import Comparison
@@ -27,17 +28,42 @@ if TYPE_CHECKING:
 @table_options.traffic("Weight addresses by their requests")
 @table_options.table_input
 @options.limit("--top", "Number of networks to list, by moved addresses.")
+@click.option(
+    "--rows",
+    metavar="FILE",
+    type=options.AS_PATH,
+    help="Also write a row for each range whose answer differs: .csv, .jsonl or .parquet.",
+)
+@options.where
+@options.not_
+@options.fields("compare in the rows of --rows", "all")
+@options.force("an existing FILE of --rows")
 @options.as_json()
 @options.instant_option("--as-of", "OLD is a store: compare the generation that was in force then.")
 @options.instant_option("--new-as-of", "NEW is a store: compare the generation in force then.")
-def diff(old: str, new: str | None, as_json: bool, **parameters: Any) -> None:
+def diff(
+    old: str,
+    new: str | None,
+    rows: Path | None,
+    where: tuple[str, ...],
+    not_: tuple[str, ...],
+    paths: tuple[str, ...],
+    force: bool,
+    as_json: bool,
+    **parameters: Any,
+) -> None:
     """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
     OLD and NEW are datasets, or stores: then their current generations are compared.
     NEW is by default $GEOLOOKUP_DATASET, else the user's store, else bundled; with --as-of or
     --new-as-of it is OLD: `diff STORE --as-of 2026-03-01` compares the store then with now.
-    FILE is any table that `geolookup enrich` reads, or a text with one address a line
-    (.txt); --ip-column, --input-format, --delimiter and --no-header describe it.
+    FILE of --traffic is any table that `geolookup enrich` reads, or a text with one
+    address a line (.txt); --ip-column, --input-format, --delimiter and --no-header
+    describe it.
+
+    --rows writes the values before and after, the deciding sources, the number of addresses
+    and the distance. --where and --not select the rows whose answer in OLD or in NEW meets
+    the conditions, --fields the fields that are compared.
 
     Exits with 0 if no gate fails, 1 if one does, and 2 for misuse, a malformed gate,
     or an unusable dataset or FILE.
@@ -46,8 +72,38 @@ def diff(old: str, new: str | None, as_json: bool, **parameters: Any) -> None:
     """
     from geolookup.comparison.report import lines
 
-    result = geolookup.diff(*_sides(old, new), **parameters)
+    sides = _sides(old, new)
+    if rows is None and (where or not_ or paths or force):
+        fail("--where, --not, --fields and --force are about the file of --rows; name it")
+    if rows is not None:
+        _write_rows(sides, rows, where, not_, paths, force=force)
+    result = geolookup.diff(*sides, **parameters)
     _print(result, lines(result), as_json=as_json)
+
+
+def _write_rows(
+    sides: tuple[str, str | None],
+    output: Path,
+    where: tuple[str, ...] = (),
+    not_: tuple[str, ...] = (),
+    paths: tuple[str, ...] = (),
+    *,
+    force: bool,
+) -> None:
+    """Write the changes as rows, and print their number on standard error."""
+    from geolookup.comparison import open_dataset
+    from geolookup.comparison.change_files import write_rows
+    from geolookup.comparison.change_table import reader
+    from geolookup.comparison.dataset_pair import OPTIONS, DatasetPair
+
+    exit_on_signals()
+    old, new = map(open_dataset, sides)
+    try:
+        pair = DatasetPair(old, new, paths, where, not_, OPTIONS)
+    except ValueError as error:
+        fail(str(error))
+    count = write_rows(reader(pair), str(output), force=force)
+    click.echo(f"geolookup: {line_text(str(output))}: {count_text(count, 'row')}", err=True)
 
 
 def _sides(old: str, new: str | None) -> tuple[str, str | None]:
@@ -104,12 +160,20 @@ def score(
     type=options.PATH,
     help="Also show the changes since OLD, an older dataset or a store.",
 )
+@click.option(
+    "--rows",
+    metavar="FILE",
+    type=options.AS_PATH,
+    help="With --against: write a row for each changed range, as `geolookup diff` does, and link "
+    "to it.",
+)
 @table_options.fail_if("country_moved > 2%", "With --against")
 @table_options.truth("Also show how far DATASET agrees with ground truth", required=False)
 @options.page_output
 def report(
     dataset: str | None,
     against: str | None,
+    rows: Path | None,
     fail_if: tuple[str, ...],
     truth: tuple[str, ...],
     truth_format: str,
@@ -131,8 +195,8 @@ def report(
     from geolookup.reports.page import STANDARD_OUTPUT, check_outputs, write_page
 
     exit_on_signals()
-    if fail_if and against is None:
-        fail("--fail-if needs --against")
+    if against is None and (fail_if or rows):
+        fail(f"{'--fail-if' if fail_if else '--rows'} needs --against")
     check_outputs(output, png, force=force)
     with options.open_dataset(dataset) as engine:
         dataset_path = engine.path  # of the generation that a store has now
@@ -143,7 +207,12 @@ def report(
     lead = "The known fields of the dataset, its sources and its places."
     if changed is not None:
         lead = "The changes first, then the newer dataset: its fields, sources and places."
-    shown_sections = list(sections(dataset_path, changed, scored))
+    link = None
+    if against is not None and rows is not None:
+        _write_rows((against, str(dataset_path)), rows, force=force)
+        beside = os.curdir if output == STANDARD_OUTPUT else output.parent
+        link = Path(os.path.relpath(rows, beside)).as_posix()
+    shown_sections = list(sections(dataset_path, changed, scored, link))
     written = write_page(
         output, png, title(dataset_path, changed), lead, shown_sections, force=force
     )

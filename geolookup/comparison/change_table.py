@@ -66,9 +66,7 @@ def diff_table(
     from geolookup.comparison import open_dataset
 
     limits = _limits(within)
-    compared = DatasetPair(
-        open_dataset(old), open_dataset(new), names_of(fields), where, not_, "diff_table"
-    )
+    compared = DatasetPair(open_dataset(old), open_dataset(new), names_of(fields), where, not_)
     return reader(compared, limits)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,18 @@ from geolookup.prefixes.conditions import Where, conditions_of
 from geolookup.prefixes.possible_values import check_values
 from geolookup.prefixes.select import RowMasks, masks_of
 from geolookup.tables.row_tables import row_tables, table_of
+
+
+class Calls(NamedTuple):
+    """The calls or options that state fields and conditions: messages begin with them."""
+
+    fields: str
+    where: str
+    not_: str
+
+
+CALLS = Calls("diff_table", "diff_table", "diff_table: not_")
+OPTIONS = Calls("--fields", "--where", "--not")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +98,12 @@ class DatasetPair:
         names: tuple[object, ...] = (),
         where: Where = None,
         not_: Where = None,
-        call: str = "diff_table",
+        calls: Calls = CALLS,
     ) -> None:
         self.old, self.new = old, new
         sides = either_has(old.schema, new.schema)
         among = _either(sides).stored
-        selection = resolve_fields(names, among, call) if names else among
+        selection = resolve_fields(names, among, calls.fields) if names else among
         #: in the order of the columns
         self.fields = tuple(
             ComparedField(field.path, field, sides.get(field.path, (field, field)))
@@ -104,7 +117,7 @@ class DatasetPair:
             dict.fromkeys(side.layer for field in self.fields for side in field.sides if side)
         )
         #: the rows of each dataset that meet the conditions; empty without conditions
-        self._masks = _masks(old, new, sides, where, not_, call)
+        self._masks = _masks(old, new, sides, where, not_, calls)
         self.values = ComparedValues(old, new, self.fields)
         sources = [side.manifest.metadata().sources for side in (old, new)]
         #: the distinct names of the sources of both
@@ -137,15 +150,15 @@ def _either(sides: _Sides, prefer: int = 1) -> Schema:
 
 
 def _masks(
-    old: Dataset, new: Dataset, sides: _Sides, where: Where, not_: Where, call: str
+    old: Dataset, new: Dataset, sides: _Sides, where: Where, not_: Where, calls: Calls
 ) -> list[RowMasks]:
     """Return the rows of each dataset that meet the conditions; empty without conditions."""
     masks, errors = [], []
     for at, dataset in enumerate((old, new)):
         schema, tables = _either(sides, at), _Columns(dataset)
         conditions = (
-            *conditions_of(where, call, schema),
-            *conditions_of(not_, f"{call}: not_", schema, negated=True),
+            *conditions_of(where, calls.where, schema),
+            *conditions_of(not_, calls.not_, schema, negated=True),
         )
         if not conditions:
             return []

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from geolookup.comparison.overlay import Answers
 from geolookup.comparison.values import CODE, Pair, Values
 from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import F64, I64
+from geolookup.errors import line_text
 from geolookup.pictures import wording
 from geolookup.pictures.page_data import deflate
 from geolookup.reports.difference import Difference
@@ -84,8 +86,11 @@ def _differ(intervals: I64, answers: Answers) -> NDArray[np.bool_]:
     return differs
 
 
-def ranges_section(difference: Difference) -> Section | None:
-    """Return the file of the ranges that changed; None if none did."""
+def ranges_section(difference: Difference, rows: str | None = None) -> Section | None:
+    """Return the file of the ranges that changed; None if none did.
+
+    ``rows`` is the path of a file with all of them, relative to the page.
+    """
     every = [changed_ranges(difference, family) for family in (4, 6)]
     most = MOST
     # Fewer until they fit: names may have any length.
@@ -93,7 +98,12 @@ def ranges_section(difference: Difference) -> Section | None:
         most -= most // 4 or 1
     if not any(len(ranges.begin) for ranges in every):
         return None
-    values = {"notes": list(_notes(every, most)), "data": "changed-ranges"}
+    values = {
+        "notes": list(_notes(every, most)),
+        "data": "changed-ranges",
+        "rows": rows and quote(rows),
+        "rows_name": rows and line_text(rows),
+    }
     return Section(
         "ranges",
         "Ranges that changed",

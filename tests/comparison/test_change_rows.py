@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,7 +28,7 @@ from geolookup.comparison.change_files import (
 from geolookup.comparison.change_table import diff_table
 from geolookup.contract.fields import STORED, value_in
 from geolookup.contract.special import partition
-from geolookup.errors import PrivateAddressError, TableFileError
+from geolookup.errors import PrivateAddressError
 from tests.comparison import oracle
 from tests.oracle import Address, OwnColumn, Source, carried, is_public
 from tests.property.test_previous import built
@@ -84,14 +85,10 @@ def test_each_address_is_in_a_row_if_its_answers_differ(
             for address in _probes(pair):
                 _check(address, rows, Sides(before, after))
                 value = int(address)
-                read = read_changes(
-                    Path(folder) / "changes.parquet", address.version, value, value
-                )
+                read = read_changes(Path(folder) / "changes.parquet", address.version, value, value)
                 assert (read.old, read.new) == (before.generation, after.generation)
                 of = _of(rows, address)
-                assert read.rows == (
-                    [] if of is None else [replace(of, first=value, last=value)]
-                )
+                assert read.rows == ([] if of is None else [replace(of, first=value, last=value)])
 
 
 def _built(folder: Path, pair: tuple[Recipe, Recipe]) -> tuple[Path, Path]:
@@ -126,7 +123,7 @@ def _check_rows(table: pa.Table) -> list[ChangedRow]:
         assert row.first <= row.last
         assert cells["addresses"] == row.last - row.first + 1
         assert row.kind != "unchanged"
-    for one, other in zip(rows, rows[1:], strict=False):
+    for one, other in pairwise(rows):
         assert one.family < other.family or one.last < other.first
         if (one.family, one.last + 1) == (other.family, other.first):
             is_quarter = other.family == 6 and not other.first % 2**126

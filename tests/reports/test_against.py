@@ -181,6 +181,19 @@ def _unpacked(section: Section) -> str:
     return zlib.decompress(b64decode(str(section.data["changed-ranges"])), -15).decode()
 
 
+def test_the_page_leads_to_the_rows(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    rows, page = tmp_path / "sub" / "ä b.jsonl", tmp_path / "report.html"
+    done = run(
+        "report", str(NEW), "--against", str(OLD), "--rows", str(rows), "--output", str(page)
+    )
+    count = len(rows.read_text(encoding="utf-8").splitlines())
+    assert done.stderr == f"geolookup: {rows}: {count} rows\n"
+    assert '<a href="sub/%C3%A4%20b.jsonl">sub/ä b.jsonl</a>' in page.read_text(encoding="utf-8")
+    done = run("report", str(NEW), "--rows", str(rows), "--output", str(page))
+    assert (done.returncode, done.stderr) == (2, "geolookup: --rows needs --against\n")
+
+
 def test_the_largest_ranges_stay(changed: Difference, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranges_module, "MOST", 2)
     section = ranges_section(changed)

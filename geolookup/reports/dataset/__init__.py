@@ -55,18 +55,22 @@ def title(path: str | PathLike[str], changed: Difference | None = None) -> str:
 
 
 def sections(
-    path: str | PathLike[str], changed: Difference | None = None, scored: Score | None = None
+    path: str | PathLike[str],
+    changed: Difference | None = None,
+    scored: Score | None = None,
+    rows: str | None = None,
 ) -> Iterator[Section]:
     """Yield the sections of a dataset, or of a store's current generation.
 
     ``changed`` is its difference from an older dataset, ``scored`` only its score.
+    ``rows`` is the path of a file with all changed ranges, relative to the page.
     """
     with geolookup.open(path) as engine:
         dataset = Dataset(engine.path)
     facts = read_facts(dataset)
     if changed is not None:
         yield change_section(changed)
-        yield from filter(None, [moved_section(changed), ranges_section(changed)])
+        yield from filter(None, [moved_section(changed), ranges_section(changed, rows)])
     yield summary_section(facts)
     if scored is not None:
         yield truth_section(scored)

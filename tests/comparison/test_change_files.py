@@ -1,0 +1,164 @@
+"""Files of changes: formats, conditions, and what a reader of a range must not believe."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import geolookup
+from geolookup.comparison.change_files import read_changes, write_changes
+from geolookup.comparison.change_table import diff_table
+from geolookup.errors import DatasetError, OutputError, TableFileError
+from tests.cli.program import run
+from tests.comparison.conftest import dataset
+
+_FIELDS = "country,city,asn"
+
+
+def _ranges(table: pa.Table) -> list[tuple[Any, str]]:
+    return [(row["first_ipv4"] or row["first_ipv6"], row["kind"]) for row in table.to_pylist()]
+
+
+def test_formats_have_the_same_rows(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    old, new = map(str, pair)
+    for suffix in (".csv", ".jsonl.gz", ".parquet"):
+        output = tmp_path / f"rows{suffix}"
+        done = run("diff", old, new, "--json", "--rows", str(output), "--fields", _FIELDS)
+        assert (done.returncode, done.stderr) == (0, f"geolookup: {output}: 5 rows\n")
+        assert json.loads(done.stdout)["parts"]
+    table = diff_table(old, new, "country", "city", "asn").read_all()
+    assert parquet.read_table(tmp_path / "rows.parquet").equals(table)
+    with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["first"], row["last"]) for row in rows] == [
+        ("8.8.8.128", "8.8.8.191"),
+        ("9.9.9.0", "9.9.9.127"),
+        ("9.9.9.128", "9.9.9.255"),
+        ("11.0.0.0", "11.0.0.255"),
+        ("2a00:0:8000::", "2a00:0:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ]
+    plain = table.to_pylist()
+    for row, values in zip(rows, plain, strict=True):
+        for name in row.keys() - {"first", "last"}:
+            assert row[name] == ("" if values[name] is None else str(values[name]))
+    assert "kilometres" not in rows[0]  # the coordinates are not among the fields
+
+
+def test_conditions_hold_before_or_after(pair: tuple[Path, Path]) -> None:
+    def rows(**options: Any) -> list[Any]:
+        return [first for first, _ in _ranges(diff_table(*pair, **options).read_all())]
+
+    every = rows()
+    assert rows(where="country=CA") == every[:1]
+    assert rows(where="country=US") == [every[0], every[3]]  # before, and gained
+    assert rows(not_="country=CH") == [every[0], every[3], every[4]]
+    assert rows(where="city=null", within="9.9.9.0/24") == every[1:2]
+    assert rows(within="9.9.9.64/26") == [every[1] + 64]
+    assert rows(within="2a00::/33") == []
+    assert rows(where={"country": "FR", "not": {"asn": 4}}) == []
+
+
+def test_fields_are_what_is_compared(pair: tuple[Path, Path]) -> None:
+    table = diff_table(*pair, ["network"]).read_all()
+    assert [kind for _, kind in _ranges(table)] == ["lost", "gained"]
+    assert [name for name in table.schema.names if name.startswith("location")] == []
+    with pytest.raises(ValueError, match="diff_table: no field 'cuntry'"):
+        diff_table(*pair, "cuntry")
+    with pytest.raises(ValueError, match="diff_table: within must be a network"):
+        diff_table(*pair, within="8.8.8.8/24")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rows", "x.xyz"], "x.xyz: the suffix names no format of tables; write .csv, .jsonl"),
+        (["--rows", "x.csv", "--where", "country=UK"], "--where: 'UK' is not an ISO 3166 code"),
+        (["--rows", "x.csv", "--fields", "cuntry"], "--fields: no field 'cuntry'; did you mean"),
+        (["--not", "country=US"], "--where, --not, --fields and --force are about the file of"),
+        (["--rows", "none/x.csv"], "none: no such folder; create it first"),
+    ],
+)
+def test_misuse_is_one_line(
+    arguments: list[str],
+    message: str,
+    pair: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("diff", *map(str, pair), *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"geolookup: {message}")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_replaced_with_force_only(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    output = tmp_path / "x.csv"
+    output.write_text("kept", encoding="utf-8")
+    assert "exists already" in run("diff", *map(str, pair), "--rows", str(output)).stderr
+    assert output.read_text(encoding="utf-8") == "kept"
+    run("diff", *map(str, pair), "--rows", str(output), "--force")
+    assert output.read_text(encoding="utf-8").startswith("family,first,last,addresses,kind,")
+
+
+def test_own_columns_that_one_dataset_has(tmp_path: Path) -> None:
+    old = dataset(tmp_path / "old", one="network,asn\n8.8.8.0/24,1\n")
+    (tmp_path / "new").mkdir()
+    recipe = '[dataset]\nname="x"\n[columns]\nsite={type="text",private=true}\n[[source]]\n'
+    (tmp_path / "new" / "r.toml").write_text(
+        recipe + 'format="csv"\npath="a.csv"\n', encoding="utf-8"
+    )
+    (tmp_path / "new" / "a.csv").write_text(
+        "network,asn,own.site\n8.8.8.0/24,1,\n8.8.8.0/25,1,A\n10.0.0.0/8,,B\n", encoding="utf-8"
+    )
+    new = tmp_path / "built"
+    geolookup.build(tmp_path / "new" / "r.toml", new)
+    table = diff_table(old, new, where="own.site=A,B").read_all()
+    assert [(row["addresses"], row["kind"]) for row in table.to_pylist()] == [
+        (128, "own column value"),
+        (1 << 24, "own column value"),
+    ]
+    assert table["own_site_before"].null_count == 2
+    assert table["source_own_site_after"].to_pylist() == ["a.csv", "a.csv"]
+    # Back: the column is in OLD only.
+    back = diff_table(new, old, "own.site", where="own.site=null").read_all()
+    # The private range has no answer in the dataset without the column: it meets no condition.
+    assert back.num_rows == 1
+    assert back["own_site_before"].to_pylist() == ["A"]
+
+
+def test_a_range_is_read_or_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    path = tmp_path / "changes.parquet"
+    assert write_changes(*pair, path) == 5
+    whole = read_changes(path, 4, 0, 2**32 - 1)
+    assert [row.kind for row in whole.rows] == [
+        "country moved",
+        "other location value",
+        "lost",
+        "gained",
+    ]
+    assert read_changes(path, 6, 0, 1).rows == []
+    with pytest.raises(TableFileError, match="missing"):
+        read_changes(tmp_path / "none", 4, 0, 1)
+    other = tmp_path / "other.parquet"
+    parquet.write_table(pa.table({"first_ipv4": [1]}), other)
+    data = path.read_bytes()
+    for damaged in (b"", data[:-9], data[: len(data) // 2], other.read_bytes()):
+        path.write_bytes(damaged)
+        with pytest.raises(TableFileError, match=r"changes\.parquet: damaged; compare"):
+            read_changes(path, 4, 0, 2**32 - 1)
+
+
+def test_nothing_is_written_of_a_damaged_dataset(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(DatasetError):
+        write_changes(pair[0], tmp_path / "none", tmp_path / "x.parquet")
+    with pytest.raises(OutputError):
+        write_changes(*pair, tmp_path / "none" / "x.parquet")
+    assert list(tmp_path.iterdir()) == []
