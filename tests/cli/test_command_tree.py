@@ -167,7 +167,7 @@ def test_a_group_without_a_command_shows_its_help() -> None:
 #: Options whose help names the object of their command; the others have one help everywhere.
 OF_A_COMMAND = {
     *("accounts", "base", "by", "fail-if", "fields", "force", "format", "json", "keep", "output"),
-    *("as-of", "local-time-column", "top", "traffic", "truth", "within", "family"),
+    *("as-of", "local-time-column", "rows", "top", "traffic", "truth", "within", "family"),
 }
 #: Options with one name and two meanings, each as in programs that users know.
 TWO_MEANINGS = {
