@@ -46,12 +46,12 @@ COMMANDS = (
     "summarize IN --json -d DATASET",
     "info DATASET",
     "export DATASET --format csv -o -",
-    "score DATASET --truth TRUTH --json",
+    pytest.param("score DATASET --truth TRUTH --json", marks=pytest.mark.long),
     "verify DATASET",
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.partition(" ")[0])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_output_is_that_of_a_full_copy(command: str, store: Path, folder: Path) -> None:
     def shown(dataset: Path, *more: str) -> tuple[str, str, int]:
         places = {"DATASET": dataset, "IN": folder / "in.csv", "TRUTH": folder / "truth.csv"}

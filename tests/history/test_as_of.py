@@ -97,8 +97,8 @@ def test_any_history_beside_the_plain_rule(
             geolookup.open(shared_store, as_of=instant)
 
 
-@pytest.mark.parametrize("kernel", ["compiled", "python"])
-def test_both_kernels(kernel: str, store: Path) -> None:
+@pytest.mark.parametrize("kernel", ["python", pytest.param("compiled", marks=pytest.mark.long)])
+def test_each_kernel(kernel: str, store: Path) -> None:
     program = f"""if True:
         import geolookup
         for day in {MID_MONTH!r}:

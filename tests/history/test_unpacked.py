@@ -189,7 +189,7 @@ def test_a_cache_that_cannot_be_written_is_named(
 @pytest.mark.parametrize(("kind", "ended"), [("kill", KILLED), ("fault", REFUSED)])
 def test_nothing_is_half_made_at_any_step(kind: Kind, ended: str, store: Path, cache: Path) -> None:
     seen = set()
-    for step in range(0, 60, scaled(9, 2)):
+    for step in range(0, 60, scaled(19, 2)):
         shutil.rmtree(cache, ignore_errors=True)
         seen.add(ending(lambda: unpacked(store, id_of(0)), kind, step))
         history = cache / "history"
