@@ -201,7 +201,7 @@ class Engine(NetworkAnswers):
         past = getattr(location, "base", location)
         instant = self._requirements.instant
         of = None if instant is None else (instant, past.generation())
-        return _reopen, (location.path, dataset.generation, keys, dataset.serial, overlay, of)
+        return reopen, (location.path, dataset.generation, keys, dataset.serial, overlay, of)
 
     def __repr__(self) -> str:
         return f"<geolookup.Engine {self._location.path!r}>"
@@ -342,7 +342,7 @@ def _base(
     return PastPath(path, *past, requirements)
 
 
-def _reopen(
+def reopen(
     path: str,
     generation: str,
     trusted_keys: tuple[PublicKey, ...] = (),
@@ -350,6 +350,7 @@ def _reopen(
     overlay: str | None = None,
     past: tuple[int, str] | None = None,
 ) -> Engine:
+    """Open one generation of a path, as an unpickled engine does; DatasetError without it."""
     from geolookup.store.requirements import Requirements
 
     instant = None if past is None else past[0]

@@ -122,9 +122,10 @@ class ManyAnswers(FieldValues):
         [{'ip': '8.8.8.8', 'location_country_code': 'US'}]
 
         ``data`` is a pyarrow Table, RecordBatch or RecordBatchReader, a pandas frame, or a Polars
-        DataFrame or LazyFrame. The result has the same type. A reader is read as its result is
-        read. Any other object with Arrow's PyCapsule interface (DuckDB relations, nanoarrow)
-        gives a reader. A single column (array, Series) gives a table of the answers only.
+        DataFrame or LazyFrame. The result has the same type; of a frame of Dask it is a plan. A
+        reader is read as its result is read. Any other object with Arrow's PyCapsule interface
+        (DuckDB relations, nanoarrow) gives a reader. A single column (array, Series) gives a table
+        of the answers only.
 
         ``fields`` are several arguments or one list: ``"country"``, ``"location.city_name"``, the
         group ``"time"``, ``"error_code"``, own columns (``"own.site_id"``, or all: ``"own"``). None
@@ -161,6 +162,7 @@ class ManyAnswers(FieldValues):
             time_column=time_column,
             as_of=as_of,
             generations=None if as_of is None else self.generations(),
+            engine=self,
             prefix=prefix,
             on_invalid=on_invalid,
             clean=clean,

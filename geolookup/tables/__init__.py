@@ -1,8 +1,8 @@
 """Whole columns of addresses, on Arrow: the one vectorised path.
 
 ``locate`` turns addresses into interval ids, ``take`` interval ids into columns of the answer, and
-``enrich`` does both for a table of any kind. ``pandas``, ``polars``, ``duckdb`` and ``spark`` are
-thin adapters on top, each with an extra of its name.
+``enrich`` does both for a table of any kind. ``pandas``, ``polars``, ``duckdb``, ``dask``
+and ``spark`` are thin adapters on top, each with an extra of its name.
 
 ``enrich`` dispatches by the type of the data. A registry lists the types by the names of package
 and type: a library is imported only for one of its own frames. A subclass uses the adapter of its
@@ -13,9 +13,9 @@ relations, nanoarrow) or an array.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -28,10 +28,12 @@ from geolookup.tables.locate import CHUNK, locate
 from geolookup.tables.take import of_table, take
 
 if TYPE_CHECKING:
+    from geolookup.engine.many import ManyAnswers
     from geolookup.kernel.protocol import State
 
 __all__ = ["enrich", "in_one", "locate", "take"]
 
+_Function = TypeVar("_Function")
 AnyEnricher = Enricher | PastEnricher
 #: Returns the data with the columns of answers; its columns with these names are the inputs.
 Adapter = Callable[[AnyEnricher, Any, InputNames], Any]
@@ -47,13 +49,19 @@ def enrich(
     as_of: str | None = None,
     generations: Generations | None = None,
     without_generation: RowsWithoutGeneration | None = None,
+    engine: ManyAnswers | None = None,
     **options: Any,
 ) -> Any:
     """Return data of the same kind with columns of answers; see ``Engine.enrich``.
 
     ``as_of`` chooses from ``generations``. ``without_generation`` counts the rows
-    that no generation answers; None: they are reported in the log.
+    that no generation answers; None: they are reported in the log. ``engine`` is the engine of the
+    state: a plan for other processes opens it there again.
     """
+    plan = _registered(_PLANS, data)
+    if plan is not None and engine is not None:
+        options |= {"column": column, "at": at, "time_column": time_column, "as_of": as_of}
+        return plan(engine, data, *fields, **options)
     adapter = _adapter_of(data)
     if isinstance(at, str):
         raise TypeError("enrich: at is an instant; time_column names a column of instants")
@@ -152,11 +160,11 @@ def _array(enricher: AnyEnricher, data: Any, names: InputNames) -> Any:
     return _column(enricher, array, names)
 
 
-def _of_library(module: str, function: str) -> Adapter:
+def _of_library(module: str, function: str) -> Callable[..., Any]:
     """Return a function of an adapter module; the first call imports the module."""
 
-    def adapter(*arguments: Any) -> Any:
-        return getattr(import_module(f"geolookup.tables.{module}"), function)(*arguments)
+    def adapter(*arguments: Any, **options: Any) -> Any:
+        return getattr(import_module(f"geolookup.tables.{module}"), function)(*arguments, **options)
 
     return adapter
 
@@ -175,12 +183,27 @@ _ADAPTERS: dict[tuple[str, str], Adapter] = {
 }
 
 
-def _adapter_of(data: Any) -> Adapter:
+#: Frames whose partitions are enriched by other processes. Arguments: an engine, data, and those
+#: of ``Engine.enrich``.
+_PLANS: dict[tuple[str, str], Callable[..., Any]] = {
+    ("dask", "DataFrame"): _of_library("dask", "enrich_lazy"),
+    ("dask", "Series"): _of_library("dask", "enrich_lazy"),
+}
+
+
+def _registered(table: Mapping[tuple[str, str], _Function], data: Any) -> _Function | None:
     # pandas.core.frame.DataFrame is ("pandas", "DataFrame"); also for a subclass, by its bases.
     for kind in type(data).__mro__:
-        adapter = _ADAPTERS.get((kind.__module__.partition(".")[0], kind.__name__))
-        if adapter is not None:
-            return adapter
+        function = table.get((kind.__module__.partition(".")[0], kind.__name__))
+        if function is not None:
+            return function
+    return None
+
+
+def _adapter_of(data: Any) -> Adapter:
+    adapter = _registered(_ADAPTERS, data)
+    if adapter is not None:
+        return adapter
     if hasattr(data, "__arrow_c_stream__"):
         return _stream
     if hasattr(data, "__arrow_c_array__"):

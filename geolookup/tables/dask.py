@@ -8,7 +8,7 @@ the same dtypes: texts are Dask's strings, not the categories of each partition.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+import pickle
 from functools import partial
 from typing import Any, cast
 
@@ -20,9 +20,10 @@ from dask.dataframe.dispatch import make_meta
 from geolookup.contract.types import ColumnNames, OnInvalid
 from geolookup.engine import Engine
 from geolookup.signing.trust import TrustedKeys
-from geolookup.tables.workers import Job, source_of
+from geolookup.tables.workers import Job, PickledEngine, source_of
 
 _TEXT = pd.StringDtype("pyarrow")
+_Texts = dict[str, pd.StringDtype]
 
 
 def enrich(
@@ -31,6 +32,7 @@ def enrich(
     column: str = "ip",
     at: Any = None,
     time_column: str | None = None,
+    as_of: str | None = None,
     prefix: str = "",
     on_invalid: OnInvalid = "null",
     clean: bool = False,
@@ -49,36 +51,44 @@ def enrich(
 
     Raises the errors of ``Engine.enrich`` for wrong arguments before anything runs, and for an
     archive or a mirror those that ``geolookup.update`` raises; ValueError for ``ship`` without a
-    cluster. A task fails with DatasetError if the dataset is missing or of another generation; with
-    ``on_invalid="raise"`` it fails at the first address without an answer.
+    cluster, or with ``as_of``. A task fails with DatasetError if the dataset is missing or of
+    another generation; with ``on_invalid="raise"`` it fails at the first address without an answer.
     """
-    frame, empty_of = cast("Any", df), cast("Any", make_meta)  # Dask has no types of these
     options = {"column": column, "at": at, "time_column": time_column, "prefix": prefix}
-    options |= {"on_invalid": on_invalid, "clean": clean}
+    options |= {"as_of": as_of, "on_invalid": on_invalid, "clean": clean}
     source = source_of(dataset, trusted_keys)
     with source.open(None) as engine:
         job = Job.of(source, engine, fields, **options)
-        texts = _texts(job, engine, prefix)
-        meta = job.enrich(empty_of(frame), engine).astype(texts)
+        meta, texts = _meta(df, job, engine)
         if ship:
             from geolookup.tables.dask_sending import send
 
-            job = replace(job, source=send(engine, source))
-    return frame.map_partitions(partial(_enrich_partition, job, texts), meta=meta)
+            job = job.sent(send, engine)
+    return _plan(df, job, meta, texts)
 
 
-def _texts(job: Job, engine: Engine, prefix: str) -> dict[str, pd.StringDtype]:
-    """Return the type of each new column of texts."""
+def enrich_lazy(engine: Engine, df: dd.DataFrame | dd.Series, *fields: Any, **options: Any) -> Any:
+    """Return the plan of ``Engine.enrich``; workers open the same engine, at the same paths."""
+    job = Job.of(PickledEngine(pickle.dumps(engine)), engine, fields, **options)
+    return _plan(df, job, *_meta(df, job, engine))
+
+
+def _meta(df: Any, job: Job, engine: Engine) -> tuple[pd.DataFrame, _Texts]:
+    """Return an empty partition of the result, and the type of each new column of texts."""
+    prefix = job.options["prefix"]
     schema = engine.enrich(pa.nulls(0, pa.string()), job.paths, prefix=prefix).schema
-    types = pa.types
-    return {
-        field.name: _TEXT
-        for field in schema
-        if types.is_string(field.type) or types.is_dictionary(field.type)
-    }
+    texts = {field.name: _TEXT for field in schema if _is_text(field.type)}
+    empty_of = cast("Any", make_meta)  # Dask has no types of it
+    return job.enrich(empty_of(df), engine).astype(texts), texts
 
 
-def _enrich_partition(
-    job: Job, texts: dict[str, pd.StringDtype], partition: pd.DataFrame | pd.Series
-) -> pd.DataFrame:
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
+
+
+def _plan(df: Any, job: Job, meta: pd.DataFrame, texts: _Texts) -> Any:
+    return df.map_partitions(partial(_enrich_partition, job, texts), meta=meta)
+
+
+def _enrich_partition(job: Job, texts: _Texts, partition: pd.DataFrame | pd.Series) -> pd.DataFrame:
     return job.enrich(partition).astype(texts)

@@ -12,7 +12,8 @@ import pickle
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
@@ -55,6 +56,7 @@ def enrich(
     column: str = "ip",
     at: Any = None,
     time_column: str | None = None,
+    as_of: str | None = None,
     prefix: str = "",
     on_invalid: OnInvalid = "null",
     clean: bool = False,
@@ -71,8 +73,9 @@ def enrich(
     of each (see ``geolookup.open``). It is also an archive of ``pack`` that they see, or the
     address of a mirror: each host fetches, verifies and unpacks it once, into its cache. With
     ``ship`` the driver sends its dataset as one file by ``SparkContext.addFile``, once per
-    session. ``trusted_keys`` are as in ``geolookup.open``. Executors need geolookup. They answer
-    from the generation of the driver only.
+    session. ``as_of`` needs a store that all see by its path; the logs of the workers state the
+    rows without a generation. ``trusted_keys`` are as in ``geolookup.open``. Executors need
+    geolookup. They answer from the generations of the driver only.
 
     Raises the errors of ``Engine.enrich`` for wrong arguments before anything runs, and for an
     archive or a mirror the errors of ``geolookup.update``. A task fails with DatasetError if the
@@ -80,13 +83,13 @@ def enrich(
     address without an answer.
     """
     options = {"column": column, "at": at, "time_column": time_column, "prefix": prefix}
-    options |= {"on_invalid": on_invalid, "clean": clean}
+    options |= {"as_of": as_of, "on_invalid": on_invalid, "clean": clean}
     source = source_of(dataset, trusted_keys)
     with source.open(None) as engine:
         job = Job.of(source, engine, fields, **options)
         schema = _schema(engine, df, job)
         if ship:
-            job = replace(job, source=_send(df.sparkSession.sparkContext, engine, source))
+            job = job.sent(partial(_send, df.sparkSession.sparkContext), engine)
     return df.mapInArrow(_task(job), schema)
 
 
@@ -107,7 +110,7 @@ def _schema(engine: Engine, df: DataFrame, job: Job) -> spark_types.StructType:
 
 def _arrow_field(field: spark_types.StructField, options: Mapping[str, Any]) -> pa.Field:
     """Return a column that is read with the type that a worker receives, any other as nulls."""
-    if field.name not in (options["column"], options["time_column"]):
+    if field.name not in (options["column"], options["time_column"], options["as_of"]):
         return pa.field(field.name, pa.null())
     if type(field.dataType) not in _ARROW:
         kind = field.dataType.simpleString()

@@ -14,23 +14,24 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import shutil
 import socket
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 import geolookup
 from geolookup.archives.head import is_archive
 from geolookup.archives.members import SUFFIX
 from geolookup.archives.pack import pack
 from geolookup.contract.localtime import instant
-from geolookup.engine import Engine
-from geolookup.errors import DatasetError, PathError, UpdateError
+from geolookup.engine import Engine, reopen
+from geolookup.errors import DatasetError, PathError, UpdateError, count_text
 from geolookup.filesystem import atomic
 from geolookup.filesystem.cache_folder import default_folder, latest_first
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
@@ -38,6 +39,9 @@ from geolookup.signing.keys import PublicKey
 from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 from geolookup.store import pointer
 from geolookup.store.paths import BUNDLED_NAME
+from geolookup.tables import enrich
+from geolookup.tables.generations import Generations
+from geolookup.tables.inputs import check_as_of
 from geolookup.tables.take import of_table
 
 #: Entries of the cache that are kept.
@@ -72,11 +76,24 @@ class SharedFolder:
 
     def open(self, generation: str | None) -> Engine:
         """Open the generation in a store, also if another one is current; else the dataset."""
-        path = self.path
-        if path is not None and generation is not None:
-            folder = pointer.folder_of(path, generation)
-            path = folder if Path(folder).is_dir() else path
-        return geolookup.open(path, trusted_keys=self.keys or None)
+        if self.path is not None and generation is not None:
+            kept = pointer.folder_of(self.path, generation), pointer.delta_of(self.path, generation)
+            if any(map(os.path.exists, kept)):
+                return reopen(self.path, generation, self.keys)
+        return geolookup.open(self.path, trusted_keys=self.keys or None)
+
+
+@dataclass(frozen=True, slots=True)
+class PickledEngine:
+    """An engine whose files are at the same paths on driver and workers."""
+
+    pickled: bytes
+    keys: tuple[PublicKey, ...] = ()  # the engine has its own
+    remedy: ClassVar[str] = _AT_PATH
+
+    def open(self, _generation: str | None) -> Engine:
+        """Open the engine's generation."""
+        return cast("Engine", pickle.loads(self.pickled))  # noqa: S301 - of the driver
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +180,16 @@ def archive_for_workers(source: Source, engine: Engine, archive: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The work on each partition; pickled with its tasks. ``options`` are of ``Engine.enrich``."""
+    """The work on each partition; pickled with its tasks. ``options`` are of ``Engine.enrich``.
+
+    ``periods`` are those of the driver's store if rows have instants of the past.
+    """
 
     source: Source
     generation: str
     paths: tuple[str, ...]
     options: Mapping[str, Any]
+    periods: Periods | None = None
 
     @classmethod
     def of(cls, source: Source, engine: Engine, fields: tuple[Any, ...], **options: Any) -> Job:
@@ -178,16 +199,58 @@ class Job:
         # Now is the time of this call: a plan runs later. ``Engine.enrich`` refuses a text.
         if not isinstance(at, str) and options["time_column"] is None:
             options["at"] = instant(at)
+        check_as_of(options["as_of"])
+        periods = None if options["as_of"] is None else Periods.of(engine.generations())
         # A task has one core.
-        return cls(source, engine.generation, tuple(paths), {**options, "threads": 1})
+        options["threads"] = 1
+        return cls(source, engine.generation, tuple(paths), options, periods)
+
+    def sent(self, send: Callable[[Engine, Source], Source], engine: Engine) -> Job:
+        """Return the job with a source that a function has sent; ValueError with ``as_of``."""
+        if self.periods is not None:
+            problem = "enrich: ship sends one generation, as_of needs the store"
+            raise ValueError(f"{problem}; put it at a path that all workers see, without ship")
+        return replace(self, source=send(engine, self.source))
 
     def enrich(self, data: Any, engine: Engine | None = None) -> Any:
         """Enrich a partition with the engine of this process; the driver passes its own.
 
-        Raises DatasetError if this process cannot open the generation of the driver.
+        Raises DatasetError if this process cannot open a generation of the driver.
         """
         engine = engine or _engine_of(self.source, self.generation)
-        return engine.enrich(data, self.paths, **self.options)
+        generations = None if self.periods is None else _generations_of(engine, self.periods)
+        return enrich(engine.snapshot(), data, self.paths, generations=generations, **self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Periods:
+    """The periods of the driver's store: all workers answer by them, whatever is published."""
+
+    store: str
+    begins: tuple[int, ...]
+    of_periods: tuple[str | None, ...]
+
+    @classmethod
+    def of(cls, generations: Generations) -> Periods:
+        """Return the periods of an engine's generations."""
+        return cls(generations.store, tuple(generations.begins), tuple(generations.of_periods))
+
+
+class _WorkerGenerations:
+    """The driver's periods, answered by generations that this process opens once."""
+
+    def __init__(self, own: Generations, periods: Periods) -> None:
+        self.store, self.begins = periods.store, periods.begins
+        self.of_periods = periods.of_periods
+        if lacking := {*periods.of_periods} - {*own.of_periods, None}:
+            problem = f"lacks {count_text(len(lacking), 'generation')} that the driver has"
+            raise DatasetError(f"{socket.gethostname()}:{own.store}", problem, _AT_PATH)
+        self.open = lru_cache(maxsize=None)(own.open)
+
+
+@lru_cache(maxsize=8)
+def _generations_of(engine: Engine, periods: Periods) -> Generations:
+    return _WorkerGenerations(engine.generations(), periods)
 
 
 def _engine_of(source: Source, generation: str) -> Engine:

@@ -17,6 +17,7 @@ import geolookup
 from geolookup import DatasetError
 from geolookup.archives.pack import pack
 from tests.conftest import build_at
+from tests.history.past import DATES, past_store
 from tests.near_addresses import near_addresses
 from tests.skips import needs, optional
 from tests.tables import columns
@@ -109,6 +110,26 @@ def test_what_cannot_be_is_refused_before_anything_runs(dataset_path: Path) -> N
     ):
         with pytest.raises(refused, match=text):
             adapter.enrich(source, "time.zone", **{"dataset": dataset_path, **options})
+
+
+def test_by_an_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A plan of each row as of its instant, by the store of the engine; lazy."""
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
+    with geolookup.open(past_store(tmp_path / "store")) as engine:
+        seen = pd.to_datetime(["2025-12-31", *DATES] * 3, utc=True)
+        source = frame(["8.8.8.8"] * len(seen), 3, seen=seen)
+        plan = engine.enrich(source, "city_name", "asn", as_of="seen")
+        assert isinstance(plan, type(source))
+        assert not (tmp_path / "cache").exists()
+        wanted = engine.enrich(source.compute(), "city_name", "asn", as_of="seen")
+    result = plan.compute(scheduler="sync")
+    assert result["network_asn"].equals(wanted["network_asn"])
+    assert _plain(result["location_city_name"]) == [
+        *[None, *(f"Town {number}" for number in range(5))] * 3
+    ]
+    assert "rows are before 2026-01-01" in caplog.text
 
 
 def _slow(folder: Path, part: int) -> Any:

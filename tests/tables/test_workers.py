@@ -6,6 +6,7 @@ import pickle
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from datetime import datetime
 from multiprocessing import get_context
 from pathlib import Path
 from socket import gethostname
@@ -14,11 +15,13 @@ from typing import cast
 import pyarrow as pa
 import pytest
 
+import geolookup
 from geolookup import DatasetError, publish
 from geolookup.archives.pack import pack
 from geolookup.store.signatures import sign
 from geolookup.tables import workers
 from geolookup.tables.workers import HostCopy, Job, Source, source_of
+from tests.history.past import DATES, delta, past_store
 from tests.mirrors.conftest import Edge, edge_of, kinds_asked
 from tests.signing.keys import key_files, public
 from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
@@ -169,9 +172,39 @@ def _entry(archive: Path) -> Path:
     return source.entry()
 
 
-def _job(source: Source) -> Job:
+def test_rows_of_the_past_have_the_periods_of_the_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A generation that is published afterwards answers no row; a lost one is refused."""
+    store = past_store(tmp_path / "store")
+    job = _job(source_of(store), as_of="seen")
+    moments = ["2025-12-31", *DATES, "2026-12-31"]
+    seen = [datetime.fromisoformat(f"{moment}T12:00Z") for moment in moments]
+    table = pa.table({"ip": ["8.8.8.8"] * len(seen), "seen": seen})
+    wanted = [None, *(f"Town {number}" for number in range(5)), "Town 4"]
+    for _ in range(2):
+        assert job.enrich(table)["location_city_name"].to_pylist() == wanted
+        publish(shared(5), store)
+        _restart(monkeypatch, tmp_path / "cache")
+    delta(store, 1).unlink()
+    workers._generations_of.cache_clear()
+    with pytest.raises(DatasetError, match="lacks 1 generation that the driver has"):
+        job.enrich(table)
+    with pytest.raises(ValueError, match="ship sends one generation, as_of needs the store"):
+        job.sent(lambda _engine, source: source, geolookup.open(store))
+
+
+def test_only_a_store_has_a_past(tmp_path: Path) -> None:
+    archive = tmp_path / "geo.tar.zst"
+    pack(shared(1), archive)
+    with pytest.raises(DatasetError, match="not a store"):
+        _job(source_of(archive), as_of="seen")
+
+
+def _job(source: Source, as_of: str | None = None) -> Job:
+    options = {"column": "ip", "at": 0, "time_column": None, "as_of": as_of}
     with source.open(None) as engine:
-        job = Job.of(source, engine, ("city_name",), column="ip", at=0, time_column=None)
+        job = Job.of(source, engine, ("city_name",), **options)
     return cast("Job", pickle.loads(pickle.dumps(job)))  # noqa: S301 - our own
 
 
@@ -184,3 +217,4 @@ def _restart(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     """Forget the open engines, as a new process has none, on the host with this cache."""
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(cache))
     workers._open.cache_clear()
+    workers._generations_of.cache_clear()
