@@ -183,7 +183,7 @@ _ADAPTERS: dict[tuple[str, str], Adapter] = {
 }
 
 
-#: Frames whose partitions are enriched by other processes. Arguments: an engine, data, and those
+#: Frames whose partitions other processes enrich. Arguments: an engine, data, and the arguments
 #: of ``Engine.enrich``.
 _PLANS: dict[tuple[str, str], Callable[..., Any]] = {
     ("dask", "DataFrame"): _of_library("dask", "enrich_lazy"),

@@ -182,7 +182,7 @@ def archive_for_workers(source: Source, engine: Engine, archive: Path) -> None:
 class Job:
     """The work on each partition; pickled with its tasks. ``options`` are of ``Engine.enrich``.
 
-    ``periods`` are those of the driver's store if rows have instants of the past.
+    ``periods`` are the periods of the driver's store, for rows with instants of the past.
     """
 
     source: Source

@@ -19,6 +19,7 @@ from geolookup.archives.pack import pack
 from tests.conftest import build_at
 from tests.history.past import DATES, past_store
 from tests.near_addresses import near_addresses
+from tests.servers import until
 from tests.skips import needs, optional
 from tests.tables import columns
 from tests.tables.watching import Watch
@@ -167,14 +168,14 @@ def test_a_worker_killed_in_the_middle(client: Any, tmp_path: Path, way: str) ->
     source = dask.from_map(partial(_slow, tmp_path), [*range(rows)], meta=meta)
     plan = adapter.enrich(source, "city_name", **_WAYS[way](dataset, tmp_path))
     future = client.compute(plan)
-    _wait(lambda: len([*tmp_path.glob("read-*")]) > 3)
+    until(lambda: len([*tmp_path.glob("read-*")]) > 3)
     killed, *_ = pids = [*client.run(os.getpid).values()]
     os.kill(killed, signal.SIGKILL)
     (tmp_path / "go").touch()
     computed = future.result(timeout=120)
     assert made(computed) == {"location_city_name": ["A"] * rows}
     assert [*computed.sort_values("row")["row"]] == [*range(rows)]
-    _wait(lambda: len(client.run(os.getpid)) == 2)
+    until(lambda: len(client.run(os.getpid)) == 2)
     assert {*client.run(os.getpid).values()} - {*pids}
     # An archive or a mirror was unpacked by the client, on the same host.
     assert len(Watch(tmp_path / "watch").unpacked(generation)) == (way == "ship")
@@ -196,10 +197,3 @@ _WAYS: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
     "mirror": _mirror,
     "ship": lambda dataset, _: {"dataset": dataset, "ship": True},
 }
-
-
-def _wait(is_so: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < ends
-        time.sleep(0.02)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shlex
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,8 +21,9 @@ from tests import own
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.near_addresses import near_addresses
-from tests.skips import needs, optional
+from tests.skips import optional
 from tests.tables import columns
+from tests.tables.spark_cluster import needs_spark, running
 from tests.tables.watching import Watch
 from tests.tiers import scaled
 
@@ -32,17 +32,10 @@ if TYPE_CHECKING:
 
     from geolookup.tables import spark as adapter
 else:
-    SparkSession = optional("pyspark.sql").SparkSession
     adapter = optional("geolookup.tables.spark")
-SparkContext = optional("pyspark").SparkContext
 PythonException = optional("pyspark.errors").PythonException
 
-pytestmark = [
-    needs("pyspark"),
-    pytest.mark.skipif(shutil.which("java") is None, reason="no java"),
-    # It says so whatever is done with pandas; nothing is, here.
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
-]
+pytestmark = needs_spark
 
 _NETWORK = ("asn", "asn_organization", "isp", "organization", "connection_type", "user_type")
 _ADDRESSES = ["8.8.8.8", "2a02:1::1", None, "10.0.0.1", "x", "11.0.1.9", "11.0.0.7"]
@@ -70,52 +63,9 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("workers")
-    watch = Watch.made(folder / "watch")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GEOLOOKUP_CACHE", str(folder / "cache"))
-        patch.setenv("SPARK_HOME", str(_home(folder / "home")))
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = _session(folder, watch)
+    options = {"spark.executor.cores": "2", "spark.task.maxFailures": "1"}
+    with running(folder, "local-cluster[2,2,1024]", **options) as (session, watch):
         yield Cluster(session, watch)
-        session.stop()
-        _stop_java()
-
-
-def _home(folder: Path) -> Path:
-    """Return a folder with Spark's files; executors of such a cluster work below Spark itself."""
-    folder.mkdir()
-    for part in Path(optional("pyspark.find_spark_home")._find_spark_home()).iterdir():
-        if part.name != "work":
-            (folder / part.name).symlink_to(part)
-    return folder
-
-
-def _session(folder: Path, watch: Watch) -> SparkSession:
-    wanted: dict[str, Any] = {
-        "spark.driver.memory": "512m",
-        "spark.executor.memory": "512m",
-        "spark.executor.cores": "2",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "700",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.session.timeZone": "Asia/Kathmandu",
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.task.maxFailures": "1",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        **{f"spark.executorEnv.{name}": value for name, value in watch.environment.items()},
-    }
-    builder = SparkSession.builder.master("local-cluster[2,2,1024]")
-    return builder.config(map=wanted).getOrCreate()
-
-
-def _stop_java() -> None:
-    gateway = SparkContext._gateway
-    assert gateway is not None
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait(60)
-    SparkContext._gateway = SparkContext._jvm = None
 
 
 def rows_of(df: DataFrame) -> dict[str, list[Any]]:
