@@ -34,6 +34,7 @@ from geolookup.cli.command import command
 )
 @options.at
 @table_options.times()
+@table_options.as_of_column
 @options.dataset
 @options.age_notice
 @click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
@@ -78,6 +79,8 @@ def enrich(
     exit_on_signals()
     if at is not None and time_column is not None:
         fail("--local-time-at is for all rows, --local-time-column for each row; pass one of them")
+    if parameters["as_of_column"] is not None and options.instant_of() is not None:
+        fail("--as-of is for all rows, --as-of-column for each row; pass one of them")
     with options.open_dataset(dataset) as engine:
         fields = options.fields_of(paths, engine.snapshot().dataset.schema)
         enriching = EnrichOptions(
@@ -94,4 +97,4 @@ def enrich(
         else:
             job.file(source, output, input_format, output_format)
         note_age(engine)
-    click.echo(job.report(), err=True)
+        click.echo(job.report(), err=True)

@@ -83,9 +83,18 @@ def _check_zone(context: click.Context, _option: object, value: str | None) -> s
 
     if value is not None and period(value, 0) is None:
         fail(f"--time-zone {value!r} is not a time zone; write one like Europe/Berlin, or UTC")
-    if value is not None and context.params.get("time_column") is None:
+    columns = [context.params.get(name) for name in ("time_column", "as_of_column")]
+    if value is not None and columns == [None, None]:
         fail("--time-zone is for a column of times; name it by --local-time-column")
     return value
+
+
+as_of_column = click.option(
+    "--as-of-column",
+    metavar="NAME",
+    is_eager=True,  # ``--time-zone`` needs it
+    help="Column of instants: each row is answered from the generation that was in force then.",
+)
 
 
 def times(default: str = "") -> Callable[[F], F]:
@@ -104,7 +113,7 @@ _TIME_ZONE = click.option(
     "--time-zone",
     metavar="ZONE",
     callback=_check_zone,
-    help="IANA time zone, or UTC, of times without offset in that column.",
+    help="IANA time zone, or UTC, of times without offset in columns of instants.",
 )
 
 

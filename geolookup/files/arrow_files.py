@@ -46,10 +46,13 @@ _SAMPLE = 1 << 14
 
 
 class ArrowIpc:
-    """Reads IPC files and streams, told apart by the magic number; writes one of them."""
+    """Reads IPC files and streams, told apart by the magic number; writes one of them.
 
-    def __init__(self, writer: Callable[[Any, pa.Schema], Any]) -> None:
-        self._writer = writer
+    ``one_dictionary``: whether what it writes can have only one dictionary for each column.
+    """
+
+    def __init__(self, writer: Callable[[Any, pa.Schema], Any], *, one_dictionary: bool) -> None:
+        self._writer, self._one_dictionary = writer, one_dictionary
 
     def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return the rows with the file's types; ``as_is`` keeps dictionaries."""
@@ -72,9 +75,11 @@ class ArrowIpc:
         """Return the names of the file's schema."""
         return list(self.read(stream, replace(options, keys=(), others="typed")).schema.names)
 
-    def write(self, stream: Any, schema: pa.Schema, _options: WriteOptions) -> IpcSink:
-        """Return a sink that has written the schema."""
-        return IpcSink(self._writer(stream, schema))
+    def write(self, stream: Any, schema: pa.Schema, options: WriteOptions) -> IpcSink:
+        """Return a sink that has written the schema; dictionaries that change become plain."""
+        if self._one_dictionary and not options.one_dictionary:
+            schema = plain_schema(schema)
+        return IpcSink(self._writer(stream, schema), schema)
 
 
 def _ipc_batches(reader: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -130,12 +135,14 @@ class _PrefixedStream:
 class IpcSink:
     """Writes each batch as one IPC message."""
 
-    def __init__(self, writer: Any) -> None:
-        self._writer = writer
+    def __init__(self, writer: Any, schema: pa.Schema) -> None:
+        self._writer, self._schema = writer, schema
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write rows."""
-        self._writer.write_batch(batch)
+        self._writer.write_batch(
+            batch if batch.schema == self._schema else batch.cast(self._schema)
+        )
 
     def close(self) -> None:
         """Write the end."""

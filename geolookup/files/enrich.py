@@ -28,18 +28,19 @@ from geolookup.errors import (
 )
 from geolookup.files.byte_streams import input_name, open_output
 from geolookup.files.row_streams import ReadOptions, Rows, Sink, WriteOptions
-from geolookup.files.table_files import IP_COLUMN, TIME_COLUMN, TableFile, open_table
+from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, TableFile, open_table
 from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.parallel import cores
 from geolookup.tables import enrich
+from geolookup.tables.generations import RowsWithoutGeneration
 from geolookup.tables.take import of_table
 
 if TYPE_CHECKING:
     from geolookup.contract.schema import Schema
     from geolookup.kernel.protocol import State
 
-#: The name of the column of instants beside columns with numbers for names.
-_INSTANT = "instant"
+#: The names of columns of instants beside columns with numbers for names, by the user's name.
+_INSTANT = "instant {}"
 #: Batches that may wait for the background writer while it writes a row group.
 _WAITING = 16
 #: Called after each batch with the fraction of the file that was read, None if unknown.
@@ -56,6 +57,7 @@ class EnrichOptions:
     on_invalid: str = "null"
     at: int | None = None  # the instant of all rows, Unix seconds; None: now
     time_column: str | None = None  # or the column of each row's instant
+    as_of_column: str | None = None  # of instants; the generation in force then answers the row
     time_zone: str | None = None  # the IANA zone of instants without an offset
     clean: bool = False  # whether addresses are cleaned by ``contract.cleaning``
     error_code: bool = False
@@ -73,6 +75,11 @@ class EnrichOptions:
         fields = of_table(self.fields, schema=schema)
         return [field.path for field in fields if field != ERROR_CODE]
 
+    def instants(self) -> dict[str, str]:
+        """Return the names of columns of instants inside the engine, by the user's names."""
+        names = (self.time_column, self.as_of_column)
+        return {name: _INSTANT.format(name) for name in names if name is not None}
+
 
 @dataclass(slots=True)
 class Counts:
@@ -81,6 +88,7 @@ class Counts:
     rows: int = 0
     located: int = 0
     malformed: list[str] = field(default_factory=list)  # a message per file with such lines
+    without_generation: RowsWithoutGeneration = field(default_factory=RowsWithoutGeneration)
     refused: dict[int, int] = field(
         default_factory=lambda: {InvalidAddressError.code: 0, PrivateAddressError.code: 0}
     )
@@ -95,7 +103,8 @@ class Counts:
     @property
     def unknown(self) -> int:
         """Rows with a public address about which nothing is known."""
-        return self.rows - self.located - self.invalid - self.private
+        answered = self.rows - self.without_generation.total
+        return answered - self.located - self.invalid - self.private
 
     @property
     def invalid(self) -> int:
@@ -111,10 +120,19 @@ class Counts:
 class EnrichedRows:
     """The rows of one file, enriched; ``name`` is the file's, for messages."""
 
-    def __init__(self, engine: Engine, rows: Rows, options: EnrichOptions, name: str) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        rows: Rows,
+        options: EnrichOptions,
+        name: str,
+        without_generation: RowsWithoutGeneration,
+    ) -> None:
         self._rows = rows
         self._options = options
         self._name = name
+        self._without_generation = without_generation
+        self._generations = None if options.as_of_column is None else engine.generations()
         state = engine.snapshot()
         with self._explain_errors():
             paths = options.paths(state.dataset.schema)
@@ -131,7 +149,7 @@ class EnrichedRows:
         self.schema = pa.schema([*rows.schema, *fields], rows.schema.metadata)
 
     def _enrich(self, state: State, paths: list[str]) -> Any:
-        options = self._options
+        options, instants = self._options, self._options.instants()
         return enrich(
             state,
             pa.RecordBatchReader.from_batches(self._numbered_schema(), self._numbered_batches()),
@@ -141,26 +159,29 @@ class EnrichedRows:
             prefix=options.prefix,
             on_invalid=options.on_invalid,
             at=options.at,
-            time_column=_INSTANT if options.time_column else None,
+            time_column=instants.get(options.time_column or ""),
+            as_of=instants.get(options.as_of_column or ""),
+            generations=self._generations,
+            without_generation=self._without_generation,
             clean=options.clean,
             add_known=True,
             threads=options.threads,
         )
 
     def _numbered_schema(self) -> pa.Schema:
-        """Return the schema with numbers for names, and a column of instants if there is one."""
+        """Return the schema with numbers for names, and the columns of instants."""
         fields = [pa.field(str(at), field.type) for at, field in enumerate(self._rows.schema)]
-        if self._options.time_column:
-            type_ = self._rows.schema.field(self._options.time_column).type
-            fields.append(pa.field(_INSTANT, self._instants(pa.array([], type_), 0).type))
+        for column, name in self._options.instants().items():
+            type_ = self._rows.schema.field(column).type
+            fields.append(pa.field(name, self._instants(pa.array([], type_), 0).type))
         return pa.schema(fields)
 
     def _numbered_batches(self) -> Iterator[pa.RecordBatch]:
         schema, before = self._numbered_schema(), 0
         for batch in self._rows.batches:
             columns = batch.columns
-            if self._options.time_column:
-                at = batch.schema.names.index(self._options.time_column)
+            for column in self._options.instants():
+                at = batch.schema.names.index(column)
                 columns = [*columns, self._instants(columns[at], before)]
             before += len(batch)
             yield pa.record_batch(columns, schema=schema)
@@ -212,7 +233,8 @@ def enrich_file(
     read_options = _read_options(source, target, options)
     with open_table(source, read_options) as table:
         before = counts.rows
-        answers = EnrichedRows(engine, table.rows, options, read_options.name)
+        without_generation = counts.without_generation
+        answers = EnrichedRows(engine, table.rows, options, read_options.name, without_generation)
         writer = target.kind.format.writer
         assert writer is not None  # noqa: S101 - the command refuses formats that are read only
         with open_output(
@@ -235,6 +257,8 @@ def _read_options(source: TableFile, target: TableFile, options: EnrichOptions) 
     key_options = {options.column: IP_COLUMN}
     if options.time_column:
         key_options.setdefault(options.time_column, TIME_COLUMN)
+    if options.as_of_column:
+        key_options.setdefault(options.as_of_column, AS_OF_COLUMN)
     return ReadOptions(
         input_name(source.path),
         tuple(key_options),
@@ -248,7 +272,8 @@ def _read_options(source: TableFile, target: TableFile, options: EnrichOptions) 
 
 def _write_options(source: TableFile, target: TableFile, options: EnrichOptions) -> WriteOptions:
     same = source.kind.format is target.kind.format
-    return WriteOptions(options.delimiter if same else None, options.header)
+    one_dictionary = options.as_of_column is None
+    return WriteOptions(options.delimiter if same else None, options.header, one_dictionary)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path, PurePath
 
 import pyarrow as pa
@@ -203,7 +204,15 @@ class EnrichJob:
             raise TableFileError(output, problem, "leave it out, or name a .gz file")
 
     def _stamp(self, task: Task) -> str:
-        return stamp(task, self._options, self._engine.metadata.generation)
+        return stamp(task, self._options, self._dataset)
+
+    @cached_property
+    def _dataset(self) -> str:
+        """What identifies the data: the generation in use, or all periods of the store."""
+        if self._options.as_of_column is None:
+            return self._engine.metadata.generation
+        generations = self._engine.generations()
+        return json.dumps([list(generations.begins), list(generations.of_periods)])
 
     def _is_done(self, task: Task, record: Record, expected: str) -> bool:
         """Return whether the output is up to date; raises for a file that no earlier run made."""
@@ -240,7 +249,12 @@ class EnrichJob:
             f"{counts.private:,} private",
         ]
         closing = "; ".join([", ".join(parts) + f" in {seconds:.1f} s", *self._files])
-        return "\n".join([*counts.malformed, closing])
+        return "\n".join([*counts.malformed, *self._without_generation(), closing])
+
+    def _without_generation(self) -> list[str]:
+        """Return a line for each reason for which no generation answered rows."""
+        rows = self._counts.without_generation
+        return rows.lines(self._engine.generations()) if rows.total else []
 
 
 def _file_counts(made: int, skipped: int, others: int) -> list[str]:

@@ -125,6 +125,7 @@ class WriteOptions:
 
     delimiter: str | None = None  # None: the format's own
     header: bool = True  # of CSV: whether the first row names the columns
+    one_dictionary: bool = True  # whether each column has the same dictionary in all batches
 
 
 class Sink(Protocol):

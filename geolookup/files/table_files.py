@@ -25,9 +25,11 @@ from geolookup.tables.locate import address_reader
 from geolookup.tables.times import Instants, instants_of
 
 _CSV, _TSV, _JSON, _PARQUET = DelimitedText(","), DelimitedText("\t"), JsonLines(), Parquet()
-_FILE, _STREAM = ArrowIpc(pa.ipc.new_file), ArrowIpc(pa.ipc.new_stream)
+_FILE = ArrowIpc(pa.ipc.new_file, one_dictionary=True)
+_STREAM = ArrowIpc(pa.ipc.new_stream, one_dictionary=False)
 #: The options that name columns, for messages.
 IP_COLUMN, TIME_COLUMN = "--ip-column", "--local-time-column"
+AS_OF_COLUMN = "--as-of-column"
 #: A log that was rotated: ``access.log.1``, ``access.log-20261120``.
 _ROTATED = re.compile(r"\.log[.-][0-9]+(?=\.|$)")
 
