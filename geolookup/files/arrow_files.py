@@ -48,7 +48,7 @@ _SAMPLE = 1 << 14
 class ArrowIpc:
     """Reads IPC files and streams, told apart by the magic number; writes one of them.
 
-    ``one_dictionary``: whether what it writes can have only one dictionary for each column.
+    ``one_dictionary``: whether a column can have only one dictionary in a written file.
     """
 
     def __init__(self, writer: Callable[[Any, pa.Schema], Any], *, one_dictionary: bool) -> None:

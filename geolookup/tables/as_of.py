@@ -67,6 +67,7 @@ class PastEnricher:
         self.names = newest.names
         self._newest = newest
         sample = self._sample(newest)
+        self._schema = sample.schema
         self._texts = [
             _Texts(column.dictionary) if pa.types.is_dictionary(column.type) else None
             for column in sample.columns
@@ -124,12 +125,10 @@ class PastEnricher:
         A generation is opened at its first row and kept open.
         """
         counts = []
-        schema = None
         with in_order(self._answered, slices(map(chunked, columns)), self._threads) as results:
             for one, arrays in results:
                 counts.append(one.without_generation())
-                schema = schema or self._schema_of(arrays)
-                whole = pa.record_batch(arrays, schema=schema)
+                whole = pa.record_batch(arrays, schema=self._schema)
                 begin = 0
                 for length in one.lengths:
                     yield whole.slice(begin, length)
@@ -146,11 +145,6 @@ class PastEnricher:
             self._refuse_first(one)
             raise
         return one, self._in_row_order((one, answers))
-
-    def _schema_of(self, arrays: list[pa.Array]) -> pa.Schema:
-        return pa.schema(
-            [(name, array.type) for name, array in zip(self.names, arrays, strict=True)]
-        )
 
     def _block(self, inputs: Slices) -> Block:
         return block(self._periods, inputs)
@@ -171,8 +165,15 @@ class PastEnricher:
         sample = self._sample(enricher)
         numbers: dict[int, pa.Array | None] = {}
         for at, (name, texts) in enumerate(zip(self.names, self._texts, strict=True)):
-            if texts is not None and name in positions:
-                numbers[at] = texts.numbers(sample.column(positions[name]).dictionary)
+            if name not in positions:
+                continue
+            column = sample.column(positions[name])
+            if column.type != self._schema.field(at).type:
+                generation = self._periods.by_rank[rank]
+                problem = f"enrich: column {name!r} has another type in generation {generation}"
+                raise ValueError(f"{problem}; leave it out, or rename one of them in its recipe")
+            if texts is not None:
+                numbers[at] = texts.numbers(column.dictionary)
         columns = [positions.get(name) for name in self.names]
         return _Generation(enricher, columns, numbers, self._types)
 
@@ -192,8 +193,11 @@ class PastEnricher:
 
     def _refuse_first(self, one: Block) -> None:
         """Raise the error of the first refused row: generations are answered out of row order."""
-        for addresses, instants, rows in one.answered():
-            self._newest.batch(addresses, instants, rows)
+        try:
+            for addresses, instants, rows in one.answered():
+                self._newest.batch(addresses, instants, rows)
+        except AddressError as error:
+            raise error from None
 
     def _report(self, counts: list[RowsWithoutGeneration]) -> None:
         rows = self._without_generation or RowsWithoutGeneration()

@@ -1,0 +1,274 @@
+"""Tables with ``as_of``: each row as its generation answers it, in a store and from any periods."""
+
+from __future__ import annotations
+
+import logging
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cache
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup import kernel
+from geolookup.dataset.files import Dataset
+from geolookup.kernel import python as kernel_python
+from geolookup.store import pointer
+from geolookup.store.pointer import Change
+from geolookup.tables import enrich, row_blocks
+from geolookup.tables.generations import RowsWithoutGeneration
+from tests import skips
+from tests.history import pool
+from tests.own_random import WINDOWS
+
+KERNELS = {"compiled": kernel.State, "python": kernel_python.State}
+#: Own columns whose type is the same in all generations that have them, and of the contract.
+FIELDS = ["country", "location.country_languages", "city", "asn", "isp", "own.site", "own.tags"]
+FIELDS += ["own.flag", "own.share", "time.zone", "time.current_time", "ip_type", "error_code"]
+AT = 1_790_000_000
+IPS: list[str | None] = [str(ip_address(window) + at) for window in WINDOWS for at in (0, 3, 9)]
+IPS += ["11.1.1.1", "127.0.0.1", "x", None]
+
+
+@cache
+def _state(name: str, number: int) -> Any:
+    return KERNELS[name](Dataset(pool.dataset(number)))
+
+
+class _Generations:
+    """Any periods of generations of the pool."""
+
+    store = "store"
+
+    def __init__(self, name: str, begins: Sequence[int], numbers: Sequence[int | None]) -> None:
+        self._name, self.begins = name, begins
+        self.of_periods = [None if number is None else str(number) for number in numbers]
+        self.opened: list[int] = []
+
+    def open(self, generation: str) -> Any:
+        self.opened.append(int(generation))
+        return _state(self._name, int(generation))
+
+
+@cache
+def _answers(number: int) -> dict[str | None, dict[str, Any]]:
+    """Return the answers of the full copy of a generation by address."""
+    with geolookup.open(pool.dataset(number)) as engine:
+        fields = [*FIELDS, "own.risk"] if number % 3 else FIELDS
+        rows = engine.enrich(pa.table({"ip": IPS}), fields, at=AT).to_pylist()
+        for row in rows:
+            if row["error_code"] is None:
+                assert row["location_country_code"] == engine.get(row["ip"], "country")
+                assert row["location_city_name"] == engine.get(row["ip"], "city")
+    return {row.pop("ip"): row for row in rows}
+
+
+def _slow(generations: Any, names: list[str], ip: str | None, instant: int | None) -> Any:
+    period = -1 if instant is None else bisect_right(generations.begins, instant) - 1
+    number = generations.of_periods[period] if period >= 0 else None
+    answer = {} if number is None else _answers(int(number))[ip]
+    return [answer.get(name) for name in names]
+
+
+@st.composite
+def _tables(draw: st.DrawFn) -> tuple[list[int], list[int | None], list[Any]]:
+    begins = sorted(draw(st.sets(st.integers(0, 40), min_size=1, max_size=6)))
+    number = st.sampled_from([0, 1, 3, 4])
+    numbers = [draw(st.none() | number) for _ in begins[1:]] + [draw(number)]
+    instant = st.none() | st.integers(-2, 42) | st.sampled_from(begins)
+    rows = draw(st.lists(st.tuples(st.sampled_from(IPS), instant), max_size=12))
+    return begins, numbers, rows
+
+
+def _all_kinds(table: pa.Table) -> list[Any]:
+    """Return a table in all kinds that ``enrich`` reads and can be compared."""
+    kinds = [table, pa.RecordBatchReader.from_batches(table.schema, table.to_batches(3))]
+    kinds += list(table.combine_chunks().to_batches()[:1])
+    return kinds
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@settings(max_examples=25, deadline=None)
+@given(_tables(), st.integers(1, 5), st.sampled_from([1, 2]))
+def test_each_row_is_answered_by_its_generation(
+    name: str, drawn: Any, block_rows: int, threads: int
+) -> None:
+    begins, numbers, rows = drawn
+    generations = _Generations(name, begins, numbers)
+    newest = int(numbers[-1])
+    fields = [*FIELDS, "own.risk"] if newest % 3 else FIELDS
+    schema = pa.schema([("ip", pa.string()), ("when", pa.int64())])
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[], []]
+    table = pa.table(columns, schema=schema)
+    plain = enrich(_state(name, newest), table, fields, at=AT)
+    wanted = [_slow(generations, plain.schema.names[2:], *row) for row in rows]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_blocks, "_ROWS", block_rows)
+        for data in _all_kinds(table):
+            missing = RowsWithoutGeneration()
+            result = enrich(
+                _state(name, newest),
+                data,
+                fields,
+                at=AT,
+                as_of="when",
+                generations=generations,
+                without_generation=missing,
+                threads=threads,
+            )
+            assert result.schema == plain.schema
+            whole = result.read_all() if isinstance(result, pa.RecordBatchReader) else result
+            whole = pa.table(whole)
+            whole.validate(full=True)
+            assert [list(row.values())[2:] for row in whole.to_pylist()] == wanted
+            without = [_period(generations, instant) for _, instant in rows]
+            assert missing.no_instant == without.count("no instant")
+            assert (missing.before, missing.pruned) == (without.count("before"), without.count(""))
+
+
+def _period(generations: Any, instant: int | None) -> str:
+    """Return the generation of an instant, "" if it is pruned."""
+    if instant is None:
+        return "no instant"
+    period = bisect_right(generations.begins, instant) - 1
+    return "before" if period < 0 else generations.of_periods[period] or ""
+
+
+def test_a_table_opens_each_generation_once_and_the_newest_first() -> None:
+    generations = _Generations("compiled", [0, 10, 20, 30, 40], [0, 1, 0, None, 4])
+    table = pa.table({"ip": ["8.8.8.1"] * 50, "when": list(range(50))})
+    enrich(_state("compiled", 4), table, "city", as_of="when", generations=generations)
+    assert generations.opened == [4, 0, 1]
+    only = table.slice(0, 10)
+    generations.opened.clear()
+    reader = enrich(_state("compiled", 4), only.to_reader(2), as_of="when", generations=generations)
+    reader.read_all()
+    assert generations.opened == [4, 0]
+
+
+def test_the_first_refused_row_is_named() -> None:
+    generations = _Generations("compiled", [0, 10], [0, 1])
+    ips = ["8.8.8.1", "8.8.8.2", "10.0.0.1", "x", None]
+    table = pa.table({"ip": ips, "when": [11, 12, 3, 12, -5]})
+    options: dict[str, Any] = {"on_invalid": "raise", "as_of": "when", "generations": generations}
+    for size in (5, 2):
+        answers = enrich(_state("compiled", 1), table.to_reader(size), **options)
+        with pytest.raises(geolookup.PrivateAddressError) as caught:
+            answers.read_all()
+        assert caught.value.__notes__ == ["in row 2, counted from 0"]
+    with pytest.raises(geolookup.PrivateAddressError) as caught:
+        enrich(_state("compiled", 1), table, **options)
+    assert caught.value.__notes__ == ["in row 2, counted from 0"]
+
+
+def _addresses() -> list[pa.Array]:
+    """Return the same addresses in all types; dictionaries differ between chunks."""
+    texts = pa.array(["8.8.8.3", "9.255.255.248", "8.8.8.0", None])
+    numbers = pa.array([0x08080803, 0x09FFFFF8, 0x08080800, None], pa.uint32())
+    packed = [None if n is None else n.to_bytes(4) for n in numbers.to_pylist()]
+    small = pa.dictionary(pa.int8(), pa.string())
+    chunks = [texts[:2].cast(small), texts[2:].cast(small)]
+    kinds = [pa.large_string(), pa.string_view(), small]
+    return [
+        *(texts.cast(kind) for kind in kinds),
+        numbers,
+        *(pa.array(packed, kind) for kind in (pa.binary(), pa.binary(4), pa.binary_view())),
+        pa.chunked_array(chunks),
+    ]
+
+
+@pytest.mark.parametrize("addresses", _addresses(), ids=lambda one: str(one.type)[:12])
+def test_all_types_of_addresses(addresses: Any) -> None:
+    generations = _Generations("compiled", [0, 10], [0, 1])
+    when = [11, 3, 12, 4]
+    table = pa.table({"ip": addresses, "when": when})
+    result = enrich(_state("compiled", 1), table, "own.site", as_of="when", generations=generations)
+    texts = ["8.8.8.3", "9.255.255.248", "8.8.8.0", None]
+    numbers = [int(second > 9) for second in when]
+    wanted = [_answers(n)[ip]["own_site"] for n, ip in zip(numbers, texts, strict=True)]
+    assert result["own_site"].to_pylist() == wanted
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store: 0 is pruned, 1 is a delta, 3 and 4 are folders; 1 was in force twice."""
+    folder = tmp_path_factory.mktemp("past") / "store"
+    for number in (0, 1, 3, 4):
+        geolookup.publish(pool.dataset(number), folder)
+    geolookup.prune(folder, keep=3)
+    published = pointer.read(folder)
+    numbers = (1, 0, 3, 1, 4)
+    changes = [Change(pool.id_of(n), f"2026-0{at}-01T00:00:00Z") for at, n in enumerate(numbers, 1)]
+    pointer.write(folder, published, changes)
+    return folder
+
+
+INSTANTS = {"2025-12-31": None, "2026-01-01": 1, "2026-02-10": None, "2026-03-01": 3}
+INSTANTS |= {"2026-04-30": 1, "2026-05-01": 4}
+
+
+def _visits(ip: str = "8.8.8.3") -> pa.Table:
+    times = pa.array([f"{text}T00:00:00Z" for text in INSTANTS]).cast(pa.timestamp("s", "UTC"))
+    return pa.table({"ip": [ip] * len(times), "when": times})
+
+
+def _wanted(field: str, ip: str = "8.8.8.3") -> list[Any]:
+    return [None if n is None else _answers(n)[ip][field] for n in INSTANTS.values()]
+
+
+def test_a_store(store: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with geolookup.open(store) as engine, caplog.at_level(logging.WARNING, "geolookup"):
+        result = engine.enrich(_visits(), ["country", "own.site"], as_of="when")
+        assert result["location_country_code"].to_pylist() == _wanted("location_country_code")
+        assert result["own_site"].to_pylist() == _wanted("own_site")
+        first, second = (record.getMessage() for record in caplog.records)
+        assert f"1 row is before 2026-01-01T00:00:00Z, the first generation of {store}" in first
+        assert "1 row is in times whose generation" in second
+        with pytest.raises(KeyError, match="did you mean as_of='when'"):
+            engine.enrich(_visits(), as_of="whem")
+        with pytest.raises(KeyError, match="a single column"):
+            engine.enrich(pa.array(["8.8.8.3"]), as_of="when")
+        with pytest.raises(TypeError, match=r"engine\.as_of"):
+            engine.enrich(_visits(), as_of=cast("Any", AT))
+    with (
+        geolookup.open(pool.dataset(1)) as engine,
+        pytest.raises(geolookup.DatasetError, match="not a store"),
+    ):
+        engine.enrich(_visits(), as_of="when")
+
+
+@skips.needs("pandas")
+def test_pandas(store: Path) -> None:
+    with geolookup.open(store) as engine:
+        frame = engine.enrich(_visits().to_pandas(), "country", as_of="when")
+    values = frame["location_country_code"].astype(object).where(lambda one: one.notna(), None)
+    assert values.tolist() == _wanted("location_country_code")
+
+
+@skips.needs("polars")
+def test_polars(store: Path) -> None:
+    import polars as pl
+
+    with geolookup.open(store) as engine:
+        visits = pl.DataFrame(_visits())
+        frame = engine.enrich(visits, "country", as_of="when", time_column="when")
+        lazy = engine.enrich(visits.lazy(), "country", as_of="when").collect()
+    for result in (frame, lazy):
+        assert result["location_country_code"].to_list() == _wanted("location_country_code")
+
+
+@skips.needs("duckdb")
+def test_duckdb(store: Path) -> None:
+    import duckdb
+
+    visits = _visits()  # noqa: F841 - the query reads it
+    with geolookup.open(store) as engine, duckdb.connect() as connection:
+        reader = engine.enrich(connection.sql("from visits"), "country", as_of="when")
+        values = reader.read_all()["location_country_code"].to_pylist()
+    assert values == _wanted("location_country_code")
