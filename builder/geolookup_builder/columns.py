@@ -37,6 +37,9 @@ class FileColumns(Protocol):
     def column(self, kind: DTypeLike) -> Growing:
         """Begin a column."""
 
+    def remove(self, *columns: NDArray[Any]) -> None:
+        """Remove the files of columns."""
+
     def release_pages(self) -> None:
         """Return the pages of all mapped columns to the system."""
 
@@ -73,6 +76,11 @@ class Columns:
             yield slice(begin, min(begin + self._chunk, size))
             self.release()
 
+    def remove(self, *columns: NDArray[Any]) -> None:
+        """Remove the files of columns that nothing reads any more."""
+        if self._files is not None:
+            self._files.remove(*columns)
+
     def release(self) -> None:
         """Return the pages of columns in files to the system."""
         if self._files is not None:
@@ -85,19 +93,23 @@ class Columns:
         return GrowingStarts(self.column(np.uint64, most), self.column(np.uint64, most))
 
     def looked_up(self, table: NDArray[Any], numbers: NDArray[np.integer]) -> NDArray[Any]:
-        """Return ``table[numbers]``."""
+        """Return ``table[numbers]``; the numbers are read for the last time."""
+        if not numbers.strides[0]:  # one value, as often as there are intervals
+            return np.broadcast_to(table[numbers[0]], len(numbers))
         result = self.column(table.dtype, len(numbers))
         for part in self.chunks(len(numbers)):
             result.append(table[numbers[part]])
+        self.remove(numbers)
         return result.finish()
 
     def cast(self, values: NDArray[Any], kind: DTypeLike) -> NDArray[Any]:
-        """Return the values in another type."""
+        """Return the values in another type; they are read for the last time."""
         if values.dtype == kind:
             return values
         result = self.column(kind, len(values))
         for part in self.chunks(len(values)):
             result.append(values[part].astype(kind))
+        self.remove(values)
         return result.finish()
 
     def encoded(self, values: NDArray[Any]) -> tuple[Codes, pa.Array]:

@@ -49,6 +49,8 @@ def _interned(overlaid: OverlaidSources) -> tuple[InternedContent, dict[str, pa.
     explanation = {}
     if overlaid.deciding_rows is not None:
         explanation = overlaid.deciding_rows.tables(overlaid.layers)
+    for partition in overlaid.partitions.values():
+        columns.remove(*partition.numbers.values())
     overlaid.partitions, overlaid.layers, overlaid.deciding_rows = {}, {}, None
     release()
     return interned, explanation
@@ -72,13 +74,13 @@ def _tables(
         content = tables(
             *(interned, overlaid.reference, overlaid.plan.schema, countries, overlaid.columns)
         )
-        full = with_datasets(interned.provenance, overlaid.origins)
+        full = with_datasets(interned.provenance, overlaid.origins, overlaid.columns)
     else:
         above = tables(interned, overlaid.reference, overlaid.plan.schema)
         schema, sources = overlaid.plan.schema, len(overlaid.origins) - 1
         content, full = splice(interned, above, overlaid.below, schema, sources)
         overlaid.below.tables.release()
-    origins = resolve(overlaid.plan.path, full, overlaid.origins)
+    origins = resolve(overlaid.plan.path, full, overlaid.origins, overlaid.columns)
     return content | provenance_tables(origins.provenance, overlaid.columns), origins
 
 

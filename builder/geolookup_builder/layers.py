@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.special import Range
 from geolookup.dataset.intervals import I64, Addresses, Bools, count_addresses, cut_at, overlay
+from geolookup_builder.columns import Columns
 from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Intervals, changes, coalesce
 from geolookup_builder.layer_values import UNKNOWN
@@ -158,17 +159,22 @@ class Provenance:
     sources: dict[str, NDArray[np.unsignedinteger]]  # from 1; 0: the layer is unknown
 
 
-def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]:
+def coverage(families: Mapping[int, Provenance], sources: int, columns: Columns) -> list[Coverage]:
     """Return, for each source, the number of addresses that it decides, by layer and family.
 
     Layers in which it decides no address are left out.
     """
     counts: list[Coverage] = [{} for _ in range(sources)]
     for family, partition in families.items():
-        for layer, numbers in partition.sources.items():
-            for number in _distinct_sources(numbers, sources):
-                of_layer = counts[number - 1].setdefault(layer, {"ipv4": 0, "ipv6": 0})
-                of_layer[f"ipv{family}"] = count_addresses(partition.starts, numbers == number)
+        for layer, of_layer in partition.sources.items():
+            for part in columns.chunks(len(of_layer)):
+                # With the interval after the part: there the last one ends.
+                starts = partition.starts[part.start : part.stop + 1]
+                for number in _distinct_sources(of_layer[part], sources):
+                    is_here = np.zeros(len(starts), bool)
+                    is_here[: part.stop - part.start] = of_layer[part] == number
+                    of = counts[number - 1].setdefault(layer, {"ipv4": 0, "ipv6": 0})
+                    of[f"ipv{family}"] += count_addresses(starts, is_here)
     return counts
 
 

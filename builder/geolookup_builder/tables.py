@@ -72,7 +72,9 @@ def _sparse(highs: U64, columns: Columns) -> U64:
     stride = fmt.SPARSE_STRIDE
     # A chunk from 100 on: the next multiple of 64 is 28 further.
     firsts = ((part, part.start + -part.start % stride) for part in columns.chunks(len(highs)))
-    return np.concatenate([sparse_index(highs[first : part.stop]) for part, first in firsts])
+    # A copy: a view would need the pages again.
+    parts = [sparse_index(highs[first : part.stop]).copy() for part, first in firsts]
+    return np.concatenate(parts)
 
 
 def provenance_tables(
@@ -85,16 +87,23 @@ def provenance_tables(
 def starts(first: Addresses, columns: Columns = IN_MEMORY) -> dict[str, pa.Array]:
     """Return the columns of the intervals' first addresses."""
     if first.high is None:
-        return {"start": pa.array(first.low)}
+        return {"start": _array(first.low)}
     # Nearly all starts are multiples of 2^64, so there are few distinct lower halves.
-    return {"start_high": pa.array(first.high), "start_low": _encode_numbers(first.low, columns)}
+    return {"start_high": _array(first.high), "start_low": _encode_numbers(first.low, columns)}
+
+
+def _array(numbers: NDArray[Any]) -> pa.Array:
+    """Return numbers as an Arrow array; nothing is copied."""
+    if not numbers.strides[0] and not numbers[0]:
+        numbers = np.zeros(len(numbers), numbers.dtype)  # takes no memory until it is written to
+    return pa.array(numbers)
 
 
 def _encode_numbers(numbers: NDArray[Any], columns: Columns) -> pa.DictionaryArray:
     """Return the same as ``encode``, chunk by chunk."""
     codes, distinct = columns.encoded(numbers)
     return pa.DictionaryArray.from_arrays(
-        pa.array(columns.cast(codes, narrowest(len(distinct)).to_pandas_dtype())), distinct
+        _array(columns.cast(codes, narrowest(len(distinct)).to_pandas_dtype())), distinct
     )
 
 
@@ -109,7 +118,7 @@ def _intervals(family: FamilyIntervals, columns: Columns) -> pa.Table:
         {
             **starts(family.starts, columns),
             # No number is negative: the same bytes, without a copy.
-            **{table: rows.view(np.uint32) for table, rows in family.rows.items()},
+            **{table: _array(rows.view(np.uint32)) for table, rows in family.rows.items()},
         }
     )
 

@@ -68,13 +68,18 @@ def content(file: mmap.mmap) -> tuple[pa.RecordBatch, pa.Buffer]:
 
 def numbers_of(table: pa.RecordBatch | pa.Table, column: str) -> NDArray[Any]:
     """Return a column of numbers without nulls; of a dictionary, the value of each row."""
-    values = table.column(column)
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
+    values = _whole(table.column(column))
     if pa.types.is_dictionary(values.type):
         distinct = values.dictionary.to_numpy(zero_copy_only=False)
         return np.asarray(distinct[values.indices.to_numpy()])
     return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a column of a table or of a batch as one array; only several chunks are copied."""
+    if isinstance(values, pa.Array):
+        return values
+    return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
 
 
 def starts_of(table: pa.RecordBatch | pa.Table) -> Addresses:
@@ -163,8 +168,7 @@ def generation(
 
 def _parts_of(name: str, values: pa.Array | pa.ChunkedArray) -> Iterator[_Part]:
     """Yield the input of a column's digest: its head, then in parts validity bits and buffers."""
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
+    values = _whole(values)
     is_dictionary = pa.types.is_dictionary(values.type)
     kind = values.type.value_type if is_dictionary else values.type
     # b"location.arrow/city_name:text:3\n", then bits, lengths and bytes.

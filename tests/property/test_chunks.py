@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
-from typing import Any
+from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 from geolookup_builder import overlaid_sources
 from geolookup_builder.columns import Columns
+from geolookup_builder.memory import MemoryBudget
+from geolookup_builder.spill import Spill
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.typing import DTypeLike, NDArray
 
 from geolookup.errors import BuildError
 from tests.oracle import FIELDS, OwnColumn, Source
@@ -27,39 +25,8 @@ from tests.tiers import scaled
 _CHUNKS = st.integers(1, 9)
 
 
-class _FileColumn:
-    def __init__(self, files: _Files, kind: DTypeLike) -> None:
-        self._files, self._kind = files, np.dtype(kind)
-        self._file = TemporaryFile()  # noqa: SIM115
-
-    def append(self, values: NDArray[Any]) -> None:
-        self._file.write(np.asarray(values, self._kind).tobytes())
-
-    def finish(self) -> NDArray[Any]:
-        self._file.flush()
-        with self._file:
-            mapped = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-        self._files.maps.append(mapped)
-        return np.frombuffer(mapped, self._kind)
-
-
-class _Files:
-    """Columns in temporary files; their pages are really given back."""
-
-    def __init__(self) -> None:
-        self.maps: list[mmap.mmap] = []
-
-    def column(self, kind: DTypeLike) -> _FileColumn:
-        return _FileColumn(self, kind)
-
-    def release_pages(self) -> None:
-        if hasattr(mmap, "MADV_DONTNEED"):
-            for mapped in self.maps:
-                mapped.madvise(mmap.MADV_DONTNEED)
-
-
 @contextmanager
-def in_chunks(size: int, files: _Files | None = None) -> Iterator[None]:
+def in_chunks(size: int, files: Spill | None = None) -> Iterator[None]:
     with patch.object(overlaid_sources, "IN_MEMORY", Columns(files, size)):
         yield
 
@@ -71,8 +38,9 @@ def _same(
         folder = Path(target)
         before = built(folder / "before", old, keys=keys, columns=columns)
         whole = content(built(folder / "whole", new, before, keys, columns))
-        for name, files in (("memory", None), ("files", _Files())):
-            with in_chunks(chunk, files):
+        spill = Spill(MemoryBudget.of("1GB"), folder / "spilled")
+        for name, files in (("memory", None), ("files", spill)):
+            with closing(spill), in_chunks(chunk, files):
                 first = built(folder / f"first-{name}", old, keys=keys, columns=columns)
                 assert content(first) == content(before)
                 dataset = built(folder / name, new, before, keys, columns)

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import overlay
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
+from geolookup_builder.columns import Columns
 from geolookup_builder.datasets.source import DatasetSource
-from geolookup_builder.flatten import changes
+from geolookup_builder.joined_intervals import JoinedIntervals
 from geolookup_builder.layers import Provenance, coverage
 from geolookup_builder.recipe.document import MAX_SOURCES, SourceSpec
 
@@ -61,12 +62,13 @@ class Origins:
 
 
 def with_datasets(
-    families: Mapping[int, Provenance], origins: Sequence[Origin]
+    families: Mapping[int, Provenance], origins: Sequence[Origin], columns: Columns
 ) -> dict[int, Provenance]:
     """Replace numbers of sources of the recipe with numbers of all origins' sources."""
     begins = _begins(origins)
     return {
-        family: _with_datasets(slots, family, origins, begins) for family, slots in families.items()
+        family: _with_datasets(slots, family, origins, begins, columns)
+        for family, slots in families.items()
     }
 
 
@@ -74,14 +76,16 @@ def _begins(origins: Sequence[Origin]) -> list[int]:
     return [0, *accumulate(len(origin.sources) for origin in origins)]
 
 
-def resolve(recipe: Path, full: Mapping[int, Provenance], origins: Sequence[Origin]) -> Origins:
+def resolve(
+    recipe: Path, full: Mapping[int, Provenance], origins: Sequence[Origin], columns: Columns
+) -> Origins:
     """Number the sources of the manifest. ``full`` has numbers of all origins' sources.
 
     Raises BuildError for more sources than a dataset may have.
     """
     begins = _begins(origins)
     sources = list(chain.from_iterable(origin.sources for origin in origins))
-    coverages = coverage(full, len(sources))
+    coverages = coverage(full, len(sources), columns)
     is_kept = np.array(
         [
             not origin.provenance or bool(coverages[begin + at])
@@ -99,19 +103,28 @@ def resolve(recipe: Path, full: Mapping[int, Provenance], origins: Sequence[Orig
             for source, addresses, is_kept_one in zip(sources, coverages, is_kept, strict=True)
             if is_kept_one
         ],
-        {family: _renumbered(provenance, is_kept) for family, provenance in full.items()},
+        {
+            family: _renumbered(family, provenance, is_kept, columns)
+            for family, provenance in full.items()
+        },
         [int(np.count_nonzero(~part)) for part in np.split(is_kept, begins[1:-1])],
     )
 
 
 def _with_datasets(
-    slots: Provenance, family: int, origins: Sequence[Origin], begins: Sequence[int]
+    slots: Provenance,
+    family: int,
+    origins: Sequence[Origin],
+    begins: Sequence[int],
+    columns: Columns,
 ) -> Provenance:
     """Return the provenance with the sources behind datasets, numbered over all origins."""
     # begins 0, 1, 3: the numbers 1, 2 and 4 for the first source of each.
     first = np.array([0, *(begin + 1 for begin in begins[:-1])], np.uint16)
     starts = slots.starts
-    numbers = {layer: first[of_layer] for layer, of_layer in slots.sources.items()}
+    numbers = {
+        layer: columns.looked_up(first, of_layer) for layer, of_layer in slots.sources.items()
+    }
     for slot, origin in enumerate(origins, 1):
         if origin.provenance:
             of_dataset = origin.provenance[family]
@@ -125,11 +138,15 @@ def _with_datasets(
     return Provenance(starts, numbers)
 
 
-def _renumbered(provenance: Provenance, is_kept: NDArray[np.bool_]) -> Provenance:
+def _renumbered(
+    family: int, provenance: Provenance, is_kept: NDArray[np.bool_], columns: Columns
+) -> Provenance:
     """Return the provenance without the sources that are not kept; neighbours are joined."""
     # Kept yes, no, yes: the numbers 0, 1, 1 (decides nothing), 2.
     numbers = np.append(0, np.cumsum(is_kept)).astype(np.uint8)
-    sources = {layer: numbers[of_layer] for layer, of_layer in provenance.sources.items()}
-    keep = changes(*sources.values())
-    columns = {layer: of_layer[keep] for layer, of_layer in sources.items()}
-    return Provenance(provenance.starts[keep], columns)
+    size = len(provenance.starts)
+    joined = JoinedIntervals(columns, family, size, dict.fromkeys(provenance.sources, np.uint8))
+    for part in columns.chunks(size):
+        sources = {layer: numbers[of[part]] for layer, of in provenance.sources.items()}
+        joined.append(provenance.starts[part], sources)
+    return Provenance(*joined.finish())
