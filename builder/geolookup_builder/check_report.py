@@ -10,11 +10,13 @@ from typing import Any
 
 from geolookup.errors import count_text, line_text, name_text, suggestion
 from geolookup_builder.build_report import SourceReport
+from geolookup_builder.memory import memory_of
 from geolookup_builder.recipe.document import toml_text
 from geolookup_builder.sources.reading.reader import Reject
 
 _SHOWN = 10  # files, and columns, in the text
 _CHARACTERS = 80  # of a bad row, in the text
+_MANY_ROWS = 1_000_000  # a report of so many states the memory of the build
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +175,19 @@ class RecipeCheck:
         if count:
             yield f"{count_text(count, 'problem')}: build would fail"
         elif not missing:
+            yield from self._memory()
             options = ["-o", "DIR", *self.limits.build_options()]
             yield f"{self._success()}{self._command('; to build it', 'build', *options)}"
         if missing:
             fetch = self._command("; to fetch", "download", *self.limits.download_options())
             yield f"not in the cache: {missing:,}{fetch}"
+
+    def _memory(self) -> Iterator[str]:
+        """Yield the memory that a build of many rows takes, unless it is limited."""
+        rows = sum(table.rows.read for source in self.sources for table in source.tables)
+        if rows >= _MANY_ROWS and self.limits.max_memory is None:
+            size = memory_of(rows) / 1e9
+            yield f"memory: about {size:.1f} GB; --max-memory limits it"
 
     def _success(self) -> str:
         """Return that a build would succeed, with all that it would lose."""

@@ -19,6 +19,8 @@ _one_build = RLock()
 #: The interpreter, its libraries, and the blocks of a file that are being parsed.
 _BASE = 230 << 20
 LEAST = 400 * 10**6
+#: Of a build in memory, for each row of a city table: rows of either family on average.
+_PER_ROW = 140
 #: The limit of a system that does not say how much memory is free.
 _UNKNOWN = 1 << 62
 #: Limit, use and statistics of a control group: version 2, version 1.
@@ -50,6 +52,11 @@ class MemoryBudget:
                 raise ValueError(f"max_memory is {max_memory}; a build needs {LEAST // 10**6}MB")
         room = limit - _BASE
         return cls(limit, room, room // 4, room * 2 // 5, room // 2)
+
+
+def memory_of(rows: int) -> int:
+    """Return about how many bytes a build of so many rows takes in memory."""
+    return _BASE + _PER_ROW * rows
 
 
 def available() -> int:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from geolookup_builder import memory
 from geolookup_builder.bands import PartitionFiles
+from geolookup_builder.build_report import SourceReport
+from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
 from geolookup_builder.memory import MemoryBudget
 
 import geolookup
@@ -87,6 +89,18 @@ def test_content_that_must_be_in_memory(tmp_path: Path, monkeypatch: pytest.Monk
     error = fails(tmp_path, FILES)
     assert "distinct values take" in str(error)
     assert str(error).endswith("bytes of memory; max_memory is 1,000; raise max_memory")
+
+
+def test_a_check_predicts_the_memory() -> None:
+    def lines(rows: int, **limits: str) -> list[str]:
+        table = TableCheck(SourceReport("a.csv", read=rows), (), {}, (), {}, ())
+        source = SourceCheck("a.csv", "a.csv", tables=[table])
+        return [*RecipeCheck("", Limits(**limits), [source]).lines()]  # type: ignore[arg-type]
+
+    line = "memory: about 2.3 GB; --max-memory limits it"
+    assert line in lines(15_000_000)
+    assert not [text for text in lines(10_000) if text.startswith("memory")]
+    assert not [text for text in lines(15_000_000, max_memory="1GB") if text.startswith("memory")]
 
 
 @pytest.mark.parametrize("size", ["1", "much", "100MB", 5])
