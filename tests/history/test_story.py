@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Sequence
-from datetime import datetime
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
-import geolookup
 from geolookup.store import pointer
 from tests.cli.program import run
 from tests.history import pool, slow
@@ -30,12 +28,16 @@ _FIELDS = ("country", "asn", "isp", "own.site")
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of six generations, of which the older are deltas, made by commands."""
-    store = tmp_path_factory.mktemp("story") / "store"
-    for number in _NUMBERS[:-1]:
-        since = _DAYS[number] if number < len(_DAYS) else None
-        geolookup.publish(pool.dataset(number), store, since=since)
-    assert run("rollback", str(store)).stdout == f"generation {pool.id_of(4)}\n"
-    assert run("prune", str(store), "--keep", "6").stdout == ""
+    folder = tmp_path_factory.mktemp("story")
+    store = folder / "store"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GEOLOOKUP_CACHE", str(folder / "cache"))
+        for number in _NUMBERS[:-1]:
+            since = ("--since", _DAYS[number]) if number < len(_DAYS) else ()
+            done = run("publish", str(pool.dataset(number)), "--store", str(store), *since)
+            assert done.returncode == 0, done.stderr
+        assert run("rollback", str(store)).stdout == f"generation {pool.id_of(4)}\n"
+        assert run("prune", str(store), "--keep", "6").stdout == ""
     return store
 
 
@@ -62,17 +64,17 @@ def test_answers_as_of_each_day(store: Path) -> None:
         assert (past.stdout, past.returncode) == (copy.stdout, copy.returncode), day
 
 
-def test_rows_of_a_table_as_of_their_instants(
-    store: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_rows_of_a_file_as_of_their_instants(store: Path, tmp_path: Path) -> None:
     rows = [(address, day) for day in ("2019-12-31", *_DAYS) for address in _ASKED]
-    instants = [datetime.fromisoformat(f"{day}T12:00:00Z") for _, day in rows]
-    events = pa.table({"ip": [address for address, _ in rows], "event_time": instants})
-    with geolookup.open(store) as engine:
-        enriched = engine.enrich(events, list(_FIELDS), as_of="event_time")
-    assert f"{len(_ASKED)} rows" in caplog.text
+    events, output = tmp_path / "events.csv", tmp_path / "enriched.jsonl"
+    lines = "".join(f"{address},{day}T12:00:00Z\n" for address, day in rows)
+    events.write_text(f"ip,event_time\n{lines}", encoding="utf-8")
+    options = ("--as-of-column", "event_time", "-f", ",".join(_FIELDS), "-o", str(output))
+    done = run("enrich", str(events), "-d", str(store), *options)
+    assert f"{len(_ASKED)} rows" in done.stdout + done.stderr
+    enriched = map(json.loads, output.read_text(encoding="utf-8").splitlines())
     paths = ("location.country_code", "network.asn", "network.isp", "own.site")
-    for (address, day), row in zip(rows, enriched.to_pylist(), strict=True):
+    for (address, day), row in zip(rows, enriched, strict=True):
         number = bisect_right(_DAYS, day) - 1
         values = slow.answer_of(pool.dataset(number), ip_address(address)).values
         expected = [values.get(path) if number >= 0 else None for path in paths]
@@ -105,9 +107,11 @@ def _fields(change: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
     return {path: tuple(pair) for layer in layers for path, pair in layer["fields"].items()}
 
 
-def test_changes_as_rows(store: Path) -> None:
-    with geolookup.open(store, as_of=_DAYS[1]) as past:
-        rows = geolookup.diff_table(past.path, store, "isp", "own.site").read_all().to_pylist()
+def test_changes_as_rows(store: Path, tmp_path: Path) -> None:
+    file = tmp_path / "changes.parquet"
+    done = run("diff", str(store), "--as-of", _DAYS[1], "--rows", str(file), "-f", "isp,own.site")
+    assert done.returncode == 0, done.stderr
+    rows = parquet.read_table(file).to_pylist()
     old, new = pool.dataset(1), pool.dataset(4)
     for address in addresses():
         before, after = (slow.answer_of(copy, address).values for copy in (old, new))
