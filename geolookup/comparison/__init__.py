@@ -5,6 +5,9 @@ codes, ``changes`` finds the distinct pairs of rows, ``measures`` sums what move
 ``traffic`` weights by requests. This module reads the datasets (``read``) and combines the sums
 (``measure``). ``gates`` evaluates, ``report`` prints, ``scoring`` compares with ground truth.
 
+Changes as rows: ``dataset_pair`` has the fields, values and conditions, ``changed_intervals`` the
+ranges, ``change_table`` the columns, ``change_files`` the files.
+
 A part is one address family, or both together if requests are counted: requests add up over
 families, addresses do not.
 """

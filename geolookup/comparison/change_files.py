@@ -152,10 +152,13 @@ def read_changes(path: str | PathLike[str], family: int, first: int, last: int) 
     name = fspath(path)
     try:
         with pa.memory_map(name) as stream, parquet.ParquetFile(stream) as file:
-            about = metadata_of(file.schema_arrow)
+            schema = file.schema_arrow
+            about = metadata_of(schema)
+            # Parquet numbers the columns as the schema does: no column before these is nested.
+            ends = [schema.get_field_index(column) for column in ENDS[family]]
             rows = [
                 row
-                for batch in _overlapping(file, family, first, last)
+                for batch in _overlapping(file, ends, family, first, last)
                 for row in changed_rows(batch, about, (first, last))
             ]
             old, new = (about[side]["generation"] for side in ("old", "new"))
@@ -173,15 +176,15 @@ def _layers(own: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {field.path: field.layer for field in own_schema(own).stored}
 
 
-def _overlapping(file: Any, family: int, first: int, last: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a file that overlap a range."""
+def _overlapping(
+    file: Any, columns: list[int], family: int, first: int, last: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a file that overlap a range; ``columns`` are the numbers of the ends."""
     names = list(ENDS[family])
     least, most = (_value(family, end) for end in (first, last))
-    # Parquet numbers the columns as the schema does: no column before these is nested.
-    at = [file.schema_arrow.get_field_index(name) for name in names]
     for number in range(file.num_row_groups):
         group = file.metadata.row_group(number)
-        begins, ends = (group.column(column).statistics for column in at)
+        begins, ends = (group.column(column).statistics for column in columns)
         if _is_beyond(begins, ends, least.as_py(), most.as_py()):
             continue
         begin, end = file.read_row_group(number, names).columns

@@ -35,7 +35,8 @@ SIDES = (BEFORE, AFTER)
 METADATA = "geolookup"
 _COUNT = pa.decimal128(38, 0)
 _TEXT = pa.dictionary(pa.int32(), pa.string())
-_BATCH = 1 << 15
+#: Rows of a batch: writers search the values of each batch's dictionaries once.
+_BATCH = 1 << 17
 #: The columns with the ends of ranges, by family; in rows of the other family they are null.
 ENDS = {family: tuple(f"{end}_ipv{family}" for end in TYPED.names) for family in (4, 6)}
 
