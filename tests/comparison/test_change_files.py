@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from geolookup.comparison.change_table import diff_table
 from geolookup.errors import DatasetError, OutputError, TableFileError
 from tests.cli.program import run
 from tests.comparison.conftest import dataset
+from tests.skips import needs
 
 _FIELDS = "country,city,asn"
 
@@ -154,6 +156,31 @@ def test_a_range_is_read_or_refused(pair: tuple[Path, Path], tmp_path: Path) -> 
         path.write_bytes(damaged)
         with pytest.raises(TableFileError, match=r"changes\.parquet: damaged; compare"):
             read_changes(path, 4, 0, 2**32 - 1)
+
+
+@needs("duckdb")
+def test_customers_are_joined_by_range_in_duckdb(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    import duckdb
+
+    path = tmp_path / "changes.parquet"
+    run("diff", *map(str, pair), "--rows", str(path))
+    customers = [("Acme", "8.8.8.160/27"), ("Initech", "8.8.8.192/27"), ("Hooli", "9.9.9.0/24")]
+    database = duckdb.connect()
+    database.execute("create table customers (name varchar, first uinteger, last uinteger)")
+    for name, text in customers:
+        network = ip_network(text)
+        row = [name, int(network[0]), int(network[-1])]
+        database.execute("insert into customers values (?, ?, ?)", row)
+    affected = database.execute(
+        "select name, kind, addresses from customers join read_parquet(?)"
+        " on first <= last_ipv4 and last >= first_ipv4 order by name, first_ipv4",
+        [str(path)],
+    ).fetchall()
+    assert affected == [
+        ("Acme", "country moved", 64),
+        ("Hooli", "other location value", 128),
+        ("Hooli", "lost", 128),
+    ]
 
 
 def test_nothing_is_written_of_a_damaged_dataset(pair: tuple[Path, Path], tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def _sources(draw: st.DrawFn, windows: tuple[str, ...], columns: Sequence[OwnCol
     return draw(st.lists(sources(windows, 12, {**CELLS, **own}), min_size=1, max_size=2))
 
 
-@settings(max_examples=scaled(6, 200), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(4, 200), suppress_health_check=list(HealthCheck))
 @given(_pairs(), st.sampled_from((2, 1 << 18)))
 def test_each_address_is_in_a_row_if_its_answers_differ(
     pair: tuple[Recipe, Recipe], window: int
