@@ -13,20 +13,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from logging import getLogger
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract.fields import Field
 from geolookup.errors import AddressError
 from geolookup.parallel import cores, in_order
 from geolookup.tables.enrich import Enricher, chunked, empty_array, types_of
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
 from geolookup.tables.inputs import Inputs
 from geolookup.tables.row_blocks import Block, Periods, RowsOfRank, Slices, block, slices
+from geolookup.tables.row_order import Numbers, in_row_order, renumbered
 from geolookup.tables.take import of_table
 from geolookup.tables.times import Instants, instants_of
+
+if TYPE_CHECKING:
+    from geolookup.kernel.protocol import State
 
 #: The columns of some rows of a block, by rank.
 _Answers = list[list[pa.Array]]
@@ -62,14 +67,16 @@ class PastEnricher:
         self._lock = Lock()
         state = generations.open(self._periods.by_rank[0])
         self._fields = of_table(fields, schema=state.dataset.schema)
-        newest = Enricher(state, self._fields, **options)
+        #: for the schema and for messages
+        self._newest = Enricher(state, self._fields, **options)
         #: the names of the new columns, in order
-        self.names = newest.names
-        self._newest = newest
+        self.names = self._newest.names
+        self._schema = self._sample(self._newest).schema
+        newest = self._enricher(state, self._fields)
         sample = self._sample(newest)
-        self._schema = sample.schema
+        self._sample_schema = sample.schema
         self._texts = [
-            _Texts(column.dictionary) if pa.types.is_dictionary(column.type) else None
+            _values_of(column.dictionary) if pa.types.is_dictionary(column.type) else None
             for column in sample.columns
         ]
         #: of the columns of a block; of texts their numbers
@@ -83,6 +90,9 @@ class PastEnricher:
     def _sample(self, enricher: Enricher) -> pa.RecordBatch:
         """Return the columns for no rows; all rows have the same dictionaries."""
         return enricher.batch(pa.array([], pa.string()), self._no_instants)
+
+    def _enricher(self, state: State, fields: tuple[Field, ...]) -> Enricher:
+        return Enricher(state, fields, lists_by_row=True, **self._options)
 
     def schema(self, types: Inputs) -> pa.Schema:
         """Return the schema of the new columns for inputs of these types, as ``Enricher`` does."""
@@ -160,15 +170,15 @@ class PastEnricher:
         state = self._generations.open(self._periods.by_rank[rank])
         own = {field.path: field for field in state.dataset.schema.columns}
         fields = [own[field.path] for field in self._fields if field.path in own]
-        enricher = Enricher(state, tuple(fields), **self._options)
+        enricher = self._enricher(state, tuple(fields))
         positions = {name: at for at, name in enumerate(enricher.names)}
         sample = self._sample(enricher)
-        numbers: dict[int, pa.Array | None] = {}
+        numbers: dict[int, Numbers | None] = {}
         for at, (name, texts) in enumerate(zip(self.names, self._texts, strict=True)):
             if name not in positions:
                 continue
             column = sample.column(positions[name])
-            if column.type != self._schema.field(at).type:
+            if column.type != self._sample_schema.field(at).type:
                 generation = self._periods.by_rank[rank]
                 problem = f"enrich: column {name!r} has another type in generation {generation}"
                 raise ValueError(f"{problem}; leave it out, or rename one of them in its recipe")
@@ -185,9 +195,10 @@ class PastEnricher:
         columns = []
         for at, texts in enumerate(self._texts):
             parts = [part[at] for part in answers]
-            column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
-            if positions is not None:
-                column = column.take(positions)
+            if positions is None:
+                column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+            else:
+                column = in_row_order(parts, *positions)
             columns.append(column if texts is None else texts.column(column))
         return columns
 
@@ -215,7 +226,7 @@ class _Generation:
         self,
         enricher: Enricher,
         positions: Sequence[int | None],
-        numbers: Mapping[int, pa.Array | None],
+        numbers: Mapping[int, Numbers | None],
         types: Sequence[pa.DataType],
     ) -> None:
         self._enricher = enricher
@@ -237,7 +248,28 @@ class _Generation:
         if at not in self._numbers:
             return column
         numbers = self._numbers[at]
-        return column.indices if numbers is None else numbers.take(column.indices)
+        return column.indices if numbers is None else renumbered(column.indices, numbers)
+
+
+class _Lists:
+    """The lists of a column in all generations that are open, numbered as they come."""
+
+    def __init__(self, values: pa.Array) -> None:
+        self._values = values
+
+    def numbers(self, dictionary: pa.Array) -> Numbers:
+        """Return the number of each list of a dictionary; equal lists get different numbers."""
+        before = len(self._values)
+        self._values = pa.concat_arrays([self._values, dictionary])
+        return np.arange(before, before + len(dictionary), dtype=np.int32)
+
+    def column(self, numbers: pa.Array) -> pa.Array:
+        """Return a column of lists for their numbers."""
+        return self._values.take(numbers)
+
+
+def _values_of(dictionary: pa.Array) -> _Texts | _Lists:
+    return _Lists(dictionary) if pa.types.is_list(dictionary.type) else _Texts(dictionary)
 
 
 class _Texts:
@@ -246,7 +278,7 @@ class _Texts:
     def __init__(self, values: pa.Array) -> None:
         self._values = values
 
-    def numbers(self, dictionary: pa.Array) -> pa.Array | None:
+    def numbers(self, dictionary: pa.Array) -> Numbers | None:
         """Return the number of each text of a dictionary, with new numbers; None: its index."""
         values = self._values
         if dictionary.equals(values.slice(0, len(dictionary))):
@@ -254,11 +286,11 @@ class _Texts:
         # Values A B, dictionary B C: B has number 1, and C the new number 2.
         known = pc.index_in(dictionary, value_set=values)
         new = known.is_null()
-        numbers = known.fill_null(0).to_numpy().copy()
+        numbers: Numbers = known.fill_null(0).to_numpy().copy()
         is_new = new.to_numpy(zero_copy_only=False)
         numbers[is_new] = len(values) + np.arange(np.count_nonzero(is_new))
         self._values = pa.concat_arrays([values, dictionary.filter(new)])
-        return pa.array(numbers)
+        return numbers
 
     def column(self, numbers: pa.Array) -> pa.DictionaryArray:
         """Return a column of texts for their numbers."""

@@ -63,6 +63,7 @@ class Enricher:
 
     ``at`` is the instant of rows without their own: Unix seconds, an aware
     datetime, or None for now. ``add_known`` adds a last column ``known``: ``is_known``.
+    ``lists_by_row`` is as in ``Taker``.
     Raises ValueError and TypeError for invalid options, DatasetError for a damaged dataset.
     """
 
@@ -76,6 +77,7 @@ class Enricher:
         at: Any = None,
         clean: bool = False,
         add_known: bool = False,
+        lists_by_row: bool = False,
         threads: int | None = None,
     ) -> None:
         if on_invalid not in ("null", "raise"):
@@ -89,7 +91,8 @@ class Enricher:
         self._strict = on_invalid == "raise"
         self._threads = threads or cores()
         clock = Clock(row_tables(state.dataset).zones, instant(at))
-        self._taker = Taker(state, [field for field in fields if field not in OF_ADDRESS], clock)
+        stored = [field for field in fields if field not in OF_ADDRESS]
+        self._taker = Taker(state, stored, clock, lists_by_row=lists_by_row)
         #: the names of the new columns, in order
         self.names = [f"{prefix}{field.name}" for field in fields] + ["known"] * add_known
 

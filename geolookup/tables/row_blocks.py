@@ -95,17 +95,18 @@ class Block:
         """Return the counts of rows that have no rank."""
         return RowsWithoutGeneration(*np.diff(self.bounds[-4:]).tolist())
 
-    def positions(self) -> pa.Array | None:
-        """Return for each row its position among the answers by rank, null without a rank.
+    def positions(self) -> tuple[NDArray[np.intp], NDArray[np.bool_] | None] | None:
+        """Return for each row its position among the answers by rank, and whether it has a rank.
 
-        None: the answers are in row order.
+        The second is None if all rows have one. None: the answers are in row order.
         """
         count = self.bounds[self._count]
         if count == len(self.order) and len(self.ranks()) <= 1:
             return None
-        positions = np.empty(len(self.order), np.int32)
-        positions[self.order] = np.arange(len(self.order), dtype=np.int32)
-        return pa.array(positions, mask=positions >= count if count < len(positions) else None)
+        # The type that numpy indexes with: others it would convert for each column.
+        positions = np.empty(len(self.order), np.intp)
+        positions[self.order] = np.arange(len(self.order), dtype=np.intp)
+        return positions, positions < count if count < len(positions) else None
 
 
 @dataclass(frozen=True, slots=True)

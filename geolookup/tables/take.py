@@ -103,10 +103,16 @@ def is_known(state: State, ids: Int32) -> NDArray[np.bool_]:
 
 
 class Taker:
-    """Takes some fields for interval ids, a chunk at a time."""
+    """Takes some fields for interval ids, a chunk at a time.
 
-    def __init__(self, state: State, fields: Sequence[Field], clock: Clock) -> None:
+    ``lists_by_row``: a column of lists is a dictionary of the lists of a table, by its rows.
+    """
+
+    def __init__(
+        self, state: State, fields: Sequence[Field], clock: Clock, *, lists_by_row: bool = False
+    ) -> None:
         self._state = state
+        self._lists_by_row = lists_by_row
         self._fields = fields
         self._clock = clock
         self._tables = row_tables(state.dataset)
@@ -174,5 +180,9 @@ class Taker:
         indices = pa.array(rows)
         for column in names:
             if column not in arrays:
-                arrays[column] = self._tables.values(table, column).take(indices)
+                values = self._tables.values(table, column)
+                if self._lists_by_row and pa.types.is_list(values.type):
+                    arrays[column] = pa.DictionaryArray.from_arrays(indices, values)
+                else:
+                    arrays[column] = values.take(indices)
         return {name: arrays[column] for column, name in names.items()}
