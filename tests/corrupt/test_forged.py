@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,12 @@ import pyarrow as pa
 import pytest
 
 import geolookup
+from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
 from geolookup.integrity import examine, verify
+from geolookup.integrity.tables import Tables
 from tests.corrupt.forging import Change, manifest, put, replaced, rewrite, table, write
 from tests.corrupt.probe import Probe, look_up, probes
 from tests.damage import copied, whole
@@ -137,6 +139,22 @@ def test_structure(dataset: Path, probes: list[Probe], case: tuple[str, str, Cha
     ), told
     assert all("\n" not in message and len(message) < 400 for message in told)
     look_up(dataset, probes, explain=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", STRUCTURE)
+def test_small_parts_find_the_same(
+    dataset: Path, case: tuple[str, str, Change, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_three_rows(tables: Tables, name: str, size: int = 0) -> Iterator[slice]:
+        for begin in range(0, tables.rows(name), 3):
+            yield slice(begin, min(begin + 3, tables.rows(name)))
+
+    replaced(dataset, *case[:3])
+    whole_files = [*map(str, examine(dataset).damages)]
+    monkeypatch.setattr(Tables, "parts", of_three_rows)
+    monkeypatch.setattr(arrow_files, "_ROWS", 8)
+    assert [*map(str, examine(dataset).damages)] == whole_files
 
 
 def test_a_zone_that_no_database_has(dataset: Path, probes: list[Probe]) -> None:
