@@ -17,6 +17,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import OutputError
 from geolookup.filesystem import limits
+from geolookup.history import kept_deltas
 from geolookup.history.generations import generations, rollback
 from geolookup.history.pruning import prune
 from geolookup.integrity import files, verify
@@ -143,3 +144,34 @@ def test_prune_frees_a_full_disk(tmp_path: Path) -> None:
         verify(store)
         assert rollback(store) == id_of(2)
         assert {path.name for path in (store / "generations").iterdir()} == {id_of(2), id_of(3)}
+
+
+def test_generations_stay_unpacked_on_a_full_disk(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No delta can be written, and no generation that is kept goes."""
+    folder = tmp_path / "full"
+    folder.mkdir()
+    with mounted(folder, "-t", "tmpfs", "-o", "size=2m", "none"):
+        store, filler = folder / "store", folder / "filler"
+        for number in range(4):
+            publish(shared(number), store)
+        filler.write_bytes(bytes(shutil.disk_usage(folder).free))
+        assert prune(store, 4) == []
+        assert "is not kept as a delta" in caplog.text
+        assert {path.name for path in (store / "generations").iterdir()} == {*map(id_of, range(4))}
+        # A generation that goes makes room for the delta of another one.
+        assert prune(store, 3) == [id_of(0)]
+        assert kept_deltas.delta_generations(store) == [id_of(1)]
+        assert {path.name for path in (store / "generations").iterdir()} == {id_of(2), id_of(3)}
+        # No room to unpack it: the store does not change.
+        filler.unlink()
+        rollback(store)
+        filler.write_bytes(bytes(shutil.disk_usage(folder).free))
+        before = (store / "current").read_bytes()
+        with pytest.raises(OutputError, match=r"free on its disk|No space left"):
+            rollback(store)
+        assert (store / "current").read_bytes() == before
+        assert list((store / "history").glob("*.tar.zst"))
+        filler.unlink()
+        assert rollback(store) == id_of(1)
