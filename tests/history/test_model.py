@@ -157,7 +157,7 @@ def check_bytes(store: Path, model: Model) -> None:
             assert (folder / path.name).read_bytes() == path.read_bytes(), (number, path.name)
 
 
-@settings(max_examples=scaled(4, 60))
+@settings(max_examples=scaled(1, 60))
 @given(
     st.lists(
         st.tuples(

@@ -19,7 +19,6 @@ from geolookup.store import pointer
 from tests.datasets import once
 from tests.store.dying import DONE, FAILED, KILLED, REFUSED, Kind, ending
 from tests.store.numbered import id_of, published, shared
-from tests.tiers import one_of_each, scaled
 
 Change = Callable[[Path], object]
 #: How a change may end if it is killed, or if a step of it fails: deltas are then left out.
@@ -73,17 +72,18 @@ def names(store: Path) -> set[str]:
     return {"-".join(sorted(path.name.removesuffix(".parquet").split("-"))) for path in paths}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("kind", ENDS)
-@pytest.mark.parametrize("name", one_of_each(CHANGES, lambda name: name == "prune"))
+@pytest.mark.parametrize("name", CHANGES)
 def test_at_every_step(tmp_path: Path, name: str, kind: Kind) -> None:
     change = CHANGES[name]
     whole = start(tmp_path / "whole", name)
     change(whole)
     prune(whole, 4)
     ended = []
-    for step in range(0, _MOST, scaled(60, 3)):
+    for step in range(0, _MOST, 7):
         store = start(tmp_path / f"{step}", name)
         before, was = {entry.generation for entry in pointer.read(store)}, current(store)
         ended.append(ending(partial(change, store), kind, step))

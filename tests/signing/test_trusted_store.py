@@ -12,6 +12,7 @@ import pytest
 from geolookup import publish
 from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.history.generations import generations, make_current, rollback
+from geolookup.history.unpacked import unpacked
 from geolookup.integrity import verify
 from geolookup.signing import envelope
 from geolookup.signing.keys import PrivateKey as Key
@@ -247,3 +248,27 @@ def test_what_cannot_be_signed_or_distrusted(tmp_path: Path) -> None:
         distrust(tmp_path / "store", "0" * 64)
     with pytest.raises(envelope._MalformedError, match="not base64"):
         envelope._bytes("AA!AA===")
+
+
+def test_the_past_of_a_trusted_store(
+    store: Path, datasets: Paths, theirs: Key, ours: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(store.with_name("cache")))
+    past, since = datasets[2], "2026-01-01"
+    refused(store, lambda: publish(past, store, since=since), "not signed")
+    sign(past, theirs)
+    refused(store, lambda: publish(past, store, since=since), "signed by no trusted key")
+    sign(past, ours)
+    sign(store, ours)
+    refused(store, lambda: publish(past, store), "older than an accepted one")
+    publish(past, store, since=since)
+    assert not folder_of(store, past).exists()
+    # The signature stays with the delta; its serial counts as any other.
+    folder = unpacked(store, generation(past))
+    assert read_signature(folder) == read_signature(past)
+    assert latest_serial(store) > serial_in(past)
+    later = signed_statement(manifest_text(past), [ours], latest_serial(store) + 10**9)
+    (past / SIGNATURE).write_bytes(later)
+    publish(past, store, since="2026-01-02")
+    assert not folder_of(store, past).exists()
+    assert latest_serial(store) == serial_in(past)
