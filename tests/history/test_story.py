@@ -21,7 +21,7 @@ from tests.own_random import addresses
 _DAYS = ("2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01")
 _NUMBERS = (0, 1, 2, 3, 4, 5, 4)  # 5 is rolled back
 _PREFIX = "8.8.8.0/28"
-_ASKED = [str(address) for address in addresses()][::4]
+_ASKED = [str(address) for address in addresses()][::8]
 _FIELDS = ("country", "asn", "isp", "own.site")
 
 

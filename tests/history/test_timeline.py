@@ -43,7 +43,7 @@ _PREFIXES = (
 )
 
 
-_SAMPLE = list(addresses())[::5]
+_SAMPLE = list(addresses())[::9]
 
 
 def _store(folder: Path, steps: Sequence[tuple[str, int]]) -> Path:
@@ -121,7 +121,7 @@ def _keep_rows(store: Path) -> int:
     return len(in_force) - 1
 
 
-@settings(max_examples=scaled(3, 60))
+@settings(max_examples=scaled(1, 60))
 @given(
     st.lists(_STEPS, min_size=3, max_size=8),
     st.lists(st.sampled_from(list(addresses())), min_size=1, max_size=8),
