@@ -194,8 +194,14 @@ def _parquet_batches(
 class GroupSink:
     """Collects batches into row groups, compressed with Zstandard: all readers support it."""
 
-    def __init__(self, stream: Any, schema: pa.Schema, group_rows: int = _GROUP_ROWS) -> None:
-        self._stream = stream
+    def __init__(
+        self,
+        stream: Any,
+        schema: pa.Schema,
+        group_rows: int = _GROUP_ROWS,
+        level: int | None = None,
+    ) -> None:
+        self._stream, self._level = stream, level
         self._schema = schema
         self._group_rows = group_rows
         self._writer: Any = None  # opened when the first row group decides the encoding
@@ -219,7 +225,11 @@ class GroupSink:
         if self._writer is None:
             repeated = _repeating_columns(table.slice(0, _SAMPLE))
             self._writer = _Writer(
-                self._stream, self._schema, compression="zstd", use_dictionary=repeated
+                self._stream,
+                self._schema,
+                compression="zstd",
+                compression_level=self._level,
+                use_dictionary=repeated,
             )
         self._writer.write_table(table, row_group_size=max(self._rows, 1))
         self._waiting, self._rows, self._bytes = [], 0, 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from geolookup.contract.address import canonical
@@ -32,6 +32,7 @@ class Difference:
     first: int
     last: int
     layers: Mapping[str, LayerChange]
+    before: Side  # all that was known before
 
 
 class Side(NamedTuple):
@@ -54,10 +55,6 @@ class Generation:
         self._state = State(self._dataset)
         self._sources = self._dataset.manifest.metadata().sources
         self.layers = {field.path: field.layer for field in self.schema.stored}
-
-    def values(self, question: Question) -> dict[str, Any]:
-        """Return the values of an address."""
-        return self.values_at(question.family, question.first)
 
     def values_at(self, family: int, value: int) -> dict[str, Any]:
         """Return the values of all stored fields by path; None if unknown."""
@@ -88,7 +85,7 @@ def between(before: Generation, after: Generation, question: Question) -> Iterat
         values = before.values_at(family, first), after.values_at(family, first)
         if paths := differing(*values):
             sides = [side.side(family, first) for side in (before, after)]
-            yield Difference(family, first, last, changed_layers(paths, *sides))
+            yield Difference(family, first, last, changed_layers(paths, *sides), sides[0])
         first = last + 1
 
 
@@ -124,9 +121,9 @@ def selected(differences: Iterable[Difference], paths: Collection[str] | None) -
             continue
         here, last = (difference.family, difference.first), joined[-1] if joined else None
         if last and (last.family, last.last + 1) == here and last.layers == layers:
-            joined[-1] = Difference(last.family, last.first, difference.last, layers)
+            joined[-1] = replace(last, last=difference.last)
         else:
-            joined.append(Difference(*here, difference.last, layers))
+            joined.append(replace(difference, layers=layers))
     return joined
 
 

@@ -1,8 +1,9 @@
-"""The changes between generations as rows, kept beside the deltas: a history needs no unpacking.
+"""The former answers of generations, kept beside the deltas: a history needs no unpacking.
 
 ::
 
-    STORE/history/OLD-NEW.parquet    a table of changes; OLD and NEW: 16 first digits of each id
+    STORE/history/OLD-NEW.parquet    the answers of OLD where NEW answers otherwise; OLD and NEW are
+                                     the 16 first digits of each id
 
 A file is written for each two generations that follow each other in ``in_force``, before one of
 them becomes a delta. It can be made again of the two, so a failure is only a warning.
@@ -36,7 +37,7 @@ def write_rows(store: Path, kept: Collection[str], unpacked: Collection[str]) ->
     of these no file is needed.
     """
     for old, new in _neighbours(store, kept):
-        if {old, new} <= set(unpacked) or _exists(store, old, new):
+        if {old, new} <= set(unpacked) or rows_path(store, old, new).is_file():
             continue
         try:
             _write(store, old, new)
@@ -47,7 +48,7 @@ def write_rows(store: Path, kept: Collection[str], unpacked: Collection[str]) ->
 def remove_rows(store: Path, kept: Collection[str]) -> None:
     """Remove the files of other generations, and of those that no longer follow each other."""
     pairs = _neighbours(store, kept)
-    needed = {rows_path(store, *names) for pair in pairs for names in (pair, pair[::-1])}
+    needed = {rows_path(store, *pair) for pair in pairs}
     for path in (store / pointer.HISTORY).glob("*.parquet"):
         if _NAME.fullmatch(path.name) and path not in needed:
             path.unlink(missing_ok=True)
@@ -61,14 +62,10 @@ def _neighbours(store: Path, kept: Collection[str]) -> Iterator[tuple[str, str]]
     yield from ((old, new) for old, new in pairwise(known) if old != new)
 
 
-def _exists(store: Path, old: str, new: str) -> bool:
-    """Return whether a file has the changes, in any direction."""
-    return rows_path(store, old, new).is_file() or rows_path(store, new, old).is_file()
-
-
 def _write(store: Path, old: str, new: str) -> None:
-    from geolookup.comparison.change_files import write_changes  # imports the comparison
+    from geolookup.comparison.change_files import write_former_answers  # imports Arrow: slow
 
     path = rows_path(store, old, new)
     path.parent.mkdir(FOLDER_MODE, exist_ok=True)
-    write_changes(dataset_folder(store, old), dataset_folder(store, new), path, mode=FILE_MODE)
+    folders = dataset_folder(store, old), dataset_folder(store, new)
+    write_former_answers(*folders, path, mode=FILE_MODE)

@@ -1,8 +1,8 @@
 """When answers changed: the generations of a store, each compared with the one before.
 
 Strategy: the changes of the current generation (``in_force``) are read from the newest back. The
-answers of each two neighbours are compared where the question lies. The answer in the first known
-generation is today's with all changes undone: no old generation is opened for it.
+answers of each two neighbours are compared where the question lies. The answers of an older
+generation are today's with all later changes undone: it is not opened for them.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from geolookup.contract.gregorian import timestamp
 from geolookup.contract.paths import names_of, resolve_fields
 from geolookup.errors import DatasetError, PrivateAddressError
 from geolookup.history.differences import Difference, Generation, LayerChange, between, selected
+from geolookup.history.later_answers import LaterAnswers
 from geolookup.history.question import Question, read_question
 from geolookup.history.unpacked import open_unpacked
 from geolookup.store import pointer
@@ -117,24 +118,24 @@ def _history(
     paths = None
     if names:
         paths = {field.path for field in resolve_fields(names, newest.schema.stored, "history")}
+    answers = LaterAnswers(newest, question)
     changes = [
         _change(before, after, difference)
         for after, before in pairwise(known)
-        for difference in generations.differences(before, after, question, paths)
+        for difference in generations.differences(before, after, question, answers, paths)
     ]
     if question.is_private and not changes and not newest.schema.private_layers:
         raise PrivateAddressError(question.address)
-    fields = None if question.is_prefix else _undone(newest.values(question), changes, paths)
+    fields = None if question.is_prefix else _first_values(answers, question, paths)
     first = FirstAnswer(_text(known[-1].begin), known[-1].generation, fields)
     return History(question.text, tuple(changes), first)
 
 
-def _undone(
-    values: dict[str, Any], changes: list[Change], paths: Collection[str] | None
+def _first_values(
+    answers: LaterAnswers, question: Question, paths: Collection[str] | None
 ) -> dict[str, Any]:
-    """Return the known values before changes, the newest first."""
-    for change in changes:
-        values.update({path: before for path, (before, _) in change.fields.items()})
+    """Return the known values of an address, all changes undone."""
+    [(_, _, values)] = answers.pieces(question.first, question.last)
     return {
         path: value
         for path, value in values.items()
@@ -158,21 +159,33 @@ class _Generations:
         return self._open[generation]
 
     def differences(
-        self, before: Period, after: Period, question: Question, paths: Collection[str] | None
+        self,
+        before: Period,
+        after: Period,
+        question: Question,
+        later: LaterAnswers,
+        paths: Collection[str] | None,
     ) -> list[Difference]:
-        """Return where the answers of two periods differ in some fields (None: in all)."""
+        """Return where the answers of two periods differ in some fields (None: in all).
+
+        ``later`` are the answers of the later period; afterwards they are of the earlier one.
+        """
         old, new = before.generation, after.generation
         if old == new:  # another one between them is pruned
             return []
-        return selected(self._all(old, new, question), paths)
+        differences = list(self._all(old, new, question, later))
+        later.undo(differences)
+        return selected(differences, paths)
 
-    def _all(self, old: str, new: str, question: Question) -> Iterable[Difference]:
+    def _all(
+        self, old: str, new: str, question: Question, later: LaterAnswers
+    ) -> Iterable[Difference]:
         """Compare two generations: by their files if both are unpacked, else by kept rows."""
         # Kept rows are not signed.
         if not (self._requirements.keys or (self._is_unpacked(old) and self._is_unpacked(new))):
             from geolookup.history.row_differences import kept_differences  # imports Arrow: slow
 
-            kept = kept_differences(Path(self._store), old, new, question)
+            kept = kept_differences(Path(self._store), old, new, question, later)
             if kept is not None:
                 return kept
         return between(self.generation(old), self.generation(new), question)

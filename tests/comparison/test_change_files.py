@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import geolookup
-from geolookup.comparison.change_files import read_changes, write_changes
+from geolookup.comparison.change_files import read_former_answers, write_former_answers
 from geolookup.comparison.change_table import diff_table
 from geolookup.errors import DatasetError, OutputError, TableFileError
 from tests.cli.program import run
@@ -137,25 +137,20 @@ def test_own_columns_that_one_dataset_has(tmp_path: Path) -> None:
 
 
 def test_a_range_is_read_or_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    path = tmp_path / "changes.parquet"
-    assert write_changes(*pair, path) == 5
-    whole = read_changes(path, 4, 0, 2**32 - 1)
-    assert [row.kind for row in whole.rows] == [
-        "country moved",
-        "other location value",
-        "lost",
-        "gained",
-    ]
-    assert read_changes(path, 6, 0, 1).rows == []
+    path = tmp_path / "former.parquet"
+    assert write_former_answers(*pair, path) == 5
+    whole = read_former_answers(path, 4, 0, 2**32 - 1)
+    assert [row.first for row in whole.rows] == [0x08080880, 0x09090900, 0x09090980, 0x0B000000]
+    assert read_former_answers(path, 6, 0, 1).rows == []
     with pytest.raises(TableFileError, match="missing"):
-        read_changes(tmp_path / "none", 4, 0, 1)
+        read_former_answers(tmp_path / "none", 4, 0, 1)
     other = tmp_path / "other.parquet"
     parquet.write_table(pa.table({"first_ipv4": [1]}), other)
     data = path.read_bytes()
     for damaged in (b"", data[:-9], data[: len(data) // 2], other.read_bytes()):
         path.write_bytes(damaged)
-        with pytest.raises(TableFileError, match=r"changes\.parquet: damaged; compare"):
-            read_changes(path, 4, 0, 2**32 - 1)
+        with pytest.raises(TableFileError, match=r"former\.parquet: damaged; compare"):
+            read_former_answers(path, 4, 0, 2**32 - 1)
 
 
 @needs("duckdb")
@@ -185,7 +180,7 @@ def test_customers_are_joined_by_range_in_duckdb(pair: tuple[Path, Path], tmp_pa
 
 def test_nothing_is_written_of_a_damaged_dataset(pair: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(DatasetError):
-        write_changes(pair[0], tmp_path / "none", tmp_path / "x.parquet")
+        write_former_answers(pair[0], tmp_path / "none", tmp_path / "x.parquet")
     with pytest.raises(OutputError):
-        write_changes(*pair, tmp_path / "none" / "x.parquet")
+        write_former_answers(*pair, tmp_path / "none" / "x.parquet")
     assert list(tmp_path.iterdir()) == []

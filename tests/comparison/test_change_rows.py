@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
 from itertools import pairwise
 from pathlib import Path
@@ -19,13 +19,12 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.comparison import changed_intervals
 from geolookup.comparison.change_files import (
-    ChangedRow,
-    changed_rows,
+    FormerAnswer,
     metadata_of,
-    read_changes,
-    write_changes,
+    read_former_answers,
+    write_former_answers,
 )
-from geolookup.comparison.change_table import diff_table
+from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
 from geolookup.contract.fields import STORED, value_in
 from geolookup.contract.special import partition
 from geolookup.errors import PrivateAddressError
@@ -48,6 +47,32 @@ _BOUNDS = {
     for end in (first, last)
 } | {IPv6Address(quarter * 2**126 + at) for quarter in (1, 2, 3) for at in (-1, 0)}
 Recipe = tuple[list[OwnColumn], list[Source]]
+
+
+@dataclass(frozen=True)
+class ChangedRow:
+    """A row of a table of changes: values by path, and deciding sources by layer."""
+
+    family: int
+    first: int
+    last: int
+    kind: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    sources_before: dict[str, str | None]
+    sources_after: dict[str, str | None]
+
+
+def _changed_row(row: dict[str, Any], about: dict[str, Any]) -> ChangedRow:
+    first, last = (_address(row[name]) for name in ENDS[row["family"]])
+    fields, layers = about["fields"], about["layers"]
+    values = ({path: row[f"{path.replace('.', '_')}_{s}"] for path in fields} for s in SIDES)
+    sources = ({layer: row[source_column(layer, s)] for layer in layers} for s in SIDES)
+    return ChangedRow(row["family"], first, last, row["kind"], *values, *sources)
+
+
+def _address(value: int | bytes) -> int:
+    return value if isinstance(value, int) else int.from_bytes(value)
 
 
 @st.composite
@@ -80,15 +105,22 @@ def test_each_address_is_in_a_row_if_its_answers_differ(
         old, new = _built(Path(folder), pair)
         table = diff_table(old, new).read_all()
         rows = _check_rows(table)
-        write_changes(old, new, Path(folder) / "changes.parquet")
+        former = Path(folder) / "former.parquet"
+        write_former_answers(old, new, former)
         with geolookup.open(old) as before, geolookup.open(new) as after:
             for address in _probes(pair):
                 _check(address, rows, Sides(before, after))
                 value = int(address)
-                read = read_changes(Path(folder) / "changes.parquet", address.version, value, value)
+                read = read_former_answers(former, address.version, value, value)
                 assert (read.old, read.new) == (before.generation, after.generation)
-                of = _of(rows, address)
-                assert read.rows == ([] if of is None else [replace(of, first=value, last=value)])
+                assert read.rows == _former(_of(rows, address), value)
+
+
+def _former(row: ChangedRow | None, value: int) -> list[FormerAnswer]:
+    if row is None:
+        return []
+    sources = row.sources_before, row.sources_after
+    return [FormerAnswer(row.family, value, value, row.before, *sources)]
 
 
 def _built(folder: Path, pair: tuple[Recipe, Recipe]) -> tuple[Path, Path]:
@@ -116,7 +148,7 @@ def _of(rows: list[ChangedRow], address: Address) -> ChangedRow | None:
 def _check_rows(table: pa.Table) -> list[ChangedRow]:
     """Check order and columns of a table, and return its rows."""
     about = metadata_of(table.schema)
-    rows = [row for batch in table.to_batches() for row in changed_rows(batch, about)]
+    rows = [_changed_row(row, about) for row in table.to_pylist()]
     ends = [(row.family, row.first, row.last) for row in rows]
     assert ends == sorted(ends)
     for row, cells in zip(rows, table.to_pylist(), strict=True):

@@ -10,7 +10,7 @@ import pytest
 import geolookup
 from geolookup import publish
 from geolookup.archives.pack import pack
-from geolookup.comparison.change_files import read_changes
+from geolookup.comparison.change_files import read_former_answers
 from geolookup.errors import DatasetError
 from geolookup.history import kept_deltas
 from geolookup.history.generations import generations, rollback
@@ -54,11 +54,10 @@ def test_changes_are_kept_as_rows(tmp_path: Path) -> None:
     files = {path.name for path in (store / "history").glob("*.parquet")}
     ids = [id_of(number) for number in range(2, 6)]
     assert files == {rows_path(store, *pair).name for pair in ((ids[0], ids[1]), (ids[1], ids[2]))}
-    changes = read_changes(rows_path(store, ids[0], ids[1]), 4, 0x08080808, 0x08080808)
-    assert (changes.old, changes.new) == (ids[0], ids[1])
-    [row] = changes.rows
-    assert row.before["location.city_name"] == "Town 2"
-    assert row.after["location.city_name"] == "Town 3"
+    former = read_former_answers(rows_path(store, ids[0], ids[1]), 4, 0x08080808, 0x08080808)
+    assert (former.old, former.new) == (ids[0], ids[1])
+    [row] = former.rows
+    assert row.values["location.city_name"] == "Town 2"
     prune(store, 2)
     assert not list((store / "history").iterdir())
 

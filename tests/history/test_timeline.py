@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.comparison.change_files import write_changes
+from geolookup.comparison.change_files import write_former_answers
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import ClosedError, DatasetError, InvalidAddressError, PrivateAddressError
 from geolookup.history.kept_rows import rows_path
@@ -111,13 +111,12 @@ def _check(store: Path, addresses: Sequence[slow.Address], prefixes: Sequence[st
 
 
 def _keep_rows(store: Path) -> int:
-    """Write the files of changes between neighbours, every third reversed; return their number."""
+    """Write the files of former answers of neighbours; return their number."""
     in_force = [copy.path for copy in _copies(store)]
-    for number, pair in enumerate(pairwise(in_force)):
-        old, new = pair if number % 3 else pair[::-1]
+    for old, new in pairwise(in_force):
         path = rows_path(store, read_manifest(old).generation, read_manifest(new).generation)
         path.parent.mkdir(exist_ok=True)
-        write_changes(old, new, path)
+        write_former_answers(old, new, path)
     return len(in_force) - 1
 
 
