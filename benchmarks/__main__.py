@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from benchmarks.build import command as build
+from benchmarks.cluster import command as cluster
 from benchmarks.data import generate, geolite
 from benchmarks.delta import command as delta
 from benchmarks.export import command as export
@@ -31,6 +32,7 @@ from geolookup import kernel
 #: A benchmark is added by writing a module with a ``command`` and naming it here.
 COMMANDS: dict[str, click.Command] = {
     "build": build.command,
+    "cluster": cluster.command,
     "delta": delta.command,
     "export": export.command,
     "first": first.command,
