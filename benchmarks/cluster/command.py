@@ -39,9 +39,9 @@ def measure_cluster(dataset: Path, engines: tuple[str, ...], rows: int, work: Pa
     runs: list[dict[str, Any]] = []
     for engine in engines:
         runs += [_run(engine, workers, archive, source, None, wanted) for workers in WORKERS]
-        # In the middle of a run as long as the last one.
-        half = runs[-1]["seconds"] / 2
-        runs.append(_run(engine, WORKERS[-1], archive, source, half, wanted))
+        # Before the end, also if the run is faster than the last one.
+        early = runs[-1]["seconds"] / 4
+        runs.append(_run(engine, WORKERS[-1], archive, source, early, wanted))
     machine = measure.facts(pinned=False)
     return {"runs": runs, "rows": rows, "load": load, "machine": machine}
 
@@ -73,7 +73,11 @@ def _run(
     wanted: list[int],
 ) -> dict[str, Any]:
     arguments = (engine, workers, archive, source, "" if kill_after is None else kill_after)
-    result = result_of("benchmarks.cluster.runs", *arguments, stderr=subprocess.DEVNULL)
+    try:
+        result = result_of("benchmarks.cluster.runs", *arguments, stderr=subprocess.PIPE)
+    except subprocess.CalledProcessError as error:
+        last = error.stderr.strip().splitlines()[-1:] or [f"status {error.returncode}"]
+        raise click.ClickException(f"{engine}, {workers} workers: {last[0]}") from error
     if result["facts"] != wanted:
         raise click.ClickException(f"{engine}: {result['facts']} where Arrow has {wanted}")
     return {"engine": engine, "workers": workers, "kill_after": kill_after, **result}

@@ -85,6 +85,12 @@ def _size(result: Any) -> Sequence[str]:
     return ()
 
 
+def _cluster(result: Any) -> Sequence[str]:
+    assert [run["workers"] for run in result["runs"]] == [1, 2, 2]
+    assert all(run["facts"][0] == 2000 and run["peaks"] for run in result["runs"])
+    return ("dask, 1 worker", "dask, 2 workers")
+
+
 def _delta(result: Any) -> Sequence[str]:
     rows = result["rows"]
     assert [*rows][:3] == [delta.WITH, delta.WITHOUT, delta.WHOLE]
@@ -235,6 +241,7 @@ CASES = [
     Case("build small --rows 2000", lambda _: ("without syncs", "with syncs"), says=["2,000 rows"]),
     Case(f"build writer {_ROWS}", _writer, _MMDB),
     Case(f"build size {_ROWS}", _size, _MMDB),
+    Case("cluster --scale tiny --rows 2000 --engine dask", _cluster, ("dask", "distributed")),
     Case("delta --rows 2000", _delta),
     Case(f"export {_TINY}", _export, _MMDB, says=[">= 20x"]),
     Case(f"first {_TINY} --addresses 60 --only (C)_get", _first, _MMDB),
