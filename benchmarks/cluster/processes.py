@@ -13,7 +13,7 @@ _PAUSE = 0.1
 
 
 def memory_of(pid: int) -> dict[str, int]:
-    """Return the bytes of a process: its own, and those of mapped files; none if it has ended."""
+    """Return the bytes of a process: its own, and of mapped files; none if it has ended."""
     sizes = {}
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
@@ -24,14 +24,14 @@ def memory_of(pid: int) -> dict[str, int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the processes that a process has started, and those that they have."""
-    found = []
+    """Return the processes that a process has started, and their own in turn."""
+    processes = []
     with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             children = (task / "children").read_text(encoding="utf-8").split()
             for child in map(int, children):
-                found += [child, *descendants(child)]
-    return found
+                processes += [child, *descendants(child)]
+    return processes
 
 
 def is_python(pid: int) -> bool:
