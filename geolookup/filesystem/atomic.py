@@ -171,6 +171,18 @@ def fsync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
+def remove_folder(path: Path) -> None:
+    """Rename a folder, then remove it: a reader finds it whole or not at all.
+
+    The rename needs no space on a full disk. If the process dies after it, a later
+    ``staged_folder`` beside it removes the files.
+    """
+    aside = temporary_name(path)
+    path.rename(aside)
+    fsync_folder(path.parent)
+    shutil.rmtree(aside)
+
+
 def _move_into_place(fresh: Path, output: Path, *, force: bool) -> None:
     """Give a file its name; without ``force`` OutputError if another process took the name."""
     if force:

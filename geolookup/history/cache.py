@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 
 from geolookup.errors import SettingsError
+from geolookup.filesystem import atomic
 from geolookup.filesystem.limits import read_bytes
-from geolookup.filesystem.locks import temporary_name
 
 VARIABLE = "GEOLOOKUP_HISTORY_CACHE"
 #: Bytes of all generations in the cache together, by default.
@@ -27,7 +26,8 @@ def make_room(folder: Path, needed: int, wanted: AbstractSet[str]) -> None:
     total = needed + sum(sizes.values())
     for path, size in sizes.items():
         if total > most and path.name not in wanted:
-            _remove(path)
+            with suppress(OSError):  # Windows refuses to rename one that is open: it stays
+                atomic.remove_folder(path)
             total -= size
 
 
@@ -51,14 +51,3 @@ def _sizes(folder: Path) -> dict[Path, int]:
 
 def _bytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
-
-
-def _remove(path: Path) -> None:
-    """Rename a generation, then remove it: a reader finds it whole or not at all.
-
-    Windows refuses to rename one that is open: it stays.
-    """
-    aside = temporary_name(path)
-    with suppress(PermissionError):
-        path.rename(aside)
-    shutil.rmtree(aside, ignore_errors=True)

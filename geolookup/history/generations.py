@@ -62,15 +62,15 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
 
 def _data(store: Path, generation: str) -> tuple[str | None, _KeptAs, int | None]:
     """Return the date of the data, how a generation is kept, and its bytes."""
-    delta = Path(pointer.delta_of(store, generation))
-    is_delta = delta.is_file() and not Path(pointer.folder_of(store, generation)).is_dir()
+    is_delta = pointer.is_delta(store, generation)
     try:
         if not is_delta:
             metadata = read_manifest(pointer.folder_of(store, generation)).metadata()
             return metadata.age.date, "folder", metadata.bytes
         from geolookup.history.kept_deltas import manifest_of  # imports Arrow: slow
 
-        return manifest_of(store, generation).metadata().age.date, "delta", delta.stat().st_size
+        size = Path(pointer.delta_of(store, generation)).stat().st_size
+        return manifest_of(store, generation).metadata().age.date, "delta", size
     except (DatasetError, FileNotFoundError):  # damaged, or removed meanwhile
         return None, "delta" if is_delta else "folder", None
 

@@ -28,16 +28,6 @@ from geolookup.store.incoming import from_folder
 from geolookup.store.signatures import manifest_text
 
 
-def is_unpacked(store: Path, generation: str) -> bool:
-    """Return whether a store has the folder of a generation."""
-    return Path(pointer.folder_of(store, generation)).is_dir()
-
-
-def is_delta(store: Path, generation: str) -> bool:
-    """Return whether a store keeps a generation as a delta, and does not have its folder."""
-    return not is_unpacked(store, generation) and delta_path(store, generation).is_file()
-
-
 def delta_path(store: Path, generation: str) -> Path:
     """Return the file of the delta of a generation, existing or not."""
     return Path(pointer.delta_of(store, generation))
@@ -58,7 +48,7 @@ def _history(store: Path) -> list[Path]:
 
 def manifest_of(store: Path, generation: str) -> Manifest:
     """Return the manifest of a generation, unpacked or a delta; DatasetError for a damaged one."""
-    if is_delta(store, generation):
+    if pointer.is_delta(store, generation):
         return head_of(store, generation).manifest
     return read_manifest(pointer.folder_of(store, generation))
 
@@ -109,7 +99,7 @@ def dataset_folder(store: Path, generation: str) -> Path:
     """
     folder = unpacked(store, generation)
     # Deltas are made of bytes: equal values do not suffice.
-    if is_delta(store, generation) and manifest_text(folder) != _text(store, generation):
+    if pointer.is_delta(store, generation) and manifest_text(folder) != _text(store, generation):
         raise DatasetError(folder, f"not the bytes of generation {generation}", "remove it")
     return folder
 
@@ -123,7 +113,7 @@ def restore(store: Path, generation: str) -> None:
 
     Raises the errors of ``unpacked``, and OutputError if the store cannot be written.
     """
-    if not is_delta(store, generation):
+    if not pointer.is_delta(store, generation):
         return
     source = from_folder(dataset_folder(store, generation))
     with atomic.staged_folder(Path(pointer.folder_of(store, generation)), FOLDER_MODE) as fresh:
@@ -133,7 +123,7 @@ def restore(store: Path, generation: str) -> None:
 
 def restore_dependents(store: Path, base: str) -> None:
     """Unpack each generation whose delta is made against ``base``, whose bytes will change."""
-    if not is_unpacked(store, base):
+    if not pointer.is_unpacked(store, base):
         return
     for generation in delta_generations(store):
         with suppress(DatasetError):  # a damaged delta stays unchanged

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from geolookup.dataset.files import Dataset
-from geolookup.errors import DatasetError
 from geolookup.history.unpacked import open_unpacked, unpacked
-from geolookup.store import pointer
 from geolookup.store.in_force import generation_at
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -32,7 +30,7 @@ class PastPath:
     @classmethod
     def at(cls, path: str, instant: int, requirements: Requirements) -> PastPath:
         """Return the location of a store as of an instant; DatasetError as ``folder_at``."""
-        return cls(path, instant, _generation_at(path, instant), requirements)
+        return cls(path, instant, generation_at(path, instant), requirements)
 
     @property
     def identity(self) -> str:
@@ -76,11 +74,4 @@ def folder_at(store: str, as_of: AsOf) -> Path:
     Raises DatasetError for a path that is not a store, for an instant before its first generation,
     and as ``unpacked``; ValueError or TypeError for an invalid instant.
     """
-    return unpacked(store, _generation_at(store, as_of))
-
-
-def _generation_at(store: str, as_of: AsOf) -> str:
-    if not pointer.read(store):
-        problem = "not a store: only a store keeps the generations of the past"
-        raise DatasetError(store, problem, "name a store made by 'geolookup update' or 'publish'")
-    return generation_at(store, as_of)
+    return unpacked(store, generation_at(store, as_of))

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
@@ -107,7 +107,7 @@ def _with_bases(store: Path, kept: Collection[str]) -> Iterator[str]:
     seen = set(kept)
     yield from kept
     for name in kept:
-        while kept_deltas.is_delta(store, name):
+        while pointer.is_delta(store, name):
             try:
                 name = kept_deltas.base_of(store, name)
             except DatasetError:  # damaged: nothing can be made of it
@@ -151,7 +151,7 @@ def _keep_as_deltas(
     """Write the changes of generations as rows while they are unpacked, then their deltas."""
     names = [entry.generation for entry in kept]
     folders = {
-        entry.generation for entry in unpacked if kept_deltas.is_unpacked(store, entry.generation)
+        entry.generation for entry in unpacked if pointer.is_unpacked(store, entry.generation)
     }
     pruned.warnings += write_rows(store, names, folders)
     remove_rows(store, names)
@@ -166,7 +166,7 @@ def _pack_older(
     for entry, successor in pairwise(kept):
         name = entry.generation
         if entry in unpacked:
-            if kept_deltas.is_unpacked(store, name):
+            if pointer.is_unpacked(store, name):
                 kept_deltas.remove(store, name)
             continue
         try:
@@ -183,10 +183,10 @@ def _needs_delta(store: Path, generation: str, successor: str, kept: Collection[
     A delta to a generation that goes is replaced, and one to a generation after the successor, if
     that is unpacked: ``publish --since`` has put it between them.
     """
-    if not kept_deltas.is_delta(store, generation):
+    if not pointer.is_delta(store, generation):
         return True
     base = kept_deltas.base_of(store, generation)
-    return base not in kept or (base != successor and kept_deltas.is_unpacked(store, successor))
+    return base not in kept or (base != successor and pointer.is_unpacked(store, successor))
 
 
 def _pack(store: Path, generation: str, successor: str) -> None:
@@ -202,15 +202,5 @@ def _remove(store: Path, generation: str) -> None:
 
 
 def _remove_folder(store: Path, generation: str) -> None:
-    """Rename a generation, then remove it: no generation is ever incomplete.
-
-    A reader finds it whole or not at all. The rename needs no space on a full disk.
-    """
-    path = Path(pointer.folder_of(store, generation))
-    aside = path.with_name(f".removed.{os.urandom(8).hex()}.{path.name}")
-    try:
-        path.rename(aside)
-    except FileNotFoundError:  # a delta, or removed to make room for the pointer
-        return
-    atomic.fsync_folder(path.parent)
-    shutil.rmtree(aside)
+    with suppress(FileNotFoundError):  # a delta, or removed to make room for the pointer
+        atomic.remove_folder(Path(pointer.folder_of(store, generation)))

@@ -119,7 +119,7 @@ def _from_archive(head: Head, members: Members, store: Path) -> IncomingDataset:
 
 def _base(header: Header, store: Path, archive: Path) -> Path:
     """Return the base of a delta: of a generation that is a delta too, a folder in the cache."""
-    is_delta = kept_deltas.is_delta(store, header.base)
+    is_delta = pointer.is_delta(store, header.base)
     path = kept_deltas.dataset_folder(store, header.base) if is_delta else store
     return base_folder(header, path, archive, _FULL)
 

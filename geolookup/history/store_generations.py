@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
-from geolookup.errors import DatasetError
 from geolookup.history.past_path import PastPath
 from geolookup.kernel import State
 from geolookup.overlays import OverlaidPath
@@ -27,24 +25,16 @@ class StoreGenerations:
     def __init__(
         self, store: str, state: State, overlay: str | None, keys: tuple[PublicKey, ...]
     ) -> None:
-        if not pointer.read(store):
-            problem = "not a store: as_of needs the generations of the past"
-            remedy = "name a store made by 'geolookup update' or 'publish'"
-            raise DatasetError(store, problem, remedy)
         self.store, self._state, self._overlay = store, state, overlay
         self._requirements = Requirements(trusted_keys=keys or None)
         of_store = periods(store)
         self.begins = [period.begin for period in of_store]
         # Of each generation the last time: an overlay is compiled once.
         self._begin_of = {period.generation: period.begin for period in of_store}
-        kept = set(filter(self._is_kept, self._begin_of))
+        kept = {name for name in self._begin_of if pointer.is_kept(store, name)}
         self.of_periods = [
             period.generation if period.generation in kept else None for period in of_store
         ]
-
-    def _is_kept(self, generation: str) -> bool:
-        places = pointer.folder_of(self.store, generation), pointer.delta_of(self.store, generation)
-        return any(map(os.path.exists, places))
 
     def open(self, generation: str) -> State:
         """Return the open dataset of a generation, unpacked into the cache if it is a delta."""

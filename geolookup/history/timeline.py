@@ -79,9 +79,6 @@ def history(
     keys, each generation must be signed.
     """
     question = read_question(ip, clean=clean)
-    if not pointer.read(store):
-        problem = "a dataset has no history"
-        raise DatasetError(store, problem, "name a store; 'geolookup publish' makes one")
     while True:
         # The same fingerprint after an error: no generation was removed meanwhile.
         seen = fingerprint(store)
@@ -182,16 +179,14 @@ class _Generations:
     ) -> Iterable[Difference]:
         """Compare two generations: by their files if both are unpacked, else by kept rows."""
         # Kept rows are not signed.
-        if not (self._requirements.keys or (self._is_unpacked(old) and self._is_unpacked(new))):
+        are_unpacked = all(pointer.is_unpacked(self._store, name) for name in (old, new))
+        if not (self._requirements.keys or are_unpacked):
             from geolookup.history.row_differences import kept_differences  # imports Arrow: slow
 
             kept = kept_differences(Path(self._store), old, new, question, later)
             if kept is not None:
                 return kept
         return between(self.generation(old), self.generation(new), question)
-
-    def _is_unpacked(self, generation: str) -> bool:
-        return Path(pointer.folder_of(self._store, generation)).is_dir()
 
 
 def _change(before: Period, after: Period, difference: Difference) -> Change:

@@ -134,7 +134,7 @@ class _Installation:
         usable = (
             delta.file
             for delta in self._index.now.deltas
-            if Path(pointer.folder_of(self._store, delta.base)).is_dir()
+            if pointer.is_unpacked(self._store, delta.base)
         )
         return min(usable, key=lambda file: file.bytes, default=None)
 

@@ -171,9 +171,6 @@ def write_status(store: Path, status: Status) -> None:
 def current_in(store: Path) -> str:
     """Return the current generation of a store; an empty text if it has none, or lost its files."""
     not_withdrawn = pointer.not_withdrawn(pointer.read(store))
-    if (
-        not not_withdrawn
-        or not Path(pointer.folder_of(store, not_withdrawn[-1].generation)).is_dir()
-    ):
+    if not not_withdrawn or not pointer.is_unpacked(store, not_withdrawn[-1].generation):
         return ""
     return not_withdrawn[-1].generation

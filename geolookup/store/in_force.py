@@ -39,8 +39,10 @@ def periods(store: str | os.PathLike[str]) -> list[Period]:
     The generation of a period can be pruned. Raises DatasetError without a store, and for a
     damaged pointer.
     """
-    pointer.read_existing(store)
     changes = pointer.read_changes(store)
+    if not changes:
+        problem = "not a store: only a store keeps the generations of the past"
+        raise DatasetError(store, problem, "name a store made by 'geolookup update' or 'publish'")
     try:
         begins = [int(read_timestamp(change.since).timestamp()) for change in changes]
     except ValueError as error:

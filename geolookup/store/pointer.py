@@ -64,6 +64,21 @@ def delta_of(store: str | os.PathLike[str], generation: str) -> str:
     return os.path.join(store, HISTORY, generation + DELTA_SUFFIX)
 
 
+def is_unpacked(store: str | os.PathLike[str], generation: str) -> bool:
+    """Return whether a store has the folder of a generation; a delta beside it does not count."""
+    return os.path.isdir(folder_of(store, generation))
+
+
+def is_delta(store: str | os.PathLike[str], generation: str) -> bool:
+    """Return whether a store keeps a generation as a delta only."""
+    return not is_unpacked(store, generation) and os.path.isfile(delta_of(store, generation))
+
+
+def is_kept(store: str | os.PathLike[str], generation: str) -> bool:
+    """Return whether a store has a generation, unpacked or as a delta."""
+    return is_unpacked(store, generation) or is_delta(store, generation)
+
+
 def not_withdrawn(published: Iterable[Publication]) -> list[Publication]:
     """Return the generations that are not withdrawn; the last one is current."""
     return [entry for entry in published if not entry.withdrawn]

@@ -153,9 +153,8 @@ def latest_serial(store: str | os.PathLike[str]) -> int:
 def _serial(store: str | os.PathLike[str], generation: str) -> int:
     """Return the serial of a generation, unpacked or kept as a delta; 0 without a signature."""
     delta = Path(pointer.delta_of(store, generation))
-    folder = Path(pointer.folder_of(store, generation))
-    if folder.is_dir() or not delta.is_file():
-        return serial_in(folder)
+    if not pointer.is_delta(store, generation):
+        return serial_in(Path(pointer.folder_of(store, generation)))
     from geolookup.archives.head import open_archive  # imports Arrow: slow
 
     try:

@@ -76,10 +76,8 @@ class SharedFolder:
 
     def open(self, generation: str | None) -> Engine:
         """Open the generation in a store, also if another one is current; else the dataset."""
-        if self.path is not None and generation is not None:
-            kept = pointer.folder_of(self.path, generation), pointer.delta_of(self.path, generation)
-            if any(map(os.path.exists, kept)):
-                return reopen(self.path, generation, self.keys)
+        if self.path and generation and pointer.is_kept(self.path, generation):
+            return reopen(self.path, generation, self.keys)
         return geolookup.open(self.path, trusted_keys=self.keys or None)
 
 

@@ -150,7 +150,7 @@ def test_errors(store: Path) -> None:
         "geolookup: argument 2: Invalid IP address format",
     ]
     for arguments, problem in (
-        (("8.8.8.8", "-d", str(SMALL)), "a dataset has no history; name a store"),
+        (("8.8.8.8", "-d", str(SMALL)), "keeps the generations of the past; name a store"),
         (("8.8.8.8", "-d", str(store), "-f", "contry"), "did you mean 'country'?"),
         (("8.8.8.8", "-d", str(store), "-f", "time.abbr"), "is not stored"),
         ((), "IP"),

@@ -144,7 +144,7 @@ def check(store: Path, model: Model) -> None:
                 generation_at(store, at(day))
         else:
             assert generation_at(store, at(day)) == id_of(number), day
-    assert kept_deltas.is_unpacked(store, id_of(model.stack[-1]))
+    assert pointer.is_unpacked(store, id_of(model.stack[-1]))
     present = {path.name for path in (store / "generations").iterdir()}
     present.update(kept_deltas.delta_generations(store))
     assert present == {*map(id_of, model.published)}

@@ -237,7 +237,7 @@ def test_private_space_without_private_columns(tmp_path: Path) -> None:
 def test_no_store(tmp_path: Path) -> None:
     with (
         geolookup.open(pool.dataset(0)) as engine,
-        pytest.raises(DatasetError, match="no history"),
+        pytest.raises(DatasetError, match="not a store"),
     ):
         engine.history("8.8.8.8")
     with pytest.raises(ClosedError):
