@@ -18,8 +18,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from geolookup.archives.extract import write_files
-from geolookup.archives.head import Header, open_archive
-from geolookup.archives.members import AGAIN
 from geolookup.archives.unpack import check_stated
 from geolookup.dataset.checksums import wrong_files
 from geolookup.dataset.files import Dataset
@@ -29,11 +27,17 @@ from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.history.cache import make_room
+from geolookup.history.kept_deltas import (
+    RESTORE,
+    base_of,
+    delta_path,
+    head_of,
+    open_delta,
+    restorable,
+)
 from geolookup.history.unpacked import cached_folder, open_cached
 from geolookup.integrity import VerifiedDataset
 from geolookup.store import pointer
-
-_RESTORE = "restore it from a backup, or 'geolookup publish --since DATE' the dataset again"
 
 
 def unpack_into_cache(store: str | os.PathLike[str], generation: str, target: Path) -> Dataset:
@@ -48,10 +52,11 @@ def unpack_into_cache(store: str | os.PathLike[str], generation: str, target: Pa
         with hold_lock(target.parent / "lock"):
             if dataset := open_cached(target, generation):  # another process has unpacked it
                 return dataset
-            base, deltas = _chain(store, generation)
-            make_room(target.parent, _bytes_of(deltas[-1]), {base.name, target.name})
+            base, generations = _chain(Path(store), generation)
+            needed = head_of(Path(store), generation).manifest.metadata().bytes
+            make_room(target.parent, needed, {base.name, target.name})
             with atomic.staged_folder(target, FOLDER_MODE) as fresh:
-                _walk(base, deltas, fresh)
+                _walk(Path(store), base, generations, fresh)
             return Dataset(target)
 
 
@@ -65,22 +70,22 @@ def _cache_errors(cache: Path) -> Iterator[None]:
         raise OutputError(cache, error.problem, remedy) from error
 
 
-def _chain(store: str | os.PathLike[str], generation: str) -> tuple[Path, list[Path]]:
-    """Return the nearest newer generation that is unpacked, and the deltas from it, in order.
+def _chain(store: Path, generation: str) -> tuple[Path, list[str]]:
+    """Return the nearest newer generation that is unpacked, and those to make of it, in order.
 
     The bytes of that generation are as its manifest says.
     """
-    deltas: list[Path] = []
+    generations: list[str] = []
     while (base := _undamaged_folder(store, generation)) is None:
-        delta = Path(pointer.delta_of(store, generation))
-        if delta in deltas:
-            raise DatasetError(delta, "it needs itself, by its base", _RESTORE)
-        deltas.insert(0, delta)
-        generation = _base_of(delta, generation)
-    return base, deltas
+        if generation in generations:
+            path = delta_path(store, generation)
+            raise DatasetError(path, "it needs itself, by its base", RESTORE)
+        generations.insert(0, generation)
+        generation = base_of(store, generation)
+    return base, generations
 
 
-def _undamaged_folder(store: str | os.PathLike[str], generation: str) -> Path | None:
+def _undamaged_folder(store: Path, generation: str) -> Path | None:
     """Return the folder of a generation, None if it is not unpacked.
 
     A damaged one in the cache does not count; one in the store raises DatasetError.
@@ -98,54 +103,23 @@ def _undamaged_folder(store: str | os.PathLike[str], generation: str) -> Path | 
     return cached
 
 
-def _base_of(delta: Path, generation: str) -> str:
-    """Return the generation that a delta is made against."""
-    with _deltas_errors(delta), open_archive(delta) as (head, _members):
-        if head.manifest.generation != generation:
-            problem = f"its generation is {head.manifest.generation}, unlike its name"
-            raise DatasetError(delta, problem, _RESTORE)
-        return _header(delta, head.header).base
-
-
-def _header(delta: Path, header: Header | None) -> Header:
-    if header is None:
-        raise DatasetError(delta, "an archive of the whole dataset, not a delta", _RESTORE)
-    return header
-
-
-def _bytes_of(delta: Path) -> int:
-    with open_archive(delta) as (head, _members):
-        return head.manifest.metadata().bytes
-
-
-def _walk(base: Path, deltas: list[Path], fresh: Path) -> None:
+def _walk(store: Path, base: Path, generations: list[str], fresh: Path) -> None:
     """Apply deltas, one after the other, and write the last result to an empty folder."""
-    for number, delta in enumerate(deltas, 1):
-        is_last = number == len(deltas)
+    for number, generation in enumerate(generations, 1):
+        is_last = number == len(generations)
         folder = fresh if is_last else fresh / f"{number}"
         folder.mkdir(exist_ok=is_last)
-        _apply(delta, base, folder, durable=is_last)
+        _apply(store, generation, base, folder, durable=is_last)
         if number > 1:
             shutil.rmtree(base)
         base = folder
-    with _deltas_errors(deltas[-1]):
-        VerifiedDataset(fresh, lambda name: f"{deltas[-1]}!{name}")
+    last = delta_path(store, generations[-1])
+    with restorable(last):
+        VerifiedDataset(fresh, lambda name: f"{last}!{name}")
 
 
-def _apply(delta: Path, base: Path, folder: Path, *, durable: bool) -> None:
-    with _deltas_errors(delta), open_archive(delta) as (head, members):
-        header = _header(delta, head.header)
-        check_stated(base, read_manifest(base), header, delta, _RESTORE)
+def _apply(store: Path, generation: str, base: Path, folder: Path, *, durable: bool) -> None:
+    with open_delta(store, generation) as (head, header, members):
+        check_stated(base, read_manifest(base), header, members.archive, RESTORE)
         with atomic.output_errors(folder):  # else the delta would be named as unreadable
             write_files(head, members, folder, base, durable=durable)
-
-
-@contextmanager
-def _deltas_errors(delta: Path) -> Iterator[None]:
-    """Name the remedy for a damaged delta of a store: it was never fetched."""
-    try:
-        yield
-    except DatasetError as error:
-        if error.remedy != AGAIN and not str(error.path).startswith(f"{delta}!"):
-            raise
-        raise DatasetError(error.path, error.problem, _RESTORE) from error

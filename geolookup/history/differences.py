@@ -34,6 +34,10 @@ class Difference:
     layers: Mapping[str, LayerChange]
     before: Side  # all that was known before
 
+    def follows(self, other: Difference) -> bool:
+        """Return whether the first address comes next after the last of another difference."""
+        return (self.family, self.first) == (other.family, other.last + 1)
+
 
 class Side(NamedTuple):
     """An answer before or after a change."""
@@ -47,8 +51,8 @@ class Side(NamedTuple):
         return self.sources.get(self.layers.get(path, ""))
 
 
-class Generation:
-    """An open generation: the values and sources of any address."""
+class OpenGeneration:
+    """A generation, for the values and sources of any address."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset, self.schema = dataset, dataset.schema
@@ -76,7 +80,9 @@ class Generation:
         )
 
 
-def between(before: Generation, after: Generation, question: Question) -> Iterator[Difference]:
+def between(
+    before: OpenGeneration, after: OpenGeneration, question: Question
+) -> Iterator[Difference]:
     """Yield where the answers of two generations differ, in address order."""
     family, first = question.family, question.first
     while first <= question.last:
@@ -116,18 +122,18 @@ def selected(differences: Iterable[Difference], paths: Collection[str] | None) -
     """Return differences in some fields (None: in all); neighbours that differ alike are joined."""
     joined: list[Difference] = []
     for difference in differences:
-        layers = difference.layers if paths is None else dict(_of(difference.layers, paths))
+        layers = difference.layers if paths is None else dict(_in_fields(difference.layers, paths))
         if not layers:
             continue
-        here, last = (difference.family, difference.first), joined[-1] if joined else None
-        if last and (last.family, last.last + 1) == here and last.layers == layers:
-            joined[-1] = replace(last, last=difference.last)
+        previous = joined[-1] if joined else None
+        if previous and difference.follows(previous) and previous.layers == layers:
+            joined[-1] = replace(previous, last=difference.last)
         else:
             joined.append(replace(difference, layers=layers))
     return joined
 
 
-def _of(
+def _in_fields(
     layers: Mapping[str, LayerChange], paths: Collection[str]
 ) -> Iterator[tuple[str, LayerChange]]:
     for layer, difference in layers.items():

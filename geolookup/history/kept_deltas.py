@@ -12,11 +12,13 @@ both counts as unpacked: a process died between these steps, or it became curren
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from geolookup.archives.extract import check_delta
 from geolookup.archives.head import Head, Header, open_archive
+from geolookup.archives.members import AGAIN, Members
 from geolookup.archives.pack import write_delta
 from geolookup.dataset.manifest import Manifest, is_generation, read_manifest
 from geolookup.errors import DatasetError
@@ -26,6 +28,9 @@ from geolookup.history.unpacked import unpacked
 from geolookup.store import pointer
 from geolookup.store.incoming import from_folder
 from geolookup.store.signatures import manifest_text
+
+#: The remedy for a damaged delta.
+RESTORE = "restore it from a backup, or 'geolookup publish --since DATE' the dataset again"
 
 
 def delta_path(store: Path, generation: str) -> Path:
@@ -53,21 +58,43 @@ def manifest_of(store: Path, generation: str) -> Manifest:
     return read_manifest(pointer.folder_of(store, generation))
 
 
+@contextmanager
+def open_delta(store: Path, generation: str) -> Iterator[tuple[Head, Header, Members]]:
+    """Yield the manifest and signature of a delta, its header, and its other members.
+
+    Raises DatasetError for a damaged delta and for another archive.
+    """
+    path = delta_path(store, generation)
+    with restorable(path), open_archive(path) as (head, members):
+        if head.manifest.generation != generation:
+            problem = f"its generation is {head.manifest.generation}, unlike its name"
+            raise DatasetError(path, problem, RESTORE)
+        if head.header is None:
+            raise DatasetError(path, "an archive of the whole dataset, not a delta", RESTORE)
+        yield head, head.header, members
+
+
+@contextmanager
+def restorable(delta: Path) -> Iterator[None]:
+    """Name the remedy for a damaged delta of a store: it was never fetched."""
+    try:
+        yield
+    except DatasetError as error:
+        if error.remedy != AGAIN and not str(error.path).startswith(f"{delta}!"):
+            raise
+        raise DatasetError(error.path, error.problem, RESTORE) from error
+
+
 def head_of(store: Path, generation: str) -> Head:
     """Return the head of a delta: its manifest and signature; DatasetError for a damaged one."""
-    return _heads(store, generation)[0]
+    with open_delta(store, generation) as (head, _, _):
+        return head
 
 
 def base_of(store: Path, generation: str) -> str:
     """Return the generation that a delta is applied to; DatasetError for a damaged delta."""
-    return _heads(store, generation)[1].base
-
-
-def _heads(store: Path, generation: str) -> tuple[Head, Header]:
-    with open_archive(delta_path(store, generation)) as (head, members):
-        if head.header is None or head.manifest.generation != generation:
-            raise members.error(f"not a delta of generation {generation}")
-        return head, head.header
+    with open_delta(store, generation) as (_, header, _):
+        return header.base
 
 
 def write(store: Path, generation: str, folder: Path, base: Path) -> int:

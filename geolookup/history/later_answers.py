@@ -1,4 +1,4 @@
-"""The answers of a generation, found backwards: the newest one's, with all later changes undone."""
+"""The answers of an older generation: the newest ones, with all later changes undone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from geolookup.dataset.networks import same_kind_around
-from geolookup.history.differences import Difference, Generation
+from geolookup.history.differences import Difference, OpenGeneration
 from geolookup.history.question import Question
 
 Values = Mapping[str, Any]
@@ -20,7 +20,7 @@ class LaterAnswers:
     or None: nothing is undone, the newest generation answers.
     """
 
-    def __init__(self, newest: Generation, question: Question) -> None:
+    def __init__(self, newest: OpenGeneration, question: Question) -> None:
         self._newest, self._family, self._last = newest, question.family, question.last
         self._starts: list[int] = [question.first]
         self._values: list[Values | None] = [None]

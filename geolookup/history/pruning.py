@@ -21,8 +21,7 @@ from pathlib import Path
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
-from geolookup.history import kept_deltas
-from geolookup.history.kept_rows import remove_rows, write_rows
+from geolookup.history import former_answers, kept_deltas
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
 from geolookup.store.pointer import Publication
@@ -148,13 +147,13 @@ def _is_disk_full(error: OutputError) -> bool:
 def _keep_as_deltas(
     store: Path, kept: Sequence[Publication], unpacked: Sequence[Publication], pruned: PruneResult
 ) -> None:
-    """Write the changes of generations as rows while they are unpacked, then their deltas."""
+    """Write the files of former answers while generations are unpacked, then the deltas."""
     names = [entry.generation for entry in kept]
     folders = {
         entry.generation for entry in unpacked if pointer.is_unpacked(store, entry.generation)
     }
-    pruned.warnings += write_rows(store, names, folders)
-    remove_rows(store, names)
+    pruned.warnings += former_answers.write_missing(store, names, folders)
+    former_answers.remove_others(store, names)
     _pack_older(store, kept, unpacked, pruned)
 
 

@@ -18,7 +18,7 @@ from geolookup.contract.address import canonical
 from geolookup.contract.gregorian import timestamp
 from geolookup.contract.paths import names_of, resolve_fields
 from geolookup.errors import DatasetError, PrivateAddressError
-from geolookup.history.differences import Difference, Generation, LayerChange, between, selected
+from geolookup.history.differences import Difference, LayerChange, OpenGeneration, between, selected
 from geolookup.history.later_answers import LaterAnswers
 from geolookup.history.question import Question, read_question
 from geolookup.history.unpacked import open_unpacked
@@ -145,14 +145,14 @@ class _Generations:
 
     def __init__(self, store: str, requirements: Requirements) -> None:
         self._store, self._requirements = store, requirements
-        self._open: dict[str, Generation] = {}
+        self._open: dict[str, OpenGeneration] = {}
 
-    def generation(self, generation: str) -> Generation:
+    def generation(self, generation: str) -> OpenGeneration:
         """Open a generation; its own files, or unpacked into the cache."""
         if generation not in self._open:
             dataset = open_unpacked(self._store, generation)
             self._requirements.check_signed(dataset, None, 0)
-            self._open[generation] = Generation(dataset)
+            self._open[generation] = OpenGeneration(dataset)
         return self._open[generation]
 
     def differences(
@@ -177,15 +177,17 @@ class _Generations:
     def _all(
         self, old: str, new: str, question: Question, later: LaterAnswers
     ) -> Iterable[Difference]:
-        """Compare two generations: by their files if both are unpacked, else by kept rows."""
-        # Kept rows are not signed.
+        """Compare two generations: by lookups if both are unpacked, else by their file."""
+        # Files of former answers are not signed.
         are_unpacked = all(pointer.is_unpacked(self._store, name) for name in (old, new))
         if not (self._requirements.keys or are_unpacked):
-            from geolookup.history.row_differences import kept_differences  # imports Arrow: slow
+            from geolookup.history.file_differences import (
+                differences_in_file,  # imports Arrow: slow
+            )
 
-            kept = kept_differences(Path(self._store), old, new, question, later)
-            if kept is not None:
-                return kept
+            in_file = differences_in_file(Path(self._store), old, new, question, later)
+            if in_file is not None:
+                return in_file
         return between(self.generation(old), self.generation(new), question)
 
 

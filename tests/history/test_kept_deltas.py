@@ -13,8 +13,8 @@ from geolookup.archives.pack import pack
 from geolookup.comparison.change_files import read_former_answers
 from geolookup.errors import DatasetError
 from geolookup.history import kept_deltas
+from geolookup.history.former_answers import former_answers_path
 from geolookup.history.generations import generations, rollback
-from geolookup.history.kept_rows import rows_path
 from geolookup.history.pruning import prune
 from geolookup.history.unpacked import unpacked
 from geolookup.mirrors.folder import mirror
@@ -53,8 +53,12 @@ def test_changes_are_kept_as_rows(tmp_path: Path) -> None:
     publish(shared(5), store, keep=4)
     files = {path.name for path in (store / "history").glob("*.parquet")}
     ids = [id_of(number) for number in range(2, 6)]
-    assert files == {rows_path(store, *pair).name for pair in ((ids[0], ids[1]), (ids[1], ids[2]))}
-    former = read_former_answers(rows_path(store, ids[0], ids[1]), 4, 0x08080808, 0x08080808)
+    assert files == {
+        former_answers_path(store, *pair).name for pair in ((ids[0], ids[1]), (ids[1], ids[2]))
+    }
+    former = read_former_answers(
+        former_answers_path(store, ids[0], ids[1]), 4, 0x08080808, 0x08080808
+    )
     assert (former.old, former.new) == (ids[0], ids[1])
     [row] = former.rows
     assert row.values["location.city_name"] == "Town 2"

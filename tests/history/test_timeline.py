@@ -17,7 +17,7 @@ import geolookup
 from geolookup.comparison.change_files import write_former_answers
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import ClosedError, DatasetError, InvalidAddressError, PrivateAddressError
-from geolookup.history.kept_rows import rows_path
+from geolookup.history.former_answers import former_answers_path
 from geolookup.store import pointer
 from geolookup.store.pointer import Change
 from tests.history import pool, slow
@@ -114,7 +114,9 @@ def _keep_rows(store: Path) -> int:
     """Write the files of former answers of neighbours; return their number."""
     in_force = [copy.path for copy in _copies(store)]
     for old, new in pairwise(in_force):
-        path = rows_path(store, read_manifest(old).generation, read_manifest(new).generation)
+        path = former_answers_path(
+            store, read_manifest(old).generation, read_manifest(new).generation
+        )
         path.parent.mkdir(exist_ok=True)
         write_former_answers(old, new, path)
     return len(in_force) - 1
@@ -137,7 +139,7 @@ def test_any_store(
         _check(store, asked, prefixes)
 
 
-def test_kept_rows_instead_of_old_generations(tmp_path: Path, cache: Path) -> None:
+def test_former_answers_instead_of_old_generations(tmp_path: Path, cache: Path) -> None:
     store = _store(tmp_path, [("publish", 1), ("rollback", 0), ("publish", 2), ("publish", 3)])
     geolookup.prune(store, 4)
     expected = slow.changes(_copies(store), list(ip_network("8.8.8.0/28")))

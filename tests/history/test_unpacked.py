@@ -36,9 +36,9 @@ def applied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The deltas that this process applies, by their generation."""
     names, apply = list[str](), chain._apply
 
-    def counted(path: Path, *arguments: object, **options: object) -> None:
-        names.append(path.name.removesuffix(".tar.zst"))
-        apply(path, *arguments, **options)  # type: ignore[arg-type]
+    def counted(store: Path, generation: str, *arguments: object, **options: object) -> None:
+        names.append(generation)
+        apply(store, generation, *arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(chain, "_apply", counted)
     return names

@@ -1,4 +1,4 @@
-"""Where two generations differ, by the file of the former answers: none of them is opened."""
+"""Where two generations differ, by their file of former answers: neither is opened."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from geolookup.comparison.change_files import FormerAnswer, FormerAnswers, read_former_answers
 from geolookup.errors import TableFileError
 from geolookup.history.differences import Difference, Side, changed_layers, differing
-from geolookup.history.kept_rows import rows_path
+from geolookup.history.former_answers import former_answers_path
 from geolookup.history.later_answers import LaterAnswers
 from geolookup.history.question import Question
 
 
-def kept_differences(
+def differences_in_file(
     store: Path, old: str, new: str, question: Question, later: LaterAnswers
 ) -> list[Difference] | None:
     """Return where the answers of two generations differ, in address order.
@@ -22,7 +22,7 @@ def kept_differences(
     ``later`` are the answers of ``new``. None without a file, and for one that is damaged or of
     other generations.
     """
-    path = rows_path(store, old, new)
+    path = former_answers_path(store, old, new)
     try:
         file = read_former_answers(path, question.family, question.first, question.last)
     except TableFileError:

@@ -1,4 +1,4 @@
-"""The former answers of generations, kept beside the deltas: a history needs no unpacking.
+"""The files of former answers, kept beside the deltas: a history needs no unpacking.
 
 ::
 
@@ -25,30 +25,30 @@ _DIGITS = 16
 _NAME = re.compile(rf"[0-9a-f]{{{_DIGITS}}}-[0-9a-f]{{{_DIGITS}}}\.parquet")
 
 
-def rows_path(store: Path, old: str, new: str) -> Path:
-    """Return the file of the changes between two generations, existing or not."""
+def former_answers_path(store: Path, old: str, new: str) -> Path:
+    """Return the file of the answers that changed between two generations, existing or not."""
     return store / pointer.HISTORY / f"{old[:_DIGITS]}-{new[:_DIGITS]}.parquet"
 
 
-def write_rows(store: Path, kept: Collection[str], unpacked: Collection[str]) -> Iterator[str]:
+def write_missing(store: Path, kept: Collection[str], unpacked: Collection[str]) -> Iterator[str]:
     """Write the missing files; yield a warning for each that cannot be written.
 
     ``kept`` are the generations of the store, ``unpacked`` those that remain folders: between two
     of these no file is needed.
     """
     for old, new in _neighbours(store, kept):
-        if {old, new} <= set(unpacked) or rows_path(store, old, new).is_file():
+        if {old, new} <= set(unpacked) or former_answers_path(store, old, new).is_file():
             continue
         try:
             _write(store, old, new)
         except (DatasetError, OutputError, OSError) as error:
-            yield f"the changes from generation {old} to {new} are not kept as rows: {error}"
+            yield f"the answers of generation {old} that {new} changed are not kept: {error}"
 
 
-def remove_rows(store: Path, kept: Collection[str]) -> None:
+def remove_others(store: Path, kept: Collection[str]) -> None:
     """Remove the files of other generations, and of those that no longer follow each other."""
     pairs = _neighbours(store, kept)
-    needed = {rows_path(store, *pair) for pair in pairs}
+    needed = {former_answers_path(store, *pair) for pair in pairs}
     for path in (store / pointer.HISTORY).glob("*.parquet"):
         if _NAME.fullmatch(path.name) and path not in needed:
             path.unlink(missing_ok=True)
@@ -65,7 +65,7 @@ def _neighbours(store: Path, kept: Collection[str]) -> Iterator[tuple[str, str]]
 def _write(store: Path, old: str, new: str) -> None:
     from geolookup.comparison.change_files import write_former_answers  # imports Arrow: slow
 
-    path = rows_path(store, old, new)
+    path = former_answers_path(store, old, new)
     path.parent.mkdir(FOLDER_MODE, exist_ok=True)
     folders = dataset_folder(store, old), dataset_folder(store, new)
     write_former_answers(*folders, path, mode=FILE_MODE)
