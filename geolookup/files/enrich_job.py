@@ -212,7 +212,7 @@ class EnrichJob:
         if self._options.as_of_column is None:
             return self._engine.metadata.generation
         generations = self._engine.generations()
-        return json.dumps([list(generations.begins), list(generations.of_periods)])
+        return json.dumps([list(generations.begins), list(generations.by_period)])
 
     def _is_done(self, task: Task, record: Record, expected: str) -> bool:
         """Return whether the output is up to date; raises for a file that no earlier run made."""

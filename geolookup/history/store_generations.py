@@ -32,7 +32,7 @@ class StoreGenerations:
         # Of each generation the last time: an overlay is compiled once.
         self._begin_of = {period.generation: period.begin for period in of_store}
         kept = {name for name in self._begin_of if pointer.is_kept(store, name)}
-        self.of_periods = [
+        self.by_period = [
             period.generation if period.generation in kept else None for period in of_store
         ]
 

@@ -25,7 +25,14 @@ from geolookup.parallel import cores, in_order
 from geolookup.tables.enrich import Enricher, chunked, empty_array, types_of
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
 from geolookup.tables.inputs import Inputs
-from geolookup.tables.row_blocks import Block, Periods, RowsOfRank, Slices, block, slices
+from geolookup.tables.row_blocks import (
+    Block,
+    GenerationRanks,
+    RowsOfRank,
+    Slices,
+    block_of,
+    slices_of,
+)
 from geolookup.tables.row_order import Numbers, in_row_order, renumbered
 from geolookup.tables.take import of_table
 from geolookup.tables.times import Instants, instants_of
@@ -56,7 +63,7 @@ class PastEnricher:
         has_instants: bool,
     ) -> None:
         self._generations = generations
-        self._periods = Periods(generations)
+        self._ranks = GenerationRanks(generations)
         self._options = options
         self._without_generation = without_generation
         self._no_instants = (
@@ -65,7 +72,7 @@ class PastEnricher:
         threads = options.get("threads") or cores()
         self._threads = threads if threads > 1 else 0
         self._lock = Lock()
-        state = generations.open(self._periods.by_rank[0])
+        state = generations.open(self._ranks.by_rank[0])
         self._fields = of_table(fields, schema=state.dataset.schema)
         #: for the schema and for messages
         self._newest = Enricher(state, self._fields, **options)
@@ -103,30 +110,30 @@ class PastEnricher:
         """Return the new columns for whole columns, one generation at a time."""
         columns = chunked(inputs)
         schema = self.schema(types_of(columns))
-        with in_order(self._block, slices([columns]), self._threads) as made:
+        with in_order(self._block, slices_of([columns]), self._threads) as made:
             blocks = list(made)
         answers: list[_Answers] = [[] for _ in blocks]
-        for rank in sorted({rank for one in blocks for rank in one.ranks()}):
+        for rank in sorted({rank for block in blocks for rank in block.ranks()}):
             self._answer(rank, blocks, answers)
         with in_order(self._in_row_order, _drained(blocks, answers), self._threads) as made:
             batches = [pa.record_batch(columns, schema=schema) for columns in made]
-        self._report([one.without_generation() for one in blocks])
+        self._report([block.without_generation() for block in blocks])
         return pa.Table.from_batches(batches, schema)
 
     def _answer(self, rank: int, blocks: list[Block], answers: list[_Answers]) -> None:
         """Append the answers of a generation to the answers of each block."""
         generation = self._kept.get(rank) or self._open(rank)
 
-        def of_block(one: Block) -> _Answers:
-            return list(generation.answers(one.parts(rank)))
+        def of_block(block: Block) -> _Answers:
+            return list(generation.answers(block.parts(rank)))
 
         try:
             with in_order(of_block, blocks, self._threads) as results:
                 for before, more in zip(answers, results, strict=True):
                     before += more
         except AddressError:
-            for one in blocks:
-                self._refuse_first(one)
+            for block in blocks:
+                self._refuse_first(block)
             raise
 
     def batches(self, columns: Iterable[Inputs]) -> Iterator[pa.RecordBatch]:
@@ -135,29 +142,29 @@ class PastEnricher:
         A generation is opened at its first row and kept open.
         """
         counts = []
-        with in_order(self._answered, slices(map(chunked, columns)), self._threads) as results:
-            for one, arrays in results:
-                counts.append(one.without_generation())
+        with in_order(self._answered, slices_of(map(chunked, columns)), self._threads) as results:
+            for block, arrays in results:
+                counts.append(block.without_generation())
                 whole = pa.record_batch(arrays, schema=self._schema)
                 begin = 0
-                for length in one.lengths:
+                for length in block.lengths:
                     yield whole.slice(begin, length)
                     begin += length
         self._report(counts)
 
     def _answered(self, inputs: Slices) -> tuple[Block, list[pa.Array]]:
-        one = self._block(inputs)
+        block = self._block(inputs)
         answers: _Answers = []
         try:
-            for rank in one.ranks():
-                answers += self._generation(rank).answers(one.parts(rank))
+            for rank in block.ranks():
+                answers += self._generation(rank).answers(block.parts(rank))
         except AddressError:
-            self._refuse_first(one)
+            self._refuse_first(block)
             raise
-        return one, self._in_row_order((one, answers))
+        return block, self._in_row_order((block, answers))
 
     def _block(self, inputs: Slices) -> Block:
-        return block(self._periods, inputs)
+        return block_of(self._ranks, inputs)
 
     def _generation(self, rank: int) -> _Generation:
         with self._lock:
@@ -167,7 +174,7 @@ class PastEnricher:
 
     def _open(self, rank: int) -> _Generation:
         """Open a generation, and number its texts."""
-        state = self._generations.open(self._periods.by_rank[rank])
+        state = self._generations.open(self._ranks.by_rank[rank])
         own = {field.path: field for field in state.dataset.schema.columns}
         fields = [own[field.path] for field in self._fields if field.path in own]
         enricher = self._enricher(state, tuple(fields))
@@ -179,7 +186,7 @@ class PastEnricher:
                 continue
             column = sample.column(positions[name])
             if column.type != self._sample_schema.field(at).type:
-                generation = self._periods.by_rank[rank]
+                generation = self._ranks.by_rank[rank]
                 problem = f"enrich: column {name!r} has another type in generation {generation}"
                 raise ValueError(f"{problem}; leave it out, or rename one of them in its recipe")
             if texts is not None:
@@ -189,9 +196,9 @@ class PastEnricher:
 
     def _in_row_order(self, answered: tuple[Block, _Answers]) -> list[pa.Array]:
         """Return the columns of a block for its rows in order."""
-        one, answers = answered
-        answers = answers or list(self._kept[0].answers(one.nothing()))
-        positions = one.positions()
+        block, answers = answered
+        answers = answers or list(self._kept[0].answers(block.nothing()))
+        positions = block.positions()
         columns = []
         for at, texts in enumerate(self._texts):
             parts = [part[at] for part in answers]
@@ -202,10 +209,10 @@ class PastEnricher:
             columns.append(column if texts is None else texts.column(column))
         return columns
 
-    def _refuse_first(self, one: Block) -> None:
+    def _refuse_first(self, block: Block) -> None:
         """Raise the error of the first refused row: generations are answered out of row order."""
         try:
-            for addresses, instants, rows in one.answered():
+            for addresses, instants, rows in block.answered():
                 self._newest.batch(addresses, instants, rows)
         except AddressError as error:
             raise error from None
@@ -299,6 +306,6 @@ class _Texts:
 
 def _drained(blocks: list[Block], answers: list[_Answers]) -> Iterator[tuple[Block, _Answers]]:
     """Yield each block with its answers, and forget both: memory is freed as rows are joined."""
-    for at, one in enumerate(blocks):
+    for at, block in enumerate(blocks):
         own, answers[at] = answers[at], []
-        yield one, own
+        yield block, own

@@ -8,7 +8,6 @@ not grow with the column.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,15 +46,6 @@ _ERRORS: dict[int, type[AddressError]] = {
 RowNumbers = Sequence[int] | NDArray[np.int64]
 _FAMILIES = pa.array(["ipv4", "ipv6"])
 _TEXTS = Inputs(pa.string())
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A slice of a column, at most CHUNK rows."""
-
-    begin: int  # the number of its first row, for messages
-    addresses: pa.Array
-    instants: pa.Array | None  # of each row, or None for one instant
 
 
 class Enricher:
@@ -102,7 +92,7 @@ class Enricher:
         Raises TypeError for a type that holds no addresses, or no instants.
         """
         instants = None if types.instants is None else empty_array(types.instants)
-        return self._enrich(_Part(0, empty_array(types.addresses), instants)).schema
+        return self._enrich((0, Inputs(empty_array(types.addresses), instants))).schema
 
     def table(self, inputs: Inputs) -> pa.Table:
         """Return the new columns for whole columns."""
@@ -113,12 +103,13 @@ class Enricher:
         """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each."""
         # 0: in this thread, without a pool.
         threads = self._threads if self._threads > 1 else 0
-        with in_order(self._enrich, _parts(map(chunked, columns)), threads) as batches:
+        with in_order(self._enrich, _numbered(map(chunked, columns)), threads) as batches:
             yield from batches
 
-    def _enrich(self, part: _Part) -> pa.RecordBatch:
-        instants = None if part.instants is None else instants_of(part.instants, part.begin)
-        numbers = range(part.begin, part.begin + len(part.addresses))
+    def _enrich(self, numbered: tuple[int, Inputs]) -> pa.RecordBatch:
+        begin, part = numbered
+        instants = None if part.instants is None else instants_of(part.instants, begin)
+        numbers = range(begin, begin + len(part.addresses))
         return self.batch(part.addresses, instants, numbers)
 
     def batch(
@@ -163,22 +154,30 @@ def empty_array(kind: pa.DataType) -> pa.Array:
     return column_of(pa.chunked_array([pa.nulls(0, kind)])).chunk(0)
 
 
-def _parts(columns: Iterable[Inputs]) -> Iterator[_Part]:
-    before = 0
+def _numbered(columns: Iterable[Inputs]) -> Iterator[tuple[int, Inputs]]:
+    """Yield parts with the number of their first row, for messages."""
+    begin = 0
+    for part in parts_of(columns):
+        yield begin, part
+        begin += len(part.addresses)
+
+
+def parts_of(columns: Iterable[Inputs]) -> Iterator[Inputs]:
+    """Slice Arrow columns into arrays of at most CHUNK rows."""
     for inputs in columns:
         begin = 0
         # Addresses in chunks of 3 and 2, instants in one of 5: rows 0-2, then 3-4 of the instants.
-        for part in chunks(inputs.addresses):
-            # Chunks of addresses and of instants can have different bounds.
-            own = None if inputs.instants is None else rows_of(inputs.instants, begin, len(part))
-            yield _Part(before + begin, part, own)
-            begin += len(part)
-        before += begin
+        for addresses in chunks(inputs.addresses):
+            instants = as_of = _rows(inputs.instants, begin, len(addresses))
+            if inputs.as_of is not inputs.instants:
+                as_of = _rows(inputs.as_of, begin, len(addresses))
+            yield Inputs(addresses, instants, as_of)
+            begin += len(addresses)
 
 
-def rows_of(column: pa.ChunkedArray, begin: int, count: int) -> pa.Array:
+def _rows(column: pa.ChunkedArray | None, begin: int, count: int) -> pa.Array | None:
     """Return rows of a column, across the bounds of its chunks."""
-    return column.slice(begin, count).combine_chunks()
+    return None if column is None else column.slice(begin, count).combine_chunks()
 
 
 def _refuse(addresses: pa.Array, intervals: AddressIntervals, numbers: RowNumbers) -> None:

@@ -26,7 +26,7 @@ class Generations(Protocol):
         """The first Unix second of each period."""
 
     @property
-    def of_periods(self) -> Sequence[str | None]:
+    def by_period(self) -> Sequence[str | None]:
         """The generation of each period; None if it is pruned. The last one exists."""
 
     def open(self, generation: str) -> State:

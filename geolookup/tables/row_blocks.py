@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.tables.enrich import parts_of
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
 from geolookup.tables.inputs import Inputs
-from geolookup.tables.locate import CHUNK, chunks
+from geolookup.tables.locate import CHUNK
 from geolookup.tables.times import Instants, instants_of
 
 #: A block ends at this number of rows or of bytes of addresses, whichever comes first.
@@ -22,11 +23,11 @@ _Rows = NDArray[np.int64]
 RowsOfRank = tuple[pa.Array, Instants | None, _Rows]
 
 
-class Periods:
+class GenerationRanks:
     """Which generation answers an instant: ``rank`` 0 is the newest one."""
 
     def __init__(self, generations: Generations) -> None:
-        newest_first = [name for name in reversed(generations.of_periods) if name is not None]
+        newest_first = [name for name in reversed(generations.by_period) if name is not None]
         #: the generations by rank
         self.by_rank = list(dict.fromkeys(newest_first))
         count = len(self.by_rank)
@@ -35,8 +36,8 @@ class Periods:
         before, pruned, self._no_instant = count, count + 1, count + 2
         # The smallest type: then numpy sorts by radix.
         kind = np.min_scalar_type(self._no_instant)
-        of_periods = [pruned if name is None else ranks[name] for name in generations.of_periods]
-        self._groups = np.array([before, *of_periods], kind)
+        by_period = [pruned if name is None else ranks[name] for name in generations.by_period]
+        self._groups = np.array([before, *by_period], kind)
 
     def groups(self, instants: Instants) -> NDArray[np.unsignedinteger]:
         """Return the rank of each row; from ``len(by_rank)`` on: before, pruned, no instant."""
@@ -120,20 +121,20 @@ class Slices:
     same_instants: bool  # whether ``instants`` are ``as_of``
 
 
-def block(periods: Periods, slices: Slices) -> Block:
+def block_of(ranks: GenerationRanks, rows: Slices) -> Block:
     """Return a block; ValueError or TypeError for an invalid instant."""
-    as_of = _instants(slices.as_of, slices.begin)
-    if slices.instants is None:
+    as_of = _instants(rows.as_of, rows.begin)
+    if rows.instants is None:
         instants = None
     else:
-        same = slices.same_instants
-        instants = as_of if same else _instants(slices.instants, slices.begin)
-    groups = periods.groups(as_of)
-    counts = np.bincount(groups, minlength=len(periods.by_rank) + 3)
+        same = rows.same_instants
+        instants = as_of if same else _instants(rows.instants, rows.begin)
+    groups = ranks.groups(as_of)
+    counts = np.bincount(groups, minlength=len(ranks.by_rank) + 3)
     bounds = [0, *np.cumsum(counts).tolist()]
     order = np.argsort(groups, kind="stable")
-    lengths = [len(part) for part in slices.addresses]
-    return Block(slices.begin, _joined(slices.addresses), instants, order, bounds, lengths)
+    lengths = [len(part) for part in rows.addresses]
+    return Block(rows.begin, _joined(rows.addresses), instants, order, bounds, lengths)
 
 
 def _instants(parts: list[pa.Array], begin: int) -> Instants:
@@ -164,12 +165,12 @@ def _joined(parts: list[pa.Array]) -> pa.Array:
     return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
 
 
-def slices(columns: Iterable[Inputs]) -> Iterator[Slices]:
+def slices_of(columns: Iterable[Inputs]) -> Iterator[Slices]:
     """Collect the rows of a sequence of Arrow columns into blocks."""
     begin = 0
     waiting: list[Inputs] = []
     rows = size = 0
-    for part in _parts(columns):
+    for part in parts_of(columns):
         waiting.append(part)
         rows += len(part.addresses)
         size += part.addresses.nbytes
@@ -181,31 +182,12 @@ def slices(columns: Iterable[Inputs]) -> Iterator[Slices]:
         yield _slices(begin, waiting)
 
 
-def _slices(begin: int, parts: list[Inputs]) -> Slices:
-    first = parts[0]
+def _slices(begin: int, of_block: list[Inputs]) -> Slices:
+    first = of_block[0]
     return Slices(
         begin,
-        [part.addresses for part in parts],
-        None if first.instants is None else [part.instants for part in parts],
-        [part.as_of for part in parts],
+        [part.addresses for part in of_block],
+        None if first.instants is None else [part.instants for part in of_block],
+        [part.as_of for part in of_block],
         first.instants is first.as_of,
     )
-
-
-def _parts(columns: Iterable[Inputs]) -> Iterator[Inputs]:
-    """Slice columns into arrays of at most CHUNK rows."""
-    for inputs in columns:
-        begin = 0
-        for part in chunks(inputs.addresses):
-            count = len(part)
-            as_of = _rows(inputs.as_of, begin, count)
-            if inputs.instants is None or inputs.instants is inputs.as_of:
-                instants = None if inputs.instants is None else as_of
-            else:
-                instants = _rows(inputs.instants, begin, count)
-            yield Inputs(part, instants, as_of)
-            begin += count
-
-
-def _rows(column: pa.ChunkedArray, begin: int, count: int) -> pa.Array:
-    return column.slice(begin, count).combine_chunks()

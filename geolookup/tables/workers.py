@@ -187,7 +187,7 @@ class Job:
     generation: str
     paths: tuple[str, ...]
     options: Mapping[str, Any]
-    periods: Periods | None = None
+    periods: DriverPeriods | None = None
 
     @classmethod
     def of(cls, source: Source, engine: Engine, fields: tuple[Any, ...], **options: Any) -> Job:
@@ -198,7 +198,7 @@ class Job:
         if not isinstance(at, str) and options["time_column"] is None:
             options["at"] = instant(at)
         check_as_of(options["as_of"])
-        periods = None if options["as_of"] is None else Periods.of(engine.generations())
+        periods = None if options["as_of"] is None else DriverPeriods.of(engine.generations())
         # A task has one core.
         options["threads"] = 1
         return cls(source, engine.generation, tuple(paths), options, periods)
@@ -221,33 +221,33 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Periods:
+class DriverPeriods:
     """The periods of the driver's store: all workers answer by them, whatever is published."""
 
     store: str
     begins: tuple[int, ...]
-    of_periods: tuple[str | None, ...]
+    by_period: tuple[str | None, ...]
 
     @classmethod
-    def of(cls, generations: Generations) -> Periods:
+    def of(cls, generations: Generations) -> DriverPeriods:
         """Return the periods of an engine's generations."""
-        return cls(generations.store, tuple(generations.begins), tuple(generations.of_periods))
+        return cls(generations.store, tuple(generations.begins), tuple(generations.by_period))
 
 
 class _WorkerGenerations:
     """The driver's periods, answered by generations that this process opens once."""
 
-    def __init__(self, own: Generations, periods: Periods) -> None:
+    def __init__(self, own: Generations, periods: DriverPeriods) -> None:
         self.store, self.begins = periods.store, periods.begins
-        self.of_periods = periods.of_periods
-        if lacking := {*periods.of_periods} - {*own.of_periods, None}:
+        self.by_period = periods.by_period
+        if lacking := {*periods.by_period} - {*own.by_period, None}:
             problem = f"lacks {count_text(len(lacking), 'generation')} that the driver has"
             raise DatasetError(f"{socket.gethostname()}:{own.store}", problem, _AT_PATH)
         self.open = lru_cache(maxsize=None)(own.open)
 
 
 @lru_cache(maxsize=8)
-def _generations_of(engine: Engine, periods: Periods) -> Generations:
+def _generations_of(engine: Engine, periods: DriverPeriods) -> Generations:
     return _WorkerGenerations(engine.generations(), periods)
 
 

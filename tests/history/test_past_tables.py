@@ -48,7 +48,7 @@ class _Generations:
 
     def __init__(self, name: str, begins: Sequence[int], numbers: Sequence[int | None]) -> None:
         self._name, self.begins = name, begins
-        self.of_periods = [None if number is None else str(number) for number in numbers]
+        self.by_period = [None if number is None else str(number) for number in numbers]
         self.opened: list[int] = []
 
     def open(self, generation: str) -> Any:
@@ -71,7 +71,7 @@ def _answers(number: int) -> dict[str | None, dict[str, Any]]:
 
 def _slow(generations: Any, names: list[str], ip: str | None, instant: int | None) -> Any:
     period = -1 if instant is None else bisect_right(generations.begins, instant) - 1
-    number = generations.of_periods[period] if period >= 0 else None
+    number = generations.by_period[period] if period >= 0 else None
     answer = {} if number is None else _answers(int(number))[ip]
     return [answer.get(name) for name in names]
 
@@ -137,7 +137,7 @@ def _period(generations: Any, instant: int | None) -> str:
     if instant is None:
         return "no instant"
     period = bisect_right(generations.begins, instant) - 1
-    return "before" if period < 0 else generations.of_periods[period] or ""
+    return "before" if period < 0 else generations.by_period[period] or ""
 
 
 def test_a_table_opens_each_generation_once_and_the_newest_first() -> None:
