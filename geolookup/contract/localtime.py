@@ -54,22 +54,22 @@ class Period:
         self.offset, self.is_dst, self.utc_offset = offset, is_dst, utc_offset
 
 
-def instant(at: object) -> int:
+def instant(at: object, name: str = "at") -> int:
     """Return the Unix second that holds `at`: None (now), a number or an aware datetime.
 
     Integers are anything with `__index__`. TypeError: a bool, a naive datetime,
     any other type. ValueError: NaN, or outside EARLIEST <= at < LATEST (from 0001-01-02 to before
-    9999-12-31 in UTC).
+    9999-12-31 in UTC). `name` is the argument that both errors name.
     """
     if at is None:
         return floor(time.time())
-    seconds = _seconds(at)
+    seconds = _seconds(at, name)
     if not EARLIEST <= seconds < LATEST:  # this form rejects NaN
-        raise ValueError("at must be from 0001-01-02 to before 9999-12-31, UTC")
+        raise ValueError(f"{name} must be from 0001-01-02 to before 9999-12-31, UTC")
     return floor(seconds)
 
 
-def _seconds(at: object) -> int | float:
+def _seconds(at: object, name: str) -> int | float:
     if isinstance(at, float):
         return at
     if not isinstance(at, bool) and hasattr(at, "__index__"):
@@ -78,9 +78,9 @@ def _seconds(at: object) -> int | float:
 
     if isinstance(at, datetime):
         if at.utcoffset() is None:
-            raise TypeError("at must be an aware datetime; this one has no time zone")
+            raise TypeError(f"{name} must be an aware datetime; this one has no time zone")
         return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
-    raise TypeError(f"at must be a Unix time or an aware datetime, not {type(at).__name__}")
+    raise TypeError(f"{name} must be a Unix time or an aware datetime, not {type(at).__name__}")
 
 
 def time_object(zone: str | None, at: int) -> Time:

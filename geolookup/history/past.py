@@ -17,7 +17,7 @@ def read_since(since: AsOf) -> str:
     Raises ValueError for an instant in the future, and the errors of ``read_instant``.
     """
     try:
-        text = timestamp(datetime.fromtimestamp(read_instant(since), UTC))
+        text = timestamp(datetime.fromtimestamp(read_instant(since, "since"), UTC))
     except (OverflowError, OSError):
         raise ValueError(f"{since!r} is not an instant; {EXAMPLE}") from None
     if text > timestamp():

@@ -71,13 +71,16 @@ def generation_at(store: str | os.PathLike[str], as_of: AsOf) -> str:
     return all_periods[number].generation
 
 
-def read_instant(as_of: AsOf) -> int:
-    """Return the Unix second of an instant; ValueError or TypeError for an invalid one."""
+def read_instant(as_of: AsOf, name: str = "as_of") -> int:
+    """Return the Unix second of an instant; ValueError or TypeError for an invalid one.
+
+    ``name`` is the argument that errors of type and range name.
+    """
     if isinstance(as_of, str):
         as_of = _read_text(as_of)
     if isinstance(as_of, date) and not isinstance(as_of, datetime):
         as_of = datetime(as_of.year, as_of.month, as_of.day, tzinfo=UTC)
-    return instant(as_of)
+    return instant(as_of, name)
 
 
 def _read_text(text: str) -> date | datetime:

@@ -71,8 +71,10 @@ def test_instants() -> None:
     for wrong in ("March", "2026-03-01T09:30", "2026-13-01"):
         with pytest.raises(ValueError, match="write a date such as 2026-03-01"):
             read_instant(wrong)
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="as_of must be an aware datetime"):
         read_instant(datetime(2026, 3, 1))  # noqa: DTZ001 - naive
+    with pytest.raises(ValueError, match="since must be from 0001-01-02"):
+        read_instant(1e30, "since")
 
 
 def test_a_damaged_time(tmp_path: Path) -> None:
