@@ -210,10 +210,8 @@ class _SourceChecker:
     ) -> set[str]:
         """Read a table and note its counts; return the labels of its files."""
         report = SourceReport(table.name, note=table.note)
-        rows = SourceRows(
-            *(self._layers, self._reference, report, spec.fields, spec.schema),
-            *(self._spill, spec.recipe, spec.restriction.keys()),
-        )
+        keys = spec.restriction.keys()
+        rows = SourceRows(self._layers, self._reference, report, spec, self._spill, keys)
         reading = read_table(table, rows, report, self._progress)
         with self._progress.stage(f"flattening {table.name}"):
             if spec.restriction:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, Field
-from geolookup.contract.schema import Schema
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools, concat
 from geolookup_builder.build_report import SourceReport
@@ -28,6 +26,7 @@ from geolookup_builder.folding import folded, into_mapped
 from geolookup_builder.layer_values import Column, Distinct, LayerValues, distinct
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.memory import release
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import MOST_LISTED, NulledCells
 from geolookup_builder.row_runs import FamilyRows, GatheredRows, RowBands, ascend
 from geolookup_builder.sources.reading.reader import Batch
@@ -72,21 +71,19 @@ class SourceRows:
         layers: Mapping[str, LayerValues],
         reference: Reference,
         report: SourceReport,
-        fields: frozenset[str],
-        schema: Schema,
+        spec: SourceSpec,
         spill: Spill,
-        recipe: Path,
         in_memory: str = "",
     ) -> None:
         self._layers = layers
-        self.schema = schema
-        self._kept = fields
+        self.schema = spec.schema
+        self._kept = spec.fields
         self._reference = reference
         self._report = report
         self._families = {family: FamilyRows(family) for family in (4, 6)}
         self._folded = FamilyRows(4)
-        self._spill, self._recipe = spill, recipe
-        self.in_memory = in_memory  # what needs all rows in memory
+        self._spill, self._recipe = spill, spec.recipe
+        self.in_memory = in_memory  # the key of the recipe that needs all rows in memory
         self._marks = {layer: values.mark() for layer, values in layers.items()}
         self._values = sum(values.nbytes for values in layers.values())  # after the last run
 

@@ -181,10 +181,8 @@ class OverlaidSources:
         """Read and overlay a table; return its files by their labels."""
         report = SourceReport(table.name, note=table.note)
         self.report.sources.append(report)
-        rows = SourceRows(
-            *(self.layers, self.reference, report, spec.fields, spec.schema),
-            *(self.spill, spec.recipe, self._in_memory(spec)),
-        )
+        in_memory = self._in_memory(spec)
+        rows = SourceRows(self.layers, self.reference, report, spec, self.spill, in_memory)
         reading = read_table(table, rows, report, self.progress)
         self._check_rejects(reading.rejects, report)
         release()
