@@ -94,7 +94,7 @@ def write_former_answers(
     schema = pa.schema([rows.schema.field(name) for name in names], rows.schema.metadata)
     count = 0
     with staged_file(Path(path), mode) as fresh, pa.OSFile(str(fresh), "wb") as stream:
-        sink = GroupSink(stream, schema, _GROUP, _LEVEL)
+        sink = GroupSink(stream, schema, _GROUP, _LEVEL, checksums=True)
         for batch in rows:
             for begin in range(0, len(batch), _GROUP):
                 sink.write(batch.select(names).slice(begin, _GROUP))
@@ -172,7 +172,10 @@ def read_former_answers(
     """
     name = fspath(path)
     try:
-        with pa.memory_map(name) as stream, parquet.ParquetFile(stream) as file:
+        with (
+            pa.memory_map(name) as stream,
+            parquet.ParquetFile(stream, page_checksum_verification=True) as file,
+        ):
             schema = file.schema_arrow
             about = metadata_of(schema)
             # Parquet numbers the columns as the schema does: no column before these is nested.

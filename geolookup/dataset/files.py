@@ -114,6 +114,12 @@ class Dataset:
         """Return one of the files that answers come from, whole, in the state of its opening."""
         return self._files[name].whole
 
+    def map_all(self) -> None:
+        """Map the files that no lookup needs, too: another process may remove the folder."""
+        for name in self.manifest.expected_files:
+            if name not in self._files:
+                self.beside(name)
+
     def zones(self) -> list[str | None]:
         """Return the zone names by row; row 0 is None."""
         offsets, data = self._zones.strings("zone")
@@ -147,7 +153,7 @@ class Dataset:
         Raises DatasetError if another dataset has replaced this one.
         """
         if name not in self._beside:
-            file = self._file(name)
+            file = File(os.path.join(self.path, name), self.manifest.file(name))
             # Read after the mapping: no other dataset can be installed in between.
             if read_manifest(self.path).generation != self.manifest.generation:
                 problem = "replaced by another dataset since it was opened"

@@ -57,7 +57,9 @@ def unpack_into_cache(store: str | os.PathLike[str], generation: str, target: Pa
             make_room(target.parent, needed, {base.name, target.name})
             with atomic.staged_folder(target, FOLDER_MODE) as fresh:
                 _walk(Path(store), base, generations, fresh)
-            return Dataset(target)
+            dataset = Dataset(target)
+            dataset.map_all()
+            return dataset
 
 
 @contextmanager

@@ -38,11 +38,12 @@ def unpacked(store: str | os.PathLike[str], generation: str) -> Path:
 def open_unpacked(store: str | os.PathLike[str], generation: str) -> Dataset:
     """Open a generation of a store; raises as ``unpacked``."""
     for _ in range(_ATTEMPTS - 1):
+        seen = _state(store)
         try:
             return _opened(store, generation)
         except DatasetError:
-            # Damage stays; a generation that moved between folder and delta opens now.
-            if _is_settled(store, generation):
+            # Damage stays; a generation that moved between folder and delta opens now, also a base.
+            if _state(store) == seen:
                 raise
     return _opened(store, generation)
 
@@ -55,10 +56,13 @@ def _opened(store: str | os.PathLike[str], generation: str) -> Dataset:
     return open_cached(cached, generation) or _made(store, generation, cached)
 
 
-def _is_settled(store: str | os.PathLike[str], generation: str) -> bool:
-    """Return whether a generation has a folder or a delta, not both: no process moves it."""
-    names = pointer.folder_of(store, generation), pointer.delta_of(store, generation)
-    return sum(map(os.path.exists, names)) == 1
+def _state(store: str | os.PathLike[str]) -> list[object]:
+    """Return a value that changes when a generation becomes a delta, or another delta."""
+    state: list[object] = []
+    for folder in (Path(store, pointer.GENERATIONS), Path(store, pointer.HISTORY)):
+        with suppress(OSError):
+            state += [folder.stat().st_mtime_ns, sorted(folder.iterdir())]
+    return state
 
 
 def _made(store: str | os.PathLike[str], generation: str, cached: Path) -> Dataset:
@@ -87,6 +91,7 @@ def open_cached(folder: Path, generation: str) -> Dataset | None:
     """Open a generation in the cache, and mark it as used; None if it is missing or damaged."""
     try:
         dataset = _named(Dataset(folder), generation)
+        dataset.map_all()  # the bound of the cache may remove it
     except DatasetError:
         return None
     with suppress(OSError):  # a cache of another user

@@ -40,6 +40,8 @@ class Retention:
             return cls(keep_for=age_limit(keep_for, "keep_for"))
         if keep is None:
             return default or cls()
+        if type(keep) is not int:
+            raise TypeError(f"keep is a number of generations, not {type(keep).__name__}")
         if keep < 1:
             raise ValueError(f"keep is {keep}; it is a number of generations, 1 or more")
         return cls(keep)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from contextlib import suppress
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,22 @@ def test_a_range_is_read_or_refused(pair: tuple[Path, Path], tmp_path: Path) -> 
         path.write_bytes(damaged)
         with pytest.raises(TableFileError, match=r"former\.parquet: damaged; compare"):
             read_former_answers(path, 4, 0, 2**32 - 1)
+
+
+def test_no_damaged_bit_of_a_page_changes_what_is_read(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    path = tmp_path / "former.parquet"
+    write_former_answers(*pair, path)
+    whole, data = read_former_answers(path, 4, 0, 2**32 - 1), path.read_bytes()
+    group = parquet.read_metadata(path).row_group(0)
+    columns = [group.column(number) for number in range(group.num_columns)]
+    [column] = [column for column in columns if column.path_in_schema == "first_ipv4"]
+    begin = column.dictionary_page_offset or column.data_page_offset
+    for position in range(begin, begin + column.total_compressed_size):
+        path.write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
+        with suppress(TableFileError):
+            assert read_former_answers(path, 4, 0, 2**32 - 1) == whole
 
 
 @needs("duckdb")

@@ -145,6 +145,9 @@ def test_what_is_put_into_the_past(tmp_path: Path) -> None:
             publish(shared(3), store, since=since)
     with pytest.raises(ValueError, match="give one of them"):
         prune(store, 3, keep_for="1y")
+    with pytest.raises(TypeError, match="keep is a number of generations, not float"):
+        publish(shared(3), store, keep=2.5)  # type: ignore[arg-type]
+    assert generations(store)[0].generation == id_of(1)
 
 
 def test_files_of_the_history_have_owners(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ import shutil
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from geolookup import publish
 from geolookup.archives.pack import pack
 from geolookup.errors import DatasetError, OutputError, SettingsError
 from geolookup.filesystem import limits
@@ -70,6 +72,21 @@ def test_a_walk_begins_at_the_nearest_unpacked_generation(store: Path, applied: 
     copy = shutil.copytree(store, store.with_name("copy"))
     assert unpacked(copy, id_of(0)) == unpacked(store, id_of(0))
     assert len(applied) == 3
+
+
+def test_a_base_that_becomes_a_delta_meanwhile(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply = chain._apply
+
+    def pruned_first(*arguments: Any, **options: Any) -> None:
+        monkeypatch.setattr(chain, "_apply", apply)
+        publish(shared(5), store, keep=6)  # the base becomes a delta
+        assert not (store / "generations" / id_of(3)).exists()
+        apply(*arguments, **options)
+
+    monkeypatch.setattr(chain, "_apply", pruned_first)
+    assert digests(unpacked(store, id_of(2))) == digests(shared(2))
 
 
 def test_damage_in_the_cache_is_made_good(store: Path, applied: list[str]) -> None:
@@ -159,7 +176,7 @@ def test_the_least_recently_used_goes_first(
     unpacked(store, id_of(0))
     # 1 is the base of 0: it stays, 2 goes; what has it open keeps its files.
     assert generations_in(cache) == {id_of(1), id_of(0)}
-    engine_file.preload()
+    assert engine_file.provenance(4) is not None
     # Less than one: the wanted generation stays.
     monkeypatch.setenv("GEOLOOKUP_HISTORY_CACHE", "1kB")
     unpacked(store, id_of(2))
