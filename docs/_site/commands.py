@@ -1,6 +1,7 @@
 """The pages of commands: example, usage, help and options, generated from the command line.
 
-``docs/reference/commands/NAME.md`` has the title, a sentence and the guide; the rest is appended.
+``docs/reference/commands/NAME.md`` has the title, a sentence and the guide; the rest is added
+before its first section. ``index.md`` gets the lists of all commands there.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from geolookup.cli.command import Group
-from geolookup.cli.registry import COMMANDS, SECTIONS, load
+from geolookup.cli.registry import SECTIONS, load
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -32,11 +33,25 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def _append(_app: Sphinx, page: str, content: list[str]) -> None:
-    name = page.removeprefix(_FOLDER)
-    if page.startswith(_FOLDER) and name in COMMANDS:
-        command = load(name)
-        context = click.Context(command, info_name=f"geolookup {name}")
-        content[0] += "\n".join(["", _related(name), "", *_command(command, context)])
+    if page.startswith(_FOLDER):
+        name = page.removeprefix(_FOLDER)
+        generated = lists() if name == "index" else _page(name)
+        start, mark, sections = content[0].partition("\n## ")
+        content[0] = "\n".join([start, *generated]) + mark + sections
+
+
+def _page(name: str) -> Iterator[str]:
+    command = load(name)
+    yield f"{_related(name)}\n"
+    yield from _command(command, click.Context(command, info_name=f"geolookup {name}"))
+
+
+def lists() -> Iterator[str]:
+    """Yield the list of the commands of each section."""
+    for section, names in SECTIONS.items():
+        yield f"## {section}\n\n| command | does |\n|---|---|"
+        yield from (f"| [`{name}`]({name}.md) | {load(name).short_help} |" for name in names)
+        yield ""
 
 
 def _related(name: str) -> str:

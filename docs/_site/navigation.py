@@ -24,7 +24,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
             *("python", "shell"),
             *("flask", "fastapi", "django", "proxies", "logging"),
             *("tables", "pandas", "polars", "duckdb", "spark", "data-warehouse", "customer-sites"),
-            *("files", "logs", "traffic-map", "text", "prefixes", "firewalls"),
+            *("files", "logs", "traffic-map", "text", "history", "prefixes", "firewalls"),
             "from-*",
         ],
         EXPLANATION: ["privacy"],

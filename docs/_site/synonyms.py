@@ -20,9 +20,10 @@ SYNONYMS = {
     "data/own-columns": ["custom columns", "own data", "private network", "vpn", "proxy", "tor"],
     "operate/api-keys": ["create key", "rate limit", "rate limiting", "quota", "throttling"],
     "operate/stores": ["reload", "hot reload", "rollback", "roll back"],
-    "reference/commands/history": ["past", "changes of an address", "when did it change"],
+    "reference/commands/build#memory": ["out of memory", "max-memory", "spill"],
     "reference/contract#fields": ["asn", "as number", "autonomous system"],
     "reference/contract#local-time": ["timezone", "time zone"],
+    "use/history": ["past", "as of", "point in time", "time travel", "when did it change"],
     "use/from-geoip2": [
         "migrate from geoip2",
         "port geoip2",

@@ -103,6 +103,29 @@ echo 'path = "{day}.csv"' >> {day}.toml
 geolookup build {day}.toml --output {day} && rm {day}.*
 """
 _TWO_DAYS = "".join(_A_DAY.format(day=day) for day in ("monday", "tuesday"))
+#: The datasets of docs/data/diff.md.
+_TWO_TABLES = """
+printf '%s\\n' network,country_code,city_name,latitude,longitude > old.csv
+cp old.csv new.csv
+printf '%s\\n' 198.41.0.0/25,US,Boston,42.36,-71.06 198.41.0.128/25,DE,Bonn,50.73,7.1 >> old.csv
+printf '%s\\n' 198.41.0.0/25,US,,, 198.41.0.128/26,FR,Metz,49.12,6.18 >> new.csv
+printf '%s\\n' 198.41.0.192/26,DE,Bonn,50.73,7.1 198.41.1.0/24,DE,Bonn,50.73,7.1 >> new.csv
+for name in old new; do geolookup build $name.csv --output $name; done
+"""
+_THREE_MONTHS = """
+while read month place; do
+    printf 'network,country_code,city_name,time_zone\\n198.41.0.0/24,%s\\n' $place > $month.csv
+    printf '[dataset]\\nname = "acme-geo"\\n[[source]]\\nformat = "csv"\\n' > $month.toml
+    echo "path = \\"$month.csv\\"" >> $month.toml
+    geolookup build $month.toml --output $month
+done <<END
+march DE,Bonn,Europe/Berlin
+may FR,Metz,Europe/Paris
+june FR,Metz,Europe/Paris
+END
+printf '198.41.1.0/24,FR,Lyon,Europe/Paris\\n' >> june.csv
+geolookup build june.toml --output june --force && rm *.csv *.toml
+"""
 _VENDOR = f"PYTHONPATH='{ROOT}' python -m tests.docs.vendor_files {{}}"
 _MYDATA = f"cp -r '{SMALL}' mydata\n"
 #: A server that is a job of the shell, and the variables that lead psql to it. The path of a
@@ -123,7 +146,7 @@ PRESUMED = {
     ),
     "docs/data/plain-files.md": Needs(modules=("duckdb", "polars"), script=_MYDATA),
     "docs/use/customer-sites.md": Needs(
-        modules=("django", "gunicorn", "mmdb_writer", "pandas"),
+        modules=("django", "gunicorn", "mmdb_writer"),
         programs=("curl",),
         script=_VENDOR.format("GeoLite2-City.mmdb"),
     ),
@@ -148,11 +171,12 @@ PRESUMED = {
     "docs/use/flask.md": Needs(modules=("flask", "gunicorn"), programs=("curl",)),
     "docs/use/logging.md": Needs(modules=("structlog", "uvicorn"), programs=("curl",)),
     "docs/use/proxies.md": Needs(modules=("gunicorn",), programs=("curl", "nginx")),
+    "docs/use/history.md": Needs(modules=("pyarrow",), script=_THREE_MONTHS),
     "docs/use/logs.md": Needs(modules=("pyarrow",)),
     "docs/operate/http.md": Needs(modules=("granian",), programs=("curl",)),
     "docs/operate/stores.md": Needs(script=_TWO_DAYS),
     "docs/use/traffic-map.md": Needs(modules=("jinja2", "vl_convert")),
-    "docs/use/duckdb.md": Needs(modules=("duckdb",)),
+    "docs/use/duckdb.md": Needs(modules=("duckdb",), script=_TWO_TABLES),
     "docs/use/pandas.md": Needs(modules=("pandas",)),
     "docs/use/polars.md": Needs(modules=("polars",)),
     "docs/use/spark.md": Needs(
@@ -202,5 +226,4 @@ NOT_RUN = (
     ),
     ("docs/data/tutorial.md", "mkdir ~/acme", "it installs, as the first command of the README"),
     ("docs/data/updating.md", "17 3 * * *", "tests/updates/test_doc.py runs it in another folder"),
-    ("docs/data/updating.md", "# python3 -m venv", "it changes the system, as root"),
 )

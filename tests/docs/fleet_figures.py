@@ -9,9 +9,7 @@ FLEETS = (300, 3_000, 30_000)
 PACK, DELTA, INDEX = 34_600_000, 330_000, 5_000
 #: Seconds between polls and seconds that a cache keeps the index; places where a CDN caches.
 EVERY, MAX_AGE, PLACES = 300, 30, 50
-DAY, YEAR = 86_400, 365.25 * 86_400
-#: The seconds of a year in which a service of 99.99 % may fail.
-BUDGET = YEAR / 10_000
+DAY = 86_400
 Row = Sequence[str]
 
 
@@ -47,24 +45,6 @@ def cdn() -> Iterable[Row]:
         yield (name, requests, size(places * DELTA), size(places * PACK))
 
 
-def budget() -> Iterable[Row]:
-    """What share of a year's budget an event costs, by the share of the edges that it reaches."""
-    yield ("event", "minutes", "share of the edges", "share of the budget of a year")
-    for event, minutes, share in (
-        ("the mirror, or a follower, is down for a day", 0, 1.0),
-        ("a bad generation, noticed after 10 minutes, left within two polls", 20, 1.0),
-        ("the same, at one edge of a hundred first", 20, 0.01),
-        ("one edge of 300 is down for a day", 1440, 1 / 300),
-    ):
-        cost = minutes * 60 * share / BUDGET
-        yield (
-            event,
-            f"{minutes:,}",
-            percent(share, 2),
-            percent(cost, 1),
-        )
-
-
 def size(count: float) -> str:
     """Return bytes in a decimal unit, with three digits."""
     for unit in ("B", "kB", "MB", "GB"):
@@ -79,10 +59,6 @@ def rate(bytes_per_second: float) -> str:
     return f"{size(bytes_per_second)}/s"
 
 
-def percent(share: float, digits: int) -> str:
-    return f"{share * 100:.{digits}f} %"
-
-
 def _measurement(of: Callable[[int], str]) -> list[str]:
     return [of(edges) for edges in FLEETS]
 
@@ -94,7 +70,7 @@ def markdown(rows: Iterable[Row]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-TABLES = (values, origin, cdn, budget)
+TABLES = (values, origin, cdn)
 
 if __name__ == "__main__":
     for table in TABLES:
