@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from geolookup.dataset.intervals import Addresses
 from geolookup_builder.factorize import Codes
+from geolookup_builder.spill import Spill
 
 #: Intervals of a chunk. Four times as many take no less time and 100 MB more.
 CHUNK = 1 << 20
@@ -29,19 +30,6 @@ class Growing(Protocol):
 
     def finish(self) -> NDArray[Any]:
         """Return the whole column."""
-
-
-class FileColumns(Protocol):
-    """Columns in files, mapped when they are read."""
-
-    def column(self, kind: DTypeLike) -> Growing:
-        """Begin a column."""
-
-    def remove(self, *columns: NDArray[Any]) -> None:
-        """Remove the files of columns."""
-
-    def release_pages(self) -> None:
-        """Return the pages of all mapped columns to the system."""
 
 
 class _InMemory:
@@ -63,7 +51,7 @@ class _InMemory:
 class Columns:
     """Makes columns: in memory, or in the files that it was given."""
 
-    def __init__(self, files: FileColumns | None = None, chunk: int = CHUNK) -> None:
+    def __init__(self, files: Spill | None = None, chunk: int = CHUNK) -> None:
         self._files, self._chunk = files, chunk
 
     def column(self, kind: DTypeLike, most: int) -> Growing:

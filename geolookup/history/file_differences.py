@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from geolookup.comparison.change_files import FormerAnswer, FormerAnswers, read_former_answers
+from geolookup.comparison.former_answers import FormerAnswer, FormerAnswers, read_former_answers
 from geolookup.errors import TableFileError
 from geolookup.history.differences import Difference, Side, changed_layers, differing
-from geolookup.history.former_answers import former_answers_path
+from geolookup.history.former_files import former_answers_path
 from geolookup.history.later_answers import LaterAnswers
 from geolookup.history.question import Question
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
-from geolookup.history import former_answers, kept_deltas
+from geolookup.history import former_files, kept_deltas
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
 from geolookup.store.pointer import Publication
@@ -152,8 +152,8 @@ def _keep_as_deltas(
     folders = {
         entry.generation for entry in unpacked if pointer.is_unpacked(store, entry.generation)
     }
-    pruned.warnings += former_answers.write_missing(store, names, folders)
-    former_answers.remove_others(store, names)
+    pruned.warnings += former_files.write_missing(store, names, folders)
+    former_files.remove_others(store, names)
     _pack_older(store, kept, unpacked, pruned)
 
 

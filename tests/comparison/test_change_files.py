@@ -14,8 +14,8 @@ import pytest
 from pyarrow import parquet
 
 import geolookup
-from geolookup.comparison.change_files import read_former_answers, write_former_answers
 from geolookup.comparison.change_table import diff_table
+from geolookup.comparison.former_answers import read_former_answers, write_former_answers
 from geolookup.errors import DatasetError, OutputError, TableFileError
 from tests.cli.program import run
 from tests.comparison.conftest import dataset

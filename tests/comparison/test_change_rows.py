@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.comparison import changed_intervals
-from geolookup.comparison.change_files import (
+from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
+from geolookup.comparison.former_answers import (
     FormerAnswer,
     metadata_of,
     read_former_answers,
     write_former_answers,
 )
-from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
 from geolookup.contract.fields import STORED, value_in
 from geolookup.contract.special import partition
 from geolookup.errors import PrivateAddressError

@@ -10,10 +10,10 @@ import pytest
 import geolookup
 from geolookup import publish
 from geolookup.archives.pack import pack
-from geolookup.comparison.change_files import read_former_answers
+from geolookup.comparison.former_answers import read_former_answers
 from geolookup.errors import DatasetError
 from geolookup.history import kept_deltas
-from geolookup.history.former_answers import former_answers_path
+from geolookup.history.former_files import former_answers_path
 from geolookup.history.generations import generations, rollback
 from geolookup.history.pruning import prune
 from geolookup.history.unpacked import unpacked
@@ -45,7 +45,7 @@ def test_the_last_two_stay_unpacked(tmp_path: Path, cache: Path) -> None:
     assert not list((store / "history").iterdir())
 
 
-def test_changes_are_kept_as_rows(tmp_path: Path) -> None:
+def test_former_answers_are_kept(tmp_path: Path) -> None:
     store = published(tmp_path / "store", 0, 1, 2, 3)
     prune(store, 2)
     assert not (store / "history").exists()

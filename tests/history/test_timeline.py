@@ -14,10 +14,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.comparison.change_files import write_former_answers
+from geolookup.comparison.former_answers import write_former_answers
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import ClosedError, DatasetError, InvalidAddressError, PrivateAddressError
-from geolookup.history.former_answers import former_answers_path
+from geolookup.history.former_files import former_answers_path
 from geolookup.store import pointer
 from geolookup.store.pointer import Change
 from tests.history import pool, slow

@@ -63,7 +63,7 @@ def _neighbours(store: Path, kept: Collection[str]) -> Iterator[tuple[str, str]]
 
 
 def _write(store: Path, old: str, new: str) -> None:
-    from geolookup.comparison.change_files import write_former_answers  # imports Arrow: slow
+    from geolookup.comparison.former_answers import write_former_answers  # imports Arrow: slow
 
     path = former_answers_path(store, old, new)
     path.parent.mkdir(FOLDER_MODE, exist_ok=True)
