@@ -32,7 +32,7 @@ from tests.comparison import oracle
 from tests.comparison.conftest import dataset, old_and_new
 from tests.datasets import SMALL
 from tests.reports.shown import Sampled, check_changes, check_truth, heads_of, of_sections, sampled
-from tests.skips import needs
+from tests.skips import names_in_utf8, needs
 
 OLD, NEW = old_and_new()
 #: Both datasets whole, for ``sampled``: addresses of IPv4, and one of each half of the /32.
@@ -181,6 +181,7 @@ def _unpacked(section: Section) -> str:
     return zlib.decompress(b64decode(str(section.data["changed-ranges"])), -15).decode()
 
 
+@names_in_utf8
 def test_the_page_leads_to_the_rows(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     rows, page = tmp_path / "sub" / "ä b.jsonl", tmp_path / "report.html"
