@@ -18,7 +18,9 @@ from geolookup.filesystem.limits import read_bytes
 _one_build = RLock()
 #: The interpreter, its libraries, and the blocks of a file that are being parsed.
 _BASE = 230 << 20
-LEAST = 400 * 10**6
+#: What the system's allocator holds and nothing uses.
+_UNUSED = 30 << 20
+LEAST = 500 * 10**6
 #: Of a build in memory, for each row of a city table: rows of either family on average.
 _PER_ROW = 140
 #: The limit of a system that does not say how much memory is free.
@@ -50,7 +52,7 @@ class MemoryBudget:
             limit = read_bytes(str(max_memory))
             if limit < LEAST:
                 raise ValueError(f"max_memory is {max_memory}; a build needs {LEAST // 10**6}MB")
-        room = limit - _BASE
+        room = limit - _BASE - _UNUSED
         return cls(limit, room, room // 4, room * 2 // 5, room // 2)
 
 

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -34,8 +34,7 @@ class Spill:
 
     def __init__(self, budget: MemoryBudget, output: Path | None = None) -> None:
         self.budget = budget
-        # A check and a prediction have no output: their folder is the system's for such files.
-        self._output = output or Path(tempfile.gettempdir()) / "build"
+        self._of_build = output
         self._folder: Path | None = None
         self._opened, self._numbers = ExitStack(), count()
         self._lock = Lock()  # families are written in a thread each
@@ -60,6 +59,17 @@ class Spill:
         """Return the error of content that must be in memory."""
         limit = f"max_memory is {self.budget.limit:,}"
         return BuildError(recipe, f"{problem}; {limit}", remedy="raise max_memory")
+
+    @cached_property
+    def _output(self) -> Path:
+        # A check and a prediction have no output: their folder is the system's for such files.
+        if self._of_build is not None:
+            return self._of_build
+        try:
+            return Path(tempfile.gettempdir()) / "build"
+        except OSError as error:  # it can write to none of the system's folders
+            problem = f"ranges beyond max_memory need files ({error.strerror})"
+            raise OutputError("$TMPDIR", problem, "name a folder that can be written") from error
 
     def check_space(self, needed: int) -> None:
         """Raise OutputError unless the disk has so many bytes free."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, Tab
 from geolookup_builder.memory import MemoryBudget
 
 import geolookup
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, OutputError
 from geolookup.filesystem import limits
 from tests.builder.building import fails, recipe, unwritable
 from tests.conftest import build_at
@@ -101,6 +102,20 @@ def test_a_check_predicts_the_memory() -> None:
     assert line in lines(15_000_000)
     assert not [text for text in lines(10_000) if text.startswith("memory")]
     assert not [text for text in lines(15_000_000, max_memory="1GB") if text.startswith("memory")]
+
+
+def test_a_check_without_a_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", fail)
+    data = tmp_path / "a.csv"
+    data.write_text(ROWS, encoding="utf-8")
+    assert not geolookup.check(data).has_problem
+    with tiny_memory(), pytest.raises(OutputError, match=r"^\$TMPDIR: .*; name a folder that"):
+        geolookup.check(data)
 
 
 @pytest.mark.parametrize("size", ["1", "much", "100MB", 5])

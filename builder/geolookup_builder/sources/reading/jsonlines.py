@@ -39,7 +39,7 @@ from geolookup_builder.sources.reading.typed_columns import (
 )
 from geolookup_builder.text_lists import is_text
 
-BLOCK_BYTES = 16 << 20
+BLOCK_BYTES = 4 << 20
 MAX_LINE = 16 << 20  # bytes or characters
 _SAMPLE = 1000  # records that show what keys and types there are
 _SAMPLES = 100  # until all keys that are looked for were seen
