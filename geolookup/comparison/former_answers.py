@@ -35,6 +35,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.errors import TableFileError
 from geolookup.export.ranges import TYPED
 from geolookup.files.arrow_files import GroupSink
+from geolookup.filesystem import check_regular
 from geolookup.filesystem.atomic import staged_file
 
 #: Rows of a row group: a reader of one address decodes this many.
@@ -42,6 +43,17 @@ _GROUP = 1 << 13
 #: Zstandard's level: 15 % fewer bytes than with its default.
 _LEVEL = 15
 _REMEDY = "compare the two datasets again"
+#: Errors of a file with other bytes, columns or metadata.
+_DAMAGE = (
+    pa.ArrowException,
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    RecursionError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,7 @@ def read_former_answers(
     """
     name = fspath(path)
     try:
+        check_regular(name)  # opening a pipe would wait
         with (
             pa.memory_map(name) as stream,
             parquet.ParquetFile(stream, page_checksum_verification=True) as file,
@@ -134,7 +147,7 @@ def read_former_answers(
             return FormerAnswers(old, new, layers, rows)
     except MemoryError:  # Arrow's is an ArrowException too
         raise
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, IndexError) as error:
+    except _DAMAGE as error:
         problem = "missing" if isinstance(error, FileNotFoundError) else "damaged"
         raise TableFileError(name, problem, _REMEDY) from error
 

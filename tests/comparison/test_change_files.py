@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from contextlib import suppress
 from ipaddress import ip_network
 from pathlib import Path
@@ -148,10 +149,22 @@ def test_a_range_is_read_or_refused(pair: tuple[Path, Path], tmp_path: Path) -> 
     other = tmp_path / "other.parquet"
     parquet.write_table(pa.table({"first_ipv4": [1]}), other)
     data = path.read_bytes()
-    for damaged in (b"", data[:-9], data[: len(data) // 2], other.read_bytes()):
+    deep, wrong = tmp_path / "deep.parquet", tmp_path / "wrong.parquet"
+    for forged, text in ((deep, b"[" * 100_000), (wrong, b'{"fields": [1], "layers": []}')):
+        rows = parquet.read_table(path).replace_schema_metadata({"geolookup": text})
+        parquet.write_table(rows, forged)
+    files = [file.read_bytes() for file in (other, deep, wrong)]
+    for damaged in (b"", data[:-9], data[: len(data) // 2], *files):
         path.write_bytes(damaged)
         with pytest.raises(TableFileError, match=r"former\.parquet: damaged; compare"):
             read_former_answers(path, 4, 0, 2**32 - 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes on this system")
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.parquet")
+    with pytest.raises(TableFileError, match="damaged"):
+        read_former_answers(tmp_path / "pipe.parquet", 4, 0, 1)
 
 
 def test_no_damaged_bit_of_a_page_changes_what_is_read(
