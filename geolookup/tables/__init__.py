@@ -73,11 +73,7 @@ def enrich(
         columns = of_table(fields, schema=state.dataset.schema)
         return adapter(Enricher(state, columns, at=at, **options), data, names)
     options |= {"at": instant(at)}  # now is the time of this call, in every generation
-    has_instants = time_column is not None
-    enricher = PastEnricher(
-        generations, fields, options, without_generation, has_instants=has_instants
-    )
-    return adapter(enricher, data, names)
+    return adapter(PastEnricher(generations, fields, options, without_generation), data, names)
 
 
 def in_one(column: pa.ChunkedArray) -> pa.Array:

@@ -53,7 +53,6 @@ class Enricher:
 
     ``at`` is the instant of rows without their own: Unix seconds, an aware
     datetime, or None for now. ``add_known`` adds a last column ``known``: ``is_known``.
-    ``lists_by_row`` is as in ``Taker``.
     Raises ValueError and TypeError for invalid options, DatasetError for a damaged dataset.
     """
 
@@ -67,7 +66,6 @@ class Enricher:
         at: Any = None,
         clean: bool = False,
         add_known: bool = False,
-        lists_by_row: bool = False,
         threads: int | None = None,
     ) -> None:
         if on_invalid not in ("null", "raise"):
@@ -82,7 +80,7 @@ class Enricher:
         self._threads = threads or cores()
         clock = Clock(row_tables(state.dataset).zones, instant(at))
         stored = [field for field in fields if field not in OF_ADDRESS]
-        self._taker = Taker(state, stored, clock, lists_by_row=lists_by_row)
+        self._taker = Taker(state, stored, clock)
         #: the names of the new columns, in order
         self.names = [f"{prefix}{field.name}" for field in fields] + ["known"] * add_known
 
@@ -120,14 +118,9 @@ class Enricher:
         if self._clean:
             addresses, intervals = clean_column(self._state, addresses, intervals)
         if self._strict:
-            _refuse(addresses, intervals, numbers)
-        answers = iter(
-            self._taker.take(intervals.ids, instants, self._own_ids(addresses, intervals))
-        )
-        columns = [
-            _OF_ADDRESS[field.path](addresses, intervals) if field in OF_ADDRESS else next(answers)
-            for field in self._fields
-        ]
+            refuse(addresses, intervals, numbers)
+        answers = self._taker.take(intervals.ids, instants, self._own_ids(addresses, intervals))
+        columns = in_order_of(self._fields, answers, addresses, intervals)
         if self._add_known:
             columns.append(pa.array(is_known(self._state, intervals.ids)))
         return pa.record_batch(columns, names=self.names)
@@ -180,9 +173,23 @@ def _rows(column: pa.ChunkedArray | None, begin: int, count: int) -> pa.Array | 
     return None if column is None else column.slice(begin, count).combine_chunks()
 
 
-def _refuse(addresses: pa.Array, intervals: AddressIntervals, numbers: RowNumbers) -> None:
-    """Raise the error of the first row without an answer; a note states its number."""
-    refused = np.flatnonzero(intervals.ids < 0)
+def in_order_of(
+    fields: Iterable[Field],
+    stored: Iterable[pa.Array],
+    addresses: pa.Array,
+    intervals: AddressIntervals,
+) -> list[pa.Array]:
+    """Return a column for each field; ``stored`` are columns of fields that are not OF_ADDRESS."""
+    columns = iter(stored)
+    return [
+        _OF_ADDRESS[field.path](addresses, intervals) if field in OF_ADDRESS else next(columns)
+        for field in fields
+    ]
+
+
+def refuse(addresses: pa.Array, intervals: AddressIntervals, numbers: RowNumbers) -> None:
+    """Raise the error of the first refused row; a note states its number."""
+    refused = np.flatnonzero(np.isin(intervals.ids, tuple(_ERRORS)))
     if len(refused):
         row = int(refused[0])
         error = _ERRORS[int(intervals.ids[row])](_value_or_bytes(addresses[row]))

@@ -88,29 +88,18 @@ def _joined_numbers(lists: pa.Array) -> pa.Array:
     return pc.binary_join(with_items(lists, numbers), " ")
 
 
-class RowTables:
-    """The columns of the row tables, by the field that they hold."""
+class TableColumns:
+    """Columns by table and name, a value for each row of the table."""
 
-    def __init__(self, dataset: Dataset) -> None:
-        # No reference to the dataset: a value that refers to its weak key would keep it alive.
+    def __init__(
+        self, zones: Sequence[str | None], columns: Mapping[tuple[str, str], pa.Array]
+    ) -> None:
         #: the zones' names by row; the first is None
-        self.zones = dataset.zones()
-        counts = dataset.row_counts()
-        tables = {table: _Columns(dataset, table) for table in (COUNTRY, *counts)}
-        if any(tables[table].count != count for table, count in counts.items()):
-            raise outside(dataset.path)
-        #: by table and column, a value for each row of the table
-        self._by_column = {
-            (table, field.column): columns.values(field)
-            for table, columns in tables.items()
-            for field in dataset.schema.in_table(table)
-        }
-        linked = {COUNTRY: tables[COUNTRY].count, ZONE: len(self.zones)}
-        for link in fmt.LINKS:
-            self._by_column[LOCATION, link] = tables[LOCATION].rows_of(link, linked[link])
+        self.zones = zones
+        self._by_column = columns
         self._row_major: dict[str, RowMajor] = {}
-        self._stored: dict[str, list[str]] = {table: [] for table in tables}
-        for (table, name), values in self._by_column.items():
+        self._stored: dict[str, list[str]] = {table: [] for table, _ in columns}
+        for (table, name), values in columns.items():
             if is_stored(values.type) and len(self._stored[table]) < MOST_COLUMNS:
                 self._stored[table].append(name)
 
@@ -123,11 +112,32 @@ class RowTables:
 
     def row_major_columns(self, table: str) -> Sequence[str]:
         """Return the names of the columns that ``row_major`` has: not of all types."""
-        return self._stored[table]
+        return self._stored.get(table, ())
 
     def values(self, table: str, column: str) -> pa.Array:
         """Return a column of a table; a location's links are columns too."""
         return self._by_column[table, column]
+
+
+class RowTables(TableColumns):
+    """The columns of the row tables of a dataset, by the field that they hold."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        # No reference to the dataset: a value that refers to its weak key would keep it alive.
+        zones = dataset.zones()
+        counts = dataset.row_counts()
+        tables = {table: _Columns(dataset, table) for table in (COUNTRY, *counts)}
+        if any(tables[table].count != count for table, count in counts.items()):
+            raise outside(dataset.path)
+        by_column = {
+            (table, field.column): columns.values(field)
+            for table, columns in tables.items()
+            for field in dataset.schema.in_table(table)
+        }
+        linked = {COUNTRY: tables[COUNTRY].count, ZONE: len(zones)}
+        for link in fmt.LINKS:
+            by_column[LOCATION, link] = tables[LOCATION].rows_of(link, linked[link])
+        super().__init__(zones, by_column)
 
     def column(self, field: Field) -> pa.Array:
         """Return the values of a stored field, one for each row of the table that stores it."""

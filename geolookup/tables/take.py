@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from geolookup.contract.paths import names_of, resolve_fields
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset.files import outside
 from geolookup.tables.locate import column_of
-from geolookup.tables.row_tables import row_tables
+from geolookup.tables.row_tables import TableColumns, row_tables, table_of
 from geolookup.tables.times import Clock, Instants
 
 if TYPE_CHECKING:
@@ -103,26 +103,14 @@ def is_known(state: State, ids: Int32) -> NDArray[np.bool_]:
 
 
 class Taker:
-    """Takes some fields for interval ids, a chunk at a time.
+    """Takes some fields for interval ids, a chunk at a time."""
 
-    ``lists_by_row``: a column of lists is a dictionary of the lists of a table, by its rows.
-    """
-
-    def __init__(
-        self, state: State, fields: Sequence[Field], clock: Clock, *, lists_by_row: bool = False
-    ) -> None:
-        self._state = state
-        self._lists_by_row = lists_by_row
-        self._fields = fields
-        self._clock = clock
-        self._tables = row_tables(state.dataset)
-        self._times = [field.member for field in fields if field.group == "time"]
-        tables = {field.table for field in fields if field.group != "time"}
-        self._needs_network = NETWORK in tables
-        self._needs_location = bool(self._times or {LOCATION, COUNTRY} & tables)
-        self._needs_own = OWN in tables
+    def __init__(self, state: State, fields: Sequence[Field], clock: Clock) -> None:
+        self._rows = RowFinder(state, fields)
+        self._columns = ColumnTaker(row_tables(state.dataset), fields, clock)
+        self._path = state.dataset.path
         #: whether a field can be known for private addresses
-        self.needs_private = any(field.private for field in fields)
+        self.needs_private = self._rows.needs_private
 
     def take(
         self, ids: Int32, instants: Instants | None = None, own_ids: Int32 | None = None
@@ -132,18 +120,62 @@ class Taker:
         ``instants`` are the n instants of the ids; None: the instant of the clock. ``own_ids`` are
         the ids for own columns, from ``locate.with_private``; None: the same.
         """
-        locations = np.empty(len(ids) if self._needs_location else 0, np.uint32)
-        # Empty: ``take_rows`` skips a table that no field needs.
-        networks = np.empty(len(ids) if self._needs_network else 0, np.uint32)
-        self._state.take_rows(ids, locations, networks)
+        rows = self._rows.find(ids, own_ids)
         try:
-            columns = self._of_table(NETWORK, networks, self._columns(NETWORK))
-            columns |= self._of_location(locations)
-            if self._needs_own:
-                columns |= self._of_own(ids if own_ids is None else own_ids)
+            return self._columns.take(rows, ids >= 0, instants)
         except IndexError:
-            raise outside(self._state.dataset.path) from None
-        times = self._clock.take(columns.get(ZONE), ids >= 0, self._times, instants)
+            raise outside(self._path) from None
+
+
+class RowFinder:
+    """Finds the rows of interval ids in the row tables that some fields need."""
+
+    def __init__(self, state: State, fields: Sequence[Field]) -> None:
+        self._state = state
+        #: the row tables that a field needs
+        self.tables = tables_of(fields)
+        #: whether a field can be known for private addresses
+        self.needs_private = any(field.private for field in fields)
+
+    def find(self, ids: Int32, own_ids: Int32 | None = None) -> dict[str, UInt32]:
+        """Return by table the rows of n interval ids; see ``Taker.take``."""
+        rows = {table: np.empty(len(ids), np.uint32) for table in self.tables}
+        # Empty: ``take_rows`` skips a table that no field needs.
+        none = np.empty(0, np.uint32)
+        self._state.take_rows(ids, rows.get(LOCATION, none), rows.get(NETWORK, none))
+        if OWN in rows:
+            self._state.take_own_rows(ids if own_ids is None else own_ids, rows[OWN])
+        return rows
+
+
+def tables_of(fields: Iterable[Field]) -> set[str]:
+    """Return the row tables that columns of these fields need."""
+    return {LOCATION if field.group == "time" else table_of(field) for field in fields}
+
+
+class ColumnTaker:
+    """Takes some fields for rows of the row tables, of one dataset or of several together."""
+
+    def __init__(self, tables: TableColumns, fields: Sequence[Field], clock: Clock) -> None:
+        self._tables = tables
+        self._fields = fields
+        self._clock = clock
+        self._times = [field.member for field in fields if field.group == "time"]
+
+    def take(
+        self, rows: Mapping[str, UInt32], valid: NDArray[np.bool_], instants: Instants | None
+    ) -> list[pa.Array]:
+        """Return a column per field for n rows by table; times are null if ``valid`` is false.
+
+        ``instants`` are as in ``Taker.take``. Raises IndexError for a row outside its table.
+        """
+        columns: dict[str, pa.Array] = {}
+        for table, numbers in rows.items():
+            if table == LOCATION:
+                columns |= self._of_location(numbers)
+            else:
+                columns |= self._of_table(table, numbers, self._columns(table))
+        times = self._clock.take(columns.get(ZONE), valid, self._times, instants)
         return [
             times[field.member] if field.group == "time" else columns[field.path]
             for field in self._fields
@@ -152,11 +184,6 @@ class Taker:
     def _columns(self, table: str) -> dict[str, str]:
         """Return the paths of the fields of a table, by column."""
         return {field.column: field.path for field in self._fields if field.table == table}
-
-    def _of_own(self, ids: Int32) -> dict[str, pa.Array]:
-        rows = np.empty(len(ids), np.uint32)
-        self._state.take_own_rows(ids, rows)
-        return self._of_table(OWN, rows, self._columns(OWN))
 
     def _of_location(self, rows: UInt32) -> dict[str, pa.Array]:
         """Return the columns of locations and of their countries, and ``zone``."""
@@ -180,9 +207,5 @@ class Taker:
         indices = pa.array(rows)
         for column in names:
             if column not in arrays:
-                values = self._tables.values(table, column)
-                if self._lists_by_row and pa.types.is_list(values.type):
-                    arrays[column] = pa.DictionaryArray.from_arrays(indices, values)
-                else:
-                    arrays[column] = values.take(indices)
+                arrays[column] = self._tables.values(table, column).take(indices)
         return {name: arrays[column] for column, name in names.items()}
