@@ -63,7 +63,7 @@ def size_of(store: Path) -> dict[str, int]:
     history = list((store / pointer.HISTORY).iterdir())
     return {
         "deltas": _bytes(path for path in history if path.suffix == ".zst"),
-        "changes": _bytes(path for path in history if path.suffix == ".parquet"),
+        "changes": _bytes(path for path in history if path.suffix == ".former"),
         "unpacked": _bytes((store / pointer.GENERATIONS).rglob("*")),
     }
 

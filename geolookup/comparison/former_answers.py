@@ -1,4 +1,7 @@
-"""The former answers: the values before each change between two datasets, as a Parquet file.
+"""The former answers: the values before each change between two datasets, in a file.
+
+The file is Parquet, then the SHA-256 of its bytes. The digest is checked before Parquet is read:
+Arrow can end the process on a damaged footer.
 
 The file has half the bytes of all changes: whoever knows the answer after a change needs only the
 one before. A reader of a range compares it with the least ``first`` and the greatest ``last`` of
@@ -8,7 +11,9 @@ reads the others too.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import mmap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
@@ -35,13 +40,14 @@ from geolookup.dataset.files import Dataset
 from geolookup.errors import TableFileError
 from geolookup.export.ranges import TYPED
 from geolookup.files.arrow_files import GroupSink
-from geolookup.filesystem import check_regular
+from geolookup.filesystem import open_regular
 from geolookup.filesystem.atomic import staged_file
 
 #: Rows of a row group: a reader of one address decodes this many.
 _GROUP = 1 << 13
 #: Zstandard's level: 15 % fewer bytes than with its default.
 _LEVEL = 15
+_DIGEST = hashlib.sha256().digest_size
 _REMEDY = "compare the two datasets again"
 #: Errors of a file with other bytes, columns or metadata.
 _DAMAGE = (
@@ -85,7 +91,7 @@ def write_former_answers(
     *,
     mode: int = 0o666,
 ) -> int:
-    """Write the answers of OLD where NEW has others, as Parquet; return the number of rows.
+    """Write the answers of OLD where NEW has others; return the number of rows.
 
     Both are dataset folders. The columns are ends of ranges, values before, and sources.
 
@@ -96,14 +102,22 @@ def write_former_answers(
     names = _former_columns(rows.schema)
     schema = pa.schema([rows.schema.field(name) for name in names], rows.schema.metadata)
     count = 0
-    with staged_file(Path(path), mode) as fresh, pa.OSFile(str(fresh), "wb") as stream:
-        sink = GroupSink(stream, schema, _GROUP, _LEVEL, checksums=True)
-        for batch in rows:
-            for begin in range(0, len(batch), _GROUP):
-                sink.write(batch.select(names).slice(begin, _GROUP))
-            count += len(batch)
-        sink.close()
+    with staged_file(Path(path), mode) as fresh:
+        with pa.OSFile(str(fresh), "wb") as stream:
+            sink = GroupSink(stream, schema, _GROUP, _LEVEL)
+            for batch in rows:
+                for begin in range(0, len(batch), _GROUP):
+                    sink.write(batch.select(names).slice(begin, _GROUP))
+                count += len(batch)
+            sink.close()
+        _append_digest(fresh)
     return count
+
+
+def _append_digest(path: Path) -> None:
+    with path.open("r+b") as file:
+        digest = hashlib.file_digest(file, "sha256").digest()
+        file.write(digest)  # the file was read to its end
 
 
 def _former_columns(schema: pa.Schema) -> list[str]:
@@ -128,11 +142,7 @@ def read_former_answers(
     """
     name = fspath(path)
     try:
-        check_regular(name)  # opening a pipe would wait
-        with (
-            pa.memory_map(name) as stream,
-            parquet.ParquetFile(stream, page_checksum_verification=True) as file,
-        ):
+        with parquet.ParquetFile(pa.BufferReader(_checked(name))) as file:
             schema = file.schema_arrow
             about = metadata_of(schema)
             # Parquet numbers the columns as the schema does: no column before these is nested.
@@ -150,6 +160,15 @@ def read_former_answers(
     except _DAMAGE as error:
         problem = "missing" if isinstance(error, FileNotFoundError) else "damaged"
         raise TableFileError(name, problem, _REMEDY) from error
+
+
+def _checked(path: str) -> memoryview:
+    """Return the bytes of the Parquet part of a file, mapped; ValueError for a wrong digest."""
+    with open_regular(path) as file:
+        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    if hashlib.sha256(data[:-_DIGEST]).digest() != data[-_DIGEST:]:
+        raise ValueError("other bytes than written")
+    return data[:-_DIGEST]
 
 
 def _layers(own: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -200,11 +200,8 @@ class GroupSink:
         schema: pa.Schema,
         group_rows: int = _GROUP_ROWS,
         level: int | None = None,
-        *,
-        checksums: bool = False,
     ) -> None:
         self._stream, self._level = stream, level
-        self._checksums = checksums  # of each page
         self._schema = schema
         self._group_rows = group_rows
         self._writer: Any = None  # opened when the first row group decides the encoding
@@ -233,7 +230,6 @@ class GroupSink:
                 compression="zstd",
                 compression_level=self._level,
                 use_dictionary=repeated,
-                write_page_checksum=self._checksums,
             )
         self._writer.write_table(table, row_group_size=max(self._rows, 1))
         self._waiting, self._rows, self._bytes = [], 0, 0

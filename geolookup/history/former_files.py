@@ -2,8 +2,8 @@
 
 ::
 
-    STORE/history/OLD-NEW.parquet    the answers of OLD where NEW answers otherwise; OLD and NEW are
-                                     the 16 first digits of each id
+    STORE/history/OLD-NEW.former    the answers of OLD where NEW answers otherwise; OLD and NEW are
+                                    the 16 first digits of each id
 
 A file is written for each two generations that follow each other in ``in_force``, before one of
 them becomes a delta. It can be made again of the two, so a failure is only a warning.
@@ -22,12 +22,12 @@ from geolookup.history.kept_deltas import dataset_folder
 from geolookup.store import pointer
 
 _DIGITS = 16
-_NAME = re.compile(rf"[0-9a-f]{{{_DIGITS}}}-[0-9a-f]{{{_DIGITS}}}\.parquet")
+_NAME = re.compile(rf"[0-9a-f]{{{_DIGITS}}}-[0-9a-f]{{{_DIGITS}}}\.former")
 
 
 def former_answers_path(store: Path, old: str, new: str) -> Path:
     """Return the file of the answers that changed between two generations, existing or not."""
-    return store / pointer.HISTORY / f"{old[:_DIGITS]}-{new[:_DIGITS]}.parquet"
+    return store / pointer.HISTORY / f"{old[:_DIGITS]}-{new[:_DIGITS]}.former"
 
 
 def write_missing(store: Path, kept: Collection[str], unpacked: Collection[str]) -> Iterator[str]:
@@ -49,7 +49,7 @@ def remove_others(store: Path, kept: Collection[str]) -> None:
     """Remove the files of other generations, and of those that no longer follow each other."""
     pairs = _neighbours(store, kept)
     needed = {former_answers_path(store, *pair) for pair in pairs}
-    for path in (store / pointer.HISTORY).glob("*.parquet"):
+    for path in (store / pointer.HISTORY).glob("*.former"):
         if _NAME.fullmatch(path.name) and path not in needed:
             path.unlink(missing_ok=True)
 

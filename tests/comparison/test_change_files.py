@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
-from contextlib import suppress
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -139,48 +139,48 @@ def test_own_columns_that_one_dataset_has(tmp_path: Path) -> None:
 
 
 def test_a_range_is_read_or_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    path = tmp_path / "former.parquet"
+    path = tmp_path / "former"
     assert write_former_answers(*pair, path) == 5
     whole = read_former_answers(path, 4, 0, 2**32 - 1)
     assert [row.first for row in whole.rows] == [0x08080880, 0x09090900, 0x09090980, 0x0B000000]
     assert read_former_answers(path, 6, 0, 1).rows == []
     with pytest.raises(TableFileError, match="missing"):
         read_former_answers(tmp_path / "none", 4, 0, 1)
-    other = tmp_path / "other.parquet"
-    parquet.write_table(pa.table({"first_ipv4": [1]}), other)
     data = path.read_bytes()
-    deep, wrong = tmp_path / "deep.parquet", tmp_path / "wrong.parquet"
-    for forged, text in ((deep, b"[" * 100_000), (wrong, b'{"fields": [1], "layers": []}')):
-        rows = parquet.read_table(path).replace_schema_metadata({"geolookup": text})
-        parquet.write_table(rows, forged)
-    files = [file.read_bytes() for file in (other, deep, wrong)]
-    for damaged in (b"", data[:-9], data[: len(data) // 2], *files):
+    rows = parquet.read_table(pa.BufferReader(data[:-32]))
+    forged = [
+        _with_digest(rows.replace_schema_metadata({"geolookup": text}))
+        for text in (b"[" * 100_000, b'{"fields": [1], "layers": []}')
+    ]
+    other = _with_digest(pa.table({"first_ipv4": [1]}))
+    for damaged in (b"", data[:-9], data[: len(data) // 2], data[:-32], other, *forged):
         path.write_bytes(damaged)
-        with pytest.raises(TableFileError, match=r"former\.parquet: damaged; compare"):
+        with pytest.raises(TableFileError, match=r"former: damaged; compare"):
             read_former_answers(path, 4, 0, 2**32 - 1)
+
+
+def _with_digest(table: pa.Table) -> bytes:
+    stream = pa.BufferOutputStream()
+    parquet.write_table(table, stream)
+    data: bytes = stream.getvalue().to_pybytes()
+    return data + hashlib.sha256(data).digest()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes on this system")
 def test_a_pipe_is_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.parquet")
+    os.mkfifo(tmp_path / "pipe")
     with pytest.raises(TableFileError, match="damaged"):
-        read_former_answers(tmp_path / "pipe.parquet", 4, 0, 1)
+        read_former_answers(tmp_path / "pipe", 4, 0, 1)
 
 
-def test_no_damaged_bit_of_a_page_changes_what_is_read(
-    pair: tuple[Path, Path], tmp_path: Path
-) -> None:
-    path = tmp_path / "former.parquet"
+def test_every_damaged_bit_is_noticed(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    path = tmp_path / "former"
     write_former_answers(*pair, path)
-    whole, data = read_former_answers(path, 4, 0, 2**32 - 1), path.read_bytes()
-    group = parquet.read_metadata(path).row_group(0)
-    columns = [group.column(number) for number in range(group.num_columns)]
-    [column] = [column for column in columns if column.path_in_schema == "first_ipv4"]
-    begin = column.dictionary_page_offset or column.data_page_offset
-    for position in range(begin, begin + column.total_compressed_size):
+    data = path.read_bytes()
+    for position in range(0, len(data), 37):
         path.write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
-        with suppress(TableFileError):
-            assert read_former_answers(path, 4, 0, 2**32 - 1) == whole
+        with pytest.raises(TableFileError, match="damaged"):
+            read_former_answers(path, 4, 0, 2**32 - 1)
 
 
 @needs("duckdb")
@@ -210,7 +210,7 @@ def test_customers_are_joined_by_range_in_duckdb(pair: tuple[Path, Path], tmp_pa
 
 def test_nothing_is_written_of_a_damaged_dataset(pair: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(DatasetError):
-        write_former_answers(pair[0], tmp_path / "none", tmp_path / "x.parquet")
+        write_former_answers(pair[0], tmp_path / "none", tmp_path / "x")
     with pytest.raises(OutputError):
-        write_former_answers(*pair, tmp_path / "none" / "x.parquet")
+        write_former_answers(*pair, tmp_path / "none" / "x")
     assert list(tmp_path.iterdir()) == []

@@ -105,7 +105,7 @@ def test_each_address_is_in_a_row_if_its_answers_differ(
         old, new = _built(Path(folder), pair)
         table = diff_table(old, new).read_all()
         rows = _check_rows(table)
-        former = Path(folder) / "former.parquet"
+        former = Path(folder) / "former"
         write_former_answers(old, new, former)
         with geolookup.open(old) as before, geolookup.open(new) as after:
             for address in _probes(pair):

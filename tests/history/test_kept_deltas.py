@@ -51,7 +51,7 @@ def test_former_answers_are_kept(tmp_path: Path) -> None:
     assert not (store / "history").exists()
     publish(shared(4), store)
     publish(shared(5), store, keep=4)
-    files = {path.name for path in (store / "history").glob("*.parquet")}
+    files = {path.name for path in (store / "history").glob("*.former")}
     ids = [id_of(number) for number in range(2, 6)]
     assert files == {
         former_answers_path(store, *pair).name for pair in ((ids[0], ids[1]), (ids[1], ids[2]))

@@ -69,7 +69,7 @@ def current(store: Path) -> str:
 def names(store: Path) -> set[str]:
     """Return the names of all generations and of their changes, whatever the order of two."""
     paths = (*store.glob("generations/*"), *store.glob("history/*"))
-    return {"-".join(sorted(path.name.removesuffix(".parquet").split("-"))) for path in paths}
+    return {"-".join(sorted(path.name.removesuffix(".former").split("-"))) for path in paths}
 
 
 @pytest.mark.long

@@ -144,7 +144,7 @@ def test_former_answers_instead_of_old_generations(tmp_path: Path, cache: Path) 
     geolookup.prune(store, 4)
     expected = slow.changes(_copies(store), list(ip_network("8.8.8.0/28")))
     assert len({(change.before, change.after) for change in expected}) == 4
-    for path in (store / pointer.HISTORY).glob("*.parquet"):
+    for path in (store / pointer.HISTORY).glob("*.former"):
         path.unlink()
     _keep_rows(store)
 
@@ -154,7 +154,7 @@ def test_former_answers_instead_of_old_generations(tmp_path: Path, cache: Path) 
 
     assert changes() == expected
     assert not cache.exists()  # no generation was unpacked
-    files = sorted((store / pointer.HISTORY).glob("*.parquet"))
+    files = sorted((store / pointer.HISTORY).glob("*.former"))
     files[0].write_bytes(files[1].read_bytes())  # of other generations
     files[1].write_bytes(files[1].read_bytes()[:-9])  # damaged
     files[2].unlink()
