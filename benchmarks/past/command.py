@@ -35,6 +35,7 @@ def measure_past(rows: int, weeks: int, share: float, events: int) -> Result:
     with TemporaryDirectory(prefix=".past-", dir=cache.FOLDER) as folder:
         root = Path(folder)
         os.environ["GEOLOOKUP_CACHE"] = str(root / "cache")
+        os.environ["GEOLOOKUP_HISTORY_CACHE"] = "64GB"  # all generations: by default 4 GiB
         store, prunes = year.make(recipe, root, weeks, share)
         oldest = in_force.periods(store)[0].begin
         steps = {

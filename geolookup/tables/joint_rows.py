@@ -2,8 +2,9 @@
 
 Strategy: most rows of a generation are rows of another one too. A row that is new gets the next
 number; numbers never change. Rows are compared as numbers, a column of them for each column: a
-text is the number of its first occurrence in any generation. A hash of these numbers finds the
-candidate, and all numbers are compared.
+text is the number of its first occurrence in any generation. The candidate for a row is the row at
+the same place in the generation added before: releases keep the places of rows. If that differs, a
+hash finds the candidate. All numbers are compared.
 """
 
 from __future__ import annotations
@@ -95,6 +96,7 @@ class _JointTable:
         self._kinds = kinds
         self._hashes = np.empty(0, np.uint64)
         self._numbers: list[_Int64] = []  # by column, of all rows; equal where values are
+        self._before = np.empty(0, np.int64)  # the joint numbers of the last generation
 
     def add(self, columns: Mapping[str, pa.Array]) -> JointNumbers:
         """Add rows; return their numbers."""
@@ -105,27 +107,50 @@ class _JointTable:
         }
         of_columns = [column.numbers(values[name]) for name, column in self._columns.items()]
         numbers = [number for numbers in of_columns for number in numbers]
-        hashes = _hashes(numbers, count)
-        rows, is_new = self._find(numbers, hashes)
-        rows[is_new] = len(self._hashes) + np.arange(np.count_nonzero(is_new))
+        rows, moved = self._in_place(numbers, count)
+        new = self._add_moved(rows, moved, [number[moved] for number in numbers])
+        taken = pa.array(new)
+        for (name, column), (number, *_) in zip(self._columns.items(), of_columns, strict=True):
+            column.append(values[name].take(taken), number[new])
+        self._before = rows
+        return rows.astype(np.uint32)
+
+    def _in_place(self, numbers: Sequence[_Int64], count: int) -> tuple[_Int64, _Int64]:
+        """Return joint numbers, and the rows that are not equal to the last ones in their place."""
+        both = min(count, len(self._before))
+        rows = np.zeros(count, np.int64)
+        rows[:both] = self._before[:both]
+        differs = np.arange(count) >= both
+        for known, number in zip(self._numbers, numbers, strict=True) if both else ():
+            differs[:both] |= known[rows[:both]] != number[:both]
+        return rows, np.flatnonzero(differs)
+
+    def _add_moved(self, rows: _Int64, moved: _Int64, numbers: Sequence[_Int64]) -> _Int64:
+        """Write the joint numbers of rows in other places; return the rows that are new."""
+        hashes = _hashes(numbers, len(moved))
+        found, is_new = self._find(numbers, hashes)
+        found[is_new] = len(self._hashes) + np.arange(np.count_nonzero(is_new))
+        rows[moved] = found
         before = self._numbers or [np.empty(0, np.int64)] * len(numbers)
         pairs = zip(before, numbers, strict=True)
         self._numbers = [np.concatenate([known, number[is_new]]) for known, number in pairs]
         self._hashes = np.concatenate([self._hashes, hashes[is_new]])
-        mask = pa.array(is_new)
-        for (name, column), (number, *_) in zip(self._columns.items(), of_columns, strict=True):
-            column.append(values[name].filter(mask), number[is_new])
-        return rows.astype(np.uint32)
+        return moved[is_new]
 
     def _find(
         self, numbers: Sequence[_Int64], hashes: NDArray[np.uint64]
     ) -> tuple[_Int64, NDArray[np.bool_]]:
         """Return the number of each row, and which rows are new."""
-        if not len(self._hashes):
+        if not len(self._hashes) or not len(hashes):
             return np.zeros(len(hashes), np.int64), np.ones(len(hashes), bool)
-        candidates = pc.index_in(pa.array(hashes), value_set=pa.array(self._hashes))
-        is_new: NDArray[np.bool_] = candidates.is_null().to_numpy(zero_copy_only=False).copy()
-        rows: _Int64 = candidates.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        # The few hashes are searched for the many: the other way sorts the many each time.
+        distinct, number_of = np.unique(hashes, return_inverse=True)
+        at = np.minimum(np.searchsorted(distinct, self._hashes), len(distinct) - 1)
+        hits = np.flatnonzero(distinct[at] == self._hashes)
+        candidates = np.full(len(distinct), -1, np.int64)
+        candidates[at[hits]] = hits
+        rows: _Int64 = candidates[number_of]
+        is_new: NDArray[np.bool_] = rows < 0
         for known, number in zip(self._numbers, numbers, strict=True):
             is_new |= known[rows] != number
         return rows, is_new
@@ -219,6 +244,7 @@ class _Texts:
 
     def __init__(self, kind: pa.DataType) -> None:
         self.values = pa.array([], kind)
+        self._before, self._numbers = self.values, np.empty(0, np.int64)  # of the last column
 
     def numbers(self, column: pa.DictionaryArray) -> _Int64:
         """Return the number of each text of a column, with new numbers; -1 if it is null."""
@@ -227,14 +253,29 @@ class _Texts:
         return result
 
     def _of(self, dictionary: pa.Array) -> _Int64:
+        both = min(len(dictionary), len(self._before))
+        numbers = np.zeros(len(dictionary), np.int64)
+        numbers[:both] = self._numbers[:both]
+        same = pc.equal(dictionary.slice(0, both), self._before.slice(0, both))
+        differs = np.arange(len(dictionary)) >= both
+        differs[:both] = ~same.to_numpy(zero_copy_only=False)
+        moved = np.flatnonzero(differs)
+        numbers[moved] = self._of_moved(dictionary.take(pa.array(moved)))
+        self._before, self._numbers = dictionary, numbers
+        return numbers
+
+    def _of_moved(self, texts: pa.Array) -> _Int64:
+        """Return the numbers of distinct texts that the last column did not have in their place."""
         if not len(self.values):
-            self.values = dictionary
-        if dictionary.equals(self.values.slice(0, len(dictionary))):
-            return np.arange(len(dictionary))
-        # Values A B, dictionary B C: B has number 1, and C the new number 2.
-        known = pc.index_in(dictionary, value_set=self.values)
-        is_new = _absent(known)
-        numbers: _Int64 = known.fill_null(0).to_numpy().astype(np.int64)
+            self.values = texts
+            return np.arange(len(texts))
+        # Values A B, texts B C: B has number 1, and C the new number 2. The few texts are the set:
+        # it is made anew each time.
+        known = pc.index_in(self.values, value_set=texts)
+        at = np.flatnonzero(~_absent(known))
+        numbers = np.full(len(texts), -1, np.int64)
+        numbers[known.take(pa.array(at)).to_numpy()] = at
+        is_new = numbers < 0
         numbers[is_new] = len(self.values) + np.arange(np.count_nonzero(is_new))
-        self.values = pa.concat_arrays([self.values, dictionary.filter(known.is_null())])
+        self.values = pa.concat_arrays([self.values, texts.filter(pa.array(is_new))])
         return numbers
