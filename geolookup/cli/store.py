@@ -71,7 +71,12 @@ def publish(
     generation = geolookup.publish(
         dataset, store, full=full, expect=expect, since=since, keep=keep, keep_for=keep_for
     )
-    click.echo(f"generation {generation}")
+    is_past = since is not None and _current(store) != generation
+    click.echo(f"generation {generation}" + "  in the past, not current" * is_past)
+
+
+def _current(store: Path | None) -> str:
+    return next(entry.generation for entry in geolookup.generations(store) if entry.current)
 
 
 @command("rollback", "Return to the previous generation.")

@@ -130,6 +130,9 @@ class Engine(NetworkAnswers):
     def generations(self) -> Generations:  # noqa: D102 - inherited
         from geolookup.history.store_generations import StoreGenerations
 
+        if self._requirements.instant is not None:
+            problem = "enrich: as_of needs an engine of the whole store"
+            raise ValueError(f"{problem}; this one was opened as of an instant")
         overlay = getattr(self._location, "overlay", None)
         keys = self._requirements.keys
         return StoreGenerations(self._location.path, self._open_state(), overlay, keys)

@@ -128,9 +128,9 @@ class _JointTable:
     def _add_moved(self, rows: _Int64, moved: _Int64, numbers: Sequence[_Int64]) -> _Int64:
         """Write the joint numbers of rows in other places; return the rows that are new."""
         hashes = _hashes(numbers, len(moved))
-        found, is_new = self._find(numbers, hashes)
-        found[is_new] = len(self._hashes) + np.arange(np.count_nonzero(is_new))
-        rows[moved] = found
+        joint, is_new = self._find(numbers, hashes)
+        joint[is_new] = len(self._hashes) + np.arange(np.count_nonzero(is_new))
+        rows[moved] = joint
         before = self._numbers or [np.empty(0, np.int64)] * len(numbers)
         pairs = zip(before, numbers, strict=True)
         self._numbers = [np.concatenate([known, number[is_new]]) for known, number in pairs]

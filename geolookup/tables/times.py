@@ -78,7 +78,8 @@ def _numbers(array: pa.Array) -> NDArray[Any]:
         return _plain(array).astype(np.float64)
     if pa.types.is_integer(kind) or pa.types.is_null(kind):
         return _plain(array if pa.types.is_integer(kind) else array.cast(pa.int64()))
-    raise TypeError(f"a column of times must hold timestamps or Unix times, not {kind}")
+    problem = f"a column of times must hold timestamps or Unix times, not {kind}"
+    raise TypeError(f"{problem}; convert it, such as with pandas.to_datetime(column, utc=True)")
 
 
 def _plain(array: pa.Array) -> NDArray[Any]:

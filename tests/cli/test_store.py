@@ -82,9 +82,14 @@ def test_the_users_store_is_the_default(
 def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> None:
     store = str(tmp_path / "store")
     days = ("2026-03-01", "2026-03-15", "2026-03-08")
-    ids = [
-        run("publish", str(dataset), "--store", store, "--since", day).stdout.split()[1]
+    printed = [
+        run("publish", str(dataset), "--store", store, "--since", day).stdout
         for dataset, day in zip(datasets, days, strict=True)
+    ]
+    ids = [line.split()[1] for line in printed]
+    assert printed[1:] == [
+        f"generation {ids[1]}\n",
+        f"generation {ids[2]}  in the past, not current\n",
     ]
     described = json.loads(run("generations", store, "--json").stdout)
     assert [item["generation"] for item in described] == [ids[1], ids[2], ids[0]]

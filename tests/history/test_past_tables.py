@@ -254,6 +254,16 @@ def _wanted(field: str, ip: str = "8.8.8.3") -> list[Any]:
     return [None if n is None else _answers(n)[ip][field] for n in INSTANTS.values()]
 
 
+def test_an_engine_as_of_an_instant_has_one_generation(store: Path) -> None:
+    table = pa.table({"ip": ["8.8.8.8"], "time": [0]})
+    with (
+        geolookup.open(store) as engine,
+        engine.as_of(pointer.read_changes(store)[0].since) as past,
+        pytest.raises(ValueError, match="opened as of an instant"),
+    ):
+        past.enrich(table, "city", as_of="time")
+
+
 def test_a_store(store: Path, caplog: pytest.LogCaptureFixture) -> None:
     with geolookup.open(store) as engine, caplog.at_level(logging.WARNING, "geolookup"):
         result = engine.enrich(_visits(), ["country", "own.site"], as_of="when")
