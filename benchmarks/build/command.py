@@ -11,7 +11,17 @@ from functools import partial
 
 import click
 
-from benchmarks.build import explained, generated, over, previous, scaling, size, small, writer
+from benchmarks.build import (
+    explained,
+    generated,
+    over,
+    previous,
+    scaling,
+    size,
+    small,
+    spilled,
+    writer,
+)
 from benchmarks.harness import reports
 from benchmarks.harness.processes import Result
 
@@ -69,6 +79,13 @@ PARTS = {
         scaling.lines,
         "an exponent of 1, at most 200 bytes a row",
         "such of 0.1 M to 20 M rows (--rows: the most); five minutes",
+    ),
+    "spilled": Part(
+        spilled.measure_spilled,
+        spilled.lines,
+        "at most 512 MB and 2 GB of memory",
+        "DB-IP's layout: 5 M rows in memory, 20 M in 512 MB, 100 M in 2 GB (--rows: these, in"
+        " memory and in 500 MB); ten minutes and 20 GB of disk",
     ),
     "small": Part(
         small.measure_small,

@@ -21,9 +21,15 @@ def compile_once(recipe: Path, cores: int) -> Result:
         return compile_to(recipe, Path(folder) / "dataset", cores)
 
 
-def compile_to(recipe: Path, output: Path, cores: int, previous: Path | None = None) -> Result:
+def compile_to(
+    recipe: Path,
+    output: Path,
+    cores: int,
+    previous: Path | None = None,
+    max_memory: str | None = None,
+) -> Result:
     """Compile a recipe in a child process, keep the dataset, and return the totals."""
-    options = () if previous is None else (previous,)
+    options = (previous or "", max_memory or "")
     result = timed_child("benchmarks.build.compiling", recipe, output, cores, *options)
     return {
         **result,
@@ -39,7 +45,9 @@ def timed_child(module: str, *arguments: object) -> Result:
     return {**result, "process_seconds": time.perf_counter() - began}
 
 
-def _compile(recipe: Path, output: Path, cores: int, previous: Path | None) -> Result:
+def _compile(
+    recipe: Path, output: Path, cores: int, previous: Path | None, max_memory: str | None
+) -> Result:
     from geolookup_builder.compile import compile_dataset
     from geolookup_builder.overlaid_sources import Options
 
@@ -47,11 +55,13 @@ def _compile(recipe: Path, output: Path, cores: int, previous: Path | None) -> R
 
     with measure.on_cores(cores) as pinned:
         began = time.perf_counter()
-        report = compile_dataset(recipe, output, Options(previous=previous), Progress())
+        options = Options(previous=previous, max_memory=max_memory)
+        report = compile_dataset(recipe, output, options, Progress())
         seconds = time.perf_counter() - began
     return {
         "rows": sum(source.read for source in report.sources),
         "seconds": seconds,
+        "cpu": time.process_time(),
         "cores": cores,
         "peak_memory": measure.peak_memory(),
         "dataset_bytes": report.bytes,
@@ -61,5 +71,6 @@ def _compile(recipe: Path, output: Path, cores: int, previous: Path | None) -> R
 
 
 if __name__ == "__main__":
-    recipe, output, cores, *previous = sys.argv[1:]
-    say(_compile(Path(recipe), Path(output), int(cores), Path(previous[0]) if previous else None))
+    recipe, output, cores, previous, max_memory = sys.argv[1:]
+    before = Path(previous) if previous else None
+    say(_compile(Path(recipe), Path(output), int(cores), before, max_memory or None))

@@ -89,6 +89,11 @@ def _lines(
         pc.binary_join_element_wise(networks.texts.take(pa.array(network[part])), "\n", ""),
         ",",
     )
+    return texts_of(lines)
+
+
+def texts_of(lines: pa.Array) -> memoryview:
+    """Return the bytes of all texts of a column, one after the other."""
     _, offsets, data = lines.buffers()
     bounds = np.frombuffer(offsets, np.int32)
     return memoryview(data)[bounds[lines.offset] : bounds[lines.offset + len(lines)]]

@@ -238,6 +238,9 @@ CASES = [
     Case(f"build previous {_ROWS}", _previous, says=["<= 1.1x"]),
     Case(f"build over {_ROWS}", lambda _: ("peak memory",), says=["wanted"]),
     Case(f"build scaling {_ROWS}", lambda _: ("3,000", "6,000"), says=["time grows as rows ** "]),
+    Case(
+        f"build spilled {_ROWS}", lambda _: ("6,000, in memory", "6,000, 500MB"), says=["<= 1.5x"]
+    ),
     Case("build small --rows 2000", lambda _: ("without syncs", "with syncs"), says=["2,000 rows"]),
     Case(f"build writer {_ROWS}", _writer, _MMDB),
     Case(f"build size {_ROWS}", _size, _MMDB),
