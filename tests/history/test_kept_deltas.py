@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+import os
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,12 @@ from geolookup.mirrors.folder import mirror
 from geolookup.store import pointer, trusted
 from geolookup.store.in_force import generation_at
 from tests.store.numbered import id_of, published, shared
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -155,4 +162,5 @@ def test_files_of_the_history_have_owners(tmp_path: Path) -> None:
     prune(store, 4)
     path = kept_deltas.delta_path(store, id_of(0))
     assert path in set(trusted._files(store))
-    assert {item.stat().st_mode & 0o777 for item in (store / "history").iterdir()} == {0o644}
+    modes = {item.stat().st_mode & 0o777 for item in (store / "history").iterdir()}
+    assert modes == {0o644 & ~_umask()}

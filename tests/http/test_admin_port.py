@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -57,7 +57,8 @@ def test_a_head_that_trickles_ends_in_time(port: int, monkeypatch: pytest.Monkey
     with connection_to(port) as slow:
         while not select.select([slow], [], [], 0.05)[0]:
             slow.send(b"x")
-        assert slow.recv(1) == b""
+        with suppress(ConnectionResetError):  # bytes came after the end
+            assert slow.recv(1) == b""
     monkeypatch.setattr(admin_port, "DEADLINE", 60.0)
     assert ask(port) == (b"HTTP/1.1 200 OK", b"well\n")
 
