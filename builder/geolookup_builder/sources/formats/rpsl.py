@@ -191,7 +191,7 @@ def _organization(
             columns.append(netnames if name == "netname" else ranges.first(name))
         elif organisations is not None:
             handles = pc.utf8_upper(ranges.first("org").cast(pa.string()))
-            row = pc.index_in(handles, organisations.keys)
+            row = organisations.index.rows(handles)
             columns.append(organisations.columns[name].take(row).cast(pa.large_string()))
     blank = [pc.equal(column, "") for column in columns]
     return pc.coalesce(

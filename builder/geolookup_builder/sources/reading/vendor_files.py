@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, header_names, whole_table
 from geolookup_builder.sources.reading.dictionary_columns import with_values, without
 from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.key_index import KeyIndex
 from geolookup_builder.sources.reading.own_values import (
     NO_OFFERS,
     Offers,
@@ -166,7 +168,7 @@ def columns_option(
     return tuple(f"- {at}" if name == "-" else name for at, name in enumerate(columns))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KeyedTable:
     """Columns of texts by key; of equal keys the first row is used."""
 
@@ -176,8 +178,12 @@ class KeyedTable:
     def rows(self, keys: pa.DictionaryArray) -> pa.Array:
         """Return the row of each key; null if there is none."""
         # By distinct key its row, then by row of the batch.
-        at = pc.index_in(keys.dictionary.cast(pa.string()), self.keys)
-        return at.take(keys.indices)
+        return self.index.rows(keys.dictionary.cast(pa.string())).take(keys.indices)
+
+    @cached_property
+    def index(self) -> KeyIndex:
+        """The rows by key, prepared when the first batch needs them."""
+        return KeyIndex(self.keys)
 
 
 def concatenate(tables: list[KeyedTable]) -> KeyedTable:
