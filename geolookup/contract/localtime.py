@@ -19,7 +19,7 @@ from geolookup.contract.gregorian import DAY, date_text, first_day, year_of
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from geolookup.contract.types import Time
     from geolookup.contract.tzif import Zone
@@ -170,18 +170,23 @@ def _periods(rules: Zone, at: int) -> tuple[Period, ...]:
 @lru_cache(maxsize=1024)  # more than all keys of the tz database
 def _rules(zone: str) -> Zone | None:
     """Load a zone from the tz database; None for an unknown key."""
-    # Not at module level: opening a dataset needs no zone.
-    from geolookup.contract.tzdatabase import rules
-
+    rules, _ = _readers()
     return rules(zone)
 
 
 @lru_cache(maxsize=1024)  # a changed database takes effect after a restart
 def zone_file(zone: str) -> bytes | None:
     """Return the TZif file of a zone, as `tzdatabase` selects it; None for an unknown key."""
-    from geolookup.contract.tzdatabase import file
-
+    _, file = _readers()
     return file(zone)
+
+
+@lru_cache(maxsize=1)
+def _readers() -> tuple[Callable[[str], Zone | None], Callable[[str], bytes | None]]:
+    # Not at module level: opening a dataset needs no zone. An import in a function takes 1 us.
+    from geolookup.contract.tzdatabase import file, rules
+
+    return rules, file
 
 
 def check_database() -> None:

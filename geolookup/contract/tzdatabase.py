@@ -19,7 +19,7 @@ from geolookup.errors import SettingsError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from types import ModuleType
     from typing import Any
 
@@ -105,10 +105,24 @@ def search_path() -> tuple[str, ...]:
         return tuple(zoneinfo.TZPATH)
     folders = os.environ.get("PYTHONTZPATH")
     if folders is None:
-        from sysconfig import get_config_var
-
-        folders = get_config_var("TZPATH") or ""
+        folders = _configured_path()
     return tuple(filter(os.path.isabs, folders.split(os.pathsep)))
+
+
+def _configured_path() -> str:
+    """Return the search path with which Python was built, as `sysconfig` reads it.
+
+    That module takes 1 ms: it also derives variables that no search needs.
+    """
+    multiarch = getattr(sys.implementation, "_multiarch", "")
+    try:
+        module = __import__(f"_sysconfigdata_{sys.abiflags}_{sys.platform}_{multiarch}")
+        variables = module.build_time_vars
+    except (ImportError, AttributeError):  # Windows, or another Python than CPython
+        from sysconfig import get_config_vars
+
+        variables = get_config_vars()
+    return variables.get("TZPATH") or ""
 
 
 def _stated_version(folder: str) -> str | None:
@@ -153,8 +167,9 @@ def rules(zone: str) -> tzif.Zone | None:
     """
     from geolookup.contract.tzif import read  # here: the compiled kernel rarely needs it
 
-    for data in _files(zone):
-        rules_of_file = read(data)
+    for reader in _readers_of(zone):
+        data = reader(zone)
+        rules_of_file = None if data is None else read(data)
         if rules_of_file is not None:
             return rules_of_file
     return None
@@ -162,15 +177,15 @@ def rules(zone: str) -> tzif.Zone | None:
 
 def file(zone: str) -> bytes | None:
     """Return the bytes of a zone's file: the first that `rules` tries. None for an unknown key."""
-    return next(_files(zone), None)
+    for read in _readers_of(zone):
+        data = read(zone)
+        if data is not None:
+            return data
+    return None
 
 
-def _files(zone: str) -> Iterator[bytes]:
-    if is_key(zone):
-        for read in _readers():
-            data = read(zone)
-            if data is not None:
-                yield data
+def _readers_of(zone: str) -> tuple[Callable[[str], bytes | None], ...]:
+    return _readers() if is_key(zone) else ()
 
 
 def is_key(zone: str) -> bool:

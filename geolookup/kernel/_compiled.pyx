@@ -35,12 +35,13 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdio cimport snprintf
 from libc.stdlib cimport calloc, free
 from libc.string cimport memchr, memcmp, memcpy, memset, strlen
 
 from geolookup.kernel._address cimport LONGEST, Address, _embedded, _write_ipv6, _write_octets
 from geolookup.kernel._parse_words cimport QUICK_IPV6, _parse_quickly
-from geolookup.kernel._words cimport LOWEST_BIT, MARKS, PREFETCH, PY_LITTLE_ENDIAN, Text
+from geolookup.kernel._words cimport LOWEST_BIT, MARKS, PREFETCH, PY_LITTLE_ENDIAN, SPECIAL, Text
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)

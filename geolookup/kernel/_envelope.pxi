@@ -11,27 +11,46 @@ cdef Py_ssize_t _country_row(State state, uint32_t location_row) except -1:
     return row
 
 
-cdef list _texts_of_country(State state, Py_ssize_t row):
+cdef Text _currency_texts(State state, Py_ssize_t row, Text* texts, Text* end) except NULL:
+    """Set the begin and end of a country's row; return where the texts of its currency begin."""
     cdef Py_ssize_t size
-    cdef Text texts = state.country_texts.row(row, &size)
-    return texts[:size].split(b"\n")
+    cdef Text currency
+    texts[0] = state.country_texts.row(row, &size)
+    end[0] = texts[0] + size
+    currency = _after_texts(texts[0], end[0], len(_COUNTRY_MEMBERS))
+    if currency == NULL:
+        raise _outside(state)
+    return currency
 
 
 cdef _Country _country(State state, uint32_t location_row):
     """Return the templates of a location row's country, made on first use."""
     cdef Py_ssize_t row = _country_row(state, location_row)
+    cdef Text texts, currency, end
+    cdef dict location, money
     country = state.countries[row]
     if country is None:
-        country = state.countries[row] = _Country(_texts_of_country(state, row))
+        currency = _currency_texts(state, row, &texts, &end)
+        location, money = {}, {}
+        # Up to the line feed between both.
+        _fill(state, location, _COUNTRY_MEMBERS, texts, currency - 1 - texts)
+        _fill(state, money, _CURRENCY_MEMBERS, currency, end - currency)
+        location.update(dict.fromkeys(_PLACE))
+        country = state.countries[row] = _Country(location, money)
     return <_Country>country
 
 
 cdef _CountryJson _country_json(State state, uint32_t location_row):
     """Return the JSON pieces of a location row's country, made on first use."""
     cdef Py_ssize_t row = _country_row(state, location_row)
+    cdef Text texts, currency, end
     country = state.countries_json[row]
     if country is None:
-        country = state.countries_json[row] = _CountryJson(_texts_of_country(state, row))
+        currency = _currency_texts(state, row, &texts, &end)
+        country = state.countries_json[row] = _CountryJson(
+            _COUNTRY_NAMES.json(texts, currency - 1 - texts),
+            _CURRENCY_NAMES.json(currency, end - currency) + b'},"network":{',
+        )
     return <_CountryJson>country
 
 
@@ -123,26 +142,44 @@ cdef object _member(State state, _Texts table, uint32_t row, int number):
     cdef Text texts = table.row(row, &size)
     cdef Text end = texts + size
     cdef Text stop
-    while number:
-        # "a\nb\nc": number 1 skips "a\n", and the next line feed ends "b".
-        stop = <Text>memchr(texts, c"\n", end - texts)
-        if stop == NULL:
-            raise _outside(state)
-        texts = stop + 1
-        number -= 1
+    texts = _after_texts(texts, end, number)
+    if texts == NULL:
+        raise _outside(state)
     stop = <Text>memchr(texts, c"\n", end - texts)
     if stop == NULL:
         stop = end
     return _value(texts, stop - texts) if stop > texts else None
 
 
+cdef inline int _read_rows(
+    State state, Match* answer, Text* place, Py_ssize_t* place_size, Text* network, Py_ssize_t* network_size
+) except -1:
+    """Set the texts of both rows of an answer, checked."""
+    cdef uint8_t* is_place_checked
+    cdef uint8_t* is_network_checked
+    place[0] = state.locations.unchecked(answer.location, place_size)
+    network[0] = state.networks.unchecked(answer.network, network_size)
+    PREFETCH(place[0])
+    PREFETCH(network[0])
+    is_place_checked = &state.locations.checked[answer.location]
+    is_network_checked = &state.networks.checked[answer.network]
+    if is_place_checked[0] and is_network_checked[0]:
+        return 0
+    # Memory is slow, and the reads of both checks do not depend on each other.
+    state.locations.prefetch_checksum(answer.location)
+    state.networks.prefetch_checksum(answer.network)
+    if not is_place_checked[0]:
+        state.locations.check(answer.location, place[0], place_size[0])
+    if not is_network_checked[0]:
+        state.networks.check(answer.network, network[0], network_size[0])
+    return 0
+
+
 cdef dict _data(State state, str echo, Match* answer, int64_t second):
     """Return the data member of the envelope."""
     cdef Py_ssize_t place_size, network_size
-    cdef Text place = state.locations.row(answer.location, &place_size)
-    cdef Text network = state.networks.row(answer.network, &network_size)
-    PREFETCH(place)
-    PREFETCH(network)
+    cdef Text place, network
+    _read_rows(state, answer, &place, &place_size, &network, &network_size)
     cdef _Country country = _country(state, answer.location)
     return {
         "ip": echo,
@@ -154,15 +191,30 @@ cdef dict _data(State state, str echo, Match* answer, int64_t second):
     }
 
 
-cdef _Moment _moment(State state, uint32_t location_row, int64_t second):
-    """Return the time of a location's zone (``_country_row`` has checked the row)."""
+cdef inline Py_ssize_t _zone(State state, uint32_t location_row) except -1:
+    """Return the zone of a location row (``_country_row`` has checked the row)."""
     cdef Py_ssize_t zone = state.location_zones[location_row]
-    if zone >= len(state.moments):
+    if zone >= len(state.zones):
         raise _outside(state)
+    return zone
+
+
+cdef _Moment _moment(State state, uint32_t location_row, int64_t second):
+    """Return the time of a location's zone as a template."""
+    cdef Py_ssize_t zone = _zone(state, location_row)
     cached = state.moments[zone]
     if cached is None or (<_Moment>cached).second != second:
         cached = state.moments[zone] = _Moment(second, _period(state, zone, second))
     return <_Moment>cached
+
+
+cdef bytes _time_json(State state, uint32_t location_row, int64_t second):
+    """Return the time of a location's zone as JSON, with the name of the member."""
+    cdef Py_ssize_t zone = _zone(state, location_row)
+    cached = state.moments_json[zone]
+    if cached is None or (<_MomentJson>cached).second != second:
+        cached = state.moments_json[zone] = _MomentJson(second, _period(state, zone, second))
+    return (<_MomentJson>cached).text
 
 
 cdef bytes _json(State state, Match* answer, int64_t second):
@@ -171,7 +223,7 @@ cdef bytes _json(State state, Match* answer, int64_t second):
     cdef _CountryJson country
     cdef bytes time
     _read_parts(state, answer, &parts)
-    country, time = _country_json(state, answer.location), _moment(state, answer.location, second).json
+    country, time = _country_json(state, answer.location), _time_json(state, answer.location, second)
     # The tail is longer than a chunk, so bytes that ``_copy`` writes after an end stay inside.
     cdef Py_ssize_t size = _json_size(&parts, country, time)
     cdef bytes result = PyBytes_FromStringAndSize(NULL, size)
@@ -193,10 +245,9 @@ cdef struct Parts:
 
 
 cdef int _read_parts(State state, Match* answer, Parts* parts) except -1:
-    parts.place = state.locations.row(answer.location, &parts.place_size)
-    parts.network = state.networks.row(answer.network, &parts.network_size)
-    PREFETCH(parts.place)
-    PREFETCH(parts.network)
+    _read_rows(
+        state, answer, &parts.place, &parts.place_size, &parts.network, &parts.network_size
+    )
     parts.without_asn = (
         parts.network_size > 0 and state.networks.checked[answer.network] == WITHOUT_FIRST
     )

@@ -46,6 +46,14 @@ cdef class _Names:
     def __dealloc__(self):
         free(self.pieces)
 
+    cdef bytes json(self, Text texts, Py_ssize_t size):
+        """Return names and texts of a row; a row with more or fewer texts raises SystemError."""
+        cdef bytes result = PyBytes_FromStringAndSize(NULL, size + self.added)
+        cdef char* out = PyBytes_AS_STRING(result)
+        if _put_members(out, self, texts, size) != out + size + self.added:
+            raise SystemError("a row has more or fewer texts than members")
+        return result
+
 
 cdef int _load_texts() except -1:
     global _head, _ipv4_type, _ipv6_type, _tail
@@ -84,6 +92,8 @@ cdef tuple _lists_of(str table):
 _check_fields()
 _load_texts()
 cdef _Names _PLACE_NAMES = _Names(fields.PLACE_MEMBERS, b",")
+cdef _Names _COUNTRY_NAMES = _Names(fields.COUNTRY_MEMBERS, b'"location":{')
+cdef _Names _CURRENCY_NAMES = _Names(fields.CURRENCY_MEMBERS, b',"currency":{')
 cdef _Names _NETWORK_NAMES = _Names(fields.NETWORK_MEMBERS)
 cdef _Names _NAMES_WITHOUT_ASN = _Names(fields.NETWORK_MEMBERS_WITHOUT_ASN)
 cdef tuple _COUNTRY_LISTS = _lists_of(fields.COUNTRY)
@@ -159,13 +169,25 @@ cdef inline char* _copy_members(
     return NULL
 
 
+cdef Text _after_texts(Text texts, Text end, int count) noexcept nogil:
+    """Return the begin of the text after the first ones of a row; NULL if there is none."""
+    cdef Text stop
+    # "a\nb\nc": a count of 1 skips "a\n".
+    while count:
+        stop = <Text>memchr(texts, c"\n", end - texts)
+        if stop == NULL:
+            return NULL
+        texts, count = stop + 1, count - 1
+    return texts
+
+
 cdef char* _put_members(char* out, _Names names, Text texts, Py_ssize_t size) noexcept:
-    """Do the same as ``_copy_members``, for a row at the end of the file."""
+    """Do the same as ``_copy_members``, for a row at the end of the file; write nothing after the end."""
     cdef Text end = texts + size
     cdef Text stop
     cdef int at, count = names.count
     for at in range(count):
-        out = _copy_piece(out, &names.pieces[at])
+        out = _put(out, names.pieces[at].text, names.pieces[at].size)
         stop = <Text>memchr(texts, c"\n", end - texts)
         if (stop == NULL) != (at == count - 1):
             return NULL

@@ -345,7 +345,7 @@ cdef char* _write_success(
     cdef _CountryJson country
     cdef bytes time
     _read_parts(state, answer, &parts)
-    country, time = _country_json(state, answer.location), _moment(state, answer.location, second).json
+    country, time = _country_json(state, answer.location), _time_json(state, answer.location, second)
     return _write_json(
         state, out.reserve(_json_size(&parts, country, time)), &parts, country, time
     )

@@ -38,12 +38,6 @@ cdef enum:
     WHOLE_DIGITS = 18
     LONGEST_NUMBER = 24  # characters of a double's shortest text
 
-#: Whether a byte stands for itself in a string: not the quote, a backslash or a control, and ASCII.
-cdef uint8_t[256] _is_plain
-for _code in range(256):
-    _is_plain[_code] = 0x20 <= _code < 0x80 and _code not in (0x22, 0x5C)
-
-
 cdef Member _member_of(kind):
     """Return a kind of ``dataset.rows`` as a C struct."""
     cdef Member member
@@ -57,11 +51,11 @@ cdef Member _member_of(kind):
     return member
 
 
-cdef bint _is_right(Member* members, Py_ssize_t count, Text at, Text end) noexcept:
-    """Return whether the scan accepts a row of the given members."""
+cdef bint _is_right(Member* members, Py_ssize_t count, Text at, Text end, Text limit) noexcept:
+    """Return whether the scan accepts a row of the given members; reads stay before ``limit``."""
     cdef Py_ssize_t number
     for number in range(count):
-        at = _after_member(&members[number], at, end)
+        at = _after_member(&members[number], at, end, limit)
         if at == NULL or at == end:
             return at == end and number == count - 1
         if at[0] != c"\n":
@@ -70,7 +64,7 @@ cdef bint _is_right(Member* members, Py_ssize_t count, Text at, Text end) noexce
     return False
 
 
-cdef Text _after_member(Member* member, Text at, Text end) noexcept:
+cdef Text _after_member(Member* member, Text at, Text end, Text limit) noexcept:
     """Return the end of a member's text, NULL if it is not accepted; so do the functions below."""
     if member.is_left_out:
         if at == end or at[0] == c"\n":
@@ -78,13 +72,13 @@ cdef Text _after_member(Member* member, Text at, Text end) noexcept:
     elif end - at >= 4 and memcmp(at, b"null", 4) == 0:
         return at + 4
     if member.form == STRING:
-        return _after_string(at, end)
+        return _after_string(at, end, limit)
     if member.form == NUMBER:
         return _after_number(member, at, end)
     if member.form == WHOLE:
         return _after_whole(member, at, end)
     if member.form == STRINGS:
-        return _after_strings(at, end)
+        return _after_strings(at, end, limit)
     if member.form == BOOL:
         if end - at >= 4 and memcmp(at, b"true", 4) == 0:
             return at + 4
@@ -93,21 +87,32 @@ cdef Text _after_member(Member* member, Text at, Text end) noexcept:
     return NULL
 
 
-cdef Text _after_string(Text at, Text end) noexcept nogil:
+cdef Text _after_string(Text at, Text end, Text limit) noexcept nogil:
     cdef Text begin = at + 1
     if at == end or at[0] != c'"':
         return NULL
     at = begin
-    while at < end:
-        if _is_plain[at[0]]:
-            at += 1
-        elif at[0] < 0x80:
-            return at + 1 if at[0] == c'"' and at > begin else NULL
-        else:
-            at = _after_character(at, end)
-            if at == NULL:
-                return NULL
-    return NULL
+    while True:
+        at = _special_from(at, end, limit)
+        if at == end or at[0] < 0x80:
+            return at + 1 if at < end and at[0] == c'"' and at > begin else NULL
+        at = _after_character(at, end)
+        if at == NULL:
+            return NULL
+
+
+cdef inline Text _special_from(Text at, Text end, Text limit) noexcept nogil:
+    """Return the first byte that does not stand for itself in a string of ASCII, or the end."""
+    cdef uint64_t marks
+    while at < end and limit - at >= CHUNK:
+        marks = SPECIAL(at)
+        if marks:
+            # The bytes after the end belong to the next row.
+            return min(at + LOWEST_BIT(marks), end)
+        at += CHUNK
+    while at < end and 0x20 <= at[0] < 0x80 and at[0] != c'"' and at[0] != c"\\":
+        at += 1
+    return min(at, end)
 
 
 cdef Text _after_character(Text at, Text end) noexcept nogil:
@@ -134,13 +139,13 @@ cdef Text _after_character(Text at, Text end) noexcept nogil:
     return at + size
 
 
-cdef Text _after_strings(Text at, Text end) noexcept nogil:
+cdef Text _after_strings(Text at, Text end, Text limit) noexcept nogil:
     if end - at >= 2 and at[0] == c"[" and at[1] == c"]":
         return at + 2
     if at == end or at[0] != c"[":
         return NULL
     while True:
-        at = _after_string(at + 1, end)
+        at = _after_string(at + 1, end, limit)
         if at == NULL or at == end:
             return NULL
         if at[0] == c"]":
@@ -227,8 +232,12 @@ for _at in range(16):
     _whole_powers[_at] = 10**_at
 
 
-def _accepts(kinds, bytes row):
-    """Return whether the scan accepts a row of some kinds; tests compare it with ``dataset.rows``."""
+def _accepts(kinds, bytes row, bytes after):
+    """Return whether the scan accepts a row of some kinds that other bytes follow, as in a file.
+
+    Tests compare it with ``dataset.rows``.
+    """
+    cdef bytes data = row + after
     cdef Py_ssize_t at, count = len(kinds)
     cdef Member* members = <Member*>calloc(max(count, 1), sizeof(Member))
     if members == NULL:
@@ -236,6 +245,6 @@ def _accepts(kinds, bytes row):
     try:
         for at in range(count):
             members[at] = _member_of(kinds[at])
-        return _is_right(members, count, <Text>row, <Text>row + len(row))
+        return _is_right(members, count, <Text>data, <Text>data + len(row), <Text>data + len(data))
     finally:
         free(members)

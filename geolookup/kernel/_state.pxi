@@ -94,27 +94,34 @@ cdef class _Texts:
             PREFETCH(&self.checked[row])
 
     cdef Text row(self, Py_ssize_t row, Py_ssize_t* size) except NULL:
+        """Return the text of a row, checked."""
+        cdef Text text = self.unchecked(row, size)
+        if not self.checked[row]:
+            self.check(row, text, size[0])
+        return text
+
+    cdef inline Text unchecked(self, Py_ssize_t row, Py_ssize_t* size) except NULL:
+        """Return the text of a row, and where it lies only: ``check`` must follow."""
         cdef const uint32_t* offsets = <const uint32_t*>self.offsets.data
-        cdef Text text
         if row >= self.count:
             raise DatasetError(self.source.path, f"row {row} does not exist", REBUILD)
         if offsets[row + 1] < offsets[row] or <Py_ssize_t>offsets[row + 1] > self.data.count:
             raise DatasetError(self.source.path, f"row {row} lies outside the file", REBUILD)
-        text = <Text>self.data.data + offsets[row]
         size[0] = offsets[row + 1] - offsets[row]
-        if not self.checked[row]:
-            self.check(row, text, size[0])
-        return text
+        return <Text>self.data.data + offsets[row]
 
     cdef int check(self, Py_ssize_t row, Text text, Py_ssize_t size) except -1:
         """Raise DatasetError for a row that was changed, or that is not of this table."""
         cdef const uint32_t* checksums = <const uint32_t*>self.checksums.data
         if _crc32c(text, size) != checksums[row] or not _is_right(
-            self.members, self.member_count, text, text + size
+            self.members, self.member_count, text, text + size, <Text>self.data.data + self.data.count
         ):
             self.source.check(row, text[:size])
         self.checked[row] = WITHOUT_FIRST if size and text[0] == c"\n" else COMPLETE
         return 0
+
+    cdef inline void prefetch_checksum(self, Py_ssize_t row) noexcept nogil:
+        PREFETCH(&(<const uint32_t*>self.checksums.data)[row])
 
 
 cdef class _OwnTable
@@ -144,7 +151,7 @@ cdef class State:
     cdef int jump_shift
     cdef Py_ssize_t ipv4_count, ipv6_count, sparse_count, location_count
     cdef _Texts locations, networks, country_texts
-    cdef list zones, countries, countries_json, periods, moments, location_cache, network_cache
+    cdef list zones, countries, countries_json, periods, moments, moments_json, location_cache, network_cache
     cdef list values_by_row  # by path: the values that ``_values`` keeps
     cdef uint32_t* location_misses  # by slot: the row of the last miss
     cdef uint32_t* network_misses
@@ -212,7 +219,7 @@ cdef class State:
         self.networks = _Texts(dataset.networks)
         self.country_texts = _Texts(dataset.countries)
         self.zones = dataset.zones()
-        self.periods, self.moments = [None] * len(self.zones), [None] * len(self.zones)
+        self.periods, self.moments, self.moments_json = [[None] * len(self.zones) for _ in range(3)]
         self.countries = [None] * self.country_texts.count
         self.countries_json = [None] * self.country_texts.count
         self.location_cache, self.network_cache = [None] * CACHE_SIZE, [None] * CACHE_SIZE

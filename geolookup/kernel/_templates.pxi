@@ -9,9 +9,8 @@ cdef class _CountryJson:
 
     cdef bytes head, currency
 
-    def __cinit__(self, list texts):
-        self.head = envelope.country_json(texts)
-        self.currency = envelope.currency_json(texts) + b'"network":{'
+    def __cinit__(self, bytes head, bytes currency):
+        self.head, self.currency = head, currency
 
 
 @cython.final
@@ -22,23 +21,11 @@ cdef class _Country:
     cdef list list_names, lists  # the known lists: each answer copies them
     cdef Py_ssize_t list_count
 
-    def __cinit__(self, list texts):
-        cdef Py_ssize_t count = len(fields.COUNTRY_MEMBERS)
-        self.location = _named(fields.COUNTRY_MEMBERS, texts[:count])
-        self.location.update(dict.fromkeys(fields.PLACE_MEMBERS))
-        self.currency = _named(fields.CURRENCY_MEMBERS, texts[count:])
-        self.list_names = [name for name in _COUNTRY_LISTS if self.location[name] is not None]
-        self.lists = [self.location[name] for name in self.list_names]
+    def __cinit__(self, dict location, dict currency):
+        self.location, self.currency = location, currency
+        self.list_names = [name for name in _COUNTRY_LISTS if location[name] is not None]
+        self.lists = [location[name] for name in self.list_names]
         self.list_count = len(self.lists)
-
-
-cdef dict _named(tuple names, list texts):
-    """Name the values of JSON texts."""
-    cdef dict named = {}
-    cdef bytes text
-    for name, text in zip(names, texts, strict=True):
-        named[name] = _value(<Text>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
-    return named
 
 
 @cython.final
@@ -52,14 +39,12 @@ cdef class _Cached:
         self.row, self.template = row, template
 
 
-# The time member: before the local time, between it and the timestamp, and after that.
-cdef list _TIME = (
-    (b'},"time":' + envelope.to_json(dict.fromkeys(fields.TIME_MEMBERS, "%b")))
-    .replace(b'"current_time":"%b"', b'"current_time":\n')
-    .replace(b'"current_timestamp":"%b"', b'"current_timestamp":\n')
-    .replace(b'"%b"', b"%b")
-    .split(b"\n")
-)
+# The time member: up to the local time, then the timestamp, then the last.
+cdef _Names _TIME_HEAD = _Names(fields.TIME_MEMBERS[:5], b'},"time":{')
+cdef bytes _TIMESTAMP = b',"%b":' % fields.TIME_MEMBERS[5].encode()
+cdef bytes _TIME_TAIL = b',"%b":%%b}' % fields.TIME_MEMBERS[6].encode()
+cdef bytes _IN_DAYLIGHT = _TIME_TAIL % b"true", _IN_STANDARD = _TIME_TAIL % b"false"
+cdef bytes _WITHOUT_ZONE = _TIME_TAIL % b"null"
 
 
 @cython.final
@@ -75,31 +60,36 @@ cdef class _Period:
     def __cinit__(self, zone, period):
         self.known = period is not None
         self.start, self.end = -(1 << 62), 1 << 62
-        if period is not None:
+        # No value needs escapes: all are of ASCII letters, digits and the characters "+-_/:".
+        cdef str values = "null\nnull\nnull\nnull\nnull"
+        self.middle, self.tail = _TIMESTAMP, _WITHOUT_ZONE
+        if self.known:
             self.start, self.end, self.offset = period.start, period.end, period.offset
             self.zone, self.abbr = zone, period.abbr
             self.utc_offset, self.is_dst = period.utc_offset, period.is_dst
-        self._render()
-
-    cdef int _render(self) except -1:
-        # No value needs escapes: all are of ASCII letters, digits and the characters "+-_/:".
-        cdef str values = "null\nnull\nnull\nnull\nnull"
-        if self.known:
-            values = f'"{self.zone}"\n"{self.abbr}"\n"{self.utc_offset}"\n{self.offset}\n' + (
-                "true" if self.is_dst else "false"
-            )
-        zone, abbr, utc_offset, seconds, is_dst = values.encode().split(b"\n")
-        self.head = _TIME[0] % (zone, abbr, utc_offset, seconds) + (b'"' if self.known else b"null")
-        self.middle = (utc_offset[1:] if self.known else b"") + _TIME[1]
-        self.tail = _TIME[2] % is_dst
-        return 0
+            values = f'"{zone}"\n"{self.abbr}"\n"{self.utc_offset}"\n{self.offset}\n"'
+            self.middle = f'{self.utc_offset}"'.encode() + _TIMESTAMP
+            self.tail = _IN_DAYLIGHT if self.is_dst else _IN_STANDARD
+        cdef bytes texts = values.encode()
+        self.head = _TIME_HEAD.json(<Text>PyBytes_AS_STRING(texts), PyBytes_GET_SIZE(texts))
 
     cdef bytes json(self, int64_t second):
-        cdef char written[32]
-        cdef char* end = written
+        cdef char clock[32]
+        cdef char timestamp[32]
+        cdef Py_ssize_t clock_size = 0, size = snprintf(timestamp, 32, "%lld", <long long>second)
+        cdef bytes result
+        cdef char* out
         if self.known:
-            end = _write_clock(written, second + self.offset)
-        return self.head + written[: end - written] + self.middle + b"%d" % second + self.tail
+            clock_size = _write_clock(clock, second + self.offset) - clock
+        result = PyBytes_FromStringAndSize(
+            NULL,
+            PyBytes_GET_SIZE(self.head) + clock_size + PyBytes_GET_SIZE(self.middle) + size
+            + PyBytes_GET_SIZE(self.tail),
+        )
+        out = _put_bytes(PyBytes_AS_STRING(result), self.head)
+        out = _put_bytes(_put(out, <Text>clock, clock_size), self.middle)
+        _put_bytes(_put(out, <Text>timestamp, size), self.tail)
+        return result
 
     cdef dict members(self, int64_t second):
         cdef char clock[32]
@@ -121,16 +111,25 @@ cdef class _Period:
 
 @cython.final
 cdef class _Moment:
-    """The time object of a zone at one second, as JSON with its name and as a template."""
+    """The time object of a zone at one second, as a template."""
 
     cdef int64_t second
-    cdef bytes json
     cdef dict template
     cdef list local  # of one item: the local time as a datetime, or None where none was asked for
 
     def __cinit__(self, int64_t second, _Period period):
-        self.second, self.json, self.template = second, period.json(second), period.members(second)
-        self.local = [None]
+        self.second, self.template, self.local = second, period.members(second), [None]
+
+
+@cython.final
+cdef class _MomentJson:
+    """The same as JSON, with the name of the member."""
+
+    cdef int64_t second
+    cdef bytes text
+
+    def __cinit__(self, int64_t second, _Period period):
+        self.second, self.text = second, period.json(second)
 
 
 cdef char* _write_two(char* out, uint32_t value) noexcept nogil:

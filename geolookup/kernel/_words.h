@@ -67,6 +67,23 @@ static inline uint64_t MARKS(const unsigned char* text, unsigned char wanted) {
 #endif
 }
 
+/* Bit i of the result is 1 if byte i of the 16 is a control, the quote, a backslash or not ASCII: the
+   bytes that do not stand for themselves in a JSON text of ASCII. */
+static inline uint64_t SPECIAL(const unsigned char* text) {
+#if defined(__SSE2__)
+    __m128i bytes = _mm_loadu_si128((const __m128i*)text);
+    __m128i marks = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20)); /* signed: 0x80 and above too */
+    marks = _mm_or_si128(marks, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')));
+    marks = _mm_or_si128(marks, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+    return (unsigned)_mm_movemask_epi8(marks);
+#else
+    uint64_t marks = 0;
+    for (int at = 15; at >= 0; at--)
+        marks = marks << 1 | (text[at] < 0x20 || text[at] > 0x7F || text[at] == '"' || text[at] == '\\');
+    return marks;
+#endif
+}
+
 /* The least octet of 0 to 3 digits: an octet below it has a leading zero. */
 static const uint64_t LEAST_OCTET[4] = {0, 0, 10, 100};
 

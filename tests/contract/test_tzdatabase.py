@@ -251,6 +251,15 @@ def test_workers_of_spark(dataset: Path, system: Path, version: str, newer: str)
     assert (answers["spark"]["abbr"] == "SYS") is (newer == "system")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Python has no search path there")
+def test_the_search_path_is_known_without_sysconfig() -> None:
+    code = (
+        "import sys; sys.modules['sysconfig'] = None; "
+        "from geolookup.contract.tzdatabase import search_path; assert search_path()"
+    )
+    python(code)
+
+
 def test_the_search_path_is_that_of_zoneinfo(tmp_path: Path, system: Path) -> None:
     code = (
         "from geolookup.contract.tzdatabase import database, rules, search_path, zone_names; "
