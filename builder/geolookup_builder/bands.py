@@ -1,7 +1,7 @@
 """Bands of the address space, small enough to work on one in memory after the other.
 
 Their bounds are quantiles of samples of what lies in them: the first addresses of rows, and the
-starts of a partition. A build that fits in memory has one band: the whole space.
+starts of a partition. A table of few rows has one band: the whole space.
 """
 
 from __future__ import annotations
@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from geolookup.dataset.intervals import Addresses, Bools, concat
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.layers import LayerPartition, map_numbers, underlay
-from geolookup_builder.spill import Spill
+from geolookup_builder.spill import ColumnFile, Spill
 
+#: Makes a column of a type, in a file or in memory.
+NewColumn = Callable[[DTypeLike], "ColumnFile | MemoryColumn"]
 #: At least every 512th address is in a sample: a page of a column has 512 or 1024.
 _STRIDE = 512
 _SAMPLES_PER_BAND = 64
@@ -114,19 +118,20 @@ def underlay_bands(
     of_family: Sequence[Band],
     below: Callable[[Band], LayerPartition],
     spill: Spill,
+    new_column: NewColumn,
 ) -> LayerPartition:
     """Fill the layers that are unknown in ``base`` from ``below``, band by band.
 
-    The result of several bands is in files; the files of ``base`` are removed.
+    The result of several bands is in new columns; the files of ``base`` are removed.
     """
     if len(of_family) == 1:
         return underlay(base, below(of_family[0]))
-    files = PartitionFiles(base.starts.family, base.numbers, spill)
+    joined = PartitionBands(base.starts.family, base.numbers, new_column)
     for band in of_family:
-        files.add(underlay(band.crop(base), below(band)))
+        joined.add(underlay(band.crop(base), below(band)))
         spill.release_pages()
     spill.remove(*base.columns())
-    return files.finish()
+    return joined.finish()
 
 
 def underlay_partition(base: LayerPartition, below: LayerPartition, spill: Spill) -> LayerPartition:
@@ -135,17 +140,17 @@ def underlay_partition(base: LayerPartition, below: LayerPartition, spill: Spill
     weight = work(family, layers)[1]
     weighted = [(base.starts, weight), (below.starts, weight)]
     of_family = bands(family, weighted, spill.budget.band)
-    return underlay_bands(base, of_family, lambda band: band.crop(below), spill)
+    return underlay_bands(base, of_family, lambda band: band.crop(below), spill, spill.column)
 
 
-class PartitionFiles:
-    """A partition that is written band by band, in ascending order."""
+class PartitionBands:
+    """A partition that is joined band by band, in ascending order."""
 
-    def __init__(self, family: int, layers: Iterable[str], spill: Spill) -> None:
-        self._family, self._spill = family, spill
+    def __init__(self, family: int, layers: Iterable[str], new_column: NewColumn) -> None:
+        self._family = family
         kind = np.uint32 if family == 4 else np.uint64
-        self._low, self._high = spill.column(kind), spill.column(kind)
-        self._numbers = {layer: spill.column(np.int32) for layer in layers}
+        self._low, self._high = new_column(kind), new_column(kind)
+        self._numbers = {layer: new_column(np.int32) for layer in layers}
         self._last: dict[str, int] | None = None  # the numbers of the last interval
 
     def add(self, part: LayerPartition) -> None:
@@ -161,12 +166,30 @@ class PartitionFiles:
         self._last = {layer: int(codes[-1]) for layer, codes in part.numbers.items()}
 
     def finish(self) -> LayerPartition:
-        """Return the partition, mapped; layers that are unknown everywhere share one array."""
+        """Return the partition; layers that are unknown everywhere share one array."""
         low = self._low.finish()
         high = self._high.finish() if self._family == 6 else None
         unknown = np.broadcast_to(np.int32(UNKNOWN), len(low))
         numbers = {
-            layer: column.finish() if column.has_file else unknown
+            layer: column.finish() if column.is_known else unknown
             for layer, column in self._numbers.items()
         }
         return LayerPartition(Addresses(low, high), numbers)
+
+
+class MemoryColumn:
+    """A column that is appended to, in memory; of zeros only, it takes none."""
+
+    def __init__(self, kind: DTypeLike) -> None:
+        self._parts = [np.empty(0, kind)]
+        self.is_known = False  # whether a value is not 0
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Append values of the column's type."""
+        self.is_known = self.is_known or bool(values.any())
+        self._parts.append(values)
+
+    def finish(self) -> NDArray[Any]:
+        """Return the values."""
+        parts, self._parts = self._parts, []
+        return np.concatenate(parts)

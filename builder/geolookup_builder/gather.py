@@ -28,7 +28,14 @@ from geolookup_builder.layers import LayerPartition
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import MOST_LISTED, NulledCells
-from geolookup_builder.row_runs import FamilyRows, GatheredRows, RowBands, ascend
+from geolookup_builder.row_runs import (
+    FamilyRows,
+    GatheredRows,
+    Positions,
+    Renumber,
+    RowBands,
+    ascend,
+)
 from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.spill import Spill
 from geolookup_builder.values import Reference, clean
@@ -36,6 +43,8 @@ from geolookup_builder.vocabulary import VOCABULARY
 
 #: Unknown words kept for each batch; limits memory if a column holds other data.
 _MAX_WORDS = 100
+#: The work on a band of rows in memory. Larger bands take more memory, and no less time.
+_BAND = 48 << 20
 _COUNTRY = "country_code"
 
 
@@ -133,8 +142,7 @@ class SourceRows:
         for family, rows in self._families.items():
             index, first, last = batch.families[family]
             family_numbers = {layer: codes[index] for layer, codes in numbers.items()}
-            # ``read`` is the number of rows of earlier batches.
-            of_family = GatheredRows(Ranges(first, last), family_numbers, index + self._report.read)
+            of_family = GatheredRows(Ranges(first, last), family_numbers, self._positions(index))
             rows.add(of_family)
             if family == 6:
                 self._fold(of_family)
@@ -149,6 +157,12 @@ class SourceRows:
         if self.nbytes + values > self._spill.budget.rows:
             self.write_runs()
 
+    def _positions(self, index: I64) -> Positions:
+        """Return the positions of rows in the table: after the rows of earlier batches."""
+        positions = index + self._report.read
+        is_narrow = not len(index) or positions[-1] < 1 << 32
+        return positions.astype(np.uint32) if is_narrow else positions
+
     def _fold(self, rows: GatheredRows) -> None:
         """Add the parts of IPv6 rows in IPv4-mapped space to the IPv4 rows."""
         wide = rows[into_mapped(rows.ranges)]
@@ -160,9 +174,7 @@ class SourceRows:
         if self.in_memory:
             raise self._spill.too_large(self._recipe, f"{self.in_memory} needs all rows in memory")
         self._spill.check_space(self.nbytes)
-        renumber = {
-            layer: values.merge_equal(self._marks[layer]) for layer, values in self._layers.items()
-        }
+        renumber = self._merge_equal()
         for rows in self._stores():
             rows.write_run(self._spill, renumber)
         values = sum(values.nbytes for values in self._layers.values())
@@ -170,6 +182,11 @@ class SourceRows:
         self._values = values
         self._spill.release_pages()
         release()
+
+    def _merge_equal(self) -> dict[str, Renumber]:
+        return {
+            layer: values.merge_equal(self._marks[layer]) for layer, values in self._layers.items()
+        }
 
     @property
     def nbytes(self) -> int:
@@ -191,8 +208,13 @@ class SourceRows:
         is_spilled = any(rows.runs for rows in self._stores())
         if is_spilled or any(of.work(bases.get(family)) > most for family, of in families.items()):
             self.write_runs()
-            for family, of_family in families.items():
-                of_family.divide(bases.get(family), most)
+        else:
+            most, renumber = min(most, _BAND), self._merge_equal()
+            for rows in self._stores():
+                rows.renumber(renumber)
+            release()
+        for family, of_family in families.items():
+            of_family.divide(bases.get(family), most)
         return families
 
     def remove_runs(self) -> None:

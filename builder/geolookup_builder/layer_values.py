@@ -20,6 +20,7 @@ from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Bools
 from geolookup.parallel import in_order, threads_for
 from geolookup_builder.factorize import Codes, factorize
+from geolookup_builder.memory import release
 from geolookup_builder.values import value_type
 
 #: The number of the tuple in which every field is unknown.
@@ -151,14 +152,20 @@ class LayerValues:
         """
         if self.size == mark.size:
             return lambda codes: codes
-        parts = {name: columns[mark.parts :] for name, columns in self.parts.items()}
-        if min(map(len, parts.values())) < 2:  # merged, or all of one batch: nothing is equal
+        parts = [columns[mark.parts :] for columns in self.parts.values()]
+        if min(map(len, parts)) < 2:  # merged, or all of one batch: nothing is equal
             return lambda codes: codes
-        tuples = Tuples({name: _join(columns) for name, columns in parts.items()})
+        before = sum(part.nbytes for of_field in parts for part in of_field)
+        del parts
+        for columns in self.parts.values():  # the parts of one field after the other are released
+            columns[mark.parts :] = [_join(columns[mark.parts :])]
+            release()
+        tuples = Tuples({name: columns[-1] for name, columns in self.parts.items()})
         same, first = factorize(tuples.codes())
-        for name, column in tuples.take(first).fields.items():
-            self.nbytes += column.nbytes - sum(part.nbytes for part in parts[name])
-            self.parts[name][mark.parts :] = [column]
+        tuples = tuples.take(first)
+        for name, column in tuples.fields.items():
+            self.parts[name][-1] = column
+        self.nbytes += sum(column.nbytes for column in tuples.fields.values()) - before
         self.size = mark.size + len(first)
         # Index 0 is UNKNOWN, index 1 the first number of the table.
         numbers = np.append(np.int32(UNKNOWN), same.astype(np.int32) + np.int32(mark.size))

@@ -3,7 +3,8 @@
 Of a row only its range, its position and one number for each layer are kept. Rows that do not fit
 in memory are sorted by their first address, a run at a time, and written column by column. Then
 they are read in bands of the address space: a band has the rows that begin in it, one slice of
-each run, and the rows before that reach into it.
+each run, and the rows before that reach into it. In memory, the batches of a sorted file are such
+runs: each is released after the last band that it has rows of.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from geolookup_builder.folding import mapped_keys
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.spill import Spill
 
+Positions = NDArray[np.integer[Any]]
 #: Returns the final number of each number of a layer.
 Renumber = Callable[[Codes], Codes]
 
@@ -34,7 +36,7 @@ class GatheredRows:
 
     ranges: Ranges
     numbers: dict[str, Codes]
-    position: I64
+    position: Positions
 
     def __len__(self) -> int:
         return len(self.position)
@@ -112,6 +114,25 @@ class FamilyRows:
         }
         self.runs.append(GatheredRows(ranges, numbers, write(b.position for b in batches)))
 
+    def renumber(self, renumber: Mapping[str, Renumber]) -> None:
+        """Replace the numbers of the rows in memory by final ones."""
+        for rows in self._batches:
+            for layer, codes in rows.numbers.items():
+                rows.numbers[layer] = renumber[layer](codes)
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether each batch in memory is sorted by first address, as in most files."""
+        return all(
+            not (first[1:] < first[:-1]).any()
+            for first in (batch.ranges.first for batch in self._batches)
+        )
+
+    def take_runs(self) -> list[GatheredRows]:
+        """Return all rows as sorted runs; those in memory are not kept here."""
+        batches, self._batches, self.nbytes = self._batches, [], 0
+        return [*self.runs, *batches]
+
     def join(self) -> GatheredRows:
         """Return the rows in memory, joined."""
         self._batches = [join(self.family, self._batches, self.layers)]
@@ -135,8 +156,7 @@ class RowBands:
         self.family, self._stores, self._keep = family, stores, keep
         self.layers = tuple(dict.fromkeys(chain.from_iterable(store.layers for store in stores)))
         self.bands = [Band(family)]
-        self._runs = list[GatheredRows]()
-        self._begins = list[int]()
+        self._runs: list[GatheredRows] = []  # without the rows of earlier bands
         self._reaching: list[GatheredRows] = []  # from earlier bands
 
     def work(self, base: Addresses | None) -> int:
@@ -147,9 +167,13 @@ class RowBands:
         )
 
     def divide(self, base: Addresses | None, most: int) -> None:
-        """Divide the rows, all in files, into bands whose work takes at most so many bytes."""
-        self._runs = [*chain.from_iterable(store.runs for store in self._stores)]
-        self._begins = [0] * len(self._runs)
+        """Divide the rows into bands whose work takes at most so many bytes.
+
+        There is one band if the rows in memory are not sorted, or are needed later.
+        """
+        if self._keep or not all(store.is_sorted for store in self._stores):
+            return
+        self._runs = [*chain.from_iterable(store.take_runs() for store in self._stores)]
         per_row, per_interval = work(self.family, len(self.layers))
         weighted = [(run.ranges.first, per_row) for run in self._runs]
         weighted += [] if base is None else [(base, per_interval)]
@@ -160,10 +184,13 @@ class RowBands:
         parts = [*self._reaching, *(store.join() for store in self._stores)]
         for store in () if self._keep else self._stores:
             store.release()
-        for at, run in enumerate(self._runs):
-            begin, end = self._begins[at], band.stop(run.ranges.first)
-            parts.append(run[begin:end])
-            self._begins[at] = end
+        runs, self._runs = self._runs, []
+        for run in runs:
+            end = band.stop(run.ranges.first)
+            parts.append(run[:end])
+            if end < len(run):
+                self._runs.append(run[end:])
+        del runs
         rows = join(self.family, parts, self.layers)
         self._reaching = [] if band.end is None else [_reaching(rows, band)]
         return rows
@@ -189,7 +216,7 @@ def join(family: int, parts: Sequence[GatheredRows], layers: Iterable[str]) -> G
     return rows if ascend(position) else rows[np.argsort(position)]
 
 
-def ascend(positions: I64) -> bool:
+def ascend(positions: Positions) -> bool:
     """Return whether positions ascend, as in most files."""
     return bool(np.all(positions[:-1] < positions[1:]))
 

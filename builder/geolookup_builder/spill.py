@@ -151,7 +151,7 @@ class ColumnFile:
         self._zeros = 0
 
     @property
-    def has_file(self) -> bool:
+    def is_known(self) -> bool:
         """Whether a value is not 0."""
         return self._file is not None
 

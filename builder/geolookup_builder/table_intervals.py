@@ -23,7 +23,7 @@ from geolookup_builder.flatten import Intervals, Ranges, flatten
 from geolookup_builder.folding import EXCLUDED, count_duplicates
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.layers import LayerPartition, cut, hide, of_source
-from geolookup_builder.row_runs import GatheredRows
+from geolookup_builder.row_runs import GatheredRows, Positions
 
 #: Marks of a row, a bit each: it owns an interval, hidden space included; it owns one
 #: that lookups search; it has an address in special-purpose space; it has a value.
@@ -46,7 +46,7 @@ class TableCounts:
         """Return the counts of a table of ``size`` rows, all 0."""
         return cls(np.zeros(size, np.uint8))
 
-    def mark(self, rows: I64, mark: np.uint8) -> None:
+    def mark(self, rows: Positions, mark: np.uint8) -> None:
         """Mark the rows at these positions; they may repeat."""
         self.marks[rows] |= mark
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-from geolookup.parallel import alongside, in_order
+from geolookup.parallel import alongside, cores, in_order
 from geolookup.progress import Progress
-from geolookup_builder.bands import Band, underlay_bands
+from geolookup_builder.bands import Band, MemoryColumn, underlay_bands
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
@@ -35,7 +35,9 @@ def read_table(
     reading = TableReading()
     with (
         progress.stage(f"reading {table.name}"),
-        in_order(lambda batch: (batch, rows.clean_batch(batch)), table.batches) as batches,
+        in_order(
+            lambda batch: (batch, rows.clean_batch(batch)), table.batches, _cleaning_threads()
+        ) as batches,
     ):
         for batch, clean_batch in batches:
             rows.add(clean_batch)
@@ -49,6 +51,11 @@ def read_table(
     report.nulled = +report.nulled
     report.read += reading.rejects.skip_count()
     return reading
+
+
+def _cleaning_threads() -> int:
+    """Return half as many threads as cores: others parse files, and each holds a batch."""
+    return max(1, cores() // 2)
 
 
 def flatten_table(
@@ -76,8 +83,9 @@ def flatten_table(
             return of_band.layers
 
         if family in partitions:
+            new_column = spill.column if spill.is_used else MemoryColumn
             partitions[family] = underlay_bands(
-                partitions[family], of_family.bands, layers_of, spill
+                partitions[family], of_family.bands, layers_of, spill, new_column
             )
         else:
             for band in of_family.bands:

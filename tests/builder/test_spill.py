@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder import memory
-from geolookup_builder.bands import PartitionFiles
+from geolookup_builder.bands import PartitionBands
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
 from geolookup_builder.memory import MemoryBudget
@@ -32,7 +32,7 @@ def test_an_error_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def fail(*_: object) -> None:
         raise BuildError("a.csv", "a problem")
 
-    monkeypatch.setattr(PartitionFiles, "finish", fail)
+    monkeypatch.setattr(PartitionBands, "finish", fail)
     with tiny_memory():
         fails(tmp_path, FILES)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "recipe.toml"]
@@ -43,11 +43,11 @@ def test_a_killed_build_is_swept_by_the_next(tmp_path: Path) -> None:
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from geolookup_builder.bands import PartitionFiles\n"
+        "from geolookup_builder.bands import PartitionBands\n"
         "from tests.builder.test_spill import FILES\n"
         "from tests.conftest import build_at\n"
         "from tests.property.test_spilled import tiny_memory\n"
-        "PartitionFiles.finish = lambda self: os.kill(os.getpid(), 9)\n"
+        "PartitionBands.finish = lambda self: os.kill(os.getpid(), 9)\n"
         "with tiny_memory():\n"
         "    build_at(Path(sys.argv[1]), FILES)\n"
     )
