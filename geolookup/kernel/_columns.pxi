@@ -3,10 +3,10 @@
 Strategy: a single search waits for memory at each step. Here a step prefetches the memory of the
 next step, and steps of other addresses run until it has arrived.
 
-- IPv4 addresses are in a queue. With each address that enters it, one that entered AHEAD addresses
-  before does the second step of its search, and one 2 * AHEAD before does the third. So parsing
-  and searching overlap, and the requests to memory are spread evenly: a burst of them stops the
-  processor, because it has about twenty in progress at most.
+- IPv4 addresses are in a queue. After AHEAD more of them, the AHEAD before these do the second step
+  of their search, and the AHEAD before those the third. So parsing and searching overlap, and the
+  requests to memory are spread: the processor has about twenty in progress at most. The last step
+  compares a window of WINDOW intervals, enough for nearly all buckets of the jump table.
 - IPv6 addresses are searched in blocks, each step for all of a block before the next step.
 
 The rows of the intervals are a second pass over a chunk. One pass with the search took longer when
@@ -18,6 +18,17 @@ Improving Hash Join Performance through Prefetching, 2007, with both forms ("gro
 "software-pipelined prefetching"); and branch-free bisection in Khuong and Morin, Array Layouts for
 Comparison-Based Searching, 2017.
 """
+
+cdef extern from "_windows.h":
+    enum:
+        WINDOW
+    ctypedef void (*WindowSearch)(
+        const uint32_t* table, uint32_t size, const uint32_t* values, int count, uint32_t* lows
+    ) noexcept nogil
+    WindowSearch choose_window_search() noexcept
+
+cdef WindowSearch _search_windows = choose_window_search()
+
 
 cdef struct Block:
     # The addresses to search for, by family, and their positions in the block.
@@ -37,7 +48,6 @@ cdef struct Queue:
     uint32_t private  # the bits of a private address's id that are of PRIVATE_ID: all or none
     uint32_t values[DEPTH]
     uint32_t lows[DEPTH]
-    uint32_t sizes[DEPTH]
     int32_t* ids[DEPTH]  # where the interval id goes
 
 
@@ -61,17 +71,21 @@ cdef int _locate_texts(
     """Locate texts; 0 or DAMAGED."""
     cdef Column column
     cdef Address address
-    cdef Py_ssize_t at
-    cdef int64_t begin, end
+    cdef ParsedBatch batch
+    cdef Py_ssize_t first = 0
+    cdef int at, size_of_batch
     _begin(&column, with_private)
-    for at in range(count):
-        begin, end = offsets[at], offsets[at + 1]
-        if 0 <= begin <= end <= size:
-            families[at] = _parse_quickly(data + begin, end - begin, size - begin, &address)
-        else:
-            families[at] = 0
-        address.family = families[at]
-        _add(state, &column, &address, &ids[at])
+    while first < count:
+        size_of_batch = <int>min(<Py_ssize_t>BATCH, count - first)
+        _parse_batch(
+            _vector_parser, data, size, offsets + first, offsets + first + 1, size_of_batch, &batch
+        )
+        memcpy(families + first, batch.families, size_of_batch)
+        for at in range(size_of_batch):
+            address.family = batch.families[at]
+            address.high, address.low = batch.highs[at], batch.lows[at]
+            _add(state, &column, &address, &ids[first + at])
+        first += BATCH
     return _finish(state, &column)
 
 
@@ -128,46 +142,65 @@ cdef inline void _add_ipv4(State state, Queue* queue, uint32_t value, int32_t* i
     queue.values[at], queue.ids[at] = value, id
     PREFETCH(&state.jump[value >> state.jump_shift])
     queue.count += 1
-    _advance_ipv4(state, queue, queue.count - 1)
+    if queue.count % AHEAD == 0:
+        _advance_ipv4(state, queue, queue.count)
 
 
-cdef inline void _advance_ipv4(State state, Queue* queue, Py_ssize_t newest) noexcept nogil:
-    """Do a step for two addresses, whose memory was prefetched AHEAD addresses ago."""
-    cdef Py_ssize_t at = newest - AHEAD
-    if 0 <= at < queue.count:
-        _bucket_ipv4(state, queue, at & (DEPTH - 1))
-    at -= AHEAD
-    if 0 <= at < queue.count:
-        _bisect_ipv4(state, queue, at & (DEPTH - 1))
+cdef void _advance_ipv4(State state, Queue* queue, Py_ssize_t end) noexcept nogil:
+    """Do a step for the AHEAD addresses that end there less AHEAD, and for those before them."""
+    cdef Py_ssize_t begin = end - 2 * AHEAD
+    if 0 <= begin < queue.count:
+        _find_windows(state, queue, begin & (DEPTH - 1), <int>min(<Py_ssize_t>AHEAD, queue.count - begin))
+    begin -= AHEAD
+    if 0 <= begin < queue.count:
+        _search_ipv4(state, queue, begin & (DEPTH - 1), <int>min(<Py_ssize_t>AHEAD, queue.count - begin))
 
 
-cdef inline void _bucket_ipv4(State state, Queue* queue, Py_ssize_t at) noexcept nogil:
-    """Read the bucket of an address from the jump table; one interval stands for a damaged one."""
-    cdef uint32_t bucket = queue.values[at] >> state.jump_shift
-    cdef Py_ssize_t start = state.jump[bucket], end = <Py_ssize_t>state.jump[bucket + 1] + 1
-    if start >= end or end > state.ipv4_count:
-        queue.damaged, start, end = True, 0, 1
-    queue.lows[at], queue.sizes[at] = <uint32_t>start, <uint32_t>(end - start)
-    # Half of the buckets span two or three cache lines: prefetch the ends and the middle.
-    PREFETCH(&state.ipv4_starts[start])
-    PREFETCH(&state.ipv4_starts[start + ((end - start) >> 1)])
-    PREFETCH(&state.ipv4_starts[end - 1])
+cdef void _find_windows(State state, Queue* queue, Py_ssize_t begin, int count) noexcept nogil:
+    """Read the buckets of addresses from the jump table; prefetch a window of intervals for each."""
+    cdef Py_ssize_t window = min(<Py_ssize_t>WINDOW, state.ipv4_count), at, start, end
+    cdef uint32_t bucket
+    for at in range(begin, begin + count):
+        bucket = queue.values[at] >> state.jump_shift
+        start, end = state.jump[bucket], <Py_ssize_t>state.jump[bucket + 1] + 1
+        if start >= end or end > state.ipv4_count:
+            queue.damaged, start, end = True, 0, 0
+        if end - start > window:
+            start = _bisect_ipv4(state, queue.values[at], start, end, window)
+        # A window can begin before its bucket: of 40 intervals the last begins at 8.
+        start = min(start, state.ipv4_count - window)
+        queue.lows[at] = <uint32_t>start
+        # It spans two or three cache lines.
+        PREFETCH(&state.ipv4_starts[start])
+        PREFETCH(&state.ipv4_starts[start + (window >> 1)])
+        PREFETCH(&state.ipv4_starts[start + window - 1])
 
 
-cdef inline void _bisect_ipv4(State state, Queue* queue, Py_ssize_t at) noexcept nogil:
-    """Bisect the bucket of an address; a mask selects the half, and no branch depends on it.
+cdef Py_ssize_t _bisect_ipv4(
+    State state, uint32_t value, Py_ssize_t start, Py_ssize_t end, Py_ssize_t window
+) noexcept nogil:
+    """Return where a window of a bucket begins that holds the interval of an address."""
+    cdef Py_ssize_t half
+    while end - start > window:
+        half = (start + end) >> 1
+        if state.ipv4_starts[half] <= value:
+            start = half
+        else:
+            end = half
+    return start
 
-    0 less a comparison is all ones if it is true, else 0. With five starts 10 20 30 40 50 and 35:
-    size 5, half 2: 30 <= 35, so low 2, size 3; half 1: 40 > 35, size 2; half 1: 40 > 35, size 1.
+
+cdef void _search_ipv4(State state, Queue* queue, Py_ssize_t begin, int count) noexcept nogil:
+    """Search the windows of addresses; a mask selects the id, and no branch depends on it.
+
+    0 less a comparison is all ones if it is true, else 0.
     """
-    cdef uint32_t low = queue.lows[at], size = queue.sizes[at], value = queue.values[at], half
-    cdef uint32_t private
-    while size > 1:
-        half = size >> 1
-        low += half & (0 - <uint32_t>(state.ipv4_starts[low + half] <= value))
-        size -= half
-    private = (0 - <uint32_t>_private_ipv4(value)) & queue.private  # all ones if it is private
-    queue.ids[at][0] = <int32_t>(private & <uint32_t>PRIVATE_ID | low & ~private)
+    cdef uint32_t window = <uint32_t>min(<Py_ssize_t>WINDOW, state.ipv4_count), private
+    cdef Py_ssize_t at
+    _search_windows(state.ipv4_starts, window, &queue.values[begin], count, &queue.lows[begin])
+    for at in range(begin, begin + count):
+        private = (0 - <uint32_t>_private_ipv4(queue.values[at])) & queue.private
+        queue.ids[at][0] = <int32_t>(private & <uint32_t>PRIVATE_ID | queue.lows[at] & ~private)
 
 
 cdef inline void _add_ipv6(
@@ -195,9 +228,11 @@ cdef void _search_ipv6(State state, Column* column) noexcept nogil:
 
 cdef void _finish_ipv4(State state, Queue* queue) noexcept nogil:
     """Do the remaining steps."""
-    cdef Py_ssize_t newest
-    for newest in range(queue.count, queue.count + 2 * AHEAD):
-        _advance_ipv4(state, queue, newest)
+    cdef Py_ssize_t end = (queue.count + AHEAD - 1) // AHEAD * AHEAD
+    if end != queue.count:
+        _advance_ipv4(state, queue, end)
+    _advance_ipv4(state, queue, end + AHEAD)
+    _advance_ipv4(state, queue, end + 2 * AHEAD)
 
 
 cdef int _finish(State state, Column* column) noexcept nogil:
@@ -325,39 +360,3 @@ cdef Py_ssize_t _take_rows(
         else:
             return at
     return -1
-
-
-cdef inline void _parse_number(
-    Text data,
-    Py_ssize_t size,
-    int64_t start,
-    int64_t length,
-    uint8_t* family,
-    uint64_t* high,
-    uint64_t* low,
-) noexcept nogil:
-    """Parse the text that begins at ``start``; family and halves are 0 if it is malformed."""
-    cdef Address address
-    family[0], high[0], low[0] = 0, 0, 0
-    if not (0 <= start <= size and 0 <= length <= size - start):
-        return
-    if _parse_quickly(data + start, length, size - start, &address):
-        family[0], low[0] = <uint8_t>address.family, address.low
-        if address.family == 6:
-            high[0] = address.high
-
-
-def parse_texts(data, starts, lengths, families, highs, lows):
-    """See ``protocol.Implementation``."""
-    cdef _Column texts = _array(data, c"B"), first = _array(starts, c"q"), size = _array(lengths, c"q")
-    cdef _Column family = _output(families, c"B"), high = _output(highs, c"Q"), low = _output(lows, c"Q")
-    cdef Py_ssize_t at
-    if not size.count == family.count == high.count == low.count == first.count:
-        raise ValueError("the columns differ in length")
-    with nogil:
-        for at in range(first.count):
-            _parse_number(
-                <Text>texts.data, texts.count,
-                (<const int64_t*>first.data)[at], (<const int64_t*>size.data)[at],
-                &(<uint8_t*>family.data)[at], &(<uint64_t*>high.data)[at], &(<uint64_t*>low.data)[at],
-            )

@@ -12,7 +12,7 @@ items are replaced as a whole: no lookup needs a lock.
 The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
 order of the includes: arrays of numbers (``_column``), the check of rows (``_rowcheck``), an open
 dataset (``_state``), the parts of answers (``_json``, ``_templates``), private space and the search
-for one address (``_search``) and for a column (``_columns``), answers (``_envelope``), own columns
+for one address (``_search``), the parser (``_parsing``) and the search (``_columns``) for a column, answers (``_envelope``), own columns
 (``_own``), the public class (``_kernel``), answers as objects (``_answer``), many answers at once
 (``_many``), and values of fields (``_values``).
 
@@ -92,8 +92,8 @@ cdef enum:
     PRIVATE = 10002
     DAMAGED = -1
     BLOCK = 64  # addresses of a column that are searched together
-    AHEAD = 16  # IPv4 addresses between two steps of the search of one of them
-    DEPTH = 64  # of the queue of these; a power of two, more than 2 * AHEAD
+    AHEAD = 16  # IPv4 addresses that do a step of their search together
+    DEPTH = 64  # of the queue of these; a power of two, 3 * AHEAD or more
     INVALID_ID = -1  # interval ids; see ``protocol``
     PRIVATE_ID = -2
 
@@ -110,6 +110,7 @@ include "_state.pxi"
 include "_json.pxi"
 include "_templates.pxi"
 include "_search.pxi"
+include "_parsing.pxi"
 include "_columns.pxi"
 include "_envelope.pxi"
 include "_own.pxi"
