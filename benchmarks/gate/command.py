@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -38,6 +38,12 @@ FAST_TOGETHER = f"{FAST}, {TOGETHER} requests of a key together"
 SLOW = "plan up to 100/s"
 SLOW_TOGETHER = f"{SLOW}, requests of {TOGETHER} keys together"
 REFUSED = "refused"
+
+
+class KeyOnly(NamedTuple):
+    """A request with nothing but its key."""
+
+    api_key: str
 
 
 @dataclass(slots=True)
@@ -64,13 +70,16 @@ def admit(accounts: Accounts, keys: Sequence[str], times: int) -> int:
 
 
 def admit_together(accounts: Accounts, keys: Sequence[str], times: int) -> int:
-    """Admit as ``admit`` does, ``TOGETHER`` requests in one iteration of a loop."""
+    """Admit as ``admit`` does, ``TOGETHER`` requests at once."""
 
     async def run() -> None:
-        gate = GroupCommit(accounts)
+        gate = GroupCommit[KeyOnly](accounts)
         for _ in range(times):
             for begin in range(0, len(keys), TOGETHER):
-                await asyncio.gather(*map(gate.admit, keys[begin : begin + TOGETHER]))
+                decided = asyncio.Event()
+                requests = [KeyOnly(key) for key in keys[begin : begin + TOGETHER]]
+                gate.admit(requests, lambda _, __, decided=decided: decided.set())  # type: ignore[misc]
+                await decided.wait()
 
     asyncio.run(run())
     return times * len(keys)

@@ -1,7 +1,7 @@
 """The servers that ``benchmarks http`` measures; each runs as a process of its own.
 
-Strategy: all are ASGI applications on Granian with the settings of ``geolookup serve``: they differ
-only in the compared part.
+Strategy: all run on Granian with uvloop and the settings of ``geolookup serve``. The constant and
+the peer are RSGI applications as Granian's manual has them, and know nothing of geolookup.
 """
 
 from __future__ import annotations
@@ -9,69 +9,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from geolookup.contract.proxies import TrustedProxies
+from granian import Granian
+from granian.constants import Interfaces
+
 from geolookup.http import Settings, serve
-from geolookup.http.answers import Answers
-from geolookup.http.application import Application, Backend, ip_parameter
-from geolookup.http.metrics import Counters
-from geolookup.http.server import granian_for
+from geolookup.http.application import ip_parameter
+from geolookup.http.server import granian_options
 
-_GENERATION = "00" * 32
-_JSON = [(b"Content-Type", b"application/json")]
+_JSON = [("Content-Type", "application/json")]
 
 
-class _Constant:
-    """An engine and a gate that do nothing: only the application itself remains."""
-
-    generation = _GENERATION
-    stale = False
-
-    def __init__(self, dataset: str) -> None:
-        import geolookup
-
-        with geolookup.open(dataset) as engine:
-            self._answer = engine.lookup_json("8.8.8.8")
-
-    def lookup_json(self, _ip: object) -> bytes:
-        return self._answer
-
-    async def admit(self, _api_key: str | None) -> None:
-        return None
-
-
-def constant(settings: Settings) -> Application:
-    """Return our application without a lookup and without a key check."""
-    stub = _Constant(str(settings.dataset))
-    with TemporaryDirectory() as folder:
-        counters = Counters(Path(folder))  # the mapped file outlives its name
-    counters.serve(_GENERATION, 0)
-    backend = Backend(stub, stub, Answers(_GENERATION))
-    return Application(backend, TrustedProxies(()), counters)
-
-
-def bare(settings: Settings) -> Callable[..., Any]:
+def constant(settings: Settings) -> Callable[..., Any]:
     """Return the least application there is, with an answer of the same length."""
-    answer = _Constant(str(settings.dataset)).lookup_json(None)
+    import geolookup
 
-    return _application(lambda _query: answer)
+    with geolookup.open(str(settings.dataset)) as engine:
+        body = engine.lookup_json("8.8.8.8")
 
-
-def _application(answer: Callable[[bytes], bytes]) -> Callable[..., Any]:
-    """Return an application of one function, from a query to a body."""
-
-    async def application(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            for event in ("startup", "shutdown"):
-                await receive()
-                await send({"type": f"lifespan.{event}.complete"})
-            return
-        body = answer(scope["query_string"])
-        await send({"type": "http.response.start", "status": 200, "headers": _JSON})
-        await send({"type": "http.response.body", "body": body})
+    async def application(_scope: Any, protocol: Any) -> None:
+        protocol.response_bytes(200, _JSON, body)
 
     return application
 
@@ -83,13 +41,17 @@ def peer(settings: Settings) -> Callable[..., Any]:
 
     get = maxminddb.open_database(str(settings.dataset), maxminddb.MODE_MMAP_EXT).get
 
-    return _application(lambda query: dumps(get(ip_parameter(query.decode()) or "")))
+    async def application(scope: Any, protocol: Any) -> None:
+        address = ip_parameter(scope.query_string) or ""
+        protocol.response_bytes(200, _JSON, dumps(get(address)))
+
+    return application
 
 
-_LOADERS: dict[str, Callable[[Settings], Any]] = {"constant": constant, "bare": bare, "peer": peer}
+_LOADERS: dict[str, Callable[[Settings], Any]] = {"constant": constant, "peer": peer}
 
 
-def _load(name: str, settings: Settings, _worker: int) -> Any:
+def _load(name: str, settings: Settings) -> Any:
     return _LOADERS[name](settings)
 
 
@@ -106,7 +68,8 @@ def run(name: str, data: str, port: int, workers: int, accounts: str, plans: str
     if name == "geolookup":
         serve(settings)
     else:
-        granian_for(settings).run(partial(_load, name, settings))
+        server = Granian(name, interface=Interfaces.RSGI, **granian_options(settings))
+        server.serve(target_loader=partial(_load, name, settings), wrap_loader=False)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Group commit for an event loop: the requests of one iteration share one transaction.
+"""Group commit: requests that come together share one transaction.
 
-Strategy: a transaction or a round trip costs several times as much as a decision. The
-requests of one iteration of the loop are decided together in the next one, by the first of them
-that continues. Under light load an iteration is short, so the wait is too.
+Strategy: a transaction or a round trip costs several times as much as a decision. An event loop
+gives all requests that wait for it at once, and the store decides them together.
 
 A remote store may be silent, so one thread asks it, and the loop goes on. Requests that come
 meanwhile are decided together when the thread is free. Cached keys and refusals need no thread.
@@ -10,122 +9,113 @@ meanwhile are decided together when the thread is free. Cached keys and refusals
 
 from __future__ import annotations
 
-from asyncio import Future, Task, get_running_loop
+from asyncio import Task, get_running_loop
 from collections import Counter
-from collections.abc import Awaitable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import chain, repeat
-from types import coroutine
+from itertools import chain, islice, repeat
+from typing import Generic, Protocol, TypeVar
 
 from geolookup.errors import AccountsError, ContractError
 from geolookup.gate.account_store import ADMITTED, Admission, Decision, Requests
 from geolookup.gate.accounts import Accounts
 
-#: A request that the store must decide: the admission, or the key if the store must find it too.
-_Asked = Admission | object
+
+class Asking(Protocol):
+    """A request that asks for admission."""
+
+    @property
+    def api_key(self) -> object:
+        """The text of its key; None if it has none."""
 
 
-class GroupCommit:
-    """Admissions for the coroutines of one event loop."""
+_Request = TypeVar("_Request", bound=Asking)
+#: Called with requests, and the exception of each that is refused, None of each that is admitted.
+Decided = Callable[[Sequence[_Request], Sequence[Exception | None]], None]
+
+
+class GroupCommit(Generic[_Request]):
+    """Admissions for the requests of one event loop."""
 
     def __init__(self, accounts: Accounts) -> None:
-        self._accounts, self._now = accounts, accounts.clock
-        self._group = _Group()
-        self._thread = _StoreThread(accounts) if accounts.remote else None
+        self._accounts = accounts
+        self._thread = _StoreThread[_Request](accounts) if accounts.remote else None
 
-    def admit(self, api_key: object) -> Awaitable[None]:
-        """Return an awaitable that admits one request and counts it; await it at once.
+    def admit(self, requests: Sequence[_Request], decided: Decided[_Request]) -> None:
+        """Decide and count requests that came together; call ``decided`` with each once.
 
-        Never waits for another machine. The call or the awaitable raises the errors of
-        ``Accounts.admit``.
+        The outcomes are the errors of ``Accounts.admit``. Never waits for another machine:
+        ``decided`` may be called later, on the running loop.
         """
-        now = self._now()
-        admission = self._accounts.cached_admission(api_key, now)
-        if admission is not None:
-            admission.check(now)
-        if self._thread is not None:
-            return self._thread.ask(admission or api_key)
-        return self._together(admission or api_key)
+        if self._thread is None:
+            keys = [request.api_key for request in requests]
+            decided(requests, _decide_all(self._accounts, keys))
+            return
+        refusals = _cached_refusals(self._accounts, {request.api_key for request in requests})
+        refused = [request for request in requests if request.api_key in refusals]
+        if refused:
+            decided(refused, [refusals[request.api_key] for request in refused])
+        if len(refused) < len(requests):
+            waiting = [request for request in requests if request.api_key not in refusals]
+            self._thread.ask(waiting, decided)
 
-    @coroutine
-    def _together(self, request: _Asked) -> Generator[None, None, None]:
-        """Wait for the next iteration of the loop, then for the decision of all."""
-        # The group before was decided in this or an earlier iteration: a new one begins.
-        if self._group.outcomes is not None:
-            self._group = _Group()
-        group = self._group
-        position = len(group.requests)
-        group.requests.append(request)
+
+def _cached_refusals(accounts: Accounts, keys: Iterable[object]) -> dict[object, Exception]:
+    """Return the refusal of each key that is refused without the store."""
+    now = accounts.clock()
+    refusals: dict[object, Exception] = {}
+    for key in keys:
         try:
-            yield  # to the loop: cheaper than the callbacks of a future
-        finally:  # also if the client has disconnected: other requests wait for the decision
-            outcomes = group.outcomes
-            if outcomes is None:
-                outcomes = group.outcomes = _decide_all(self._accounts, group.requests)
-        outcome = outcomes[position]
-        if outcome is not None:
-            raise outcome
+            admission = accounts.cached_admission(key, now)
+            if admission is not None:
+                admission.check(now)
+        except ContractError as error:
+            refusals[key] = error
+    return refusals
 
 
-class _Group:
-    """Requests that are decided together, in the thread of the loop.
-
-    ``outcomes`` is None until then.
-    """
-
-    __slots__ = ("outcomes", "requests")
-
-    def __init__(self) -> None:
-        self.requests: list[_Asked] = []
-        self.outcomes: Sequence[Exception | None] | None = None
-
-
-class _StoreThread:
+class _StoreThread(Generic[_Request]):
     """Decides requests on a thread; those that come while it is busy are decided together."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
         self._thread = ThreadPoolExecutor(1, "geolookup-store")
-        self._queue: list[tuple[_Asked, Future[None]]] = []
+        self._queue: list[tuple[Sequence[_Request], Decided[_Request]]] = []
         self._task: Task[None] | None = None
 
-    def ask(self, request: _Asked) -> Future[None]:
-        """Return a future with the decision."""
+    def ask(self, requests: Sequence[_Request], decided: Decided[_Request]) -> None:
+        """Call ``decided`` when the store has decided the requests."""
+        self._queue.append((requests, decided))
         if self._task is None or self._task.done():
             self._task = get_running_loop().create_task(self._decide())
-        waiting: Future[None] = self._task.get_loop().create_future()
-        self._queue.append((request, waiting))
-        return waiting
 
     async def _decide(self) -> None:
         """Decide the waiting requests, then those that came meanwhile."""
         decide = get_running_loop().run_in_executor
         while self._queue:
-            pairs, self._queue = self._queue, []
-            requests = [request for request, _ in pairs]
-            outcomes = await decide(self._thread, _decide_all, self._accounts, requests)
-            for (_, waiting), outcome in zip(pairs, outcomes, strict=True):
-                _resolve(waiting, outcome)
+            groups, self._queue = self._queue, []
+            keys = [request.api_key for requests, _ in groups for request in requests]
+            outcomes = iter(await decide(self._thread, _decide_all, self._accounts, keys))
+            for requests, decided in groups:
+                decided(requests, list(islice(outcomes, len(requests))))
 
 
-def _decide_all(accounts: Accounts, requests: Sequence[_Asked]) -> Sequence[Exception | None]:
-    """Decide requests; return the exception of each request, or None."""
+def _decide_all(accounts: Accounts, keys: Sequence[object]) -> Sequence[Exception | None]:
+    """Decide requests by their keys; return the exception of each request, or None."""
     try:
-        return _outcomes(accounts, requests)
-    except Exception as error:  # noqa: BLE001 - after any error, no coroutine may wait forever
-        return [error] * len(requests)
+        return _outcomes(accounts, keys)
+    except Exception as error:  # noqa: BLE001 - after any error, no request may wait forever
+        return [error] * len(keys)
 
 
-def _outcomes(accounts: Accounts, requests: Sequence[_Asked]) -> list[Exception | None]:
+def _outcomes(accounts: Accounts, keys: Sequence[object]) -> list[Exception | None]:
     """Decide requests by one call of the store, with one entry per account.
 
     Example: the requests have the keys A, B, a wrong one, A, A. The store decides one request of B
     and three of A; if it admits two of A, the last one raises RateLimitError.
     """
-    admissions = [
-        request if type(request) is Admission else _admission(accounts, request)
-        for request in requests
-    ]
+    by_key = {key: _admission(accounts, key) for key in set(keys)}
+    admissions = [by_key[key] for key in keys]
     # Equal exceptions of two keys are two objects: each is an entry of its own.
     numbers = Counter(admissions)
     account_requests = [
@@ -133,9 +123,14 @@ def _outcomes(accounts: Accounts, requests: Sequence[_Asked]) -> list[Exception 
         for admission, number in numbers.items()
         if isinstance(admission, Admission)
     ]
-    decisions = iter(_decisions(accounts, account_requests))
+    decisions = _decisions(accounts, account_requests)
+    if len(account_requests) == len(numbers) and not any(
+        isinstance(decision, AccountsError) or decision.refusal for decision in decisions
+    ):
+        return [None] * len(keys)  # the usual case
+    decision_of = iter(decisions)
     outcomes = {
-        admission: _of_account(admission, next(decisions))
+        admission: _of_account(admission, next(decision_of))
         if isinstance(admission, Admission)
         else repeat(admission)
         for admission in numbers
@@ -146,11 +141,11 @@ def _outcomes(accounts: Accounts, requests: Sequence[_Asked]) -> list[Exception 
 
 def _decisions(
     accounts: Accounts, requests: Sequence[Requests]
-) -> Iterable[Decision | AccountsError]:
+) -> Sequence[Decision | AccountsError]:
     try:
         return accounts.decide(requests) if requests else ()
     except AccountsError as error:
-        return repeat(error)
+        return [error] * len(requests)
 
 
 def _admission(accounts: Accounts, api_key: object) -> Admission | Exception:
@@ -181,12 +176,3 @@ def _refusals(admission: Admission, refusal: int) -> Iterator[Exception]:
             admission.refuse(refusal)
         except (ContractError, AccountsError) as error:
             yield error
-
-
-def _resolve(waiting: Future[None], error: Exception | None) -> None:
-    if waiting.done():  # its client disconnected
-        return
-    if error is None:
-        waiting.set_result(None)
-    else:
-        waiting.set_exception(error)

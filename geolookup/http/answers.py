@@ -58,18 +58,18 @@ KEY_REFUSALS = {
     "quota": REFUSED[QuotaError],
 }
 
-#: Name and value; Granian writes them unchanged.
-Header = tuple[bytes, bytes]
+#: Name and value; Granian writes names in lower case.
+Header = tuple[str, str]
 #: Outcome, headers, body. A plain tuple, because each request creates one.
 Answer = tuple[Outcome, list[Header], bytes]
 #: The methods of the operation.
-METHODS = b"GET, HEAD"
-BAD_REQUEST: Answer = MALFORMED, [(b"Connection", b"close")], b""
+METHODS = "GET, HEAD"
+BAD_REQUEST: Answer = MALFORMED, [("Connection", "close")], b""
 NOT_FOUND: Answer = NO_SUCH_PATH, [], b""
-NOT_ALLOWED: Answer = NO_SUCH_METHOD, [(b"Allow", METHODS)], b""
-UNAVAILABLE: Answer = UNUSABLE, [(b"Retry-After", b"%.0f" % AccountsError.retry_after)], b""
+NOT_ALLOWED: Answer = NO_SUCH_METHOD, [("Allow", METHODS)], b""
+UNAVAILABLE: Answer = UNUSABLE, [("Retry-After", f"{AccountsError.retry_after:.0f}")], b""
 #: RFC 9110, section 11.6.1: a 401 names the scheme. No registered scheme uses a key header.
-_CHALLENGE = (b"WWW-Authenticate", b'ApiKey header="X-API-Key"')
+_CHALLENGE = ("WWW-Authenticate", 'ApiKey header="X-API-Key"')
 _BY_BODY = {body: REFUSED[error] for error, body in FAILURES_JSON.items()}
 
 
@@ -79,12 +79,12 @@ class Answers:
     def __init__(self, generation: str, *, stale: bool = False) -> None:
         self.generation = generation
         self._headers = [
-            (b"Content-Type", b"application/json"),
-            (b"X-Dataset-Generation", generation.encode()),
+            ("Content-Type", "application/json"),
+            ("X-Dataset-Generation", generation),
             # An answer holds the current time and belongs to one key; a cache would keep
             # addresses.
-            (b"Cache-Control", b"no-store"),
-            *([(b"X-Dataset-Stale", b"true")] if stale else []),
+            ("Cache-Control", "no-store"),
+            *([("X-Dataset-Stale", "true")] if stale else []),
         ]
         self._refused = {error: self._refusal(error) for error in REFUSED}
 
@@ -101,9 +101,9 @@ class Answers:
         answer = self._refused[type(error)]
         if isinstance(error, RateLimitError):
             # Retry-After has whole seconds (RFC 9110, 10.2.3); 0 would invite an immediate retry.
-            seconds = b"%d" % max(1, math.ceil(error.retry_after))
+            seconds = str(max(1, math.ceil(error.retry_after)))
             outcome, headers, body = answer
-            return outcome, [*headers, (b"Retry-After", seconds)], body
+            return outcome, [*headers, ("Retry-After", seconds)], body
         return answer
 
     def _refusal(self, error: type[ContractError]) -> Answer:

@@ -1,8 +1,9 @@
-"""One request, from top to bottom: host, path, method, key, address, answer.
+"""Requests, from top to bottom: host, path, method, key, address, answer.
 
-Strategy: an ASGI application. Of Granian's interfaces, only ASGI shows the raw path. It shows
-repeated headers: the contract rejects a repeated key, and proxies repeat their headers. The
-application awaits the gate and the sending only, so its state needs no lock.
+Strategy: Granian's interface RSGI, in batches. The gate decides the requests of a batch together.
+Only the event loop calls the application, so its state needs no lock. RSGI decodes the path: a path
+with percent-encoded characters is the same resource (RFC 3986, section 6.2.2.2). It shows repeated
+headers: the contract rejects a repeated key, and proxies repeat their headers.
 """
 
 from __future__ import annotations
@@ -10,23 +11,29 @@ from __future__ import annotations
 import logging
 import re
 import traceback
-from collections.abc import Awaitable, Callable
+from asyncio import AbstractEventLoop
+from collections.abc import Sequence
 from itertools import islice
-from time import monotonic, perf_counter_ns
-from typing import Any, NamedTuple, Protocol
+from time import monotonic, perf_counter_ns, strftime
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import unquote_plus
 
-from geolookup.contract.proxies import Headers, TrustedProxies, lines_of
+from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import AccountsError, ClosedError, ContractError, DatasetError
+from geolookup.gate.group_commit import Decided
 from geolookup.http.answers import (
     BAD_REQUEST,
     NOT_ALLOWED,
     NOT_FOUND,
+    PREFLIGHT,
     UNAVAILABLE,
     Answer,
     Answers,
 )
 from geolookup.http.metrics import DRAINING, Counters
+
+if TYPE_CHECKING:  # Granian is optional
+    from geolookup.http.batches import Arrival, Channel, Headers, Scope
 
 #: Separators and encodings of parameters.
 _ENCODED = re.compile("[&%+]")
@@ -54,18 +61,23 @@ def ip_parameter(query: str) -> str | None:
 
 
 PATH = "/v1/geo/lookup"
-#: As sent: a path with percent-encoded characters is another path.
-_RAW_PATH = PATH.encode()
 _METHODS = frozenset(("GET", "HEAD"))
-_KEY = b"x-api-key"
-_CLOSE = (b"Connection", b"close")
+_CLOSE = ("Connection", "close")
 #: Seconds between two log lines about failures.
 _LOG_INTERVAL = 1.0
+#: The time in a line of the access log.
+_TIME = "%Y-%m-%d %H:%M:%S %z"
 _log = logging.getLogger("geolookup.http")
-#: The parameters of an ASGI application: a request, and the calls that receive and send its events.
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
+_access = logging.getLogger("geolookup.access")
+
+
+class Request(NamedTuple):
+    """A request that waits for the gate."""
+
+    api_key: str | None
+    scope: Scope
+    channel: Channel
+    came_at: int
 
 
 class Lookups(Protocol):
@@ -86,11 +98,8 @@ class Lookups(Protocol):
 class Admission(Protocol):
     """The part of the gate that the service uses."""
 
-    def admit(self, api_key: str | None) -> Awaitable[None]:
-        """Return an awaitable that admits one request.
-
-        The call or the awaitable raises the ContractError.
-        """
+    def admit(self, requests: Sequence[Request], decided: Decided[Request]) -> None:
+        """Decide requests that came together; see ``GroupCommit``."""
 
 
 class Backend(NamedTuple):
@@ -104,73 +113,112 @@ class Backend(NamedTuple):
 class Application:
     """The service, for one worker."""
 
-    def __init__(self, backend: Backend, proxies: TrustedProxies, counters: Counters) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        proxies: TrustedProxies,
+        counters: Counters,
+        *,
+        access_log: bool = False,
+    ) -> None:
         self.backend = backend
-        self._proxies, self._counters = proxies, counters
+        self._proxies, self._counters, self._access_log = proxies, counters, access_log
         self.draining = False
         self._next_log = 0.0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count one request and answer it; the server sends no body to HEAD."""
-        if scope["type"] != "http":
-            await self._lifespan(receive, send)
-            return
-        began = perf_counter_ns()
-        outcome, headers, body = await self.answer(scope)
-        if self.draining:
-            headers = [*headers, _CLOSE]
-        # Count first: a client that has its answer finds it in the metrics.
-        self._counters.count(outcome, perf_counter_ns() - began)
-        await send({"type": "http.response.start", "status": outcome.status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+    def __rsgi_init__(self, loop: AbstractEventLoop) -> None:
+        """Prepare for requests; Granian calls it before it listens, and the loop runs then."""
+        self.begin(loop)
 
-    def begin(self) -> None:
-        """Prepare for requests; called on the event loop before the first one."""
+    def __rsgi_del__(self, _loop: AbstractEventLoop) -> None:
+        """Release resources; Granian calls it after the last answer."""
+        self.end()
+
+    def begin(self, loop: AbstractEventLoop) -> None:
+        """Prepare for requests; ``loop`` does not run yet."""
 
     def end(self) -> None:
-        """Release resources; called after the last answer."""
-
-    async def _lifespan(self, receive: Receive, send: Send) -> None:
-        """Handle the two events of ASGI's lifespan: startup and shutdown."""
-        await receive()
-        self.begin()
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        self.end()
-        await send({"type": "lifespan.shutdown.complete"})
+        """Release resources."""
 
     def drain(self) -> None:
         """Send ``Connection: close`` from now on, for clients to connect elsewhere."""
         self.draining = True
         self._counters.note(DRAINING)
 
-    async def answer(self, scope: Scope) -> Answer:
-        """Return the answer to a request; never raises."""
-        if not _has_host(scope):
+    def answer_all(self, arrivals: Sequence[Arrival]) -> None:
+        """Answer requests that came together; never raises."""
+        requests = []
+        for scope, channel, came_at in arrivals:
+            headers = scope.headers
+            request = Request(_api_key(headers), scope, channel, came_at)
+            answer = self._early_answer(scope, headers)
+            if answer is None:
+                requests.append(request)
+            else:
+                self.send(request, answer)
+        if requests:
+            self.backend.gate.admit(requests, self._answer_decided)
+
+    def _early_answer(self, scope: Scope, headers: Headers) -> Answer | None:
+        """Return the answer to a request that needs no key; None for a lookup."""
+        if not _has_host(scope, headers):
             return BAD_REQUEST
-        if scope["raw_path"] != _RAW_PATH:
+        if scope.path != PATH:
             return NOT_FOUND
-        if scope["method"] not in _METHODS:
-            return self.other_method(scope)
+        return None if scope.method in _METHODS else self.other_method(scope)
+
+    def other_method(self, _scope: Scope) -> Answer:
+        """Return the answer to a request with a method other than GET and HEAD."""
+        return NOT_ALLOWED
+
+    def _answer_decided(
+        self, requests: Sequence[Request], outcomes: Sequence[Exception | None]
+    ) -> None:
+        """Answer requests that the gate admitted (None) or refused."""
+        for request, outcome in zip(requests, outcomes, strict=True):
+            self.send(request, self._answer(request.scope, outcome))
+
+    def send(self, request: Request, answer: Answer) -> None:
+        """Count a request and send its answer; Granian sends no body to HEAD."""
+        outcome, headers, body = answer
+        if self.draining:
+            headers = [*headers, _CLOSE]
+        took = perf_counter_ns() - request.came_at
+        # Count first: a client that has its answer finds it in the metrics.
+        self._counters.count(outcome, took)
+        if outcome is PREFLIGHT:
+            request.channel.response_empty(outcome.status, headers)  # no Content-Length
+        else:
+            request.channel.response_bytes(outcome.status, headers, body)
+        if self._access_log:
+            # No path, query or peer: without ``ip`` the peer's address is the one looked up.
+            _access.info("[%s] %d %.3f ms", strftime(_TIME), outcome.status, took / 1e6)
+
+    def _answer(self, scope: Scope, refusal: Exception | None) -> Answer:
+        """Return the answer to a request; never raises."""
+        if refusal is not None:
+            return self._failure(refusal)
         try:
-            await self.backend.gate.admit(_api_key(scope["headers"]))
-            ip = ip_parameter(scope["query_string"].decode("utf-8", "replace"))
-            if ip is None:
-                ip = self._proxies.caller(scope["client"][0], scope["headers"])
-            return self._look_up(ip)
-        except ContractError as error:
+            ip = ip_parameter(scope.query_string)
+            return self._look_up(self._caller(scope) if ip is None else ip)
+        except Exception as error:  # noqa: BLE001 - the others of a batch must be answered
+            return self._failure(error)
+
+    def _failure(self, error: Exception) -> Answer:
+        """Return the answer to a request that failed; log a failure of the service."""
+        if isinstance(error, ContractError):
             return self.backend.answers.refusal(error)
-        except (AccountsError, ClosedError, DatasetError) as error:
+        if isinstance(error, AccountsError | ClosedError | DatasetError):
             self._log_failure(str(error))
-        except Exception as error:  # noqa: BLE001 - an internal error must not close a connection without an answer
+        else:
             # Log the position, not the text: the text of a library's error may hold an address.
             where = traceback.extract_tb(error.__traceback__)[-1]
             self._log_failure(f"{type(error).__name__} in {where.filename}:{where.lineno}")
         return UNAVAILABLE
 
-    def other_method(self, _scope: Scope) -> Answer:
-        """Return the answer to a request with a method other than GET and HEAD."""
-        return NOT_ALLOWED
+    def _caller(self, scope: Scope) -> str:
+        """Return the address of the client that sent a request."""
+        return self._proxies.caller(scope.client, lines_of_bytes(scope.headers))
 
     def _look_up(self, ip: str) -> Answer:
         """Look up an address; the headers name the generation that answered."""
@@ -194,17 +242,22 @@ class Application:
             _log.error("%s", text)
 
 
-def _has_host(scope: Scope) -> bool:
+def _has_host(scope: Scope, headers: Headers) -> bool:
     """Return whether a request states one host, as it must (RFC 9112, section 3.2)."""
-    # Granian adds an empty host to a request without one; HTTP/1.0 may leave it out.
-    host, *more = lines_of(scope["headers"], b"host")
-    return not more and (host != b"" or scope["http_version"] != "1.1")
+    hosts = headers.get_all("host")
+    # HTTP/1.0 may leave it out.
+    return (len(hosts) == 1 and hosts[0] != "") or (scope.http_version != "1.1" and len(hosts) < 2)
 
 
 def _api_key(headers: Headers) -> str | None:
     """Return the key; None if absent, an empty text if repeated or not ASCII."""
-    values = lines_of(headers, _KEY)
-    if not values:
-        return None
+    values = headers.get_all("x-api-key")
+    if len(values) == 1:
+        return values[0]
     # An empty key is refused as invalid, an absent one as missing.
-    return values[0].decode() if len(values) == 1 and values[0].isascii() else ""
+    return "" if values or "x-api-key" in headers else None
+
+
+def lines_of_bytes(headers: Headers) -> list[tuple[bytes, bytes]]:
+    """Return the header lines as ``TrustedProxies`` and ``Origins`` read them."""
+    return [(name.encode(), value.encode()) for name, value in headers.items()]

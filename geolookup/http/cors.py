@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from geolookup.contract.proxies import Headers, lines_of
 from geolookup.errors import SettingsError
 from geolookup.http.answers import METHODS, PREFLIGHT, Answer, Header
 
+if TYPE_CHECKING:  # Granian is optional
+    from geolookup.http.batches import Headers
+
 #: Every preflight request has these headers.
-_PREFLIGHT_HEADERS = (b"origin", b"access-control-request-method")
+_PREFLIGHT_HEADERS = ("origin", "access-control-request-method")
 ANY = "*"
 _EXAMPLE = "https://app.example"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -27,18 +30,18 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SCHEME_AND_HOST = re.compile(r"[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]*[a-z0-9]|\[[0-9a-f:.]+\])")
 #: Python's IDNA of 2003 makes faß.example fass.example: for browsers another domain.
 _DEVIATIONS = re.compile("[ß\u03c2\u200c\u200d]")
-_ALLOW_ORIGIN = b"Access-Control-Allow-Origin"
-_VARY: Header = (b"Vary", b"Origin")
+_ALLOW_ORIGIN = "Access-Control-Allow-Origin"
+_VARY: Header = ("Vary", "Origin")
 #: Headers of an answer that a page may read, beside those that every page may read.
 _EXPOSE: Header = (
-    b"Access-Control-Expose-Headers",
-    b"Retry-After, X-Dataset-Generation, X-Dataset-Stale",
+    "Access-Control-Expose-Headers",
+    "Retry-After, X-Dataset-Generation, X-Dataset-Stale",
 )
 #: Two hours: Chromium keeps a preflight no longer.
 _PREFLIGHT: tuple[Header, ...] = (
-    (b"Access-Control-Allow-Methods", METHODS),
-    (b"Access-Control-Allow-Headers", b"X-API-Key"),
-    (b"Access-Control-Max-Age", b"7200"),
+    ("Access-Control-Allow-Methods", METHODS),
+    ("Access-Control-Allow-Headers", "X-API-Key"),
+    ("Access-Control-Max-Age", "7200"),
 )
 
 
@@ -48,12 +51,12 @@ class Origins:
     def __init__(self, origins: Iterable[str], *, setting: str = "--cors") -> None:
         texts = [_legal_origin(origin, setting) for origin in origins]
         self._is_any = ANY in texts
-        self._known = frozenset(text.encode() for text in texts)
+        self._known = frozenset(texts)
 
     def headers(self, request: Headers) -> list[Header]:
         """Return the headers that every answer to a request gets."""
         if self._is_any:
-            return [(_ALLOW_ORIGIN, b"*"), _EXPOSE]
+            return [(_ALLOW_ORIGIN, "*"), _EXPOSE]
         origin = self._origin_to_allow(request)
         return [_VARY] if origin is None else [(_ALLOW_ORIGIN, origin), _EXPOSE, _VARY]
 
@@ -62,14 +65,14 @@ class Origins:
 
         If the origin is not allowed, the answer allows nothing.
         """
-        if method != "OPTIONS" or not all(lines_of(request, name) for name in _PREFLIGHT_HEADERS):
+        if method != "OPTIONS" or not all(name in request for name in _PREFLIGHT_HEADERS):
             return None
         is_allowed = self._is_any or self._origin_to_allow(request) is not None
         return PREFLIGHT, list(_PREFLIGHT) if is_allowed else [], b""
 
-    def _origin_to_allow(self, request: Headers) -> bytes | None:
+    def _origin_to_allow(self, request: Headers) -> str | None:
         """Return the origin of a request if it is one of ours, written exactly so."""
-        origins = lines_of(request, b"origin")
+        origins = request.get_all("origin")
         return origins[0] if len(origins) == 1 and origins[0] in self._known else None
 
 

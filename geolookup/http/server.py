@@ -42,8 +42,6 @@ from geolookup.http.worker import DRAIN, RELOAD, load
 _BACKLOG = 4_096
 #: Seconds between two polls of a store that follows a mirror.
 _WATCH = 5.0
-#: No path, query or peer: without ``ip`` the peer's address is the one looked up.
-_ACCESS = "[%(time)s] %(status)d %(dt_ms).3f ms"
 #: Seconds until a worker that has not ended gets its SIGTERM again.
 _REPEAT = 0.5
 _log = logging.getLogger("geolookup.http")
@@ -83,28 +81,31 @@ def _shared_folder(stack: ExitStack, workers: int) -> tuple[Path, Watchdog]:
 
 def granian_for(settings: Settings) -> Supervisor:
     """Return a Granian server, not yet started."""
-    return Supervisor(
-        "geolookup",
-        address=settings.host,
-        port=settings.port,
-        interface=Interfaces.ASGI,
-        workers=settings.workers,
+    return Supervisor("geolookup", interface=Interfaces.RSGI, **granian_options(settings))
+
+
+def granian_options(settings: Settings) -> dict[str, Any]:
+    """Return the options of a Granian server, all but its interface."""
+    return {
+        "address": settings.host,
+        "port": settings.port,
+        "workers": settings.workers,
         # One thread for the sockets of a worker, as many as it has for Python.
-        runtime_mode=RuntimeModes.st,
+        "runtime_mode": RuntimeModes.st,
         # The drain uses ``Connection: close``; HTTP/2 has no such header.
-        http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(header_read_timeout=HEAD_TIMEOUT, max_buffer_size=HEAD_LIMIT),
-        backlog=_BACKLOG,
-        backpressure=connections(settings.connections),
-        websockets=False,
-        workers_kill_timeout=KILL_AFTER,
-        ssl_cert=_path(settings.tls_certificate),
-        ssl_key=_path(settings.tls_key),
-        log_level=LogLevels(settings.log_level),
-        log_dictconfig=_logging(settings.log_level),
-        log_access=settings.access_log,
-        log_access_format=_ACCESS,
-    )
+        "http": HTTPModes.http1,
+        "http1_settings": HTTP1Settings(
+            header_read_timeout=HEAD_TIMEOUT, max_buffer_size=HEAD_LIMIT
+        ),
+        "backlog": _BACKLOG,
+        "backpressure": connections(settings.connections),
+        "websockets": False,
+        "workers_kill_timeout": KILL_AFTER,
+        "ssl_cert": _path(settings.tls_certificate),
+        "ssl_key": _path(settings.tls_key),
+        "log_level": LogLevels(settings.log_level),
+        "log_dictconfig": _logging(settings.log_level),
+    }
 
 
 def _path(file: str | None) -> Path | None:
@@ -248,7 +249,7 @@ def _logging(level: str) -> dict[str, Any]:
         },
         "loggers": {
             "_granian": {"handlers": ["console"], "level": "INFO", "propagate": False},
-            "granian.access": {"handlers": ["access"], "level": "INFO", "propagate": False},
+            "geolookup.access": {"handlers": ["access"], "level": "INFO", "propagate": False},
             "geolookup": {"handlers": ["console"], "level": level.upper(), "propagate": False},
         },
     }

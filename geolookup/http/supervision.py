@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import time
+from asyncio import AbstractEventLoop
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,9 +28,12 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+from granian.server import mp
 from granian.server.mp import MPServer
 
 from geolookup.errors import SettingsError
+from geolookup.http.application import Application
+from geolookup.http.batches import Batches
 from geolookup.http.listener import with_limits
 from geolookup.http.settings import Settings
 from geolookup.mirrors.child import command, environment, exit_text
@@ -65,23 +69,25 @@ class Backoff:
 class Supervisor(MPServer):
     """A Granian server that starts dead workers again.
 
-    Of Granian's private members it uses three. ``_serve_loop`` is replaced: Granian's own, with
+    Of Granian's private members it replaces two. ``_serve_loop``: Granian's own, with
     ``respawn_failed_workers``, ends the server when a worker dies twice within 5.5 seconds, and has
-    no wait that grows. ``_spawn_worker`` makes the process of a worker, and
-    ``_spawn_asgi_lifespan_worker`` runs in it.
+    no wait that grows. ``_new_cbscheduler``, in a worker: Granian's own starts a coroutine for each
+    request. It calls two: ``_spawn_worker`` makes the process of a worker, and
+    ``_spawn_rsgi_worker`` runs in it.
     """
 
-    def run(self, loader: Callable[[int], Any]) -> None:
+    def run(self, loader: Callable[[int], Application]) -> None:
         """Serve; ``loader`` makes the application of a worker from its number, from 0."""
-        self.serve(spawn_target=self.run_worker, target_loader=loader, wrap_loader=False)
+        target: Any = loader
+        self.serve(spawn_target=self.run_worker, target_loader=target, wrap_loader=False)
 
     @classmethod
     def run_worker(cls, number: int, name: Any, loader: Any, sockets: Any, *arguments: Any) -> None:
         """Serve in a worker process: Granian's own function with our loader and listener."""
         (spec, holder), shared = sockets
         listener = (None, with_limits(spec, holder)), shared
-        target: Any = cls._spawn_asgi_lifespan_worker
-        target(number, name, partial(loader, number - 1), listener, *arguments)
+        target: Any = cls._spawn_rsgi_worker
+        target(number, name, partial(_in_batches, loader, number - 1), listener, *arguments)
 
     def processes(self) -> list[tuple[int, int]]:
         """Return the number and the process id of each worker."""
@@ -129,6 +135,17 @@ class Supervisor(MPServer):
         )
         self.wrks[index] = worker
         worker.start()
+
+
+def _in_batches(loader: Callable[[int], Application], number: int) -> Application:
+    """Return the application of this worker; the worker gives it its requests in batches."""
+    application = loader(number)
+
+    def scheduler(loop: AbstractEventLoop, _callback: object, **_options: object) -> Batches:
+        return Batches(loop, application.answer_all)
+
+    vars(mp)["_new_cbscheduler"] = scheduler
+    return application
 
 
 def _until(due: dict[int, float]) -> float | None:

@@ -6,7 +6,7 @@ import gc
 import logging
 import signal
 import sys
-from asyncio import get_running_loop
+from asyncio import AbstractEventLoop
 from pathlib import Path
 from threading import Lock, Thread
 
@@ -16,7 +16,8 @@ from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.gate import open_accounts, read_plans
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.http.answers import Answer, Answers
-from geolookup.http.application import Application, Backend, Scope
+from geolookup.http.application import Application, Backend, Request
+from geolookup.http.batches import Scope
 from geolookup.http.cors import Origins
 from geolookup.http.heartbeats import BEAT, Heartbeats
 from geolookup.http.metrics import ENDED, Counters
@@ -45,7 +46,7 @@ class Worker(Application):
         # Before the dataset is opened: an early signal is not lost.
         signal.signal(RELOAD, self._note)
         self._accounts = open_accounts(settings.accounts, settings.plans)
-        self._gate = GroupCommit(self._accounts)
+        self._gate = GroupCommit[Request](self._accounts)
         self._engine = geolookup.open(
             settings.dataset,
             overlay=settings.overlay,
@@ -61,28 +62,27 @@ class Worker(Application):
         self._lookups = OwnLookups(self._engine) if settings.own else self._engine
         self._memory = Counters(folder)
         proxies = TrustedProxies(settings.trusted_proxies)
-        super().__init__(self.new_backend(), proxies, self._memory)
+        super().__init__(self.new_backend(), proxies, self._memory, access_log=settings.access_log)
 
-    def begin(self) -> None:
+    def begin(self, loop: AbstractEventLoop) -> None:
         """Handle RELOAD and DRAIN from now on, between requests."""
         # Objects that exist now live until the end. A collection delays requests: exclude them.
         gc.collect()
         gc.freeze()
         gc.set_threshold(_COLLECT_AFTER)
-        # Not add_signal_handler: uvloop delays a signal that comes between two runs of the
-        # loop until the next signal, and Granian starts the second run after this call.
-        loop = get_running_loop()
+        # Not add_signal_handler: uvloop delays a signal that comes before a run of the loop until
+        # the next signal, and Granian starts the run after this call.
         signal.signal(RELOAD, lambda *_: loop.call_soon_threadsafe(self.reload))
         signal.signal(DRAIN, lambda *_: loop.call_soon_threadsafe(self.drain))
         self._accounts.watch(self._note_second)
-        self._beat()
+        self._beat(loop)
         if self._reload_pending:
             self.reload()
 
-    def _beat(self) -> None:
+    def _beat(self, loop: AbstractEventLoop) -> None:
         """Show the server, each second, that the event loop runs."""
         self._beats.beat(self._number)
-        get_running_loop().call_later(BEAT, self._beat)
+        loop.call_later(BEAT, self._beat, loop)
 
     def _note_second(self, problem: object) -> None:
         """Record each second, also without requests, the store and the dataset in use."""
@@ -142,14 +142,15 @@ class CrossOriginWorker(Worker):
         super().__init__(settings, folder, number)
         self._origins = Origins(settings.cors)
 
-    async def answer(self, scope: Scope) -> Answer:
-        """Return the answer to a request, with the headers of CORS."""
-        outcome, headers, body = await super().answer(scope)
-        return outcome, [*headers, *self._origins.headers(scope["headers"])], body
+    def send(self, request: Request, answer: Answer) -> None:
+        """Send an answer with the headers of CORS."""
+        outcome, headers, body = answer
+        headers = [*headers, *self._origins.headers(request.scope.headers)]
+        super().send(request, (outcome, headers, body))
 
     def other_method(self, scope: Scope) -> Answer:
         """Return the answer to a preflight request, else 405."""
-        answer = self._origins.preflight(scope["method"], scope["headers"])
+        answer = self._origins.preflight(scope.method, scope.headers)
         return super().other_method(scope) if answer is None else answer
 
 

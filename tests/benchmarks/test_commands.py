@@ -143,7 +143,7 @@ def _rounds(*names: str) -> Callable[[Any], Sequence[str]]:
 def _http(result: Any) -> Sequence[str]:
     (scale,) = result["scales"].values()
     names = [row["name"] for row in scale["results"]]
-    one = [http.FAST, http.MANY, http.CONSTANT, http.BARE, http.PEER]
+    one = [http.FAST, http.MANY, http.CONSTANT, http.PEER]
     assert names == [*one, http.FAST_TWO, http.MANY_TWO, http.CONSTANT_TWO]
     for row in scale["results"]:
         assert row["rate"] > 0

@@ -24,6 +24,7 @@ from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate import Accounts, accounts_file, open_accounts
 from geolookup.gate.group_commit import GroupCommit
 from tests.conftest import ROOT
+from tests.gate.turns import KeyOnly, decisions
 
 _MOMENTS = struct.Struct("=QQ")
 #: Seconds of nothing but QuotaError.
@@ -61,11 +62,11 @@ async def hammer(
 ) -> int:
     """Ask until ``ended`` or the quota is used up; return the number of refusals by the rate."""
     refused = 0
-    gate = accounts if turn == 1 else GroupCommit(accounts)
+    gate = GroupCommit[KeyOnly](accounts)
     began = over_since = time.monotonic()
     while time.monotonic() - over_since < _OVER and not ended.is_set():
         before = time.time_ns()
-        actual = await asyncio.gather(*(_outcome(gate, key) for _ in range(turn)))
+        actual = await _turn(accounts, gate, [key] * turn)
         admitted = actual.count(None)
         refused += actual.count(RateLimitError)
         if admitted:
@@ -79,14 +80,15 @@ async def hammer(
     return refused
 
 
-async def _outcome(gate: Accounts | GroupCommit, key: str) -> type[Exception] | None:
+async def _turn(accounts: Accounts, gate: GroupCommit[KeyOnly], keys: list[str]) -> list[object]:
+    """Return the kinds of the outcomes; one request does not use the group."""
+    if len(keys) > 1:
+        return [result and type(result) for result in await decisions(gate, keys)]
     try:
-        decision = gate.admit(key)
-        if decision is not None:
-            await decision
+        accounts.admit(keys[0])
     except (QuotaError, RateLimitError) as error:
-        return type(error)
-    return None
+        return [type(error)]
+    return [None]
 
 
 if __name__ == "__main__":

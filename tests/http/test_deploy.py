@@ -137,8 +137,8 @@ def test_answers_pass_and_lies_do_not(front: Server, server: Server, key: str) -
     lies = [("X-Forwarded-For", "8.8.8.8"), ("Forwarded", "for=8.8.8.8"), ("X-Real-IP", "8.8.8.8")]
     reply = front.ask("", [("X-API-Key", key), *lies])
     assert json.loads(reply.body)["error_code"] == 10002  # the client: this machine
-    for path in ("/v1%2Fgeo/lookup", "/v1/geo/%6cookup", "/", f"{PATH}/"):
-        assert front.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == 404, path
+    for path, status in (("/v1/geo/%6cookup", 401), ("/v1/geo/%256cookup", 404), ("/", 404)):
+        assert front.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == status
 
 
 def test_preflight_requests_pass(own_store: Store, tmp_path: Path) -> None:
