@@ -73,6 +73,9 @@ def enrich(
     Example: geolookup enrich visits.csv --output located.csv --fields country,city,asn
     """
     from geolookup.contract.fields import ERROR_CODE
+    from geolookup.files.arrow_start import start_without_pandas
+
+    start_without_pandas()  # before an import that converts values
     from geolookup.files.enrich import EnrichOptions
     from geolookup.files.enrich_job import EnrichJob
 

@@ -254,6 +254,22 @@ def without_dictionary(values: pa.Array) -> pa.Array:
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
+def array_of(values: NDArray[Any], valid: NDArray[np.bool_] | None = None) -> pa.Array:
+    """Return integers or Booleans as an Arrow array; null where ``valid`` is false.
+
+    ``pa.array`` first looks for pandas and masked arrays: a cold start would import ``numpy.ma``.
+    """
+    bits = None if valid is None or valid.all() else _packed(valid)
+    if values.dtype == np.bool_:
+        return pa.Array.from_buffers(pa.bool_(), len(values), [bits, _packed(values)])
+    data = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [bits, data])
+
+
+def _packed(values: NDArray[np.bool_]) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(values, bitorder="little"))
+
+
 def with_items(lists: pa.Array, items: pa.Array) -> pa.Array:
     """Return lists of the same lengths, of other items than ``lists.flatten()``."""
     lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)

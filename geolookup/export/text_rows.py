@@ -17,7 +17,8 @@ from geolookup.dataset.files import Dataset
 from geolookup.export.formats import Counts, Values
 from geolookup.export.ranges import TEXT_FORMS, FieldRanges, Form, choose_form
 from geolookup.files import delimited
-from geolookup.files.column_text import bytes_of, cell_texts, join
+from geolookup.files.column_text import cell_texts
+from geolookup.files.joined_texts import bytes_of, join
 from geolookup.files.lines import joined_members
 from geolookup.progress import Progress
 

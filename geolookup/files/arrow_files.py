@@ -10,11 +10,11 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import parquet
 
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
@@ -154,6 +154,8 @@ class Parquet:
 
     def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return the rows with the file's types; ``as_is`` keeps dictionaries."""
+        from pyarrow import parquet  # here: with ``ssl`` it costs a cold start 40 ms
+
         with explain_errors(options.name, _PARQUET):
             file = parquet.ParquetFile(stream.seekable(), buffer_size=_BUFFER, pre_buffer=False)
             schema = file.schema_arrow
@@ -224,7 +226,7 @@ class GroupSink:
         )
         if self._writer is None:
             repeated = _repeating_columns(table.slice(0, _SAMPLE))
-            self._writer = _Writer(
+            self._writer = _writer_class()(
                 self._stream,
                 self._schema,
                 compression="zstd",
@@ -241,11 +243,17 @@ class GroupSink:
         self._writer.close()
 
 
-class _Writer(parquet.ParquetWriter):  # type: ignore[misc]
-    """A writer that writes its footer only in ``close``: after an error its stream is closed."""
+@cache
+def _writer_class() -> Any:
+    from pyarrow import parquet
 
-    def __del__(self) -> None:
-        """Do nothing; the method of Arrow's class closes the writer."""
+    class Writer(parquet.ParquetWriter):  # type: ignore[misc]
+        """Writes its footer only in ``close``: after an error its stream is closed."""
+
+        def __del__(self) -> None:
+            """Do nothing; the method of Arrow's class closes the writer."""
+
+    return Writer
 
 
 def _repeating_columns(sample: pa.Table) -> list[str] | bool:

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.files.joined_texts import join
 from geolookup.tables.locate import is_text
 
 Render = Callable[[pa.Array], pa.Array]
@@ -25,28 +26,19 @@ def cell_texts(array: pa.Array) -> pa.Array:
     return _render(array, _AS_CELLS)
 
 
+def repeating_texts(array: pa.Array) -> pa.Array:
+    """Return ``cell_texts``, as a dictionary of texts if values are likely to repeat."""
+    if pa.types.is_float64(array.type):
+        array = array.dictionary_encode()  # each number becomes a text once
+    if not pa.types.is_dictionary(array.type) or len(array.dictionary) > len(array):
+        return cell_texts(array)
+    texts = cell_texts(array.dictionary)
+    return pa.DictionaryArray.from_arrays(array.indices, texts)
+
+
 def json_texts(array: pa.Array) -> pa.Array:
     """Return values as JSON texts; null stays null, times are strings, bytes are hex strings."""
     return _render(array, _AS_JSON)
-
-
-def join(*parts: pa.Array | bytes) -> pa.Array:
-    """Return the parts concatenated row by row; a null part is empty."""
-    values = [pa.scalar(part, _BYTES) if isinstance(part, bytes) else part for part in parts]
-    return pc.binary_join_element_wise(
-        *values, pa.scalar(b"", _BYTES), null_handling="replace", null_replacement=b""
-    )
-
-
-def bytes_of(texts: pa.Array) -> pa.Buffer:
-    """Return the texts of a column without nulls as one buffer, without a copy."""
-    _, offsets, data = texts.buffers()
-    # The offsets as an array: only the first and the last are read.
-    # Texts 1 and 2 of "abc", whose offsets are 0 1 2 3, are the bytes from 1 to 3.
-    bounds = pa.Array.from_buffers(pa.int64(), texts.offset + len(texts) + 1, [None, offsets])
-    first, last = bounds[texts.offset].as_py(), bounds[len(bounds) - 1].as_py()
-    # A column of texts is its bytes, one text after the other.
-    return (data or pa.py_buffer(b"")).slice(first, last - first)
 
 
 def _render(array: pa.Array, table: _Table) -> pa.Array:

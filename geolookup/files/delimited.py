@@ -10,18 +10,20 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.column_text import bytes_of, cell_texts, join
+from geolookup.files.column_text import repeating_texts
+from geolookup.files.delimited_lines import RecordLines
+from geolookup.files.joined_texts import Cells, RowPart, RowWriter, join
 from geolookup.files.row_streams import (
+    LINE,
     ReadOptions,
     RowNumbers,
     Rows,
@@ -35,6 +37,8 @@ from geolookup.files.text_blocks import read_full, record_blocks
 from geolookup.filesystem.signatures import START_BYTES
 from geolookup.parallel import in_order
 
+#: Returns the rows of a block, after some lines of it.
+_Parse = Callable[..., pa.RecordBatch]
 _BLOCK = 1 << 22
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _ROW = re.compile(r"Row #(\d+)")
@@ -48,18 +52,22 @@ class DelimitedText:
 
     def read(self, stream: InputStream, options: ReadOptions) -> Rows:
         """Return the rows, all columns as text unless ``infer_types``."""
-        table = _Table(stream, options.delimiter or self._delimiter, options)
+        table = _Table(stream, self.delimiter(options), options)
         _check_header(table.names, options)
         return table.rows()
 
     def names(self, stream: InputStream, options: ReadOptions) -> list[str]:
         """Return the cells of the header; no other row is read."""
-        return _Table(stream, options.delimiter or self._delimiter, options).names
+        return _Table(stream, self.delimiter(options), options).names
+
+    def delimiter(self, options: ReadOptions | WriteOptions) -> str:
+        """Return the delimiter to read or to write."""
+        return options.delimiter or self._delimiter
 
     def write(self, stream: Any, schema: pa.Schema, options: WriteOptions) -> CellSink:
         """Return a sink; with ``header`` it writes the header at once."""
-        delimiter = options.delimiter or self._delimiter
-        return CellSink(stream, schema, delimiter, header=options.header)
+        delimiter, in_lines = self.delimiter(options), options.in_lines
+        return CellSink(stream, schema, delimiter, in_lines, header=options.header)
 
 
 def _check_header(names: list[str], options: ReadOptions) -> None:
@@ -95,29 +103,55 @@ class _Table:
                 yield block
 
     def rows(self) -> Rows:
-        """Return the rows; with ``dropped``, only the columns that are keys."""
-        options, header = self._options, int(self._options.header)
+        """Return the rows; with ``dropped``, only the columns that are keys.
+
+        With ``as_is``, the keys, and whole lines with the cells of the output.
+        """
+        options = self._options
+        if options.others == "as_is":
+            lines = RecordLines(
+                (self._delimiter, options.line_delimiter or self._delimiter),
+                self.names,
+                [self.names.index(key) for key in options.keys],
+            )
+            parse = partial(self._parse_lines, lines)
+            first = self._parse_first(parse)
+            return self._rows(first, parse, first.schema, tuple(self.names))
         inferred = options.infer_types and options.others == "typed"
         text = set() if inferred else {*range(len(self.names))}
         keys = {self.names.index(key) for key in options.keys[:1]}
         types = {str(at): pa.string() for at in text | keys}
+        first = self._parse_first(partial(self._parse, types))
+        types = {field.name: field.type for field in first.schema}
+        schema = pa.schema([field.with_name(self.names[int(field.name)]) for field in first.schema])
+        return self._rows(first, partial(self._parse, types), schema)
+
+    def _parse_first(self, parse: _Parse) -> pa.RecordBatch:
+        """Return the rows of the first block: they decide the types."""
         try:
-            first = self._parse(self._first, types, self._header_lines)
+            return parse(self._first, self._header_lines)
         except MemoryError:  # Arrow's is an ArrowException too
             raise
         except pa.ArrowException as error:
-            raise self._error(str(error), header - self._header_lines) from None
-        types = {field.name: field.type for field in first.schema}
-        schema = pa.schema([field.with_name(self.names[int(field.name)]) for field in first.schema])
-        batches = self._batches(first, types, schema)
-        return Rows(schema, batches, numbers=RowNumbers(1 + header))
+            passed = int(self._options.header) - self._header_lines
+            raise self._error(str(error), passed) from None
+
+    def _rows(
+        self,
+        first: pa.RecordBatch,
+        parse: _Parse,
+        schema: pa.Schema,
+        in_lines: tuple[str, ...] = (),
+    ) -> Rows:
+        batches, numbers = self._batches(first, parse, schema), int(self._options.header)
+        return Rows(schema, batches, numbers=RowNumbers(1 + numbers), in_lines=in_lines)
 
     def _batches(
-        self, first: pa.RecordBatch, types: Mapping[str, pa.DataType], schema: pa.Schema
+        self, first: pa.RecordBatch, parse: _Parse, schema: pa.Schema
     ) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch(first.columns, schema=schema)
         passed = int(self._options.header) + len(first)
-        with in_order(partial(self._parse, types=types), self._blocks) as parsed:
+        with in_order(parse, self._blocks) as parsed:
             try:
                 for batch in parsed:
                     yield pa.record_batch(batch.columns, schema=schema)
@@ -127,12 +161,25 @@ class _Table:
             except pa.ArrowException as error:
                 raise self._error(str(error), passed) from None  # Arrow's text quotes cells
 
+    def _parse_lines(
+        self, lines: RecordLines, block: bytes, skipped_lines: int = 0
+    ) -> pa.RecordBatch:
+        batch = lines.split(block, skipped_lines)
+        if batch is None:
+            types = {str(at): pa.string() for at in range(len(self.names))}
+            columns = self._parse(types, block, skipped_lines).columns
+            joined = joined_cells(columns, self._options.line_delimiter or self._delimiter)
+            batch = lines.batch([columns[key] for key in lines.keys], joined)
+        return batch
+
     def _parse(
-        self, block: bytes, types: Mapping[str, pa.DataType], skipped_lines: int = 0
+        self, types: Mapping[str, pa.DataType], block: bytes, skipped_lines: int = 0
     ) -> pa.RecordBatch:
         options = self._options
-        if skipped_lines and not block.endswith((b"\n", b"\r")):
-            block += b"\n"  # Arrow skips only lines with a line end
+        if not block.endswith((b"\n", b"\r")):
+            # Arrow skips only lines with a line end. Without one, a last empty cell after "" is
+            # an empty text, not null.
+            block += b"\n"
         keys = [str(self.names.index(key)) for key in options.keys]
         table = arrow_csv.read_csv(
             pa.py_buffer(block),
@@ -195,20 +242,34 @@ def _first_record(block: bytes, delimiter: str, name: str) -> tuple[list[str], i
 
 
 class CellSink:
-    """Writes rows as lines; a cell is quoted only if it must be."""
+    """Writes rows as lines, or appends cells to lines that were read ``as_is``.
 
-    def __init__(self, stream: Any, schema: pa.Schema, delimiter: str, *, header: bool) -> None:
-        self._stream = stream
+    ``in_lines`` has the names of the columns in such lines.
+    """
+
+    def __init__(
+        self,
+        stream: Any,
+        schema: pa.Schema,
+        delimiter: str,
+        in_lines: Sequence[str] = (),
+        *,
+        header: bool,
+    ) -> None:
         self._delimiter = delimiter
+        self._rows = RowWriter(stream, delimiter)
+        self._line = schema.names.index(LINE) if in_lines else None
+        self._first = 0 if self._line is None else self._line + 1
         if header:
-            self._write_cells(header_cells(schema.names))
+            names = header_cells([*in_lines, *schema.names[self._first :]])
+            self._rows.write([*_cells(names, delimiter), b"\n"])
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write rows; null is an empty cell, an empty text is ``""``."""
-        self._write_cells(batch.columns)
-
-    def _write_cells(self, columns: list[pa.Array]) -> None:
-        self._stream.write(bytes_of(join(joined_cells(columns, self._delimiter), b"\n")))
+        cells = _cells(batch.columns[self._first :], self._delimiter)
+        if self._line is not None:
+            cells = [batch.column(self._line), self._delimiter.encode(), *cells]
+        self._rows.write([*cells, b"\n"])
 
     def close(self) -> None:
         """Do nothing: every row is written."""
@@ -221,19 +282,11 @@ def header_cells(names: list[str]) -> list[pa.Array]:
 
 def joined_cells(columns: list[pa.Array], delimiter: str) -> pa.Array:
     """Return n rows as texts: the cells, quoted if they must be, and delimiters."""
-    # A class of characters; the delimiter in it is escaped, as "\^" or "\-". A letter must not be.
-    special = f'["\r\n{"" if delimiter.isalnum() else chr(92)}{delimiter}]'
-    parts: list[Any] = []
+    return join(*_cells(columns, delimiter), delimiter=delimiter)
+
+
+def _cells(columns: list[pa.Array], delimiter: str) -> list[RowPart]:
+    parts: list[RowPart] = []
     for column in columns:
-        parts += [delimiter.encode(), _quote(cell_texts(column), special)]
-    return join(*parts[1:])
-
-
-def _quote(texts: pa.Array, special: str) -> pa.Array:
-    # An empty text is written as "", an empty cell is null.
-    needs = pc.or_(pc.match_substring_regex(texts, special), pc.equal(pc.binary_length(texts), 0))
-    needs = pc.fill_null(needs, False)
-    if not pc.any(needs).as_py():
-        return texts
-    doubled = pc.replace_substring(texts.filter(needs), b'"', b'""')
-    return pc.replace_with_mask(texts, needs, join(b'"', doubled, b'"'))
+        parts += [delimiter.encode(), Cells(repeating_texts(column))]
+    return parts[1:]

@@ -27,6 +27,7 @@ from geolookup.errors import (
     TableFileError,
 )
 from geolookup.files.byte_streams import input_name, open_output
+from geolookup.files.delimited import DelimitedText
 from geolookup.files.row_streams import ReadOptions, Rows, Sink, WriteOptions
 from geolookup.files.table_files import AS_OF_COLUMN, IP_COLUMN, TIME_COLUMN, TableFile, open_table
 from geolookup.files.timestamps import remedy_of, unix_seconds
@@ -190,7 +191,7 @@ class EnrichedRows:
         return unix_seconds(column, self._options.time_zone, begin)
 
     def _check_names(self, new: list[str]) -> None:
-        twice = set(new) & set(self._rows.schema.names)
+        twice = set(new) & {*self._rows.schema.names, *self._rows.in_lines}
         if twice:
             problem = f"column {min(twice)!r} exists already"
             raise TableFileError(self._name, problem, "pass --prefix")
@@ -244,7 +245,8 @@ def enrich_file(
             options.threads or cores(),
             force=force,
         ) as out:
-            sink = writer.write(out, answers.schema, _write_options(source, target, options))
+            write_options = _write_options(source, target, options, table.rows.in_lines)
+            sink = writer.write(out, answers.schema, write_options)
             with _background_writer(sink) as write:
                 for batch in answers.batches(counts):
                     write(batch)
@@ -266,14 +268,24 @@ def _read_options(source: TableFile, target: TableFile, options: EnrichOptions) 
         options.delimiter,
         options.infer_types,
         options.header,
+        _line_delimiter(source, target, options),
         key_options=key_options,
     )
 
 
-def _write_options(source: TableFile, target: TableFile, options: EnrichOptions) -> WriteOptions:
+def _line_delimiter(source: TableFile, target: TableFile, options: EnrichOptions) -> str | None:
+    writer = target.kind.format.writer
+    write_options = _write_options(source, target, options)
+    return writer.delimiter(write_options) if isinstance(writer, DelimitedText) else None
+
+
+def _write_options(
+    source: TableFile, target: TableFile, options: EnrichOptions, in_lines: tuple[str, ...] = ()
+) -> WriteOptions:
     same = source.kind.format is target.kind.format
     one_dictionary = options.as_of_column is None
-    return WriteOptions(options.delimiter if same else None, options.header, one_dictionary)
+    delimiter = options.delimiter if same else None
+    return WriteOptions(delimiter, options.header, one_dictionary, in_lines)
 
 
 @contextmanager

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from geolookup.files.byte_streams import InputStream
-from geolookup.files.column_text import bytes_of, join, json_texts
+from geolookup.files.column_text import json_texts
+from geolookup.files.joined_texts import bytes_of, join
 from geolookup.files.json_depth import DEEPEST, first_deep_line
 from geolookup.files.row_streams import (
     LINE,

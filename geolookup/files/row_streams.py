@@ -22,8 +22,8 @@ from geolookup.tables.row_notes import row_of
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
 #: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
 Others = Literal["as_is", "typed", "dropped"]
-#: The column of whole lines that the reader of JSON lines adds for ``as_is``. The line has the
-#: members of the columns before it; the columns after it are new members.
+#: The column of whole lines that the readers of JSON lines and of CSV add for ``as_is``. The line
+#: has the values of the columns before it; the columns after it are new.
 LINE = "\0line"
 #: Blocks of lines whose numbers are kept, and malformed lines that a message lists.
 _BLOCKS, _LISTED = 256, 5
@@ -52,6 +52,7 @@ class ReadOptions:
     delimiter: str | None = None  # None: the format's own
     infer_types: bool = False
     header: bool = True  # of CSV: whether the first row names the columns
+    line_delimiter: str | None = None  # of CSV ``as_is``: of the output; None: as read
     log_fields: tuple[str, ...] = ()  # of logs: further columns after the keys
     key_options: Mapping[str, str] = field(default_factory=dict)  # the option that names a key
 
@@ -117,6 +118,7 @@ class Rows:
     total: int | None = None  # rows, if the file states their number in advance
     numbers: RowNumbers = field(default_factory=RowNumbers)
     malformed: MalformedLines | None = None  # filled in while the rows are read
+    in_lines: tuple[str, ...] = ()  # the names of the columns in whole lines of CSV
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ class WriteOptions:
     delimiter: str | None = None  # None: the format's own
     header: bool = True  # of CSV: whether the first row names the columns
     one_dictionary: bool = True  # whether each column has the same dictionary in all batches
+    in_lines: tuple[str, ...] = ()  # the names of the columns in whole lines of CSV
 
 
 class Sink(Protocol):

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: freethreading_compatible=True, auto_pickle=False, binding=False
-"""Splits lines of web servers' logs into fields, and copies texts out of a block of lines.
+"""Texts of files: lines of web servers' logs, records of CSV (``_cells``), columns of texts.
 
 Strategy: one pass over a line, without a copy; each field is the position and the length of its
-text. ``protocol.Implementation`` describes the format.
+text. ``protocol.Implementation`` describes the formats.
 """
 
 cimport cython
@@ -14,12 +14,14 @@ from cpython.buffer cimport (
     PyBuffer_Release,
     PyObject_GetBuffer,
 )
-from libc.stdint cimport int64_t, uint8_t
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcpy
 
-from geolookup.kernel._words cimport Text
+from geolookup.kernel._words cimport CELL_MARKS, LOWEST_BIT, Text
 
 include "_column.pxi"
+include "_cells.pxi"
 
 cdef enum:
     LOG_FIELDS = 10

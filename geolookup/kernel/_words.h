@@ -84,6 +84,27 @@ static inline uint64_t SPECIAL(const unsigned char* text) {
 #endif
 }
 
+/* The lowest bit of the result marks the first byte of 16 that ends a cell of CSV, or has to be
+   quoted: a quote, a line end or one of two delimiters. Without such a byte the result is 0. */
+static inline uint64_t CELL_MARKS(const unsigned char* text, unsigned char one, unsigned char other) {
+#if defined(__SSE2__)
+    __m128i bytes = _mm_loadu_si128((const __m128i*)text);
+    __m128i line_feed = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n'));
+    __m128i line_end = _mm_or_si128(line_feed, _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\r')));
+    __m128i first = _mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)one));
+    __m128i either = _mm_or_si128(first, _mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)other)));
+    __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(line_end, either), quote));
+#else
+    for (int at = 0; at < 16; at++) {
+        unsigned char byte = text[at];
+        if (byte == one || byte == other || byte == '"' || byte == '\n' || byte == '\r')
+            return (uint64_t)1 << at;
+    }
+    return 0;
+#endif
+}
+
 /* The least octet of 0 to 3 digits: an octet below it has a leading zero. */
 static const uint64_t LEAST_OCTET[4] = {0, 0, 10, 100};
 

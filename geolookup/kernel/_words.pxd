@@ -12,6 +12,7 @@ cdef extern from "_words.h":
     int ZEROS_ABOVE(uint64_t bits) noexcept nogil  # likewise
     uint64_t MARKS(Text text, unsigned char wanted) noexcept nogil
     uint64_t SPECIAL(Text text) noexcept nogil
+    uint64_t CELL_MARKS(Text text, unsigned char one, unsigned char other) noexcept nogil
     void PREFETCH(const void* address) noexcept nogil
 
 cdef extern from *:

@@ -18,6 +18,7 @@ from geolookup.contract.address import canonical, parse
 from geolookup.contract.fields import Field
 from geolookup.contract.localtime import instant
 from geolookup.contract.types import OnInvalid
+from geolookup.dataset.arrow_files import array_of
 from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
@@ -122,7 +123,7 @@ class Enricher:
         answers = self._taker.take(intervals.ids, instants, self._own_ids(addresses, intervals))
         columns = in_order_of(self._fields, answers, addresses, intervals)
         if self._add_known:
-            columns.append(pa.array(is_known(self._state, intervals.ids)))
+            columns.append(array_of(is_known(self._state, intervals.ids)))
         return pa.record_batch(columns, names=self.names)
 
     def _own_ids(self, addresses: pa.Array, intervals: AddressIntervals) -> Int32 | None:
@@ -223,7 +224,7 @@ def _canonical(value: str | bytes | int, family: int) -> str:
 
 def _ip_type(_addresses: pa.Array, intervals: AddressIntervals) -> pa.Array:
     # True as int8 is the index 1, of "ipv6".
-    indices = pa.array((intervals.families == 6).view(np.int8), mask=intervals.ids < 0)
+    indices = array_of((intervals.families == 6).view(np.int8), intervals.ids >= 0)
     return pa.DictionaryArray.from_arrays(indices, _FAMILIES)
 
 
@@ -231,7 +232,7 @@ def _error_code(_addresses: pa.Array, intervals: AddressIntervals) -> pa.Array:
     codes = np.zeros(len(intervals.ids), np.int32)
     for interval_id, error in _ERRORS.items():
         codes[intervals.ids == interval_id] = error.code
-    return pa.array(codes, mask=codes == 0)
+    return array_of(codes, codes != 0)
 
 
 _OF_ADDRESS = {"ip": _ip, "ip_type": _ip_type, "error_code": _error_code}

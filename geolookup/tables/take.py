@@ -23,6 +23,7 @@ from geolookup.contract.fields import (
 from geolookup.contract.localtime import instant
 from geolookup.contract.paths import names_of, resolve_fields
 from geolookup.contract.schema import CONTRACT, Schema
+from geolookup.dataset.arrow_files import array_of
 from geolookup.dataset.files import outside
 from geolookup.tables.locate import column_of
 from geolookup.tables.row_tables import TableColumns, row_tables, table_of
@@ -204,7 +205,7 @@ class ColumnTaker:
         # One visit of a row for all its columns, instead of one visit for each column.
         if len(together) >= _ROW_MAJOR_FROM:
             arrays = self._tables.row_major(table).take(rows, together)
-        indices = pa.array(rows)
+        indices = array_of(rows)
         for column in names:
             if column not in arrays:
                 arrays[column] = self._tables.values(table, column).take(indices)

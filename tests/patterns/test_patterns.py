@@ -14,6 +14,7 @@ from geolookup_builder.sources.reading.text import line_layout
 
 from geolookup.export.formats import FORMATS
 from geolookup.files.text_blocks import _patterns
+from geolookup.kernel.python_cells import _cell_pattern
 from geolookup.prefixes.list_text import Settings
 from geolookup.remote.key import Key
 from tests.patterns.finding import UsedPattern, calls, constants, literals
@@ -41,6 +42,7 @@ _MADE: dict[str, list[tuple[re.Pattern[Any], bool]]] = {
     "geolookup.prefixes.list_text.__post_init__": [
         (re.compile(setting.metadata["form"][0]), False) for setting in fields(Settings)
     ],
+    "geolookup.kernel.python_cells._cell_pattern": [(_cell_pattern(b","), False)],
     "geolookup.remote.key.__init__": [(Key("a+/ ")._forms, True)],
     "geolookup_builder.sources.formats.ip2location.database_in_names": [
         (re.compile("(?<![A-Z0-9])DB([0-9]{1,2})(?![0-9])"), True)
