@@ -23,7 +23,7 @@ _file_accounts = key_options.accounts(key_options.ACCOUNTS_FILE)
 _backup = click.argument("file", metavar="FILE", type=options.AS_PATH)
 
 
-@group("api-keys", "Create, list and revoke API keys.")
+@group("api-keys")
 def api_keys() -> None:
     """Create, list and revoke API keys of the HTTP service.
 
@@ -112,7 +112,7 @@ def revoke(identifier: str, accounts: str) -> None:
                 click.echo(f"geolookup: {warning}", err=True)
 
 
-@group("accounts", "Show usage, audit log and plans; back up and restore.")
+@group("accounts")
 def accounts() -> None:
     """Show the usage of accounts, the audit log and the plans; back up and restore.
 

@@ -14,7 +14,7 @@ from geolookup.mirrors.listing import DELTAS, MOST_DELTAS
 _ARCHIVE = "FILE.tar.zst"
 
 
-@command("pack", "Pack a dataset into one file.")
+@command("pack")
 @options.past_dataset_object
 @options.output("File to write.", _ARCHIVE)
 @options.base("Pack only the changes against this dataset or store of the receiver.")
@@ -45,7 +45,7 @@ def pack(
     click.echo(f"{output}: {size:,} bytes")
 
 
-@command("unpack", "Unpack a packed dataset.")
+@command("unpack")
 @click.argument("archive", metavar=_ARCHIVE, type=options.AS_PATH)
 @options.output("Folder to write.", "DIR")
 @options.base("Base of the delta: the dataset that it was packed against, or a store that has it.")
@@ -71,7 +71,7 @@ def unpack(
     click.echo(f"dataset {output}")
 
 
-@command("mirror", "Write a store as a folder that other stores follow.")
+@command("mirror")
 @options.store_object
 @options.output("Folder to write.", "DIR")
 @click.option(

@@ -21,7 +21,7 @@ _max_rejects = click.option(
 )
 
 
-@command("build", "Compile a recipe into a dataset.")
+@command("build")
 @click.argument("recipe", type=options.PATH)
 @options.output("Folder to create.", "DIR")
 @options.force("an existing dataset")
@@ -82,7 +82,7 @@ def build(
     click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
 
 
-@command("check", "Check a recipe or data without making a dataset.")
+@command("check")
 @click.argument("recipe", type=options.PATH)
 @_max_rejects
 @quantities.max_memory
@@ -126,7 +126,7 @@ def report_members(report: Any) -> object:
     return {field.name: getattr(report, field.name) for field in fields(report)}
 
 
-@command("download", "Download the remote sources of a recipe into the cache.")
+@command("download")
 @click.argument("recipe", type=options.PATH)
 @options.cache
 def download(recipe: str, cache: Path | None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli.registry import COMMANDS, SECTIONS, load
+from geolookup.cli.registry import COMMANDS, SECTIONS, SUMMARIES, load
 from geolookup.errors import near_match
 
 _EXAMPLE = "Example: "
@@ -92,16 +92,15 @@ def split_example(docstring: str) -> tuple[str, str]:
     )
 
 
-def command(name: str, summary: str) -> Callable[[Callable[..., Any]], Command]:
-    """Return the decorator of a command; ``summary`` is its line in the list of commands."""
-    return click.command(name, cls=Command, short_help=summary)
+def command(name: str) -> Callable[[Callable[..., Any]], Command]:
+    """Return the decorator of a command that the registry lists."""
+    return click.command(name, cls=Command, short_help=SUMMARIES[name])
 
 
-def group(
-    name: str, summary: str, *, needs_no_command: bool = False
-) -> Callable[[Callable[..., Any]], Group]:
+def group(name: str, *, needs_no_command: bool = False) -> Callable[[Callable[..., Any]], Group]:
     """Return the decorator of a group: with ``needs_no_command`` one that also runs itself."""
-    return click.group(name, cls=Group, short_help=summary, invoke_without_command=needs_no_command)
+    settings = {"short_help": SUMMARIES[name], "invoke_without_command": needs_no_command}
+    return click.group(name, cls=Group, **settings)
 
 
 class Sections(Group):
@@ -118,9 +117,6 @@ class Sections(Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands of each section; the summaries of all sections are aligned."""
         width = max(map(len, COMMANDS))
-        limit = formatter.width - width - 6
         for section, names in SECTIONS.items():
             with formatter.section(section):
-                formatter.write_dl(
-                    [(name.ljust(width), load(name).get_short_help_str(limit)) for name in names]
-                )
+                formatter.write_dl([(name.ljust(width), SUMMARIES[name]) for name in names])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from geolookup.comparison.scoring import Score
 
 
-@command("diff", "Compare two datasets.")
+@command("diff")
 @click.argument("old", type=options.PATH)
 @click.argument("new", type=options.PATH, required=False)
 @table_options.fail_if("country_moved > 2%")
@@ -115,7 +115,7 @@ def _sides(old: str, new: str | None) -> tuple[str, str | None]:
     return former, options.past_dataset(new or old, "new_as_of")
 
 
-@command("score", "Score datasets against ground truth.")
+@command("score")
 @click.argument("datasets", type=options.PATH, metavar="[DATASET]...", nargs=-1)
 @table_options.truth("Ground truth", required=True)
 @table_options.fail_if("country_agree < 95%")
@@ -152,7 +152,7 @@ def score(
     _print(result, lines(result), as_json=as_json)
 
 
-@command("report", "Show a dataset as one HTML page.")
+@command("report")
 @options.past_dataset_object
 @click.option(
     "--against",

@@ -12,7 +12,7 @@ from geolookup.cli import exit_on_signals, fail, note_age, options, table_option
 from geolookup.cli.command import command
 
 
-@command("enrich", "Add columns of answers to files of addresses.")
+@command("enrich")
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @options.output("File or folder to write, or -.", "OUTPUT", path_type=options.PATH)
 @click.option(

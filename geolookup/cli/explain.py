@@ -25,7 +25,7 @@ _UNDER = " " * 21
 _PLACE_MEMBERS = ("city_name", "region_name", "country_code", "time_zone")
 
 
-@command("explain", "Name the sources that decided an answer.")
+@command("explain")
 @click.argument("addresses", metavar="IP...", nargs=-1, required=True)
 @options.dataset
 @options.age_notice

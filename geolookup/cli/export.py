@@ -44,7 +44,7 @@ def _names(output: str) -> str:
     return f"{', '.join(names)} and {last}"
 
 
-@command("export", "Write a dataset in the format of another tool.")
+@command("export")
 @options.past_dataset_object
 @options.overlay
 @click.option(

@@ -65,7 +65,7 @@ def with_polling(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: values[name] for name in values if name not in names}, "polling": polling}
 
 
-@command("follow", "Keep polling a mirror, and keep a store at its generation.")
+@command("follow")
 @click.argument("url")
 @options.store
 @polls

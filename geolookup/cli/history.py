@@ -30,7 +30,7 @@ _COUNTRY = "location.country_code"
 _DIGITS, _WIDTH = 12, 28
 
 
-@command("history", "Show when an answer changed.")
+@command("history")
 @click.argument("addresses", metavar="IP|PREFIX...", nargs=-1, required=True)
 @options.plain_dataset
 @options.age_notice

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources and their rows"}
 
 
-@command("info", "Describe a dataset.")
+@command("info")
 @options.past_dataset_object
 @options.overlay
 @options.as_json()
@@ -105,7 +105,7 @@ def _coverage_lines(coverage: Mapping[str, Mapping[str, int]], before: str) -> I
         yield f"{before}{layer:<16} {counts} addresses"
 
 
-@command("fields", "List the fields of an answer.")
+@command("fields")
 @options.as_json()
 def fields(as_json: bool) -> None:
     """List every field of an answer: its path, short name, type, unit, an example and meaning.
@@ -136,7 +136,7 @@ def _example(info: FieldInfo) -> str:
     return info.example if isinstance(info.example, str) else json.dumps(info.example)
 
 
-@group("recipes", "List, print and copy packaged recipes.", needs_no_command=True)
+@group("recipes", needs_no_command=True)
 @click.pass_context
 def recipes(context: click.Context) -> None:
     """List the packaged recipes with their descriptions.

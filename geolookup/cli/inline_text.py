@@ -36,7 +36,7 @@ _color = click.option(
 )
 
 
-@command("annotate", "Add a tag to each address in a text.")
+@command("annotate")
 @click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
 @click.option(
     "--template",
@@ -107,7 +107,7 @@ def _tell(text: str) -> None:
     click.echo(f"geolookup: {text}", err=True)
 
 
-@command("grep", "Keep the lines whose addresses meet conditions.")
+@command("grep")
 @click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
 @options.where
 @options.not_

@@ -83,7 +83,7 @@ _FORMATS: dict[str, Callable[[_Question], Format]] = {
 }
 
 
-@command("lookup", "Look addresses up.")
+@command("lookup")
 @click.argument("addresses", metavar="[IP]...", nargs=-1)
 @options.dataset
 @options.age_notice

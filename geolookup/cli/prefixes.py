@@ -36,7 +36,7 @@ def _names(command: options.F) -> options.F:
     return command
 
 
-@command("prefixes", "List the prefixes whose answers meet conditions.")
+@command("prefixes")
 @click.argument("where", metavar="[CONDITION]...", nargs=-1)
 @options.not_
 @click.option("--within", metavar="NETWORK", help="Only addresses in this network.")

@@ -8,61 +8,66 @@ TYPE_CHECKING = False  # as mypy reads it
 if TYPE_CHECKING:
     from geolookup.cli.command import Command, Group
 
-#: For each section of the help its commands, and the module of each. The command is an attribute
-#: of the module: ``api_keys`` for ``api-keys``.
-SECTIONS: dict[str, dict[str, str]] = {
+#: For each section of the help its commands: the module of each, and its summary. The command is an
+#: attribute of the module: ``api_keys`` for ``api-keys``. The list needs no module of a command.
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Look up": {
-        "lookup": "lookup",
-        "explain": "explain",
-        "history": "history",
-        "fields": "info",
+        "lookup": ("lookup", "Look addresses up."),
+        "explain": ("explain", "Name the sources that decided an answer."),
+        "history": ("history", "Show when an answer changed."),
+        "fields": ("info", "List the fields of an answer."),
     },
     "Files and text": {
-        "enrich": "enrich_files",
-        "summarize": "traffic",
-        "annotate": "inline_text",
-        "grep": "inline_text",
+        "enrich": ("enrich_files", "Add columns of answers to files of addresses."),
+        "summarize": ("traffic", "Count the countries, cities and networks of a file."),
+        "annotate": ("inline_text", "Add a tag to each address in a text."),
+        "grep": ("inline_text", "Keep the lines whose addresses meet conditions."),
     },
-    "Lists and exports": {"prefixes": "prefixes", "export": "export"},
+    "Lists and exports": {
+        "prefixes": ("prefixes", "List the prefixes whose answers meet conditions."),
+        "export": ("export", "Write a dataset in the format of another tool."),
+    },
     "Reports": {
-        "info": "info",
-        "report": "comparison",
-        "map": "traffic",
-        "diff": "comparison",
-        "score": "comparison",
+        "info": ("info", "Describe a dataset."),
+        "report": ("comparison", "Show a dataset as one HTML page."),
+        "map": ("traffic", "Show the addresses of a file as one HTML page."),
+        "diff": ("comparison", "Compare two datasets."),
+        "score": ("comparison", "Score datasets against ground truth."),
     },
     "Make a dataset": {
-        "recipes": "info",
-        "check": "build",
-        "build": "build",
-        "slice": "slice",
-        "size": "slice",
-        "download": "build",
-        "verify": "signing",
+        "recipes": ("info", "List, print and copy packaged recipes."),
+        "check": ("build", "Check a recipe or data without making a dataset."),
+        "build": ("build", "Compile a recipe into a dataset."),
+        "slice": ("slice", "Write a part of a dataset as a dataset."),
+        "size": ("slice", "Predict the size of a dataset."),
+        "download": ("build", "Download the remote sources of a recipe into the cache."),
+        "verify": ("signing", "Check a dataset for damage."),
     },
     "Stores": {
-        "update": "update",
-        "publish": "store",
-        "rollback": "store",
-        "generations": "store",
-        "prune": "store",
+        "update": ("update", "Make a store current now: from a recipe, an archive or a mirror."),
+        "publish": ("store", "Make a dataset the current one of a store."),
+        "rollback": ("store", "Return to the previous generation."),
+        "generations": ("store", "List the generations of a store."),
+        "prune": ("store", "Remove old generations from a store."),
     },
     "Mirrors and signatures": {
-        "pack": "archives",
-        "unpack": "archives",
-        "mirror": "archives",
-        "follow": "follow",
-        "sign": "signing",
-        "signing-keys": "signing",
+        "pack": ("archives", "Pack a dataset into one file."),
+        "unpack": ("archives", "Unpack a packed dataset."),
+        "mirror": ("archives", "Write a store as a folder that other stores follow."),
+        "follow": ("follow", "Keep polling a mirror, and keep a store at its generation."),
+        "sign": ("signing", "Sign a dataset."),
+        "signing-keys": ("signing", "Make keys for signatures, and trust them."),
     },
     "Service": {
-        "serve": "serve",
-        "api-keys": "accounts",
-        "accounts": "accounts",
+        "serve": ("serve", "Answer lookups over HTTP."),
+        "api-keys": ("accounts", "Create, list and revoke API keys."),
+        "accounts": ("accounts", "Show usage, audit log and plans; back up and restore."),
     },
 }
-#: The module of each command.
-COMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
+_COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+#: The module of each command, and its summary: the line in the list of commands.
+COMMANDS = {name: module for name, (module, _) in _COMMANDS.items()}
+SUMMARIES = {name: summary for name, (_, summary) in _COMMANDS.items()}
 
 
 def load(name: str) -> Command | Group:

@@ -16,7 +16,7 @@ _STALE = ("warn", "refuse", "tag")
 _LEVELS = ("debug", "info", "warning", "error")
 
 
-@command("serve", "Answer lookups over HTTP.")
+@command("serve")
 @options.dataset
 @options.age_notice
 @click.option(

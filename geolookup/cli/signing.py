@@ -17,7 +17,7 @@ from geolookup.store.paths import dataset_path
 _DAMAGED = 1
 
 
-@group("signing-keys", "Make keys for signatures, and trust them.")
+@group("signing-keys")
 def signing_keys() -> None:
     """Make keys for signatures, and choose the keys that a store trusts.
 
@@ -44,7 +44,7 @@ def create(file: Path) -> None:
     click.echo(line_text(f"public key {file}{PUBLIC_ENDING}"))
 
 
-@command("sign", "Sign a dataset.")
+@command("sign")
 @options.dataset_object
 @key_options.signing_keys(required=True)
 def sign(dataset: str | None, signing_keys: tuple[str, ...]) -> None:
@@ -100,7 +100,7 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
         click.echo(line_text(f"{store} trusts no key: it accepts every dataset"))
 
 
-@command("verify", "Check a dataset for damage.")
+@command("verify")
 @options.past_dataset_object
 @click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
 @key_options.trusted_keys

@@ -47,7 +47,7 @@ def _part_of(
     return Part(only, not_, within, (int(family),) if family else (), paths)
 
 
-@command("slice", "Write a part of a dataset as a dataset.")
+@command("slice")
 @options.past_dataset_object
 @_part
 @options.output("Folder to create.", "DIR")
@@ -99,7 +99,7 @@ def slice(  # noqa: A001 - the name of the command
     click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
 
 
-@command("size", "Predict the size of a dataset.")
+@command("size")
 @click.argument("recipe", type=options.PATH)
 @_part
 @options.cache

@@ -26,7 +26,7 @@ def _read_since(_context: object, _option: object, value: str | None) -> str | N
         fail(f"--since: {error}")
 
 
-@command("publish", "Make a dataset the current one of a store.")
+@command("publish")
 @options.dataset_object
 @options.store
 @click.option(
@@ -79,7 +79,7 @@ def _current(store: Path | None) -> str:
     return next(entry.generation for entry in geolookup.generations(store) if entry.current)
 
 
-@command("rollback", "Return to the previous generation.")
+@command("rollback")
 @options.store_object
 @key_options.signing_keys()
 def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
@@ -96,7 +96,7 @@ def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
     click.echo(f"generation {geolookup.rollback(store, signing_keys=signing_keys)}")
 
 
-@command("generations", "List the generations of a store.")
+@command("generations")
 @options.store_object
 @options.as_json()
 def generations(store: Path | None, as_json: bool) -> None:
@@ -120,7 +120,7 @@ def generations(store: Path | None, as_json: bool) -> None:
         click.echo(line_text(_ROW.format(*(cell or "-" for cell in cells), state).rstrip()))
 
 
-@command("prune", "Remove old generations from a store.")
+@command("prune")
 @options.store_object
 @options.keep()
 def prune(store: Path | None, keep: int | None, keep_for: str | None) -> None:

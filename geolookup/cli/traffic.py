@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _WIDTH = 50
 
 
-@command("summarize", "Count the countries, cities and networks of a file.")
+@command("summarize")
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @table_options.table_input
 @table_options.clean
@@ -84,7 +84,7 @@ def summarize(
     click.echo(json_text(document) if as_json else "\n".join(_lines(document)))
 
 
-@command("map", "Show the addresses of a file as one HTML page.")
+@command("map")
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @table_options.table_input
 @table_options.clean

@@ -37,7 +37,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
         fail(str(error))
 
 
-@command("update", "Make a store current now: from a recipe, an archive or a mirror.")
+@command("update")
 @click.argument("recipe", type=options.PATH, required=False)
 @options.store
 @click.option(
