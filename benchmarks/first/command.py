@@ -37,6 +37,8 @@ CONTENDERS = (JSON, DICT, C_DICT, C_JSON, C_ORJSON, "maxminddb-rust get", RUST_J
 OVER_WARM = 1.5
 #: A peer, a call of geolookup, and how many times as long the peer's first pass must take.
 PEERS = ((C_JSON, JSON, 5.0), (C_ORJSON, JSON, None), (RUST_JSON, JSON, 3.0), (C_DICT, DICT, 2.0))
+#: Goals of lists of up to ``FEW`` addresses: there, the zones of the world weigh more.
+FEW, FEW_OVER_WARM, FEW_PEERS = 10_000, {JSON: 2.0}, {(RUST_JSON, JSON): 2.5}
 _CHECKED = 5_000
 
 
@@ -123,15 +125,17 @@ def ratios(result: dict[str, Any]) -> list[Ratio]:
     """Return first over warm passes of geolookup, and the peers' first passes over its own."""
     items = []
     for count, rows in result["results"].items():
-        suffix = f"{int(count):,} addresses"
+        suffix, few = f"{int(count):,} addresses", int(count) <= FEW
         for own in (JSON, DICT):
             if first_passes := rows.get(own, {}).get("first"):
                 value = _over(first_passes, rows[own]["warm"])
-                items.append(Ratio(f"{own}: first / warm, {suffix}", value, OVER_WARM, unit="x"))
+                most = FEW_OVER_WARM.get(own, OVER_WARM) if few else OVER_WARM
+                items.append(Ratio(f"{own}: first / warm, {suffix}", value, most, unit="x"))
         for peer, own, goal in PEERS:
             pair = [rows.get(name, {}).get("first") for name in (peer, own)]
             if all(pair):
                 text = f"{peer} / {own}, {suffix}"
+                goal = FEW_PEERS.get((peer, own), goal) if few else goal
                 items.append(Ratio(text, _over(*pair), goal, least=True, unit="x"))
     return items
 

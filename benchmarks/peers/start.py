@@ -84,7 +84,8 @@ def _run(python: Path, program: Program) -> float:
 
 def _heavy(python: Path, program: Program) -> list[str]:
     """Return the heavy modules that a program loads; the run also writes the bytecode files."""
-    return _output(python, program, f"import sys\n{program.text}{_SAY_HEAVY}").split()
+    output = _output(python, program, f"import sys\n{program.text}{_SAY_HEAVY}")
+    return output.splitlines()[-1].split()  # a program can print too
 
 
 def _output(python: Path, program: Program, text: str) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from geolookup.cli import json_text
 from geolookup.cli.address_input import InputLines
 from geolookup.cli.terminal_text import has_colours, style
-from geolookup.contract.cleaning import clean_text
 from geolookup.contract.envelope import to_json
 from geolookup.contract.fields import ERROR_CODE, OWN, value_in
 
@@ -48,6 +47,7 @@ def parse(answers: bytes, _block: Block) -> Iterator[dict[str, Any]]:
 
 def with_own(engine: Engine, *, clean: bool) -> Reader:
     """Return a reader that adds members to each envelope: the own columns, and the address."""
+    from geolookup.contract.cleaning import clean_text  # here: its patterns take long to compile
 
     def read(answers: bytes, block: Block) -> Iterator[dict[str, Any]]:
         # Of a damaged dataset there are fewer answers.

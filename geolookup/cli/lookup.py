@@ -11,8 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -38,8 +37,7 @@ _NAME = re.compile(r"(?=.*[A-Za-z])[\w-]+(?:\.[\w-]+)+")
 _FAILURE = b'{"success":false,'
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(NamedTuple):
     """The options of one call."""
 
     engine: Engine

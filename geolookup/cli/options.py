@@ -69,10 +69,13 @@ overlay = click.option(
 
 
 def _check_instant(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    if value is None:
+        _keep(context, option, value)
+        return
     from geolookup.store.in_force import EXAMPLE, read_instant
 
     try:
-        _keep(context, option, value if value is None else str(read_instant(value)))
+        _keep(context, option, str(read_instant(value)))
     except ValueError:  # its text has the value, and that may be an address
         fail(f"{max(option.opts, key=len)} is not an instant; {EXAMPLE}")
 

@@ -157,7 +157,8 @@ class _Space:
 
     def _octet_class(self, octet: int) -> int:
         first, last = octet << self._shift, (octet + 1 << self._shift) - 1
-        kinds = {kind for begin, end, kind in self.parts if begin <= last and end >= first}
+        begin, end = bisect_right(self._starts, first) - 1, bisect_right(self._starts, last)
+        kinds = {kind for _, _, kind in self.parts[begin:end]}
         if PRIVATE not in kinds:
             return _ALL_PUBLIC
         return _ALL_PRIVATE if len(kinds) == 1 else _BOTH

@@ -14,7 +14,7 @@ from geolookup.cli.command import Group
 from geolookup.cli.registry import COMMANDS, SECTIONS, load
 from geolookup.export.formats import FORMATS
 from tests.cli.command_tree import tree
-from tests.cli.program import refusal
+from tests.cli.program import python, refusal
 from tests.conftest import ROOT
 
 #: Modules of the command line that no command is in.
@@ -50,6 +50,14 @@ def test_every_command_has_its_section_in_the_help_and_on_the_page() -> None:
     assert listed == expected
     modules = {path.stem for path in (ROOT / "geolookup" / "cli").glob("*.py")}
     assert modules - PARTS == set(COMMANDS.values())
+
+
+def test_the_list_of_commands_imports_no_module_of_a_command() -> None:
+    code = "import sys; from geolookup.cli import main; sys.argv[1:] = ['--help']; "
+    code += "import atexit; atexit.register(lambda: print(*sys.modules)); main()"
+    loaded = {name for name in python(code).stdout.split() if name.startswith("geolookup.")}
+    assert not loaded & {f"geolookup.cli.{module}" for module in COMMANDS.values()}
+    assert "geolookup.contract.cleaning" not in loaded  # its patterns take long to compile
 
 
 def test_the_page_of_every_command_begins_with_its_summary_and_links_its_guide() -> None:
