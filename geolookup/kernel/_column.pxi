@@ -23,12 +23,16 @@ cdef class _Column:
 
 
 cdef _Column _array(object source, char kind, bint writable=False, int dimensions=1):
-    """Return an array; ``kind`` is a letter of ``struct``: B, i, I, q or Q.
+    """Return an array; ``kind`` is a letter of ``struct``: B, H, i, I, q or Q.
 
     Other letters with the same sign and size are equal: on Linux, NumPy's int64 is "l".
     """
     cdef _Column column = _Column(source, writable)
-    cdef Py_ssize_t width = 1 if kind == c"B" else 4 if kind == c"i" or kind == c"I" else 8
+    cdef Py_ssize_t width = 8
+    if kind == c"B" or kind == c"H":
+        width = 1 if kind == c"B" else 2
+    elif kind == c"i" or kind == c"I":
+        width = 4
     cdef const char* letters = b"BHILQ" if kind < c"a" else b"bhilq"
     if (
         column.view.ndim != dimensions

@@ -150,6 +150,23 @@ def gather(
     return int(np.bitwise_or.reduce(nulls))
 
 
+def gather_codes(
+    rows: U32, links: NDArray[np.uint16], codes: I32, values: I32, validity: U8
+) -> bool:
+    """Copy a column of a linked table; see ``protocol.Implementation``."""
+    if len(values) != len(rows) or len(validity) != (len(rows) + 7) // 8:
+        raise ValueError("the columns differ in length")
+    if len(rows) and int(rows.max()) >= len(links):
+        raise IndexError(f"row {rows[rows >= len(links)][0]} does not exist in this table")
+    linked = links[rows]
+    if len(rows) and int(linked.max()) >= len(codes):
+        raise IndexError("a link points outside its table")
+    values[:] = np.maximum(codes[linked], 0)
+    valid = codes[linked] >= 0
+    validity[:] = np.packbits(valid, bitorder="little")
+    return not bool(valid.all())
+
+
 def replace_embedded(addresses: MixedAddresses) -> MixedAddresses:
     """Replace addresses that carry an IPv4 address by it; see ``address.embedded_ipv4``."""
     family, high, low = addresses.family.copy(), addresses.high.copy(), addresses.low.copy()

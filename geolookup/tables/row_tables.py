@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup import kernel
 from geolookup.contract.fields import COUNTRY, LOCATION, TEXT, ZONE, Field
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of, with_items
@@ -88,6 +89,12 @@ def _joined_numbers(lists: pa.Array) -> pa.Array:
     return pc.binary_join(with_items(lists, numbers), " ")
 
 
+def _codes(texts: pa.DictionaryArray) -> NDArray[np.int32]:
+    """Return the indices of a dictionary, -1 for null."""
+    codes: NDArray[np.int32] = texts.indices.fill_null(-1).to_numpy()
+    return codes
+
+
 class TableColumns:
     """Columns by table and name, a value for each row of the table."""
 
@@ -98,6 +105,7 @@ class TableColumns:
         self.zones = zones
         self._by_column = columns
         self._row_major: dict[str, RowMajor] = {}
+        self._country_codes: dict[str, NDArray[np.int32]] = {}
         self._stored: dict[str, list[str]] = {table: [] for table, _ in columns}
         for (table, name), values in columns.items():
             if is_stored(values.type) and len(self._stored[table]) < MOST_COLUMNS:
@@ -113,6 +121,18 @@ class TableColumns:
     def row_major_columns(self, table: str) -> Sequence[str]:
         """Return the names of the columns that ``row_major`` has: not of all types."""
         return self._stored.get(table, ())
+
+    def take_country(self, column: str, rows: NDArray[np.uint32]) -> pa.Array:
+        """Return a column of texts of the countries of n locations."""
+        if column not in self._country_codes:
+            self._country_codes[column] = _codes(self.values(COUNTRY, column))
+        count = len(rows)
+        values, validity = np.empty(count, np.int32), np.empty((count + 7) // 8, np.uint8)
+        links = self.values(LOCATION, COUNTRY).to_numpy()
+        has_null = kernel.gather_codes(rows, links, self._country_codes[column], values, validity)
+        texts = self.values(COUNTRY, column)
+        buffers = [pa.py_buffer(validity) if has_null else None, pa.py_buffer(values)]
+        return pa.DictionaryArray.from_buffers(texts.type, count, buffers, texts.dictionary)
 
     def values(self, table: str, column: str) -> pa.Array:
         """Return a column of a table; a location's links are columns too."""

@@ -189,6 +189,15 @@ class ColumnTaker:
     def _of_location(self, rows: UInt32) -> dict[str, pa.Array]:
         """Return the columns of locations and of their countries, and ``zone``."""
         of_country = self._columns(COUNTRY)
+        texts = {}
+        if len(of_country) < _ROW_MAJOR_FROM:
+            # One pass to the country and to its text; numbers and lists take two.
+            texts = {
+                path: self._tables.take_country(column, rows)
+                for column, path in of_country.items()
+                if pa.types.is_dictionary(self._tables.values(COUNTRY, column).type)
+            }
+            of_country = {column: path for column, path in of_country.items() if path not in texts}
         links = {COUNTRY: COUNTRY} if of_country else {}
         links |= {ZONE: ZONE} if self._times else {}
         columns = self._of_table(LOCATION, rows, self._columns(LOCATION) | links)
@@ -196,7 +205,7 @@ class ColumnTaker:
             # A location has the row of its country: a country takes two steps.
             countries = columns[COUNTRY].to_numpy().astype(np.uint32)
             columns |= self._of_table(COUNTRY, countries, of_country)
-        return columns
+        return columns | texts
 
     def _of_table(self, table: str, rows: UInt32, names: dict[str, str]) -> dict[str, pa.Array]:
         """Return columns of a table for n rows; ``names`` maps columns to new names."""
