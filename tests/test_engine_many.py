@@ -52,6 +52,37 @@ def test_the_single_calls_in_order(sample: geolookup.Engine) -> None:
         assert sample.lookup_many(item, at=0) == expected
 
 
+def test_short_lists_of_any_kind(sample: geolookup.Engine) -> None:
+    """A list is answered as a whole, also where an address is changed or removes others."""
+
+    class Removes(list[Any]):
+        def __str__(self) -> str:
+            ips.clear()
+            return "8.8.8.8"
+
+    for call in calls(sample):
+        ips: list[object] = ["8.8.8.8", Removes(), *MIXED[:200]]
+        assert len(call(ips, at=None)) == len(call([*ips], at=None)) > 0
+
+
+def test_blocks_of_lines_are_small(sample: geolookup.Engine) -> None:
+    """Memory of a block that malloc maps would be new pages for each block."""
+    blocks = list(sample.json_lines(["8.8.8.8"] * 1000, at=0))
+    assert max(map(len, blocks)) < 100_000
+    assert b"".join(blocks) == (sample.lookup_json("8.8.8.8", at=0) + b"\n") * 1000
+
+
+def test_the_collector_is_as_before(sample: geolookup.Engine) -> None:
+    """The compiled kernel pauses it while it makes envelopes."""
+    try:
+        for is_on, change in ((True, gc.enable), (False, gc.disable)):
+            change()
+            assert sample.lookup_many(MIXED, at=0)
+            assert gc.isenabled() == is_on
+    finally:
+        gc.enable()
+
+
 def test_every_path(sample: geolookup.Engine) -> None:
     paths = list(PATHS)
     result = sample.get_many(MIXED[:7], paths, at=AT)

@@ -347,6 +347,46 @@ def test_threads_share_one_default_engine(monkeypatch: pytest.MonkeyPatch) -> No
     assert geolookup._engine() in engines
 
 
+@pytest.mark.parametrize("kernel", ["python", ""])
+def test_the_call_for_json_opens_the_default_dataset(kernel: str) -> None:
+    """It is a call of a kernel, without a function around it; processes can send it."""
+    done = program.python(
+        "import copy, geolookup, os, pickle, sys, threading\n"
+        "from geolookup import lookup_json\n"
+        "sent = pickle.dumps(lookup_json)\n"
+        "assert not geolookup._default\n"
+        "threads = [threading.Thread(target=lookup_json, args=['8.8.8.8']) for _ in range(8)]\n"
+        "[thread.start() for thread in threads]\n"
+        "[thread.join() for thread in threads]\n"
+        "engine = geolookup._default['engine']\n"
+        "for call in (lookup_json, pickle.loads(sent), copy.copy(lookup_json)):\n"
+        "    for ip in ('8.8.8.8', '10.0.0.1', 'x'):\n"
+        "        assert call(ip, at=0) == engine.lookup_json(ip, at=0)\n"
+        "assert lookup_json(' 8.8.8.8 ', at=0, clean=True) == engine.lookup_json('8.8.8.8', at=0)\n"
+        "if child := os.fork():\n"
+        "    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        "assert lookup_json('8.8.8.8', at=0) == engine.lookup_json('8.8.8.8', at=0)\n",
+        GEOLOOKUP_KERNEL=kernel,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_call_for_json_tries_again(tmp_path: Path) -> None:
+    """A default dataset that does not open raises at each call, and may exist later."""
+    done = program.python(
+        "import geolookup, os\n"
+        "for _ in range(2):\n"
+        "    try:\n"
+        "        geolookup.lookup_json('8.8.8.8')\n"
+        "    except geolookup.DatasetError:\n"
+        "        print('none')\n"
+        "os.environ.pop('GEOLOOKUP_DATASET')\n"
+        "print(geolookup.lookup_json('8.8.8.8')[:16].decode())\n",
+        GEOLOOKUP_DATASET=str(tmp_path / "none"),
+    )
+    assert done.stdout.split() == ["none", "none", '{"success":true,']
+
+
 def test_an_error_of_arguments_names_the_public_class(sample: geolookup.Engine) -> None:
     for name in ("prefixes", "prefix_table", "export", "explain", "enrich", "get_many"):
         call: Any = getattr(sample, name)

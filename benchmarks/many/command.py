@@ -20,9 +20,11 @@ from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
 from benchmarks.harness.ratios import Ratio, ratio_table
 from benchmarks.harness.tables import Number, Table
-from benchmarks.many import piped, ways
+from benchmarks.many import lengths, piped, ways
 
 ADDRESSES, ROUNDS = 100_000, 7
+#: Of the calls for lists of several lengths: these take longer.
+FEWER_ROUNDS = 3
 #: How the names of our calls begin.
 _OURS = ("lookup", "iter", "get")
 
@@ -47,6 +49,7 @@ def measure_many(
         "rounds": rounds,
         "results": results,
         "rates": rates,
+        "lengths": lengths.measure_lengths(dataset, count, min(rounds, FEWER_ROUNDS)),
         "kernel": kernel,
         "machine": measure.facts(pinned=pinned),
     }
@@ -76,6 +79,7 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     header = ("million addresses a second", *kinds)
     yield Table("many-piped", header, [("geolookup lookup, piped", *rates)], unit="M/s")
     yield ratio_table("many-ratios", "uniform", _ratios(result))
+    yield ratio_table("many-lengths", "against single calls", lengths.ratios(result["lengths"]))
     run = f"{result['rounds']} rounds of {result['addresses']:,} addresses"
     yield f"second best of {run}, {result['call']:,} of them a call"
 

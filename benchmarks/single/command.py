@@ -23,7 +23,9 @@ import geolookup
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
+from benchmarks.harness.ratios import ratio_table
 from benchmarks.harness.tables import Number, Table
+from benchmarks.single import module_call
 
 ADDRESSES, ROUNDS = 100_000, 5
 FAMILIES = (4, 6)
@@ -95,6 +97,7 @@ def measure_lookups(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
         for _, case in itertools.product(range(rounds), all_cases):
             case.rounds.append(case.run())
         counts = dict(engine.metadata.counts)
+        of_module = module_call.measure_module(dataset, all_cases[0].addresses)
     overhead, *timed_cases = all_cases
     return {
         "unit": "ns per lookup, median of rounds",
@@ -104,6 +107,7 @@ def measure_lookups(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
         "kernel": engine.kernel,
         "call_overhead": statistics.median(overhead.rounds),
         "results": [_result(case) for case in timed_cases],
+        "module": of_module,
         "machine": measure.facts(pinned=pinned),
     }
 
@@ -128,6 +132,7 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     overhead = Number(result["call_overhead"])
     rows.append(["(loop and empty call, included)", *[overhead] * len(FORMS)])
     yield Table("single", ("ns per lookup", *FORMS), rows, unit="ns", ours=tuple(kinds))
+    yield ratio_table("single-module", "call of the module", module_call.ratios(result["module"]))
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in result["counts"].items())
     run = f"{result['rounds']} rounds of {result['addresses']:,} addresses"
     yield f"median of {run}; {counts}"

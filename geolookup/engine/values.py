@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from geolookup.contract.localtime import instant
 from geolookup.kernel import Kernel
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -37,6 +38,15 @@ if TYPE_CHECKING:
 
         at: Any
         clean: bool
+
+
+#: The longest list that is answered without chunks: its answers hold the interpreter lock briefly.
+_SHORT = 256
+
+
+def is_short(ips: object, at: object, clean: object) -> bool:
+    """Return whether a kernel answers a call as a whole; chunks take longer than a few answers."""
+    return type(ips) is list and at is None and not clean and len(ips) <= _SHORT
 
 
 class FieldValues(Kernel):
@@ -296,11 +306,13 @@ class FieldValues(Kernel):
         ``ips`` and ``at``. The compiled kernel keeps the values that it has read, for later calls:
         about 70 bytes for each of at most 262,144 rows per field. Raises what ``get`` raises.
         """
-        from geolookup.kernel import many
-
         names = field
         if more or not isinstance(field, str):
             from geolookup.contract.paths import names_of
 
             names = names_of((field, *more))
+        if is_short(ips, at, clean):
+            return self._open_state().values(list(ips), names, instant(None), default)
+        from geolookup.kernel import many
+
         return many.get_many(self._open_state(), ips, names, default, at, clean)

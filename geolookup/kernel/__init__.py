@@ -35,6 +35,17 @@ def _remedy() -> str:
     )
 
 
+def _reason(error: ImportError) -> tuple[str, str]:
+    """Return why the compiled kernel cannot be imported, and the remedy."""
+    if isinstance(error, ModuleNotFoundError):
+        return "the compiled kernel is missing", _remedy()
+    # Its objects belong to the first interpreter that imports it: CPython and Cython refuse more.
+    if "interpreter" in str(error):
+        problem = "the compiled kernel answers in one interpreter of a process only"
+        return problem, "use threads or processes, or set GEOLOOKUP_KERNEL=python"
+    return str(error), _remedy()  # it was built for other fields than ``contract.fields`` has
+
+
 def _is_older_than_sources(extension: str) -> bool:
     """Return whether an extension module is older than a source of the kernel beside it.
 
@@ -81,13 +92,12 @@ else:
     try:
         import geolookup.kernel._compiled as _chosen
     except ImportError as error:
-        # It raises ImportError if it was built for other fields than ``contract.fields`` has.
-        _is_missing = isinstance(error, ModuleNotFoundError)
-        _why = "the compiled kernel is missing" if _is_missing else str(error)
+        if _choice != "python":
+            _why, _cure = _reason(error)
         if _choice == "compiled":
-            _PROBLEM = f"GEOLOOKUP_KERNEL is 'compiled', but {_why}; {_remedy()}"
+            _PROBLEM = f"GEOLOOKUP_KERNEL is 'compiled', but {_why}; {_cure}"
         elif not _choice:
-            NOTICE = f"{_why}: the Python kernel answers, several times slower; {_remedy()}"
+            NOTICE = f"{_why}: the Python kernel answers, several times slower; {_cure}"
         _choice = "python"
     else:
         if _choice != "python" and _is_older_than_sources(_chosen.__file__):

@@ -8,8 +8,11 @@ cdef class Kernel:
     #: The name of this implementation.
     kernel = "compiled"
 
+    def __cinit__(self):
+        self._current = [None]
+
     def __init__(self, dataset):
-        self._current = [State(dataset)]
+        self._swap(State(dataset))
 
     def _open_state(self):
         state = self._current[0]
@@ -131,9 +134,7 @@ cdef class Kernel:
 
     cdef State _open(self):
         state = self._current[0]
-        if state is None:
-            raise ClosedError
-        return <State>state
+        return <State?>self._open_state() if state is None else <State>state
 
 
 cdef enum:

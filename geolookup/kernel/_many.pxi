@@ -17,11 +17,14 @@ cdef extern from "Python.h":
     char* _bytes_start "PyBytes_AS_STRING"(PyObject* data)
     void Py_XDECREF(PyObject* data)
     PyObject* PyList_GET_ITEM(object items, Py_ssize_t at)
+    int PY_VERSION_HEX
+    bint PyGC_Disable()
+    bint PyGC_Enable()
 
 cdef enum:
     SLACK = 64  # bytes after the reserved ones; more than ``CHUNK`` and a line feed
     USUAL = 1000  # bytes of a line, about
-    MOST_KEPT = 1 << 19  # bytes of an output whose memory ``take`` keeps
+    TEXT = 14  # bytes of an address and its line feed, about
     LINE = 64  # bytes of a cache line
     NEAR = 6  # answers between the prefetch of a text and its use
     FAR = 16  # answers between the prefetch of the offsets of a text and the use of the text
@@ -71,26 +74,19 @@ cdef class _Output:
         return 0
 
     cdef bytes take(self):
-        """Return the bytes and remove them.
-
-        Up to ``MOST_KEPT`` bytes are copied, and their memory is used again: new memory of the
-        system for each block of lines takes longer than the lines. More are not copied.
-        """
-        cdef bytes result
-        cdef Py_ssize_t used = self.used
-        if used <= MOST_KEPT:
-            self.used = 0
-            return PyBytes_FromStringAndSize(_bytes_start(self.data), used) if used else b""
-        self._resize(used)
-        self.used = 0
-        result = <bytes><object>self.data
+        """Return the bytes without a copy, and begin anew."""
+        cdef bytes result = b""
+        if self.used:
+            self._resize(self.used)
+            result = <bytes><object>self.data
         Py_XDECREF(self.data)
         self.data = NULL
+        self.used = self.room = 0
         return result
 
 
 cdef class _Lines:
-    """See ``protocol.Lines``."""
+    """See ``protocol.Lines``; without the interpreter lock, its calls exclude each other."""
 
     cdef State state
     cdef _Output out
@@ -98,6 +94,7 @@ cdef class _Lines:
     def __cinit__(self, State state):
         self.state, self.out = state, _Output()
 
+    @cython.critical_section
     def add(self, list ips, seconds):
         """See ``protocol.Lines``."""
         cdef Batch batch
@@ -113,10 +110,12 @@ cdef class _Lines:
                 _write_line(self.state, &batch, at, _second(seconds, begin + at), self.out)
         return failures
 
+    @cython.critical_section
     def add_text(self, bytes text, int64_t second):
         """See ``protocol.Lines``."""
         cdef Batch batch
         cdef Py_ssize_t begin = 0, at, failures = 0
+        self.out.reserve(PyBytes_GET_SIZE(text) // TEXT * USUAL)
         while begin < PyBytes_GET_SIZE(text):
             begin = _read_lines(self.state, text, begin, &batch)
             for at in range(batch.count):
@@ -125,6 +124,7 @@ cdef class _Lines:
                 _write_line(self.state, &batch, at, second, self.out)
         return failures
 
+    @cython.critical_section
     def take(self):
         """See ``protocol.Lines``."""
         return self.out.take()
@@ -132,20 +132,43 @@ cdef class _Lines:
 
 cdef list _many_dicts(State state, list ips, seconds):
     cdef Batch batch
-    cdef Py_ssize_t begin, at
+    cdef bint was_collecting
+    cdef Py_ssize_t begin
     cdef list envelopes = []
     _check_seconds(ips, seconds)
     for begin in range(0, len(ips), BLOCK):
         _read_objects(state, ips, begin, &batch, ALL_TEXTS)
-        for at in range(batch.count):
-            _approach(state, &batch, at, ALL_TEXTS)
-            if batch.ids[at] < 0:
-                envelopes.append(envelope.failure(_ERRORS[_status(&batch, at)]))
-            else:
-                envelopes.append(_success(
-                    state, ips[begin + at], &batch.answers[at], _second(seconds, begin + at)
-                ))
+        was_collecting = _pause_collector()
+        try:
+            _append_dicts(state, ips, begin, seconds, &batch, envelopes)
+        finally:
+            if was_collecting:
+                PyGC_Enable()
     return envelopes
+
+
+cdef int _append_dicts(
+    State state, list ips, Py_ssize_t begin, object seconds, Batch* batch, list envelopes
+) except -1:
+    cdef Py_ssize_t at
+    for at in range(batch.count):
+        _approach(state, batch, at, ALL_TEXTS)
+        if batch.ids[at] < 0:
+            envelopes.append(envelope.failure(_ERRORS[_status(batch, at)]))
+        else:
+            envelopes.append(_success(
+                state, ips[begin + at], &batch.answers[at], _second(seconds, begin + at)
+            ))
+    return 0
+
+
+cdef inline bint _pause_collector() noexcept:
+    """Stop the cyclic garbage collector of CPython 3.11; return whether it was on.
+
+    It visits all young dicts after each 700, however many of them are kept. Since 3.12 it runs
+    between bytecodes only.
+    """
+    return PY_VERSION_HEX < 0x030C0000 and PyGC_Disable()
 
 
 cdef list _many_json(State state, list ips, seconds):

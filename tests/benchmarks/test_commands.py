@@ -24,7 +24,7 @@ from benchmarks.http import load
 from benchmarks.inline import command as inline
 from benchmarks.inline import texts
 from benchmarks.kept import worker as kept
-from benchmarks.many import ways
+from benchmarks.many import lengths, ways
 from benchmarks.own import command as own
 from benchmarks.own import lookups
 from benchmarks.past import command as past
@@ -170,6 +170,7 @@ def _many(result: Any) -> Sequence[str]:
     assert "maxminddb (C) get" in rows
     assert (ways.RUST_MANY in rows) == bool(find_spec("maxminddb_rust"))
     assert set(result["rates"]) == {"zipf", "uniform"}
+    assert {row["pattern"] for row in result["lengths"]} == set(lengths.PATTERNS)
     return [*rows]
 
 
@@ -216,6 +217,7 @@ def _single(result: Any) -> Sequence[str]:
     kinds = {row["kind"] for row in result["results"]}
     assert (len(kinds), len(result["results"])) == (8, 32)
     assert result["call_overhead"] > 0
+    assert set(result["module"]) == {"quiet", "busy"}
     assert result["kernel"] in ("compiled", "python")
     return [*kinds]
 
