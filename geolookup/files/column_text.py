@@ -65,6 +65,16 @@ def _cast(array: pa.Array) -> pa.Array:
     return array.cast(pa.large_string()).cast(_BYTES)
 
 
+def _time(array: pa.Array) -> pa.Array:
+    """Return dates and times; Arrow writes those of a zone one by one, 20 times as slowly."""
+    if getattr(array.type, "tz", None) != "UTC":
+        return _cast(array)
+    texts = _cast(array.cast(pa.timestamp(array.type.unit)))
+    if pc.any(pc.starts_with(texts, b"<")).as_py():  # "<value out of range: ...>"
+        return _cast(array)
+    return pc.if_else(texts.is_valid(), join(texts, b"Z"), pa.scalar(None, _BYTES))
+
+
 def _hex(array: pa.Array) -> pa.Array:
     """Return bytes as hexadecimal digits; one by one, since Arrow has no function for it."""
     values = (None if value is None else value.hex().encode() for value in array.to_pylist())
@@ -161,7 +171,7 @@ _AS_CELLS: _Table = (
     (is_text, _text),
     *_PLAIN,
     (pa.types.is_floating, _cast),
-    (_is_time, _cast),
+    (_is_time, _time),
     (pa.types.is_null, _cast),
     (is_bytes, _hex),
     *_NESTED,
@@ -170,7 +180,7 @@ _AS_JSON: _Table = (
     (is_text, _as_json_string(_text)),
     *_PLAIN,
     (pa.types.is_floating, _finite),
-    (_is_time, _as_json_string(_cast)),
+    (_is_time, _as_json_string(_time)),
     (pa.types.is_null, _cast),
     (is_bytes, _as_json_string(_hex)),
     *_NESTED,

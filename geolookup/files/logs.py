@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.dataset.arrow_files import array_of
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.lines import Lines, lines_of
 from geolookup.files.row_streams import (
@@ -54,6 +55,7 @@ class _ParsedLines:
     lines: Lines
     data: NDArray[np.uint8]
     parts: Int64  # (10, 2, n)
+    seconds: Int64  # the Unix seconds of their times; 0 for a malformed line
 
     @property
     def is_malformed(self) -> Bools:
@@ -143,27 +145,37 @@ def _parse(lines: Lines, combined: bool) -> _ParsedLines:
     data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
     parts = np.empty((len(_FIELDS) + 1, 2, count), np.int64)
     split_log_lines(data, bounds[:-1], np.diff(bounds), combined, parts)
-    parsed = _ParsedLines(lines, data, parts)
-    parts[:, 1, ~_times(parsed)[1]] = -1
-    return parsed
+    seconds, valid = _times(data, *parts[_TIME])
+    parts[:, 1, ~valid] = -1
+    return _ParsedLines(lines, data, parts, seconds)
 
 
-def _times(parsed: _ParsedLines) -> tuple[Int64, Bools]:
+def _times(data: NDArray[np.uint8], first: Int64, size: Int64) -> tuple[Int64, Bools]:
     """Return the Unix seconds of the times of lines, and whether each is valid."""
-    first, size = parsed.parts[_TIME]
     valid = size == COMMON_LOG_SIZE
     texts = np.empty(int(valid.sum()) * COMMON_LOG_SIZE, np.uint8)
     # All times have the same length: valid ones lie side by side, n rows of bytes.
-    copy_texts(parsed.data, first, np.where(valid, size, -1), texts)
+    copy_texts(data, first, np.where(valid, size, -1), texts)
     seconds = np.zeros(len(valid), np.int64)
     # A text of the right size is valid only if it is a time.
-    seconds[valid], valid[valid] = common_log_seconds(texts.reshape(-1, COMMON_LOG_SIZE))
+    seconds[valid], valid[valid] = _seconds(texts.reshape(-1, COMMON_LOG_SIZE))
     return seconds, valid
 
 
+def _seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
+    """Return ``common_log_seconds``; equal times of consecutive lines are read once."""
+    as_items = texts.view(f"S{COMMON_LOG_SIZE}").ravel()
+    begins = np.ones(len(texts), np.bool_)
+    np.not_equal(as_items[1:], as_items[:-1], out=begins[1:])
+    seconds, valid = common_log_seconds(texts[begins])
+    # a a b: begins 1 0 1, runs 0 0 1.
+    runs = np.cumsum(begins) - 1
+    return seconds[runs], valid[runs]
+
+
 def _time(parsed: _ParsedLines) -> pa.Array:
-    seconds, valid = _times(parsed)
-    return pa.array(seconds, mask=~valid).cast(_TYPES["time"])
+    valid = ~parsed.is_malformed
+    return array_of(parsed.seconds, valid).cast(_TYPES["time"])
 
 
 def _bytes(parsed: _ParsedLines, field: int, *, dashes: bool = False) -> pa.Array:

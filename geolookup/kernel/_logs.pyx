@@ -18,7 +18,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcpy
 
-from geolookup.kernel._words cimport CELL_MARKS, LOWEST_BIT, Text
+from geolookup.kernel._words cimport CELL_MARKS, LOWEST_BIT, MARKS, Text
 
 include "_column.pxi"
 include "_cells.pxi"
@@ -134,8 +134,17 @@ cdef Text _log_quoted(Text at, Text end) noexcept nogil:
     at += 1
     while at < end and at[0] != c'"':
         # A backslash escapes the byte after it: \" does not end the text.
-        at += 2 if at[0] == c"\\" else 1
+        at += 2 if at[0] == c"\\" else _plain_bytes(at, end)
     return at if at < end else NULL
+
+
+cdef inline Py_ssize_t _plain_bytes(Text at, Text end) noexcept nogil:
+    """Return how many bytes, 1 to 16, precede the next quote or backslash; the first is neither."""
+    cdef uint64_t marks
+    if end - at < 16:
+        return 1
+    marks = MARKS(at, c'"') | MARKS(at, c"\\")
+    return LOWEST_BIT(marks) if marks else 16
 
 
 cdef Text _log_number(Text at, Text end, int least, int most) noexcept nogil:
