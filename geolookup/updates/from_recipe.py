@@ -40,7 +40,7 @@ from geolookup.store.signatures import (
     sign_dataset,
 )
 from geolookup.store.trusted import latest_serial
-from geolookup.updates import sources
+from geolookup.updates import sources, unchanged
 from geolookup.updates.in_store import (
     Target,
     UpdateResult,
@@ -48,6 +48,7 @@ from geolookup.updates.in_store import (
     has_succeeded_within,
     record_success,
     result_of,
+    success_of,
     updating,
 )
 
@@ -133,6 +134,11 @@ class FromRecipe:
             check_signers(self.store, self.signers)
             sources.check_local(self.recipe)
             sources.download(self.recipe, self.cache, progress, tell)
+            inputs = unchanged.inputs_of(self.recipe, self.cache)
+            if folder := self._unchanged(inputs):
+                tell("no file changed since the last update")
+                self._sign_current(folder)
+                return self._result("current", self._tidy(staging, began, inputs))
             # Verified first: a damaged generation must not be the previous dataset of the build.
             current = _Current.of(self.store)
             dataset = self._compile(staging / "dataset", current.dataset, progress, tell)
@@ -140,18 +146,37 @@ class FromRecipe:
                 current = _Current.of(self.store)
             replaced = self._other_dataset(current.dataset)
             state = self._publish(dataset, current.dataset, progress)
-            pruned = self._tidy(staging, began)
+            # Of a withdrawn generation nothing is known: the current one has other sources.
+            pruned = self._tidy(staging, began, inputs if state != "withdrawn" else "")
         pruned.warnings[:0] = [*current.warnings, *replaced]
+        return self._result(state, pruned)
+
+    def _result(
+        self, state: Literal["updated", "current", "withdrawn"], pruned: PruneResult
+    ) -> UpdateResult:
         return result_of(state, self.store, current_of(self.store), pruned)
 
-    def _tidy(self, staging: Path, began: datetime) -> PruneResult:
+    def _unchanged(self, inputs: str) -> Path | None:
+        """Return the current generation, if these inputs made it and it is undamaged."""
+        record, current = success_of(self.store), current_of(self.store)
+        if not inputs or current is None or record.get("inputs") != inputs:
+            return None
+        folder = Path(pointer.folder_of(self.store, current))
+        is_same = record.get("published") == unchanged.published(folder)
+        return folder if is_same and unchanged.is_whole(folder) else None
+
+    def _tidy(self, staging: Path, began: datetime, inputs: str) -> PruneResult:
         """Prune, and record the success.
 
         Both happen after publication, so a failure is only a warning.
         """
         pruned = self.target.prune(self.recipe.update.retention)
+        current, made = current_of(self.store), dict[str, str]()
+        if inputs and current is not None:
+            folder = Path(pointer.folder_of(self.store, current))
+            made = {"inputs": inputs, "published": unchanged.published(folder)}
         try:
-            record_success(self.store, staging, self.recipe.name, began)
+            record_success(self.store, staging, self.recipe.name, began, made)
         except OutputError as error:
             pruned.warnings.append(f"--if-older will not know of this update: {error}")
         return pruned
@@ -193,7 +218,7 @@ class FromRecipe:
         """Publish the dataset unless it is current already, was withdrawn, or a gate fails."""
         if current is not None:
             if dataset.generation == current.generation:
-                self._sign_current(current)
+                self._sign_current(current.folder)
                 return "current"
             if is_withdrawn(self.store, dataset.folder, dataset.generation):
                 return "withdrawn"
@@ -206,9 +231,9 @@ class FromRecipe:
         add(self.store, from_verified(dataset))
         return "updated"
 
-    def _sign_current(self, current: VerifiedDataset) -> None:
+    def _sign_current(self, current: Path) -> None:
         """Sign the current generation if one of the keys has not: when a key is replaced."""
-        if not is_signed_by(current.folder, self.signers):
+        if not is_signed_by(current, self.signers):
             sign(self.store, self.signers)
 
     def _other_dataset(self, current: VerifiedDataset | None) -> tuple[str, ...]:

@@ -4,7 +4,8 @@
 
     STORE/.update.lock     held by the process that updates the store
     STORE/.update/         its staging directory: on the file system of the generations
-    STORE/update.json      dataset and begin of the last update that succeeded; for --if-older
+    STORE/update.json      dataset and begin of the last update that succeeded, for --if-older,
+                           and the digests of ``unchanged``
 
 The lock of the store itself (``store.changing``) is held only while the store changes:
 ``publish`` and ``rollback`` do not wait for downloads.
@@ -15,12 +16,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.filesystem import atomic
@@ -158,18 +160,34 @@ def has_succeeded_within(store: Path, dataset: str, limit: timedelta) -> bool:
     False for a time in the future: after a clock was wrong, updates must not stop. False also
     without a readable record: it costs an update.
     """
+    record = success_of(store)
     try:
-        record = json.loads((store / _CHECKED).read_bytes())
-        checked = read_timestamp(record["checked"])
-        passed = datetime.now(UTC) - checked
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        passed = datetime.now(UTC) - read_timestamp(record["checked"])
+    except (ValueError, KeyError, TypeError, OverflowError):
         return False
     return record.get("dataset") == dataset and timedelta(0) <= passed < limit
 
 
-def record_success(store: Path, staging: Path, dataset: str, began: datetime) -> None:
-    """Record that an update succeeded, and when it began; written in ``staging``, then renamed."""
-    record = {"dataset": dataset, "checked": timestamp(began)}
+def success_of(store: Path) -> dict[str, Any]:
+    """Return the record of the last update that succeeded; empty without a readable one."""
+    with suppress(OSError, ValueError, RecursionError):
+        record = json.loads((store / _CHECKED).read_bytes())
+        return record if isinstance(record, dict) else {}
+    return {}
+
+
+def record_success(
+    store: Path,
+    staging: Path,
+    dataset: str,
+    began: datetime,
+    made: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Record that an update succeeded, and when it began; written in ``staging``, then renamed.
+
+    ``made`` has digests of the published manifest and of its inputs (``unchanged``).
+    """
+    record = {"dataset": dataset, "checked": timestamp(began), **made}
     fresh = staging / _CHECKED
     with atomic.output_errors(store / _CHECKED):
         with create(fresh) as file:
