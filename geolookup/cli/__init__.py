@@ -1,7 +1,8 @@
-"""The command line: the program, its errors and its signals.
+"""The command line: its start, its errors and its signals.
 
 Strategy: commands do not handle the errors of the library. Only this module turns an error
-into one line on standard error and the exit status 2.
+into one line on standard error and the exit status 2. ``program`` has the commands. They need
+Click; ``geolookup IP`` starts in half of the time, because it needs no options.
 """
 
 from __future__ import annotations
@@ -17,11 +18,7 @@ from contextlib import contextmanager, suppress
 from threading import Timer
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import click
-
-import geolookup
-from geolookup.cli.command import Sections
-from geolookup.cli.registry import COMMANDS
+from geolookup.contract.address import is_address
 from geolookup.errors import GeoLookupError, line_text, name_text
 from geolookup.terminal import filter_terminals
 
@@ -37,66 +34,9 @@ _BROKEN_PIPE = 141
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 _OUTPUT_PROBLEM = "standard output cannot be written ({})"
 _MORE_MEMORY = "free some, or raise the limit of the process (ulimit -v, or its container's)"
-#: Options of the program itself; others before an address are options of ``lookup``.
-_OWN_OPTIONS = "-h", "--help", "--version"
-#: With this Click 8.2 and later show the help of a group without a command.
-_HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
 _SIGNALS = signal.SIGTERM, signal.SIGINT
 #: Seconds until a signal is handled again.
 _REPEAT = 0.5
-
-
-class _Program(Sections):
-    """The program; its arguments may begin with an address, and errors of use are one line."""
-
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        with _closed_pipe(), _one_line_misuse():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        with _closed_pipe(), _one_line_misuse():
-            return super().invoke(ctx)
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS:
-            from geolookup.cli.first_argument import with_implied_command
-
-            args = with_implied_command(args, is_typed=ctx.resilient_parsing)
-        return super().parse_args(ctx, args)
-
-
-@contextmanager
-def _closed_pipe() -> Iterator[None]:
-    """Hide the error number of a closed pipe: for EPIPE, Click would exit with status 1."""
-    try:
-        yield
-    except BrokenPipeError as error:
-        raise BrokenPipeError from error
-
-
-@contextmanager
-def _one_line_misuse() -> Iterator[None]:
-    """Exit with status 2 and one line for an error of use; Click would print three."""
-    try:
-        yield
-    except click.UsageError as error:
-        if isinstance(error, _HELP):
-            raise
-        from geolookup.cli.misuse import problem
-
-        fail(problem(error))
-
-
-@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"], "color": True})
-@click.version_option(geolookup.__version__, prog_name="geolookup")
-def _program() -> None:
-    """Look up the location, time, currency and network of IP addresses, offline.
-
-    An address needs no command. `geolookup COMMAND --help` shows an example of a
-    command, then its options.
-
-    Example: geolookup 8.8.8.8
-    """
 
 
 def main() -> None:
@@ -104,12 +44,23 @@ def main() -> None:
     filter_terminals()
     try:
         with _one_line_errors():
-            _program.main(prog_name="geolookup")
+            _run(sys.argv[1:])
     finally:
         _flush()
         for number in _SIGNALS:  # from here on nothing is left to remove
             if signal.getsignal(number) is _exit:
                 signal.signal(number, signal.SIG_DFL)
+
+
+def _run(arguments: list[str]) -> None:
+    if len(arguments) == 1 and is_address(arguments[0]):
+        from geolookup.cli.answers import answer_one
+
+        answer_one(arguments[0])
+    else:
+        from geolookup.cli.program import program
+
+        program.main(prog_name="geolookup")
 
 
 def _flush() -> None:
@@ -140,6 +91,9 @@ def _one_line_errors() -> Iterator[None]:
     except BrokenPipeError:
         discard_output()
         sys.exit(_BROKEN_PIPE)
+    except KeyboardInterrupt:  # Click handles it likewise for other commands
+        say("\nAborted!")
+        sys.exit(1)
     except MemoryError as error:  # also numpy's and Arrow's
         detail = f" ({line_text(str(error))})" if str(error) else ""
         fail(f"out of memory{detail}; {_MORE_MEMORY}")
@@ -156,16 +110,23 @@ def require_output(remedy: str) -> None:
         fail(f"standard output is closed; {remedy}")
 
 
+def say(text: str, *, err: bool = True) -> None:
+    """Print a text and a line feed on standard error, or with ``err=False`` on standard output."""
+    stream = sys.stderr if err else sys.stdout
+    if stream is not None:  # a process may be started without it
+        print(text, file=stream, flush=True)
+
+
 def fail(message: str) -> NoReturn:
     """Print one line on standard error and exit with status 2."""
-    click.echo(f"geolookup: {message}", err=True)
+    say(f"geolookup: {message}")
     sys.exit(MISUSE)
 
 
 def print_sizes(paths: Iterable[Path], *, err: bool = False) -> None:
     """Print the size of each file that was written, on standard error with ``err``."""
     for path in paths:
-        click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes", err=err)
+        say(f"{name_text(str(path))}: {path.stat().st_size:,} bytes", err=err)
 
 
 def json_text(document: object, default: Callable[[Any], object] | None = None) -> str:
@@ -177,14 +138,12 @@ def json_text(document: object, default: Callable[[Any], object] | None = None) 
 
 
 def note_age(engine: Engine) -> None:
-    """Print one line on standard error if the data are older than 180 days, but not of the past."""
+    """Print one line on standard error if the data are older than 180 days."""
     from geolookup.store.requirements import age_notice
 
-    if click.get_current_context().meta.get("geolookup.as_of") is not None:
-        return
     notice = age_notice(engine.snapshot().dataset)
     if notice is not None:
-        click.echo(f"geolookup: {notice}", err=True)
+        say(f"geolookup: {notice}")
 
 
 def exit_on_signals() -> None:

@@ -10,9 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
-import click
-
-from geolookup.cli import fail
+from geolookup.cli import fail, say
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -108,7 +106,7 @@ def blocks(addresses: tuple[str, ...], *, clean: bool) -> Iterator[Block]:
     if not sys.stdin:  # a process may be started without it
         fail("standard input is closed; name addresses, or pipe them in")
     if sys.stdin.isatty():
-        click.echo(f"geolookup: {_PROMPT}", err=True)
+        say(f"geolookup: {_PROMPT}")
     return read_blocks(
         cast("BufferedReader", sys.stdin.buffer), CleanLines if clean else InputLines
     )

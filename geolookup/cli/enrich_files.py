@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import exit_on_signals, fail, note_age, options, table_options
+from geolookup.cli import exit_on_signals, fail, options, table_options
 from geolookup.cli.command import command
 
 
@@ -99,5 +99,5 @@ def enrich(
             job.folder(Path(source), Path(output), output_format)
         else:
             job.file(source, output, input_format, output_format)
-        note_age(engine)
+        options.note_age(engine)
         click.echo(job.report(), err=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import note_age, options
+from geolookup.cli import options
 from geolookup.cli.address_input import blocks
 from geolookup.cli.command import command
 from geolookup.cli.terminal_text import value_text
@@ -50,7 +50,7 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
     show = _json if as_json else _text
     has_errors = False
     with options.open_dataset(dataset) as engine:
-        note_age(engine)
+        options.note_age(engine)
         for block in blocks(addresses, clean=False):
             for position, address in zip(block.positions(), block.addresses(), strict=True):
                 try:

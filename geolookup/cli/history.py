@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from geolookup.cli import fail, note_age, options, table_options
+from geolookup.cli import fail, options, table_options
 from geolookup.cli.address_input import blocks
 from geolookup.cli.command import command
 from geolookup.cli.explain import reason
@@ -66,7 +66,7 @@ def history(
     has_errors = False
     with options.open_dataset(dataset) as engine:
         fields = _fields(engine, paths)
-        note_age(engine)
+        options.note_age(engine)
         for block in blocks(addresses, clean=False):
             for position, address in zip(block.positions(), block.addresses(), strict=True):
                 try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from geolookup.cli import exit_on_signals, fail, note_age, options, require_output
+from geolookup.cli import exit_on_signals, fail, options, require_output
 from geolookup.cli.command import command
 from geolookup.cli.terminal_text import (
     charset,
@@ -75,7 +75,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
             tag_template = Template(template, value_text, "--template", state.dataset.schema)
         except ValueError as error:
             fail(str(error))
-        note_age(engine)
+        options.note_age(engine)
         blocks = _blocks(source, follow=follow)
         _write(annotate_blocks(state, blocks, Tags(state, tag_template, encode)))
 
@@ -152,7 +152,7 @@ def grep(
     with options.open_dataset(dataset) as engine:
         state = engine.snapshot()
         conditions = read_conditions(state.dataset, where, "--where", not_)
-        note_age(engine)
+        options.note_age(engine)
         note_absent_values(state.dataset, conditions)
         masks = row_masks(state.dataset, conditions)
         lines = Lines(state, LineFilter(masks, every, inverted, mark), source)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from geolookup import cli
 from geolookup.cli import fail
 from geolookup.contract.localtime import instant
 from geolookup.store.paths import dataset_path
@@ -128,6 +129,12 @@ def open_dataset(path: str | os.PathLike[str] | None) -> Engine:
     import geolookup
 
     return geolookup.open(path, overlay=overlay_path(), as_of=instant_of())
+
+
+def note_age(engine: Engine) -> None:
+    """Print one line on standard error if the data are older than 180 days, but not of the past."""
+    if instant_of() is None:
+        cli.note_age(engine)
 
 
 #: The option ``--dataset`` of commands that do not combine it with an overlay.

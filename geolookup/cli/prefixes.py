@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, note_age, options, require_output
+from geolookup.cli import exit_on_signals, fail, options, require_output
 from geolookup.cli.command import command
 from geolookup.errors import line_text
 from geolookup.prefixes.list_text import Changes, Lists, Settings, Syntax
@@ -132,7 +132,7 @@ def prefixes(
         with _output_stream(output, force=force) as stream:
             note_absent_values(data, query.conditions)
             selection = Selection(data, query)
-            note_age(engine)
+            options.note_age(engine)
             if not allow_empty and selection.is_empty():
                 click.echo(f"geolookup: {_NOTHING}", err=True)
                 sys.exit(1)

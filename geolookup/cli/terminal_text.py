@@ -6,8 +6,6 @@ import os
 import sys
 from typing import Any
 
-import click
-
 from geolookup.terminal import own_sequence
 
 _UTF_8 = "utf-8"
@@ -97,6 +95,8 @@ def has_colours() -> bool:
 
 def style(text: str, **attributes: Any) -> str:
     """Return text with the attributes of ``click.style``, for standard output."""
+    import click  # here: a pipe gets no colours
+
     before = click.style("", reset=False, **attributes)
     # Only the two sequences are ours: a terminal's filter escapes others in the text.
     return own_sequence(before, sys.stdout) + text + own_sequence(click.style(""), sys.stdout)

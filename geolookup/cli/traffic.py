@@ -13,7 +13,6 @@ from geolookup.cli import (
     exit_on_signals,
     fail,
     json_text,
-    note_age,
     options,
     print_sizes,
     table_options,
@@ -80,7 +79,7 @@ def summarize(
         document = _document(summary, fields, top)
         for line in summary.malformed:
             click.echo(line, err=True)
-        note_age(engine)
+        options.note_age(engine)
     click.echo(json_text(document) if as_json else "\n".join(_lines(document)))
 
 
@@ -144,7 +143,7 @@ def map(  # noqa: A001 - the name of the command
         head = lead(summary, traffic, min_count)
         for line in summary.malformed:
             click.echo(line, err=True)
-        note_age(engine)
+        options.note_age(engine)
     written = write_page(output, png, title(source), head, shown_sections, force=force)
     print_sizes(written, err=output == STANDARD_OUTPUT)
 

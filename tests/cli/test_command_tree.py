@@ -9,8 +9,8 @@ import click
 from click.testing import CliRunner, Result
 
 from docs._site.commands import lists as command_lists
-from geolookup import cli
 from geolookup.cli.command import Group
+from geolookup.cli.program import program
 from geolookup.cli.registry import COMMANDS, SECTIONS, load
 from geolookup.export.formats import FORMATS
 from tests.cli.command_tree import tree
@@ -20,14 +20,14 @@ from tests.conftest import ROOT
 #: Modules of the command line that no command is in.
 PARTS = {
     *("key_options", "table_options"),
-    *("__init__", "command", "conditions", "first_argument", "misuse", "options"),
-    *("quantities", "registry", "unknown_option"),
+    *("__init__", "answers", "command", "conditions", "first_argument", "misuse", "options"),
+    *("program", "quantities", "registry", "unknown_option"),
     *("address_input", "answer_formats", "answer_table", "terminal_text"),
 }
 
 
 def invoke(*args: str) -> Result:
-    return CliRunner().invoke(cli._program, args, prog_name="geolookup")
+    return CliRunner().invoke(program, args, prog_name="geolookup")
 
 
 def help_of(name: str) -> str:
@@ -52,12 +52,26 @@ def test_every_command_has_its_section_in_the_help_and_on_the_page() -> None:
     assert modules - PARTS == set(COMMANDS.values())
 
 
+def imports_of(argument: str) -> set[str]:
+    """Return the modules that the program imports, but for those that Python's start imports."""
+    code = (
+        "import atexit, sys; before = {*sys.modules}; from geolookup.cli import main; "
+        "atexit.register(lambda: print(*{*sys.modules} - before, file=sys.stderr)); main()"
+    )
+    return {*python(code, argument).stderr.split()}
+
+
 def test_the_list_of_commands_imports_no_module_of_a_command() -> None:
-    code = "import sys; from geolookup.cli import main; sys.argv[1:] = ['--help']; "
-    code += "import atexit; atexit.register(lambda: print(*sys.modules)); main()"
-    loaded = {name for name in python(code).stdout.split() if name.startswith("geolookup.")}
+    loaded = imports_of("--help")
     assert not loaded & {f"geolookup.cli.{module}" for module in COMMANDS.values()}
     assert "geolookup.contract.cleaning" not in loaded  # its patterns take long to compile
+
+
+def test_an_address_without_options_imports_neither_click_nor_a_command() -> None:
+    loaded = imports_of("8.8.8.8")
+    assert "geolookup.cli.answers" in loaded
+    late = {"click", "dataclasses", "ipaddress", "sysconfig", "geolookup.contract.cleaning"}
+    assert not loaded & (late | {f"geolookup.cli.{module}" for module in COMMANDS.values()})
 
 
 def test_the_page_of_every_command_begins_with_its_summary_and_links_its_guide() -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from geolookup import Engine, cli
+from geolookup import Engine
+from geolookup.cli.program import program
 from tests.cli.program import refusal, refused, run
 from tests.conftest import ROOT, Build
 from tests.datasets import SMALL
@@ -82,7 +83,7 @@ def test_misuse_is_status_2_with_one_clear_text() -> None:
 
 def test_serve_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "granian", None)  # as if it were not installed
-    done = CliRunner().invoke(cli._program, ["serve", "--accounts", "sqlite:///accounts.db"])
+    done = CliRunner().invoke(program, ["serve", "--accounts", "sqlite:///accounts.db"])
     problem = "the HTTP server is not installed; run pip install 'geolookup[http]'"
     assert (done.exit_code, done.output) == (2, f"geolookup: {problem}\n")
 

@@ -34,6 +34,31 @@ def test_a_pipe_has_the_bytes_of_the_engine() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "2001:4860:4860::8888", "10.0.0.1", "::ffff:1.1.1.1"]
+)
+def test_one_address_has_the_answer_of_the_command(address: str) -> None:
+    implied, named = run(address), run("lookup", address)
+    assert (implied.returncode, implied.stderr) == (named.returncode, named.stderr)
+    answers = [json.loads(done.stdout) for done in (implied, named)]
+    for answer in answers:
+        if answer["data"]:
+            del answer["data"]["time"]["current_time"], answer["data"]["time"]["current_timestamp"]
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("arguments", [("8.8.8.8",), ("lookup", "8.8.8.8")])
+def test_an_interrupted_lookup_has_no_traceback(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_arguments: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(geolookup, "open", interrupt)
+    done = run(*arguments)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "\nAborted!\n")
+
+
 def test_chosen_fields_are_in_an_envelope_or_in_columns() -> None:
     wanted = ("--fields", "network.asn,ip", "--fields", "time.current_time", "--local-time-at")
     done = run("8.8.8.8", *wanted, "2026-11-20T00:00:00+00:00")

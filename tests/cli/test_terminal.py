@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from geolookup import cli
+from geolookup.cli.program import program
 from geolookup.progress import Progress
 from geolookup.terminal import filter_terminals, own_sequence
 from tests.cli.program import pipe, run
@@ -117,7 +117,7 @@ def _leaves(command: click.Command, name: str = "") -> Iterator[str]:
 
 
 def test_every_command_is_in_the_table() -> None:
-    assert sorted(_leaves(cli._program)) == sorted(_PRINTING)
+    assert sorted(_leaves(program)) == sorted(_PRINTING)
 
 
 @pytest.fixture(scope="module")

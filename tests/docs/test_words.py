@@ -11,7 +11,7 @@ from itertools import product
 import click
 import pytest
 
-from geolookup.cli import _program
+from geolookup.cli.program import program
 from tests.conftest import ROOT
 
 
@@ -106,7 +106,7 @@ def test_no_source_and_no_page_has_such_a_phrase(texts: dict[str, str]) -> None:
 
 
 def test_no_help_has_such_a_phrase() -> None:
-    helps = dict(_helps(_program))
+    helps = dict(_helps(program))
     assert len(helps) > 30
     assert [line for path, text in helps.items() for line in _problems(path, text)] == []
 
