@@ -23,6 +23,7 @@ import click
 import geolookup
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
+from benchmarks.floor import columns
 from benchmarks.floor.steps import COPY, PARSE, READ, steps_of
 from benchmarks.harness import measure, reports, workload
 from benchmarks.harness.ratios import Ratio, ratio_table
@@ -31,7 +32,7 @@ from benchmarks.peers import floor as ready
 from benchmarks.peers.libraries import Files
 from geolookup.dataset.files import Dataset
 
-ADDRESSES, ROUNDS = 100_000, 9
+ADDRESSES, ROWS, ROUNDS = 100_000, 1_000_000, 9
 #: Calls of geolookup, and the most multiples of the floor that they may take, by distribution.
 WANTED: dict[str, dict[str, float | None]] = {
     "JSON": {"zipf": None, "uniform": 2.0},
@@ -39,8 +40,8 @@ WANTED: dict[str, dict[str, float | None]] = {
 }
 
 
-def measure_floor(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
-    """Return nanoseconds of the steps and of the calls, by distribution."""
+def measure_floor(dataset: Path, count: int, row_count: int, rounds: int) -> dict[str, Any]:
+    """Return nanoseconds of the steps and of the calls, by distribution, and of columns."""
     intervals = workload.read(dataset, 4)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -54,10 +55,13 @@ def measure_floor(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
             steps = steps_of(Dataset(dataset), round(size), Path(folder))
             calls = _calls(engine, steps, ready.open_floor(Files(dataset, dataset)), addresses)
             results[distribution] = {"bytes": size, **_rounds(calls, count, rounds)}
+        of_columns = columns.measure_columns(engine, dataset, row_count, rounds, Path(folder))
     return {
         "addresses": count,
         "rounds": rounds,
         "results": results,
+        "rows": row_count,
+        "columns": of_columns,
         "kernel": engine.kernel,
         "machine": measure.facts(pinned=pinned),
     }
@@ -105,6 +109,8 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     sizes = " and ".join(f"{row['bytes']:,.0f}" for row in result["results"].values())
     run = f"{result['rounds']} rounds of {result['addresses']:,} addresses"
     yield f"answers of {sizes} bytes; median of {run}"
+    yield from columns.lines(result["columns"])
+    yield f"{result['rows']:,} distinct addresses; one thread"
 
 
 def rows(result: dict[str, Any]) -> list[list[Cell]]:
@@ -153,13 +159,14 @@ def ratios(result: dict[str, Any]) -> list[Ratio]:
 
 
 @click.command(
-    "floor", help="Time single lookups beside what the machine needs for the same bytes."
+    "floor", help="Time lookups and columns beside what the machine needs for the same bytes."
 )
 @click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
 @click.option("--addresses", "count", type=click.IntRange(1), default=ADDRESSES, show_default=True)
+@click.option("--rows", "row_count", type=click.IntRange(1), default=ROWS, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
 @reports.outputs()
-def command(scale: str, count: int, rounds: int, outputs: reports.Outputs) -> None:
-    """Build the dataset (once), time steps and lookups, print both tables."""
-    result = measure_floor(cache.dataset(scale), count, rounds)
+def command(scale: str, count: int, row_count: int, rounds: int, outputs: reports.Outputs) -> None:
+    """Build the dataset (once), time steps, lookups and columns, print all tables."""
+    result = measure_floor(cache.dataset(scale), count, row_count, rounds)
     outputs.tell(lines(result), result)

@@ -35,6 +35,11 @@ def write(dataset: Path, targets: Sequence[Path], family: int, count: int) -> No
         _write(target, family, values[at * count : (at + 1) * count])
 
 
+def texts(dataset: Path, family: int, count: int) -> pa.Array:
+    """Return distinct public addresses as text, the same in each run."""
+    return _TEXTS[family](distinct(dataset, family, count))
+
+
 def _write(target: Path, family: int, values: Halves) -> None:
     with pa.OSFile(str(target), "wb") as sink, pa.ipc.new_file(sink, _SCHEMA) as writer:
         for begin in range(0, len(values), _BATCH):

@@ -24,15 +24,15 @@ _RATIOS: tuple[tuple[str, str, float | None, bool], ...] = (
     (f"polars-iptools: IPv4, {TEN_FIELDS}", _TEN4, None, True),
     (f"maxminddb, loop: IPv4, {ONE_FIELD}", _ONE4, None, True),
     (f"DuckDB, ASOF join: IPv4, {ONE_FIELD}", _ONE4, None, True),
-    (_TEN4, _ONE4, 2.2, False),
-    (_ONE6, _ONE4, 1.4, False),
+    (_TEN4, _ONE4, 1.8, False),
+    (_ONE6, _ONE4, 1.5, False),
     (_ONE4, _ONE4 + _THREADS, 1.8, True),
     (_TEN4, _TEN4 + _THREADS, 1.8, True),
 )
 _POLARS = f"maxminddb-polars: IPv4, {ONE_FIELD}"
 #: By the least number of rows: how many times as long the MMDB reader must take.
 _POLARS_FROM = {0: 8.0, 10_000_000: 11.0}
-_NS = ((_ONE4, 60.0), (_TEN4, 150.0))
+_NS = ((_ONE4, 30.0), (_TEN4, 150.0))
 _PER_SECOND = (("parquet", 2.0), ("spark", 1.0))
 
 

@@ -115,7 +115,11 @@ def _first(result: Any) -> Sequence[str]:
 
 def _floor(_result: Any) -> Sequence[str]:
     rows = ("parse", "dependent reads", "dict from ready parts", "geolookup, JSON")
-    return (*rows, "geolookup, dict / floor of dict, uniform")
+    of_columns = (
+        "arrays, read for many rows at a time",
+        "geolookup / floor of a row, IPv6, one field",
+    )
+    return (*rows, "geolookup, dict / floor of dict, uniform", *of_columns)
 
 
 def _fleet(result: Any) -> Sequence[str]:
@@ -252,7 +256,7 @@ CASES = [
     Case(f"export {_TINY}", _export, _MMDB, says=[">= 20x"]),
     Case(f"first {_TINY} --addresses 60 --only (C)_get", _first, _MMDB),
     Case("fleet --quick", _fleet, ("cryptography",), "nginx"),
-    Case(f"floor {_TINY} --addresses 50", _floor, program=COMPILER),
+    Case(f"floor {_TINY} --addresses 50 --rows 200", _floor, program=COMPILER),
     Case(
         "gate --rounds 2 --keys 40 --decisions 200",
         _rounds(gate.FAST, gate.FAST_TOGETHER, gate.SLOW, gate.SLOW_TOGETHER, gate.REFUSED),
