@@ -259,5 +259,10 @@ def _api_key(headers: Headers) -> str | None:
 
 
 def lines_of_bytes(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """Return the header lines as ``TrustedProxies`` and ``Origins`` read them."""
-    return [(name.encode(), value.encode()) for name, value in headers.items()]
+    """Return the header lines as ``TrustedProxies`` reads them.
+
+    An empty line stands for one beyond ASCII that is the first of its name. Without it, a client
+    could hide the header that its proxy writes, and be believed in the other one.
+    """
+    hidden = [(name.encode(), b"") for name in headers if headers.get(name) is None]
+    return hidden + [(name.encode(), value.encode()) for name, value in headers.items()]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from asyncio import AbstractEventLoop
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter_ns
 from typing import Any, Protocol, Self
 
@@ -26,6 +26,12 @@ class Headers(Protocol):
     """
 
     def __contains__(self, name: str) -> bool: ...
+
+    def get(self, name: str) -> str | None:
+        """Return the value of the first line of a name; None if it is left out."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over all names, each once, in lower case."""
 
     def get_all(self, name: str) -> list[str]:
         """Return the values of all lines of a name."""

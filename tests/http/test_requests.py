@@ -145,6 +145,21 @@ def test_bodies_and_odd_headers_do_not_matter(server: Server, key: str) -> None:
     assert server.ask("?ip=8.8.8.8", [("X-API-Key", key), *odd]).status == 200
 
 
+def test_a_forwarding_header_beyond_ascii_is_not_absent(server: Server, key: str) -> None:
+    """Else a client that writes into it is believed in the other header: a proxy passes it on."""
+    lie, truth = "8.8.8.8", "1.1.1.1"
+    for lines, client in (
+        ([("Forwarded", f"for={lie}"), ("X-Forwarded-For", f"\xe9, {truth}")], None),
+        ([("X-Forwarded-For", lie), ("Forwarded", f"for=\xe9, for={truth}")], None),
+        ([("X-Forwarded-For", f"\xe9, {truth}")], None),
+        ([("X-Forwarded-For", "\xe9"), ("X-Forwarded-For", truth)], truth),
+    ):
+        answer = json.loads(server.ask("", [("X-API-Key", key), *lines]).body)
+        # Without a client, the peer is looked up: this machine.
+        assert answer["error_code"] == (None if client else 10002), lines
+        assert client is None or answer["data"]["ip"] == client
+
+
 def statuses(server: Server, request: bytes) -> list[int]:
     """Return the status of each answer to some bytes; the last request ends the connection."""
     with connection_to(server.port) as line:
