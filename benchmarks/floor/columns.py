@@ -11,6 +11,7 @@ import ctypes
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +64,7 @@ def measure_columns(
     engine: geolookup.Engine, path: Path, count: int, rounds: int, folder: Path
 ) -> dict[str, dict[str, list[float]]]:
     """Return nanoseconds a row of the steps and of ``enrich``, by case."""
-    library = compile_library(SOURCE, folder)
-    library.run_columns.argtypes = [ctypes.POINTER(_Columns), ctypes.c_int]
-    library.run_columns.restype = ctypes.c_uint64
+    library = _library(folder)
     texts = {family: addresses.texts(path, family, count) for family in (4, 6)}
     results = {}
     for name, (family, fields) in CASES.items():
@@ -78,6 +77,42 @@ def measure_columns(
         calls["enrich"] = _enrich(engine, table, fields)
         results[name] = _rounds(calls, count, rounds)
     return results
+
+
+def measure_threads(
+    engine: geolookup.Engine, path: Path, count: int, rounds: int, folder: Path
+) -> dict[str, list[float]]:
+    """Return how many times as fast two threads are as one: of the floor and of ``enrich``."""
+    library = _library(folder)
+    family, fields = CASES[f"IPv4, {ONE_FIELD}"]
+    texts = addresses.texts(path, family, count)
+    steps = []
+    for half in np.array_split(np.arange(count), 2):
+        arrays = _arrays(engine, Dataset(path), texts.take(pa.array(half)), family, False)
+        steps.append(_step(library, _columns(arrays, family, engine, False), len(STEPS)))
+    table = pa.table({"ip": texts})
+    gains: dict[str, list[float]] = {"floor": [], "enrich": []}
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(rounds):
+            one = _wall(lambda: [step() for step in steps])
+            two = _wall(lambda: list(pool.map(lambda step: step(), steps)))
+            gains["floor"].append(one / two)
+            times = [_wall(_enrich(engine, table, fields, threads)) for threads in (1, 2)]
+            gains["enrich"].append(times[0] / times[1])
+    return gains
+
+
+def _library(folder: Path) -> ctypes.CDLL:
+    library = ctypes.CDLL(str(compile_library(SOURCE, folder)))  # releases the interpreter lock
+    library.run_columns.argtypes = [ctypes.POINTER(_Columns), ctypes.c_int]
+    library.run_columns.restype = ctypes.c_uint64
+    return library
+
+
+def _wall(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
 
 
 def _arrays(
@@ -120,14 +155,14 @@ def _columns(
     return columns
 
 
-def _step(library: ctypes.PyDLL, columns: _Columns, number: int) -> Callable[[], object]:
+def _step(library: ctypes.CDLL, columns: _Columns, number: int) -> Callable[[], object]:
     return lambda: library.run_columns(ctypes.byref(columns), number)
 
 
 def _enrich(
-    engine: geolookup.Engine, table: pa.Table, fields: tuple[str, ...]
+    engine: geolookup.Engine, table: pa.Table, fields: tuple[str, ...], threads: int = 1
 ) -> Callable[[], object]:
-    return lambda: engine.enrich(table, fields, threads=1)
+    return lambda: engine.enrich(table, fields, threads=threads)
 
 
 def _rounds(
@@ -144,7 +179,9 @@ def _rounds(
     return times
 
 
-def lines(results: dict[str, dict[str, list[float]]]) -> Iterator[reports.Part]:
+def lines(
+    results: dict[str, dict[str, list[float]]], gains: dict[str, list[float]]
+) -> Iterator[reports.Part]:
     """Yield the tables for a terminal."""
     header = ("ns per row of a column", *results)
     columns = [_column(times) for times in results.values()]
@@ -156,7 +193,11 @@ def lines(results: dict[str, dict[str, list[float]]]) -> Iterator[reports.Part]:
         Ratio(f"geolookup / floor of a row, {name}", _multiple(times), None, unit="x")
         for name, times in results.items()
     ]
-    yield ratio_table("floor-columns-multiples", "multiples of the floor", ratios)
+    ratios += [
+        Ratio(f"one thread / two threads, {name}", statistics.median(values), None, unit="x")
+        for name, values in gains.items()
+    ]
+    yield ratio_table("floor-columns-multiples", "columns", ratios)
 
 
 def _column(times: dict[str, list[float]]) -> dict[str, float]:

@@ -46,22 +46,24 @@ def measure_floor(dataset: Path, count: int, row_count: int, rounds: int) -> dic
     with (
         tempfile.TemporaryDirectory() as folder,
         geolookup.open(dataset) as engine,
-        measure.one_core() as pinned,
     ):
-        results = {}
-        for distribution in workload.DISTRIBUTIONS:
-            addresses = workload.addresses(intervals, distribution, count, hit=True)
-            size = statistics.mean(len(engine.lookup_json(address)) for address in addresses)
-            steps = steps_of(Dataset(dataset), round(size), Path(folder))
-            calls = _calls(engine, steps, ready.open_floor(Files(dataset, dataset)), addresses)
-            results[distribution] = {"bytes": size, **_rounds(calls, count, rounds)}
-        of_columns = columns.measure_columns(engine, dataset, row_count, rounds, Path(folder))
+        with measure.one_core() as pinned:
+            results = {}
+            for distribution in workload.DISTRIBUTIONS:
+                addresses = workload.addresses(intervals, distribution, count, hit=True)
+                size = statistics.mean(len(engine.lookup_json(address)) for address in addresses)
+                steps = steps_of(Dataset(dataset), round(size), Path(folder))
+                calls = _calls(engine, steps, ready.open_floor(Files(dataset, dataset)), addresses)
+                results[distribution] = {"bytes": size, **_rounds(calls, count, rounds)}
+            of_columns = columns.measure_columns(engine, dataset, row_count, rounds, Path(folder))
+        gains = columns.measure_threads(engine, dataset, row_count, rounds, Path(folder))
     return {
         "addresses": count,
         "rounds": rounds,
         "results": results,
         "rows": row_count,
         "columns": of_columns,
+        "threads": gains,
         "kernel": engine.kernel,
         "machine": measure.facts(pinned=pinned),
     }
@@ -109,8 +111,8 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     sizes = " and ".join(f"{row['bytes']:,.0f}" for row in result["results"].values())
     run = f"{result['rounds']} rounds of {result['addresses']:,} addresses"
     yield f"answers of {sizes} bytes; median of {run}"
-    yield from columns.lines(result["columns"])
-    yield f"{result['rows']:,} distinct addresses; one thread"
+    yield from columns.lines(result["columns"], result["threads"])
+    yield f"{result['rows']:,} distinct addresses"
 
 
 def rows(result: dict[str, Any]) -> list[list[Cell]]:

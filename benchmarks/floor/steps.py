@@ -36,7 +36,7 @@ def steps_of(dataset: Dataset, answer_size: int, folder: Path) -> Callable[[list
 
     ``answer_size`` is the mean size of the answers in bytes.
     """
-    library = compile_library(SOURCE, folder)
+    library = ctypes.PyDLL(str(compile_library(SOURCE, folder)))
     library.run.argtypes = [ctypes.py_object, ctypes.POINTER(_Arrays), ctypes.c_int]
     library.run.restype = ctypes.c_uint64
     arrays, buffers = _arrays(dataset, answer_size)
@@ -48,8 +48,8 @@ def steps_of(dataset: Dataset, answer_size: int, folder: Path) -> Callable[[list
     return run
 
 
-def compile_library(source: Path, folder: Path) -> ctypes.PyDLL:
-    """Compile a C source into ``folder``; ClickException if that fails."""
+def compile_library(source: Path, folder: Path) -> Path:
+    """Compile a C source to a library in ``folder``; ClickException if that fails."""
     target = folder / f"{source.stem}.so"
     compiler = shlex.split(sysconfig.get_config_var("CC") or "cc")
     command = [*compiler, "-O3", "-shared", "-fPIC", f"-I{sysconfig.get_path('include')}"]
@@ -57,7 +57,7 @@ def compile_library(source: Path, folder: Path) -> ctypes.PyDLL:
         subprocess.run([*command, str(source), "-o", str(target)], check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise click.ClickException(f"{source}: cannot be compiled ({error})") from error
-    return ctypes.PyDLL(str(target))
+    return target
 
 
 def _arrays(dataset: Dataset, answer_size: int) -> tuple[_Arrays, list[Any]]:
