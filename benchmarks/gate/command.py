@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -38,12 +38,6 @@ FAST_TOGETHER = f"{FAST}, {TOGETHER} requests of a key together"
 SLOW = "plan up to 100/s"
 SLOW_TOGETHER = f"{SLOW}, requests of {TOGETHER} keys together"
 REFUSED = "refused"
-
-
-class KeyOnly(NamedTuple):
-    """A request with nothing but its key."""
-
-    api_key: str
 
 
 @dataclass(slots=True)
@@ -73,12 +67,12 @@ def admit_together(accounts: Accounts, keys: Sequence[str], times: int) -> int:
     """Admit as ``admit`` does, ``TOGETHER`` requests at once."""
 
     async def run() -> None:
-        gate = GroupCommit[KeyOnly](accounts)
+        gate = GroupCommit[str](accounts)
         for _ in range(times):
             for begin in range(0, len(keys), TOGETHER):
                 decided = asyncio.Event()
-                requests = [KeyOnly(key) for key in keys[begin : begin + TOGETHER]]
-                gate.admit(requests, lambda _, __, decided=decided: decided.set())  # type: ignore[misc]
+                some = keys[begin : begin + TOGETHER]
+                gate.admit(some, some, lambda _, __, decided=decided: decided.set())  # type: ignore[misc]
                 await decided.wait()
 
     asyncio.run(run())

@@ -14,22 +14,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice, repeat
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from geolookup.errors import AccountsError, ContractError
 from geolookup.gate.account_store import ADMITTED, Admission, Decision, Requests
 from geolookup.gate.accounts import Accounts
 
-
-class Asking(Protocol):
-    """A request that asks for admission."""
-
-    @property
-    def api_key(self) -> object:
-        """The text of its key; None if it has none."""
-
-
-_Request = TypeVar("_Request", bound=Asking)
+_Request = TypeVar("_Request")
 #: Called with requests, and the exception of each that is refused, None of each that is admitted.
 Decided = Callable[[Sequence[_Request], Sequence[Exception | None]], None]
 
@@ -41,22 +32,25 @@ class GroupCommit(Generic[_Request]):
         self._accounts = accounts
         self._thread = _StoreThread[_Request](accounts) if accounts.remote else None
 
-    def admit(self, requests: Sequence[_Request], decided: Decided[_Request]) -> None:
+    def admit(
+        self, keys: Sequence[object], requests: Sequence[_Request], decided: Decided[_Request]
+    ) -> None:
         """Decide and count requests that came together; call ``decided`` with each once.
 
-        The outcomes are the errors of ``Accounts.admit``. Never waits for another machine:
-        ``decided`` may be called later, on the running loop.
+        ``keys`` has the text of the key of each request, None if it has none. The outcomes are the
+        errors of ``Accounts.admit``. Never waits for another machine: ``decided`` may be called
+        later, on the running loop.
         """
         if self._thread is None:
-            keys = [request.api_key for request in requests]
             decided(requests, _decide_all(self._accounts, keys))
             return
-        refusals = _cached_refusals(self._accounts, {request.api_key for request in requests})
-        refused = [request for request in requests if request.api_key in refusals]
+        refusals = _cached_refusals(self._accounts, set(keys))
+        pairs = list(zip(keys, requests, strict=True))
+        refused = [(key, request) for key, request in pairs if key in refusals]
+        waiting = [(key, request) for key, request in pairs if key not in refusals]
         if refused:
-            decided(refused, [refusals[request.api_key] for request in refused])
-        if len(refused) < len(requests):
-            waiting = [request for request in requests if request.api_key not in refusals]
+            decided([request for _, request in refused], [refusals[key] for key, _ in refused])
+        if waiting:
             self._thread.ask(waiting, decided)
 
 
@@ -80,12 +74,12 @@ class _StoreThread(Generic[_Request]):
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
         self._thread = ThreadPoolExecutor(1, "geolookup-store")
-        self._queue: list[tuple[Sequence[_Request], Decided[_Request]]] = []
+        self._queue: list[tuple[Sequence[tuple[object, _Request]], Decided[_Request]]] = []
         self._task: Task[None] | None = None
 
-    def ask(self, requests: Sequence[_Request], decided: Decided[_Request]) -> None:
-        """Call ``decided`` when the store has decided the requests."""
-        self._queue.append((requests, decided))
+    def ask(self, pairs: Sequence[tuple[object, _Request]], decided: Decided[_Request]) -> None:
+        """Call ``decided`` when the store has decided the requests; each has its key before it."""
+        self._queue.append((pairs, decided))
         if self._task is None or self._task.done():
             self._task = get_running_loop().create_task(self._decide())
 
@@ -94,10 +88,10 @@ class _StoreThread(Generic[_Request]):
         decide = get_running_loop().run_in_executor
         while self._queue:
             groups, self._queue = self._queue, []
-            keys = [request.api_key for requests, _ in groups for request in requests]
+            keys = [key for pairs, _ in groups for key, _ in pairs]
             outcomes = iter(await decide(self._thread, _decide_all, self._accounts, keys))
-            for requests, decided in groups:
-                decided(requests, list(islice(outcomes, len(requests))))
+            for pairs, decided in groups:
+                decided([request for _, request in pairs], list(islice(outcomes, len(pairs))))
 
 
 def _decide_all(accounts: Accounts, keys: Sequence[object]) -> Sequence[Exception | None]:

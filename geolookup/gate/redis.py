@@ -65,7 +65,7 @@ local function decide(account, runs, rate, limit, number)
         redis.call('RPOP', runs)
     end
     if moved > 0 then add(runs, now, moved) end
-    -- sqlite_admission._drop_until
+    -- sqlite_admission._DROP
     while tonumber(redis.call('LINDEX', runs, 0) or now) <= now - {SECOND} do
         redis.call('LPOP', runs)
         recent = recent - tonumber(redis.call('LPOP', runs))

@@ -50,6 +50,13 @@ _ADMIT = (
     " WHERE used < ?3 AND length(ring) = ?4 AND substr(ring, 1, 8) <= ?2 AND substr(ring, -8) <= ?1"
     " AND id IN ({})"
 )
+# Stamps are integers: a run of exactly a second ago does not count any more.
+_STATE = (
+    "SELECT used, recent, last,"
+    " (SELECT sum(number) FROM run WHERE account = id AND stamp <= ?2)"
+    " FROM account WHERE id = ?1"
+)
+_DROP = "DELETE FROM run WHERE account = ?1 AND stamp <= ?2"
 #: The most accounts that one statement admits. SQLite takes at least 999 parameters.
 _MOST_TOGETHER = 512
 
@@ -173,15 +180,15 @@ def _by_runs(db: sqlite3.Connection, requests: Sequence[Requests], clock: Clock)
 
 def _add_run(db: sqlite3.Connection, requests: Requests, now: int) -> Decision:
     account, plan, number = requests
-    state = "SELECT used, recent, last FROM account WHERE id = ?"
-    row = db.execute(state, (account,)).fetchone()
+    row = db.execute(_STATE, (account, now - SECOND)).fetchone()
     if row is None:
         return Decision(0, GONE)
-    used, recent, last = row
+    used, recent, last, old = row
     if last > now:
         _move_to(db, account, now)
-    # Stamps are integers: a run of exactly a second ago does not count any more.
-    recent -= _drop_until(db, account, now - SECOND)
+    if old:
+        recent -= old
+        db.execute(_DROP, (account, now - SECOND))
     admitted = max(0, min(number, plan.rate - recent, plan.limit - used))
     if admitted:
         _insert(db, account, now, admitted)
@@ -204,15 +211,6 @@ def _move_to(db: sqlite3.Connection, account: int, now: int) -> None:
     if number:
         db.execute(f"DELETE {where}", (account, now))
         _insert(db, account, now, number)
-
-
-def _drop_until(db: sqlite3.Connection, account: int, stamp: int) -> int:
-    """Delete the runs up to a stamp; return how many requests they were."""
-    where = "FROM run WHERE account = ? AND stamp <= ?"
-    (number,) = db.execute(f"SELECT sum(number) {where}", (account, stamp)).fetchone()
-    if number:
-        db.execute(f"DELETE {where}", (account, stamp))
-    return number or 0
 
 
 def _insert(db: sqlite3.Connection, account: int, stamp: int, number: int) -> None:

@@ -29,14 +29,13 @@ from geolookup.http.answers import (
     UNAVAILABLE,
     Answer,
     Answers,
+    Header,
 )
 from geolookup.http.metrics import DRAINING, Counters
 
 if TYPE_CHECKING:  # Granian is optional
-    from geolookup.http.batches import Arrival, Channel, Headers, Scope
+    from geolookup.http.batches import Arrival, Headers, Scope
 
-#: Separators and encodings of parameters.
-_ENCODED = re.compile("[&%+]")
 #: The parameter ``ip``, also with an encoded name, and its value if it has one.
 _IP = re.compile(r"(?:\A|&)(?:i|%69)(?:p|%70)(?:=([^&]*))?(?=&|\Z)")
 #: The longest value that is decoded: an address has 45 characters, encoded as three each.
@@ -51,8 +50,9 @@ def ip_parameter(query: str) -> str | None:
     Names and values are decoded as form fields (``%41``, ``+``). Bytes that are not
     UTF-8 become U+FFFD, so the text is not an address. Repeated or too long: an empty text.
     """
-    if query.startswith("ip=") and not _ENCODED.search(query):
-        return query[3:]  # the usual request
+    # The usual request: no separator, no encoding.
+    if query.startswith("ip=") and not ("&" in query or "%" in query or "+" in query):
+        return query[3:]
     values = [match[1] or "" for match in islice(_IP.finditer(query), 2)]
     if not values:
         return None
@@ -69,15 +69,6 @@ _LOG_INTERVAL = 1.0
 _TIME = "%Y-%m-%d %H:%M:%S %z"
 _log = logging.getLogger("geolookup.http")
 _access = logging.getLogger("geolookup.access")
-
-
-class Request(NamedTuple):
-    """A request that waits for the gate."""
-
-    api_key: str | None
-    scope: Scope
-    channel: Channel
-    came_at: int
 
 
 class Lookups(Protocol):
@@ -98,7 +89,9 @@ class Lookups(Protocol):
 class Admission(Protocol):
     """The part of the gate that the service uses."""
 
-    def admit(self, requests: Sequence[Request], decided: Decided[Request]) -> None:
+    def admit(
+        self, keys: Sequence[str | None], requests: Sequence[Arrival], decided: Decided[Arrival]
+    ) -> None:
         """Decide requests that came together; see ``GroupCommit``."""
 
 
@@ -147,17 +140,21 @@ class Application:
 
     def answer_all(self, arrivals: Sequence[Arrival]) -> None:
         """Answer requests that came together; never raises."""
-        requests = []
-        for scope, channel, came_at in arrivals:
-            headers = scope.headers
-            request = Request(_api_key(headers), scope, channel, came_at)
-            answer = self._early_answer(scope, headers)
+        keys, waiting = [], []
+        early, answers = [], []
+        for arrival in arrivals:
+            headers = arrival[0].headers
+            answer = self._early_answer(arrival[0], headers)
             if answer is None:
-                requests.append(request)
+                keys.append(_api_key(headers))
+                waiting.append(arrival)
             else:
-                self.send(request, answer)
-        if requests:
-            self.backend.gate.admit(requests, self._answer_decided)
+                early.append(arrival)
+                answers.append(answer)
+        if early:
+            self._send_all(early, answers)
+        if keys:
+            self.backend.gate.admit(keys, waiting, self._answer_decided)
 
     def _early_answer(self, scope: Scope, headers: Headers) -> Answer | None:
         """Return the answer to a request that needs no key; None for a lookup."""
@@ -172,27 +169,32 @@ class Application:
         return NOT_ALLOWED
 
     def _answer_decided(
-        self, requests: Sequence[Request], outcomes: Sequence[Exception | None]
+        self, arrivals: Sequence[Arrival], outcomes: Sequence[Exception | None]
     ) -> None:
         """Answer requests that the gate admitted (None) or refused."""
-        for request, outcome in zip(requests, outcomes, strict=True):
-            self.send(request, self._answer(request.scope, outcome))
+        pairs = zip(arrivals, outcomes, strict=True)
+        self._send_all(arrivals, [self._answer(scope, outcome) for (scope, _, _), outcome in pairs])
 
-    def send(self, request: Request, answer: Answer) -> None:
-        """Count a request and send its answer; Granian sends no body to HEAD."""
-        outcome, headers, body = answer
-        if self.draining:
-            headers = [*headers, _CLOSE]
-        took = perf_counter_ns() - request.came_at
+    def _send_all(self, arrivals: Sequence[Arrival], answers: Sequence[Answer]) -> None:
+        """Count requests and send their answers; Granian sends no body to HEAD."""
+        now = perf_counter_ns()
+        durations = [now - came_at for _, _, came_at in arrivals]
         # Count first: a client that has its answer finds it in the metrics.
-        self._counters.count(outcome, took)
-        if outcome is PREFLIGHT:
-            request.channel.response_empty(outcome.status, headers)  # no Content-Length
-        else:
-            request.channel.response_bytes(outcome.status, headers, body)
+        self._counters.count([outcome for outcome, _, _ in answers], durations)
+        for (scope, channel, _), (outcome, headers, body) in zip(arrivals, answers, strict=True):
+            sent = self.final_headers(scope, headers)
+            if outcome is PREFLIGHT:
+                channel.response_empty(outcome.status, sent)  # no Content-Length
+            else:
+                channel.response_bytes(outcome.status, sent, body)
         if self._access_log:
-            # No path, query or peer: without ``ip`` the peer's address is the one looked up.
-            _access.info("[%s] %d %.3f ms", strftime(_TIME), outcome.status, took / 1e6)
+            for answer, duration in zip(answers, durations, strict=True):
+                # No path, query or peer: without ``ip`` the peer's address is the one looked up.
+                _access.info("[%s] %d %.3f ms", strftime(_TIME), answer[0].status, duration / 1e6)
+
+    def final_headers(self, _scope: Scope, headers: list[Header]) -> list[Header]:
+        """Return the headers of an answer, with those that do not depend on the answer."""
+        return [*headers, _CLOSE] if self.draining else headers
 
     def _answer(self, scope: Scope, refusal: Exception | None) -> Answer:
         """Return the answer to a request; never raises."""

@@ -15,6 +15,7 @@ import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -39,6 +40,7 @@ BOUNDS = (
     1.0,
 )
 _BOUNDS_NS = [round(bound * 1e9) for bound in BOUNDS]
+_bucket = partial(bisect_left, _BOUNDS_NS)
 #: States of a worker.
 SERVING, DRAINING, ENDED = 1, 2, 3
 _GENERATION_BYTES = 32
@@ -90,13 +92,15 @@ class Counters:
         """Record whether the account store is usable; None: no problem."""
         self._numbers[_UNUSABLE] = problem is not None
 
-    def count(self, outcome: Outcome, nanoseconds: int) -> None:
-        """Count one request and how long it took."""
+    def count(self, outcomes: Sequence[Outcome], durations: Sequence[int]) -> None:
+        """Count requests by their outcomes, and how many nanoseconds each took."""
         numbers = self._numbers
-        numbers[_FIRST + outcome.counter] += 1
+        for outcome, number in Counter(outcomes).items():
+            numbers[_FIRST + outcome.counter] += number
         # bisect_left: "le" includes its bound; the last bucket is +Inf.
-        numbers[_BUCKETS + bisect_left(_BOUNDS_NS, nanoseconds)] += 1
-        numbers[_SUM] += nanoseconds
+        for bucket, number in Counter(map(_bucket, durations)).items():
+            numbers[_BUCKETS + bucket] += number
+        numbers[_SUM] += sum(durations)
 
 
 def _memory(folder: Path) -> mmap.mmap:

@@ -15,9 +15,9 @@ from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.gate import open_accounts, read_plans
 from geolookup.gate.group_commit import GroupCommit
-from geolookup.http.answers import Answer, Answers
-from geolookup.http.application import Application, Backend, Request
-from geolookup.http.batches import Scope
+from geolookup.http.answers import Answer, Answers, Header
+from geolookup.http.application import Application, Backend
+from geolookup.http.batches import Arrival, Scope
 from geolookup.http.cors import Origins
 from geolookup.http.heartbeats import BEAT, Heartbeats
 from geolookup.http.metrics import ENDED, Counters
@@ -46,7 +46,7 @@ class Worker(Application):
         # Before the dataset is opened: an early signal is not lost.
         signal.signal(RELOAD, self._note)
         self._accounts = open_accounts(settings.accounts, settings.plans)
-        self._gate = GroupCommit[Request](self._accounts)
+        self._gate = GroupCommit[Arrival](self._accounts)
         self._engine = geolookup.open(
             settings.dataset,
             overlay=settings.overlay,
@@ -142,11 +142,9 @@ class CrossOriginWorker(Worker):
         super().__init__(settings, folder, number)
         self._origins = Origins(settings.cors)
 
-    def send(self, request: Request, answer: Answer) -> None:
-        """Send an answer with the headers of CORS."""
-        outcome, headers, body = answer
-        headers = [*headers, *self._origins.headers(request.scope.headers)]
-        super().send(request, (outcome, headers, body))
+    def final_headers(self, scope: Scope, headers: list[Header]) -> list[Header]:
+        """Return the headers of an answer, and the headers of CORS."""
+        return super().final_headers(scope, [*headers, *self._origins.headers(scope.headers)])
 
     def other_method(self, scope: Scope) -> Answer:
         """Return the answer to a preflight request, else 405."""

@@ -24,7 +24,7 @@ from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate import Accounts, accounts_file, open_accounts
 from geolookup.gate.group_commit import GroupCommit
 from tests.conftest import ROOT
-from tests.gate.turns import KeyOnly, decisions
+from tests.gate.turns import decisions
 
 _MOMENTS = struct.Struct("=QQ")
 #: Seconds of nothing but QuotaError.
@@ -62,7 +62,7 @@ async def hammer(
 ) -> int:
     """Ask until ``ended`` or the quota is used up; return the number of refusals by the rate."""
     refused = 0
-    gate = GroupCommit[KeyOnly](accounts)
+    gate = GroupCommit[int](accounts)
     began = over_since = time.monotonic()
     while time.monotonic() - over_since < _OVER and not ended.is_set():
         before = time.time_ns()
@@ -80,7 +80,7 @@ async def hammer(
     return refused
 
 
-async def _turn(accounts: Accounts, gate: GroupCommit[KeyOnly], keys: list[str]) -> list[object]:
+async def _turn(accounts: Accounts, gate: GroupCommit[int], keys: list[str]) -> list[object]:
     """Return the kinds of the outcomes; one request does not use the group."""
     if len(keys) > 1:
         return [result and type(result) for result in await decisions(gate, keys)]

@@ -25,7 +25,7 @@ from geolookup.gate.keys import make
 from tests.cli.program import python, refusal
 from tests.conftest import ROOT
 from tests.gate.conftest import SECOND, FakeClock, outcomes
-from tests.gate.turns import KeyOnly, decisions
+from tests.gate.turns import decisions
 from tests.servers import PATIENCE, free_port, redis, until
 from tests.skips import needs, optional
 
@@ -287,7 +287,7 @@ def test_all_share_a_failure(tmp_path: Path, plans: Path, monkeypatch: pytest.Mo
             keys = [accounts.create_key(f"account {number}", "mid") for number in range(20)]
         server.silence()
         with patience(0.1), open_accounts(server.url, plans) as accounts:
-            gate = GroupCommit[KeyOnly](accounts)
+            gate = GroupCommit[int](accounts)
             assert asyncio.run(answers(gate, keys)) == [AccountsError] * 20
             assert asyncio.run(answers(gate, [make("live") for _ in keys])) == [AccountsError] * 20
             all_fail(accounts, keys[:1], "redis://127.0.0.1")
@@ -310,12 +310,12 @@ def test_a_lost_account_fails_alone(url: str, plans: Path, file: Path) -> None:
             for ask in (accounts.keys, accounts.usage):
                 with pytest.raises(AccountsError):
                     ask()
-        result = asyncio.run(answers(GroupCommit[KeyOnly](accounts), [kept, cached, lost, kept]))
+        result = asyncio.run(answers(GroupCommit[int](accounts), [kept, cached, lost, kept]))
         of_lost = InvalidKeyError if url.startswith("sqlite") else AccountsError
         assert result == [type(None), AccountsError, of_lost, type(None)]
 
 
-async def answers(gate: GroupCommit[KeyOnly], keys: list[str]) -> list[object]:
+async def answers(gate: GroupCommit[int], keys: list[str]) -> list[object]:
     """Return the kinds of outcomes of requests that come together; the loop runs meanwhile."""
     waiting = asyncio.ensure_future(decisions(gate, keys))
     turns = 0

@@ -14,7 +14,7 @@ from geolookup.errors import AccountsError, RateLimitError
 from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.group_commit import GroupCommit
 from tests.gate.conftest import SECOND, FakeClock, Open, outcomes
-from tests.gate.turns import KeyOnly, together
+from tests.gate.turns import together
 from tests.tiers import scaled
 
 
@@ -47,7 +47,7 @@ def test_a_turn_is_as_its_requests_one_by_one(
         {plan: accounts.create_key(f"{name} {plan} {way}", plan) for plan in names}
         for way in ("together", "alone")
     ]
-    gate = GroupCommit[KeyOnly](accounts)
+    gate = GroupCommit[int](accounts)
     for later, plans in turns:
         clock.now += later
         first, second = ([of.get(plan, plan) for plan in plans] for of in keys)
@@ -63,7 +63,7 @@ def test_a_turn_asks_the_store_once(worker: Open, monkeypatch: pytest.MonkeyPatc
     keys = [accounts.create_key(str(number), "mid") for number in range(5)]
     decide = Mock(wraps=accounts.decide)
     monkeypatch.setattr(accounts, "decide", decide)
-    gate = GroupCommit[KeyOnly](accounts)
+    gate = GroupCommit[int](accounts)
     assert together(gate, keys * 4) == [None] * 20
     assert together(gate, keys[:1]) == [None]
     numbers = [[argument.number for argument in call.args[0]] for call in decide.call_args_list]
@@ -75,7 +75,7 @@ def test_a_refusal_among_many_is_of_its_account_alone(worker: Open, clock: FakeC
     for count in (2, 5, scaled(40, 600)):
         names = [f"account {count} {number}" for number in range(count)]
         keys = [accounts.create_key(name, "tiny" if name[-1] == "1" else "mid") for name in names]
-        gate = GroupCommit[KeyOnly](accounts)
+        gate = GroupCommit[int](accounts)
         assert together(gate, keys) == [None] * len(keys)
         at_rate = [key for key, name in zip(keys, names, strict=True) if name[-1] == "1"]
         for key in at_rate:
@@ -88,10 +88,9 @@ def test_a_refusal_among_many_is_of_its_account_alone(worker: Open, clock: FakeC
 
 
 def test_a_store_on_this_machine_decides_at_once(in_file: Accounts) -> None:
-    gate, answers = GroupCommit[KeyOnly](in_file), list[object]()
-    request = KeyOnly(in_file.create_key("Acme", "tiny"))
-    gate.admit([request], lambda *decided: answers.append(decided))
-    assert answers == [([request], [None])]
+    gate, answers = GroupCommit[int](in_file), list[object]()
+    gate.admit([in_file.create_key("Acme", "tiny")], [7], lambda *decided: answers.append(decided))
+    assert answers == [([7], [None])]
 
 
 def test_two_keys_of_an_account_are_decided_in_their_order(worker: Open) -> None:
@@ -100,12 +99,12 @@ def test_two_keys_of_an_account_are_decided_in_their_order(worker: Open) -> None
     (rate,) = (accounts.plans[key.plan].rate for key in accounts.keys()[:1])
     keys = [first, second] * rate
     expected = [None] * rate + [RateLimitError] * rate
-    assert together(GroupCommit[KeyOnly](accounts), keys) == expected
+    assert together(GroupCommit[int](accounts), keys) == expected
 
 
 def test_without_its_store_nobody_waits_and_nobody_passes(in_file: Accounts, file: Path) -> None:
     keys = [in_file.create_key(str(number), "tiny") for number in range(3)]
-    gate = GroupCommit[KeyOnly](in_file)
+    gate = GroupCommit[int](in_file)
     assert together(gate, keys) == [None] * 3
     in_file.close()
     for path in file.parent.glob("accounts.db*"):
@@ -117,4 +116,4 @@ def test_an_unforeseen_error_reaches_all(worker: Open, monkeypatch: pytest.Monke
     accounts = worker()
     key = accounts.create_key("Acme", "tiny")
     monkeypatch.setattr(accounts, "decide", Mock(side_effect=ZeroDivisionError))
-    assert together(GroupCommit[KeyOnly](accounts), [key] * 3) == [ZeroDivisionError] * 3
+    assert together(GroupCommit[int](accounts), [key] * 3) == [ZeroDivisionError] * 3

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.http.answers import ANSWERED, OUTCOMES
+from geolookup.http.answers import ANSWERED, OUTCOMES, Outcome
 from geolookup.http.metrics import BOUNDS, Counters, exposition, readings
 from tests.http.serving import PATH, Server, Store, serving
 from tests.servers import family
@@ -63,13 +63,13 @@ def test_health_and_lines_of_metrics(server: Server, sample: geolookup.Engine) -
 
 @given(st.lists(st.tuples(st.sampled_from(OUTCOMES), st.integers(0, 2**40)), max_size=40))
 def test_what_is_counted_is_read(
-    tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[object, int]]
+    tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[Outcome, int]]
 ) -> None:
     folder = tmp_path_factory.mktemp("counters")
     counters = Counters(folder)
     counters.serve(GENERATION, 5)
-    for outcome, nanoseconds in requests:
-        counters.count(outcome, nanoseconds)  # type: ignore[arg-type]
+    for some in (requests[:3], requests[3:]):
+        counters.count([outcome for outcome, _ in some], [took for _, took in some])
     (reading,) = readings(folder)
     assert [reading.outcomes[possible.counter] for possible in OUTCOMES] == [
         sum(outcome is possible for outcome, _ in requests) for possible in OUTCOMES
@@ -86,7 +86,7 @@ def test_what_is_counted_is_read(
 def test_counters(tmp_path: Path) -> None:
     counters = Counters(tmp_path)
     counters.serve(GENERATION, 0)
-    counters.count(ANSWERED, 1)
+    counters.count([ANSWERED], [1])
     assert [reading.process for reading in readings(tmp_path)] == [os.getpid()]
     assert f'{REQUESTS}{{status="200",code=""}} 0\n' in exposition([], [])
     assert [outcome.counter for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
@@ -97,7 +97,7 @@ def test_a_full_disk_costs_counters_only(tmp_path: Path, caplog: pytest.LogCaptu
     (tmp_path / f"worker-{os.getpid()}").symlink_to("/dev/full")
     counters = Counters(tmp_path)
     counters.serve(GENERATION, 0)
-    counters.count(ANSWERED, 1)
+    counters.count([ANSWERED], [1])
     (record,) = caplog.records
     assert "/metrics and /readyz leave this worker out" in record.message
 
