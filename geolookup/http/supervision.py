@@ -144,7 +144,8 @@ def _in_batches(loader: Callable[[int], Application], number: int) -> Applicatio
     def scheduler(loop: AbstractEventLoop, _callback: object, **_options: object) -> Batches:
         return Batches(loop, application.answer_all)
 
-    vars(mp)["_new_cbscheduler"] = scheduler
+    module: Any = mp
+    module._new_cbscheduler = scheduler  # noqa: SLF001 - no public way
     return application
 
 
