@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import time
 import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -63,6 +64,29 @@ def test_short_lists_of_any_kind(sample: geolookup.Engine) -> None:
     for call in calls(sample):
         ips: list[object] = ["8.8.8.8", Removes(), *MIXED[:200]]
         assert len(call(ips, at=None)) == len(call([*ips], at=None)) > 0
+
+
+@pytest.mark.parametrize("count", [0, 1, 10, 64, 65, 256, 257])
+def test_short_lists_and_other_iterables(sample: geolookup.Engine, count: int) -> None:
+    """Without ``at`` a short list is answered as a whole."""
+
+    def now(envelopes: list[Any]) -> list[Any]:
+        for envelope in envelopes:
+            if envelope["success"]:
+                assert abs(envelope["data"].pop("time")["current_timestamp"] - time.time()) < 60
+        return envelopes
+
+    ips = MIXED[:count]
+    expected = now(sample.lookup_many(tuple(ips), at=time.time()))
+    assert now(sample.lookup_many(ips)) == expected
+    assert now([json.loads(text) for text in sample.lookup_many_json(ips)]) == expected
+    lines = b"".join(sample.json_lines(ips)).splitlines()
+    assert now([json.loads(line) for line in lines]) == expected
+    fields = ("country", "asn")
+    assert sample.get_many(ips, *fields) == sample.get_many(tuple(ips), *fields)
+    assert sample.get_many(ips, "country", default="?") == [
+        sample.get(ip, "country", default="?") for ip in ips
+    ]
 
 
 def test_blocks_of_lines_are_small(sample: geolookup.Engine) -> None:

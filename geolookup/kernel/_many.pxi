@@ -24,7 +24,8 @@ cdef extern from "Python.h":
 cdef enum:
     SLACK = 64  # bytes after the reserved ones; more than ``CHUNK`` and a line feed
     USUAL = 1000  # bytes of a line, about
-    TEXT = 14  # bytes of an address and its line feed, about
+    MAPPED = 100_000  # bytes; glibc maps blocks from 131,072 on, unless it has freed larger ones
+    MOST_KEPT = 1 << 19  # bytes of an output whose memory ``take`` keeps
     LINE = 64  # bytes of a cache line
     NEAR = 6  # answers between the prefetch of a text and its use
     FAR = 16  # answers between the prefetch of the offsets of a text and the use of the text
@@ -74,10 +75,19 @@ cdef class _Output:
         return 0
 
     cdef bytes take(self):
-        """Return the bytes without a copy, and begin anew."""
+        """Return the bytes and remove them.
+
+        From ``MAPPED`` to ``MOST_KEPT`` bytes are copied, and their memory is used again: malloc
+        would map new pages for each block of lines, and these take longer than the lines. Fewer or
+        more are not copied.
+        """
         cdef bytes result = b""
-        if self.used:
-            self._resize(self.used)
+        cdef Py_ssize_t used = self.used
+        if MAPPED <= used <= MOST_KEPT:
+            self.used = 0
+            return PyBytes_FromStringAndSize(_bytes_start(self.data), used)
+        if used:
+            self._resize(used)
             result = <bytes><object>self.data
         Py_XDECREF(self.data)
         self.data = NULL
@@ -115,7 +125,6 @@ cdef class _Lines:
         """See ``protocol.Lines``."""
         cdef Batch batch
         cdef Py_ssize_t begin = 0, at, failures = 0
-        self.out.reserve(PyBytes_GET_SIZE(text) // TEXT * USUAL)
         while begin < PyBytes_GET_SIZE(text):
             begin = _read_lines(self.state, text, begin, &batch)
             for at in range(batch.count):

@@ -46,6 +46,8 @@ def lookup_many_json(state: State, ips: Iterable[object], at: Any, clean: bool) 
 
 def json_lines(state: State, ips: Iterable[object], at: Any, clean: bool) -> Iterator[bytes]:
     """Return an iterator over the envelopes as JSON lines, a chunk at a time."""
+    if type(ips) is list and at is None and not clean and len(ips) <= LINES:
+        return _block(state, ips)
     return _blocks(state, _chunks(ips, at if at is None else _resolve_instant(at), clean, LINES))
 
 
@@ -62,6 +64,14 @@ def get_many(
     for chunk, seconds in _chunks(ips, _resolve_instant(at), clean):
         values += state.values(chunk, names, seconds, default)
     return values
+
+
+def _block(state: State, ips: list[object]) -> Iterator[bytes]:
+    """Yield the block of a short list; ``_chunks`` takes longer than a few lines."""
+    if ips:
+        lines = state.lines()
+        lines.add(list(ips), instant(None))
+        yield lines.take()
 
 
 def _blocks(state: State, chunks: Iterator[Chunk]) -> Iterator[bytes]:
