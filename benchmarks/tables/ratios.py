@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.harness.ratios import Ratio
 from benchmarks.tables.contenders import ONE_FIELD, OWN, TEN_FIELDS
+from benchmarks.tables.text_ways import medians
 
 Rows = Mapping[str, Mapping[str, Any]]
 _ONE4, _TEN4, _ONE6 = (
@@ -52,6 +53,11 @@ def ratios(rows: Rows, ways: Rows, count: int) -> Iterator[Ratio]:
             yield Ratio(
                 f"{name}, two cores", ways[name]["per_second"] / 1e6, bound, True, " M rows/s"
             )
+    for name, run in ways.get("texts", {}).get("runs", {}).items():
+        own, peer, ratio = medians(run)
+        yield Ratio(f"enrich, {name}", own, None, unit=" s")
+        yield Ratio(f"pyarrow reads and writes: {name}", peer, None, unit=" s")
+        yield Ratio(f"enrich / pyarrow: {name}", ratio, run["goal"], unit="x")
     for name, way in ways.items():
         if "beyond" in way:
             text = f"{name}: beyond input and output, {way['rows']:,} rows"

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from benchmarks.harness import measure
 from benchmarks.harness.processes import pin, result_of, say
 from benchmarks.tables.contenders import ONE, TEN
+from benchmarks.tables.text_ways import text_files
 from benchmarks.tables.worker import read
 
 
@@ -88,7 +89,12 @@ def spark(dataset: str, addresses: str) -> dict[str, Any]:
 
 
 _Way = Callable[..., dict[str, Any]]
-WAYS: dict[str, _Way] = {"memory": memory, "parquet": parquet, "spark": spark}
+WAYS: dict[str, _Way] = {
+    "memory": memory,
+    "parquet": parquet,
+    "spark": spark,
+    "texts": text_files,
+}
 
 
 def run(way: str, *arguments: object) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from geolookup.dataset.arrow_files import without_nulls
 from geolookup.kernel import join_texts
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _part(part: RowPart) -> bytes | Part:
     texts, indices = part.texts if isinstance(part, Cells) else part, None
     if pa.types.is_dictionary(texts.type):
         # A row without an index is null: -1.
-        indices = texts.indices.cast(pa.int32()).fill_null(-1).to_numpy()
+        indices = without_nulls(texts.indices.cast(pa.int32()), -1).to_numpy()
         texts = texts.dictionary
     validity, offsets, data = texts.buffers()
     bits = np.frombuffer(validity, np.uint8) if texts.null_count else None
