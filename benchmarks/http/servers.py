@@ -1,7 +1,7 @@
 """The servers that ``benchmarks http`` measures; each runs as a process of its own.
 
 Strategy: all run on Granian with uvloop and the settings of ``geolookup serve``. The constant and
-the peer are RSGI applications as Granian's manual has them, and know nothing of geolookup.
+the peer are RSGI applications as in Granian's manual: one coroutine for each request.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _JSON = [("Content-Type", "application/json")]
 
 
 def constant(settings: Settings) -> Callable[..., Any]:
-    """Return the least application there is, with an answer of the same length."""
+    """Return the smallest application, with an answer of the same length."""
     import geolookup
 
     with geolookup.open(str(settings.dataset)) as engine:

@@ -3,8 +3,8 @@
 Strategy: the addresses are divided into lists. ``dropped``: the answers of a list are dropped
 before the next list is answered. ``kept``: the answers of all lists are kept. Single calls keep or
 drop theirs alike. They take turns with the calls for lists. Each pattern has a process of its own.
-In ``dear`` malloc returns memory to the system as soon as it can, as where memory is dear: then a
-buffer that it maps is new pages for each call.
+In ``dear`` malloc returns free memory to the system as soon as it can: then a buffer that it maps
+is new pages for each call.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ class PartitionBands:
 
 
 class MemoryColumn:
-    """A column that is appended to, in memory; of zeros only, it takes none."""
+    """A column in memory, made of parts."""
 
     def __init__(self, kind: DTypeLike) -> None:
         self._parts = [np.empty(0, kind)]

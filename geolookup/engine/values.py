@@ -45,7 +45,7 @@ _SHORT = 256
 
 
 def is_short(ips: object, at: object, clean: object) -> bool:
-    """Return whether a kernel answers a call as a whole; chunks take longer than a few answers."""
+    """Return whether a kernel answers a call at once: for a few addresses, chunks cost too much."""
     return type(ips) is list and at is None and not clean and len(ips) <= _SHORT
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 
 class _WithoutPandas:
-    """Finds no pandas."""
+    """A finder of modules that hides pandas."""
 
     def find_spec(self, fullname: str, _path: object, _target: object = None) -> None:
         if fullname == "pandas":

@@ -1,7 +1,7 @@
 """Group commit: requests that come together share one transaction.
 
-Strategy: a transaction or a round trip costs several times as much as a decision. An event loop
-gives all requests that wait for it at once, and the store decides them together.
+Strategy: a transaction or a round trip costs several times as much as a decision. The event loop
+passes all waiting requests at once, and the store decides them together.
 
 A remote store may be silent, so one thread asks it, and the loop goes on. Requests that come
 meanwhile are decided together when the thread is free. Cached keys and refusals need no thread.
@@ -21,8 +21,8 @@ from geolookup.gate.account_store import ADMITTED, Admission, Decision, Requests
 from geolookup.gate.accounts import Accounts
 
 _Request = TypeVar("_Request")
-#: Called with requests, and the exception of each that is refused, None of each that is admitted.
-Decided = Callable[[Sequence[_Request], Sequence[Exception | None]], None]
+#: Called with requests and the outcome of each: an exception if it is refused, else None.
+OnDecided = Callable[[Sequence[_Request], Sequence[Exception | None]], None]
 
 
 class GroupCommit(Generic[_Request]):
@@ -33,25 +33,25 @@ class GroupCommit(Generic[_Request]):
         self._thread = _StoreThread[_Request](accounts) if accounts.remote else None
 
     def admit(
-        self, keys: Sequence[object], requests: Sequence[_Request], decided: Decided[_Request]
+        self, keys: Sequence[object], requests: Sequence[_Request], on_decided: OnDecided[_Request]
     ) -> None:
-        """Decide and count requests that came together; call ``decided`` with each once.
+        """Decide and count requests that came together; call ``on_decided`` with each once.
 
         ``keys`` has the text of the key of each request, None if it has none. The outcomes are the
-        errors of ``Accounts.admit``. Never waits for another machine: ``decided`` may be called
-        later, on the running loop.
+        errors of ``Accounts.admit``. Never waits for another machine: ``on_decided`` can be
+        called later, on the running loop.
         """
         if self._thread is None:
-            decided(requests, _decide_all(self._accounts, keys))
+            on_decided(requests, _decide_all(self._accounts, keys))
             return
         refusals = _cached_refusals(self._accounts, set(keys))
         pairs = list(zip(keys, requests, strict=True))
         refused = [(key, request) for key, request in pairs if key in refusals]
         waiting = [(key, request) for key, request in pairs if key not in refusals]
         if refused:
-            decided([request for _, request in refused], [refusals[key] for key, _ in refused])
+            on_decided([request for _, request in refused], [refusals[key] for key, _ in refused])
         if waiting:
-            self._thread.ask(waiting, decided)
+            self._thread.ask(waiting, on_decided)
 
 
 def _cached_refusals(accounts: Accounts, keys: Iterable[object]) -> dict[object, Exception]:
@@ -74,12 +74,14 @@ class _StoreThread(Generic[_Request]):
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
         self._thread = ThreadPoolExecutor(1, "geolookup-store")
-        self._queue: list[tuple[Sequence[tuple[object, _Request]], Decided[_Request]]] = []
+        self._queue: list[tuple[Sequence[tuple[object, _Request]], OnDecided[_Request]]] = []
         self._task: Task[None] | None = None
 
-    def ask(self, pairs: Sequence[tuple[object, _Request]], decided: Decided[_Request]) -> None:
-        """Call ``decided`` when the store has decided the requests; each has its key before it."""
-        self._queue.append((pairs, decided))
+    def ask(
+        self, pairs: Sequence[tuple[object, _Request]], on_decided: OnDecided[_Request]
+    ) -> None:
+        """Call ``on_decided`` when the store has decided; ``pairs`` are keys and requests."""
+        self._queue.append((pairs, on_decided))
         if self._task is None or self._task.done():
             self._task = get_running_loop().create_task(self._decide())
 
@@ -90,8 +92,8 @@ class _StoreThread(Generic[_Request]):
             groups, self._queue = self._queue, []
             keys = [key for pairs, _ in groups for key, _ in pairs]
             outcomes = iter(await decide(self._thread, _decide_all, self._accounts, keys))
-            for pairs, decided in groups:
-                decided([request for _, request in pairs], list(islice(outcomes, len(pairs))))
+            for pairs, on_decided in groups:
+                on_decided([request for _, request in pairs], list(islice(outcomes, len(pairs))))
 
 
 def _decide_all(accounts: Accounts, keys: Sequence[object]) -> Sequence[Exception | None]:

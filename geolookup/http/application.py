@@ -20,7 +20,7 @@ from urllib.parse import unquote_plus
 
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import AccountsError, ClosedError, ContractError, DatasetError
-from geolookup.gate.group_commit import Decided
+from geolookup.gate.group_commit import OnDecided
 from geolookup.http.answers import (
     BAD_REQUEST,
     NOT_ALLOWED,
@@ -86,11 +86,14 @@ class Lookups(Protocol):
         """Return the envelope for an address."""
 
 
-class Admission(Protocol):
+class Gate(Protocol):
     """The part of the gate that the service uses."""
 
     def admit(
-        self, keys: Sequence[str | None], requests: Sequence[Arrival], decided: Decided[Arrival]
+        self,
+        keys: Sequence[str | None],
+        requests: Sequence[Arrival],
+        on_decided: OnDecided[Arrival],
     ) -> None:
         """Decide requests that came together; see ``GroupCommit``."""
 
@@ -99,7 +102,7 @@ class Backend(NamedTuple):
     """Engine, gate and prepared answers of one generation. A reload replaces all three at once."""
 
     engine: Lookups
-    gate: Admission
+    gate: Gate
     answers: Answers
 
 
@@ -120,7 +123,7 @@ class Application:
         self._next_log = 0.0
 
     def __rsgi_init__(self, loop: AbstractEventLoop) -> None:
-        """Prepare for requests; Granian calls it before it listens, and the loop runs then."""
+        """Prepare for requests; Granian calls it before it listens and runs the loop."""
         self.begin(loop)
 
     def __rsgi_del__(self, _loop: AbstractEventLoop) -> None:
@@ -193,7 +196,7 @@ class Application:
                 _access.info("[%s] %d %.3f ms", strftime(_TIME), answer[0].status, duration / 1e6)
 
     def final_headers(self, _scope: Scope, headers: list[Header]) -> list[Header]:
-        """Return the headers of an answer, with those that do not depend on the answer."""
+        """Return the headers of an answer, and those that every answer has."""
         return [*headers, _CLOSE] if self.draining else headers
 
     def _answer(self, scope: Scope, refusal: Exception | None) -> Answer:
@@ -220,7 +223,7 @@ class Application:
 
     def _caller(self, scope: Scope) -> str:
         """Return the address of the client that sent a request."""
-        return self._proxies.caller(scope.client, lines_of_bytes(scope.headers))
+        return self._proxies.caller(scope.client, _header_lines(scope.headers))
 
     def _look_up(self, ip: str) -> Answer:
         """Look up an address; the headers name the generation that answered."""
@@ -260,7 +263,7 @@ def _api_key(headers: Headers) -> str | None:
     return "" if values or "x-api-key" in headers else None
 
 
-def lines_of_bytes(headers: Headers) -> list[tuple[bytes, bytes]]:
+def _header_lines(headers: Headers) -> list[tuple[bytes, bytes]]:
     """Return the header lines as ``TrustedProxies`` reads them.
 
     An empty line stands for one beyond ASCII that is the first of its name. Without it, a client

@@ -138,14 +138,14 @@ class Supervisor(MPServer):
 
 
 def _in_batches(loader: Callable[[int], Application], number: int) -> Application:
-    """Return the application of this worker; the worker gives it its requests in batches."""
+    """Return the application of this worker; make Granian pass its requests in batches."""
     application = loader(number)
 
     def scheduler(loop: AbstractEventLoop, _callback: object, **_options: object) -> Batches:
         return Batches(loop, application.answer_all)
 
     module: Any = mp
-    module._new_cbscheduler = scheduler  # noqa: SLF001 - no public way
+    module._new_cbscheduler = scheduler  # noqa: SLF001 - it has no public option
     return application
 
 

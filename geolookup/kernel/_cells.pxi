@@ -76,11 +76,11 @@ cdef Py_ssize_t _split_records(
 cdef Text _split_record(
     Text at, Text end, Text marks, Py_ssize_t columns, const _Keys* keys, Py_ssize_t row, uint8_t** out,
 ) noexcept nogil:
-    """Write a record, and the texts of its keys; return where the next begins, NULL if wrong."""
+    """Write a record, and the texts of its keys; return where the next begins, NULL if it is malformed."""
     cdef Text run = at, first, stop
     cdef uint8_t* to = out[0]
     cdef Py_ssize_t column, key = 0
-    cdef bint is_quoted, needs
+    cdef bint is_quoted, needs_quotes
     for column in range(columns):
         first = at
         is_quoted = at < end and at[0] == QUOTE
@@ -88,21 +88,21 @@ cdef Text _split_record(
             stop = _closing_quote(at + 1, end)
             if stop == NULL:
                 return NULL
-            needs = stop == at + 1 or _next_special(at + 1, stop, end, marks[1], marks[1]) < stop
+            needs_quotes = stop == at + 1 or _next_special(at + 1, stop, end, marks[1], marks[1]) < stop
             at = stop + 1
         else:
             at = _next_special(at, end, end, marks[0], marks[1])
-            needs = False
+            needs_quotes = False
             if at < end and at[0] != marks[0] and at[0] != c"\n" and at[0] != c"\r":
                 # A quote, or the other delimiter, inside a plain cell.
-                needs = True
+                needs_quotes = True
                 while at < end and at[0] != marks[0] and at[0] != c"\n" and at[0] != c"\r":
                     at += 1
             stop = at
         while key < keys.count and keys.columns[key] == column:
             _copy_key(keys, key, row, first + is_quoted, stop, is_quoted)
             key += 1
-        if is_quoted != needs:
+        if is_quoted != needs_quotes:
             # "a" is written as a, and a"b as "a""b".
             to = _write_run(to, run, first)
             to = _write_run(to, first + 1, stop) if is_quoted else _write_quoted(to, first, stop)

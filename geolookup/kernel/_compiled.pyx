@@ -12,9 +12,9 @@ items are replaced as a whole: no lookup needs a lock.
 The way of a lookup is one C file, in which the compiler inlines across the parts. They are, in the
 order of the includes: arrays of numbers (``_column``), the check of rows (``_rowcheck``), an open
 dataset (``_state``), the parts of answers (``_json``, ``_templates``), private space and the search
-for one address (``_search``), the parser (``_parsing``) and the search (``_columns``) for a column, answers (``_envelope``), own columns
-(``_own``), the public class (``_kernel``), answers as objects (``_answer``), many answers at once
-(``_many``), and values of fields (``_values``).
+for one address (``_search``), the parser (``_parsing``) and the search (``_columns``) for a column,
+answers (``_envelope``), own columns (``_own``), the public class (``_kernel``), answers as objects
+(``_answer``), many answers at once (``_many``), and values of fields (``_values``).
 
 Code without an open dataset is in extension modules of its own; they compile in parallel:
 ``_arrays``, ``_logs``, ``_scan`` and ``_zones``. Each takes the inline functions of ``_address.pxd``,

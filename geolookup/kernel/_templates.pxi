@@ -39,7 +39,7 @@ cdef class _Cached:
         self.row, self.template = row, template
 
 
-# The time member: up to the local time, then the timestamp, then the last.
+# The time member: up to the local time, then the timestamp, then ``is_dst``.
 cdef _Names _TIME_HEAD = _Names(fields.TIME_MEMBERS[:5], b'},"time":{')
 cdef bytes _TIMESTAMP = b',"%b":' % fields.TIME_MEMBERS[5].encode()
 cdef bytes _TIME_TAIL = b',"%b":%%b}' % fields.TIME_MEMBERS[6].encode()

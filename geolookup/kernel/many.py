@@ -67,7 +67,7 @@ def get_many(
 
 
 def _block(state: State, ips: list[object]) -> Iterator[bytes]:
-    """Yield the block of a short list; ``_chunks`` takes longer than a few lines."""
+    """Yield the block of a short list; for a few lines, chunks cost too much."""
     if ips:
         lines = state.lines()
         lines.add(list(ips), instant(None))

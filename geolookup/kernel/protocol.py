@@ -1,10 +1,8 @@
 """The interface of a kernel: protocols that the compiled and the Python kernel satisfy.
 
-Both modules define a class ``State``, a class ``Kernel`` and functions ``checksums``, ``gather``,
-``parse_texts``, ``split_log_lines``, ``copy_texts``, ``split_records``, ``join_texts``,
-``count_nodes``, ``fill_nodes`` and ``find_addresses``. mypy checks them against this module (see
-``geolookup.kernel``). A name that only one of them has begins with an underscore. Only type
-checkers import this module, to keep the cold start short.
+Both modules define the classes and functions of ``Implementation``. mypy checks them against this
+module (see ``geolookup.kernel``). A name that only one of them has begins with an underscore. Only
+type checkers import this module, to keep the cold start short.
 
 Columns are contiguous numpy arrays, all of the same length unless stated; other lengths raise
 ValueError. An *interval id* is the position of an interval: its position among the IPv4
@@ -27,8 +25,8 @@ if TYPE_CHECKING:
     from geolookup.kernel.python_answer import Answer
 
 
-#: A column of texts: bytes, offsets, validity as in Arrow or None, the first bit of it, the
-#: indices of a dictionary (below 0: null) or None, and whether the texts are cells of CSV.
+#: A column of texts: bytes, offsets, validity as in Arrow or None and its first bit, the indices of
+#: a dictionary (below 0: null) or None, and whether the texts are cells of CSV.
 Part = tuple[
     "NDArray[np.uint8]",
     "NDArray[np.int64]",

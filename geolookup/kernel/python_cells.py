@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from geolookup.kernel.protocol import Part
 
 _END = re.compile(rb"\r\n|\r|\n|\Z")
-_GROWTH = 3  # as in the compiled kernel
+_GROWTH = 3  # see ``protocol.Implementation.split_records``
 
 
 def split_records(

@@ -31,7 +31,7 @@ _CHUNK = 1 << 20
 
 
 def inputs_of(recipe: Recipe, cache: Path | None) -> str:
-    """Return a digest of recipe, files and compiler; empty if it does not say everything.
+    """Return a digest of recipe, files and compiler; empty if they do not decide the dataset.
 
     A source that is a dataset has other files, and demands compare with ground truth.
     """

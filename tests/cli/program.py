@@ -34,7 +34,7 @@ _CAN_ALARM = hasattr(signal, "SIGALRM")
 _ALONE = ("follow", "serve")
 #: Whether the program, when it runs here, has a standard input.
 has_input = True
-# Arrow imports pandas here: a command would keep it from that.
+# Arrow imports pandas now: a command that runs in this process would hide it.
 pa.array([0])
 #: Inputs that a thread of a command may still read: a new file must not get their descriptor.
 _KEPT: list[IO[bytes]] = []

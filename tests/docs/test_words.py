@@ -36,8 +36,8 @@ _REMEDIES: dict[str, list[str]] = {
 _PHRASES = {phrase: remedy for remedy, phrases in _REMEDIES.items() for phrase in phrases}
 #: Blanks, and the ends of lines of comments and of the parts of a literal.
 _GAP = r"""(?:[ \t]|["']?\n[ \t]*(?:\#:?|//|[*>](?=[ ])|f?["'])?)+"""
-#: Before a phrase (except there is no file, and the name of a benchmark), and behind it.
-_BEFORE, _AFTER = r"(?<![\w-])(?<!here\s)(?<!Granian\s)", r"(?![\w-]|[:=)\]]| (?:longer|more)\b)"
+#: Before a phrase (except there is no file), and behind it.
+_BEFORE, _AFTER = r"(?<![\w-])(?<!here\s)", r"(?![\w-]|[:=)\]]| (?:longer|more)\b)"
 #: Names that say nothing of their value.
 _NAMES = {"found", "each", "chosen", "given", "rest", "place", "what"}
 _CANDIDATE = re.compile(
