@@ -199,8 +199,8 @@ def _ratios(by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[Ratio]:
     help="Size of the dataset; may be given several times.",
 )
 @click.option("--seconds", type=click.FloatRange(1), default=2.0, show_default=True)
-@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
-@click.option("--requests", type=click.IntRange(1), default=500_000, show_default=True)
+@click.option("--rounds", type=click.IntRange(1), default=4, show_default=True)
+@click.option("--requests", type=click.IntRange(1), default=300_000, show_default=True)
 @click.option("--accounts", metavar="URL", help="Account store. [default: SQLite, of its own]")
 @reports.outputs()
 def command(outputs: reports.Outputs, **options: Any) -> None:
