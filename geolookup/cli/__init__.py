@@ -2,7 +2,7 @@
 
 Strategy: commands do not handle the errors of the library. Only this module turns an error
 into one line on standard error and the exit status 2. ``program`` has the commands. They need
-Click; ``geolookup IP`` starts in half of the time, because it needs no options.
+Click. ``geolookup IP`` has no options, and starts without Click.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def _cast(array: pa.Array) -> pa.Array:
 
 
 def _time(array: pa.Array) -> pa.Array:
-    """Return dates and times; Arrow writes times with a zone 20 times as slowly."""
+    """Return dates and times as texts; for times with a zone, Arrow takes 20 times as long."""
     if getattr(array.type, "tz", None) != "UTC":
         return _cast(array)
     texts = _cast(array.cast(pa.timestamp(array.type.unit)))

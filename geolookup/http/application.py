@@ -266,8 +266,8 @@ def _api_key(headers: Headers) -> str | None:
 def _header_lines(headers: Headers) -> list[tuple[bytes, bytes]]:
     """Return the header lines as ``TrustedProxies`` reads them.
 
-    An empty line stands for one beyond ASCII that is the first of its name. Without it, a client
-    could hide the header that its proxy writes, and be believed in the other one.
+    A line beyond ASCII becomes an empty line if it is the first of its name. Otherwise a client
+    could hide the header that its proxy writes, and forge the other one.
     """
     hidden = [(name.encode(), b"") for name in headers if headers.get(name) is None]
     return hidden + [(name.encode(), value.encode()) for name, value in headers.items()]

@@ -76,7 +76,7 @@ cdef Py_ssize_t _split_records(
 cdef Text _split_record(
     Text at, Text end, Text marks, Py_ssize_t columns, const _Keys* keys, Py_ssize_t row, uint8_t** out,
 ) noexcept nogil:
-    """Write a record, and the texts of its keys; return where the next begins, NULL if it is malformed."""
+    """Write a record, and the texts of its keys; return the next one, NULL if it is malformed."""
     cdef Text run = at, first, stop
     cdef uint8_t* to = out[0]
     cdef Py_ssize_t column, key = 0

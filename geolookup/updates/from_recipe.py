@@ -162,7 +162,7 @@ class FromRecipe:
         if not inputs or current is None or record.get("inputs") != inputs:
             return None
         folder = Path(pointer.folder_of(self.store, current))
-        is_same = record.get("published") == unchanged.published(folder)
+        is_same = record.get("published") == unchanged.publication_digest(folder)
         return folder if is_same and unchanged.is_whole(folder) else None
 
     def _tidy(self, staging: Path, began: datetime, inputs: str) -> PruneResult:
@@ -171,12 +171,12 @@ class FromRecipe:
         Both happen after publication, so a failure is only a warning.
         """
         pruned = self.target.prune(self.recipe.update.retention)
-        current, made = current_of(self.store), dict[str, str]()
+        current, digests = current_of(self.store), dict[str, str]()
         if inputs and current is not None:
             folder = Path(pointer.folder_of(self.store, current))
-            made = {"inputs": inputs, "published": unchanged.published(folder)}
+            digests = {"inputs": inputs, "published": unchanged.publication_digest(folder)}
         try:
-            record_success(self.store, staging, self.recipe.name, began, made)
+            record_success(self.store, staging, self.recipe.name, began, digests)
         except OutputError as error:
             pruned.warnings.append(f"--if-older will not know of this update: {error}")
         return pruned

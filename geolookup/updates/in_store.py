@@ -181,13 +181,13 @@ def record_success(
     staging: Path,
     dataset: str,
     began: datetime,
-    made: Mapping[str, str] = MappingProxyType({}),
+    digests: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Record that an update succeeded, and when it began; written in ``staging``, then renamed.
 
-    ``made`` has digests of the published manifest and of its inputs (``unchanged``).
+    ``digests`` has the digests of the published manifest and of its inputs (``unchanged``).
     """
-    record = {"dataset": dataset, "checked": timestamp(began), **made}
+    record = {"dataset": dataset, "checked": timestamp(began), **digests}
     fresh = staging / _CHECKED
     with atomic.output_errors(store / _CHECKED):
         with create(fresh) as file:

@@ -1,8 +1,8 @@
 """Whether an update would compile the current generation again: from the same files, the same way.
 
-The record of the last update that succeeded has two digests: of all that its dataset follows from,
-and of the manifest that it published. If both are the same, and the files of the generation have
-the digests of the manifest, nothing is compiled.
+The record of the last update that succeeded has two digests: of everything that decides its
+dataset, and of the manifest that it published. If both are the same, and the files of the
+generation have the digests of the manifest, nothing is compiled.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _machine() -> Iterator[str]:
     yield from sorted(zone_names())
 
 
-def published(folder: Path) -> str:
+def publication_digest(folder: Path) -> str:
     """Return a digest of the manifest and the signature of a dataset; empty without a manifest."""
     manifest, signature = folder / fmt.MANIFEST, folder / SIGNATURE
     with suppress(OSError):
