@@ -2,8 +2,8 @@
 
 Strategy: Granian's interface RSGI, in batches. The gate decides the requests of a batch together.
 Only the event loop calls the application, so its state needs no lock. RSGI decodes the path: a path
-with percent-encoded characters is the same resource (RFC 3986, section 6.2.2.2). It shows repeated
-headers: the contract rejects a repeated key, and proxies repeat their headers.
+with percent-encoded characters is the same resource (RFC 3986, section 6.2.2.2), with ``%2F`` too.
+It shows repeated headers: the contract rejects a repeated key, and proxies repeat their headers.
 """
 
 from __future__ import annotations
