@@ -354,7 +354,7 @@ class _DefaultKernel(Kernel):
         self._swap(None)
 
     def _open_state(self) -> State:
-        state = _engine()._open_state()  # noqa: SLF001 - of this package
+        state = _engine().snapshot()
         self._swap(state)
         return state
 

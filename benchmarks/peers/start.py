@@ -91,5 +91,5 @@ def _heavy(python: Path, program: Program) -> list[str]:
 def _output(python: Path, program: Program, text: str) -> str:
     command = [str(python), "-I", "-c", text, *program.arguments]
     environment = {**os.environ, **dict(program.environment)}
-    run = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True)
-    return run.stdout
+    run = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE)
+    return run.stdout.decode()

@@ -97,7 +97,7 @@ def measure_lookups(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
         for _, case in itertools.product(range(rounds), all_cases):
             case.rounds.append(case.run())
         counts = dict(engine.metadata.counts)
-        of_module = module_call.measure_module(dataset, all_cases[0].addresses)
+        of_module = module_call.measure_module(all_cases[0].addresses)
     overhead, *timed_cases = all_cases
     return {
         "unit": "ns per lookup, median of rounds",

@@ -122,6 +122,12 @@ class TableColumns:
         """Return the names of the columns that ``row_major`` has: not of all types."""
         return self._stored.get(table, ())
 
+    @property
+    def has_short_links(self) -> bool:
+        """Whether ``take_country`` reads the links from locations to countries."""
+        links = self._by_column.get((LOCATION, COUNTRY))
+        return links is not None and links.type == pa.uint16()
+
     def take_country(self, column: str, rows: NDArray[np.uint32]) -> pa.Array:
         """Return a column of texts of the countries of n locations."""
         if column not in self._country_codes:

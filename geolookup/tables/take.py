@@ -190,7 +190,7 @@ class ColumnTaker:
         """Return the columns of locations and of their countries, and ``zone``."""
         of_country = self._columns(COUNTRY)
         texts = {}
-        if len(of_country) < _ROW_MAJOR_FROM:
+        if len(of_country) < _ROW_MAJOR_FROM and self._tables.has_short_links:
             # One pass to the country and to its text; numbers and lists take two.
             texts = {
                 path: self._tables.take_country(column, rows)
