@@ -86,7 +86,7 @@ def python(
         timeout=5 * PATIENCE,
         check=False,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
     return done
