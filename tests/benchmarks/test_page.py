@@ -107,7 +107,7 @@ def test_the_page_shows_tables_of_what_is_published_or_links_it() -> None:
         *shown,
         *linked,
     }
-    data = {"generate", "geolite", "single"}  # the first two write sources; `peers` has the third
+    data = {"generate", "geolite"}  # they write sources
     assert {text.split("-")[0] for text in texts} == set(COMMANDS) - data
 
 
