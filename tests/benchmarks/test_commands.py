@@ -291,7 +291,12 @@ CASES = [
         _MMDB,
         says=["wanted", "enrich / pyarrow: log to CSV, one field, of the output"],
     ),
-    Case("verify --scale tiny --rounds 2", _rounds("plain", "deep")),
+    Case(
+        "verify --scale tiny --rounds 2",
+        _rounds(
+            "plain", "deep", "floor: read from the disk", "floor: read", "floor: read and SHA-256"
+        ),
+    ),
 ]
 
 
