@@ -59,19 +59,19 @@ def compile_recipe(
         atomic.check_file(options.rejects, force=True)
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
-    with _sources_read(recipe, options, progress, output) as overlaid:
+    with sources_read(recipe, options, progress, output) as overlaid:
         return _write(overlaid, output)
 
 
 def compiled_tables(recipe: Recipe, options: Options, progress: Progress) -> dict[str, pa.Table]:
     """Return the tables of the dataset of a recipe by file name; write nothing."""
     check_kernel()
-    with _sources_read(recipe, options, progress) as overlaid:
+    with sources_read(recipe, options, progress) as overlaid:
         return dataset_content(overlaid)[1]
 
 
 @contextmanager
-def _sources_read(
+def sources_read(
     recipe: Recipe, options: Options, progress: Progress, output: Path | None = None
 ) -> Iterator[OverlaidSources]:
     """Yield the sources of a recipe, overlaid."""

@@ -158,7 +158,7 @@ ANSWERS: dict[str, dict[str, dict[str, object]]] = {
         "5.1.4.0": {**ip2location.expected(26), "zone": "Europe/Zurich"},
         "2a02:8::1": {**ip2location.expected(26), "region_code": "ZH"},
     },
-    "ipinfo-lite": {"8.8.4.4": ipinfo.PRODUCTS["Lite"][1]},
+    "ipinfo-lite": {"8.8.4.4": ipinfo.LAND | ipinfo.HOLDER},
     "public-domain": {
         "8.8.0.1": {**geofeed.NEWARK},
         "1.1.4.1": {"country_code": "JP", "region_code": "13", "city_name": "Tokyo"},

@@ -6,26 +6,41 @@ the overlay of sources do is seen before it; ``test_auto`` compares both for a f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from ipaddress import IPv4Address, IPv6Address, ip_address, summarize_address_range
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pytest
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.overlaid_sources import OverlaidSources
+from geolookup_builder.compile import sources_read
+from geolookup_builder.overlaid_sources import Options, OverlaidSources
+from geolookup_builder.recipe import loading
+from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.reading.reader import Reject
+from geolookup_builder.vendor_columns import COLUMNS, with_language
 
 from geolookup import parallel
 from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
-from tests.builder.building import fails
-from tests.conftest import build_at
+from geolookup.progress import Progress
 
-#: What is stated of an address: the known fields.
+#: What is stated of an address: the known fields, and own columns as ``own.NAME``.
 Stated = dict[str, Any]
+Files = Mapping[str, str | bytes]
+#: The type of each column that readers offer; LANG is German or Portuguese.
+OFFERED = {
+    column.name.replace("LANG", language): column.type
+    for column in COLUMNS
+    for language in ("de", "pt_br")
+}
+#: Declares all of them, in one layer.
+OWN = "[columns]\n" + "".join(
+    f'{name} = {{ type = "{kind}", group = "vendor" }}\n' for name, kind in OFFERED.items()
+)
 
 
 class Reading:
@@ -120,30 +135,60 @@ class Reading:
         return actual
 
 
+_TYPES = {"asn": "integer", "latitude": "real", "longitude": "real", **OFFERED}
+_VALUES: dict[str, Callable[[str], object]] = {
+    "boolean": "true".__eq__,
+    "integer": int,
+    "real": float,
+    "text": str,
+}
+
+
 def fields(text: str) -> Stated:
-    """Fields written as ``asn=64500; isp=Acme``, each as its column holds it."""
-    pairs = (part.strip().partition("=") for part in text.split(";"))
-    kinds: dict[str, type] = {"asn": int, "latitude": float, "longitude": float}
-    return {name: kinds.get(name, str)(value) for name, _, value in pairs}
+    """Fields written as ``asn=64500; isp=Acme; mcc=310``, as their columns hold them.
+
+    Columns that readers offer become own ones: ``own.mcc``.
+    """
+    stated: Stated = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        name, _, value = part.partition("=")
+        key = f"own.{name}" if name in OFFERED else name
+        stated[key] = _VALUES[_TYPES.get(name, "text")](value)
+    return stated
 
 
-def read_at(
-    folder: Path, files: Mapping[str, str | bytes], recipe: str | None = None, **options: Any
-) -> Reading:
-    """Read the sources of a recipe, with the arguments of ``build_at``."""
-    builds: list[OverlaidSources] = []
+def without_own(ranges: Mapping[str, Stated]) -> dict[str, Stated]:
+    """Return what a source states if no own column is declared."""
+    plain = {
+        network: {name: value for name, value in stated.items() if not name.startswith("own.")}
+        for network, stated in ranges.items()
+    }
+    return {network: stated for network, stated in plain.items() if stated}
 
-    def finish(build: OverlaidSources, _output: Path) -> tuple[BuildReport, None]:
-        builds.append(build)
-        return build.report, None
 
+def check_offers(format_: str, cases: Iterable[Mapping[str, Stated]]) -> None:
+    """Cases, each what is known by network, must have every own column that a format offers."""
+    names = {name for known in cases for stated in known.values() for name in stated}
+    own = {with_language(name.removeprefix("own."))[0] for name in names if name[:4] == "own."}
+    assert own == FORMATS[format_].offers
+
+
+def read_at(folder: Path, files: Files, recipe: str | None = None, **options: Any) -> Reading:
+    """Write files and a recipe (default: of ``a.csv``), and read its sources.
+
+    Sources may be empty, and every row may be bad.
+    """
+    for name, content in files.items():
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    text = (recipe or one("csv", "a.csv")).replace("[[source]]\n", '[[source]]\nempty = "ok"\n')
+    (folder / "recipe.toml").write_text(text, encoding="utf-8")
+    selection = Options(**{"max_rejects": 10**9, "max_memory": "1GB", **options})
     # Threads cost more than they save on a few rows; the tests of whole builds use them.
     with (
-        mock.patch("geolookup_builder.compile._write", finish),
         mock.patch.object(parallel, "cores", int),
+        sources_read(loading.load(folder / "recipe.toml"), selection, Progress()) as overlaid,
     ):
-        build_at(folder, dict(files), recipe, **options)
-    return Reading(builds[0])
+        return Reading(overlaid)
 
 
 Read = Callable[..., Reading]
@@ -155,9 +200,15 @@ def one(format_: str, path: str, *options: str) -> str:
     return f'[dataset]\nname = "t"\n[[source]]\nformat = "{format_}"\npath = "{path}"\n{lines}\n'
 
 
-def refused(folder: Path, name: str, content: str | bytes, text: str) -> BuildError:
-    """The one-line error that a file ends a build with, every row being allowed to be bad."""
-    error = fails(folder, {name: content}, text)
-    assert "\n" not in str(error)
-    assert error.remedy
-    return error
+def fails(folder: Path, files: Files, recipe: str | None = None, **options: Any) -> BuildError:
+    """The one-line error with a remedy that reading files ends with."""
+    with pytest.raises(BuildError) as caught:
+        read_at(folder, files, recipe, **options)
+    assert "\n" not in str(caught.value)
+    assert caught.value.remedy
+    return caught.value
+
+
+def refused(folder: Path, name: str, content: str | bytes, recipe: str) -> BuildError:
+    """The error that a file ends with."""
+    return fails(folder, {name: content}, recipe)

@@ -8,7 +8,7 @@ import pytest
 from geolookup_builder.sources.reading import delimited
 
 from tests.builder.sources.reading.test_inputs import zipped
-from tests.builder.sources.readings import Read, fields, one
+from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, without_own
 
 PLACE_COLUMNS = (
     '"Kanton Zürich","Bezirk Zürich",Zürich,8001,47.3769,8.5417,2657896,1,Europe/Zurich,SZXX0033'
@@ -18,6 +18,7 @@ LOCATED = fields(
     "postal_code=8001; latitude=47.3769; longitude=8.5417; time_zone=Europe/Zurich;"
     "weather_code=SZXX0033"
 )
+DETAILS = fields("geoname_id=2657896; district=Bezirk Zürich")
 BESIDES_CITY = {"postal_code", "time_zone", "weather_code"}
 #: Layout: the rest of a row, what is known then.
 LAYOUTS: dict[str, tuple[str, dict[str, object]]] = {
@@ -32,13 +33,14 @@ LAYOUTS: dict[str, tuple[str, dict[str, object]]] = {
         "EU,CH,Example Net,64500,hosting,fttx,Example AG",
         fields(
             "continent_code=EU; country_code=CH; isp=Example Net; asn=64500; user_type=hosting;"
-            "connection_type=Residential; organization=Example AG"
+            "connection_type=Residential; organization=Example AG; usage_type=hosting"
         ),
     ),
-    "location": (f"EU,CH,ZH,{PLACE_COLUMNS}", {**LOCATED, "region_code": "ZH"}),
+    "location": (f"EU,CH,ZH,{PLACE_COLUMNS}", LOCATED | DETAILS | fields("region_code=ZH")),
     "location-isp": (
         f"EU,CH,{PLACE_COLUMNS},Example Net,AS64500,wireless,Example AG",
         LOCATED
+        | DETAILS
         | fields("isp=Example Net; asn=64500; connection_type=Mobile; organization=Example AG"),
     ),
 }
@@ -53,11 +55,15 @@ def test_layouts(read: Read, layout: str) -> None:
     remainder, expected = LAYOUTS[layout]
     text = gzip.compress(rows(remainder).encode())
     named, option = f"dbip-{layout}-2026-11.csv.gz", f'layout = "{layout}"'
-    for name, options in ((named, []), ("ranges.csv.gz", [option])):
-        reading = read({name: text}, one("dbip", name, *options))
-        assert (reading.source.read, reading.source.rejected.total()) == (2, 0)
-        assert reading.ranges() == {"5.1.0.0/22": expected, "2a02:8::/32": expected}
-        assert not reading.source.nulled
+    known = {"5.1.0.0/22": expected, "2a02:8::/32": expected}
+    for recipe, ranges in (
+        (one("dbip", named), without_own(known)),
+        (OWN + one("dbip", "ranges.csv.gz", option), known),
+    ):
+        reading = read({named: text, "ranges.csv.gz": text}, recipe)
+        assert (reading.source.read, reading.source.rejected, reading.source.nulled) == (2, {}, {})
+        assert reading.ranges() == ranges
+    check_offers("dbip", [{layout: known for layout, (_, known) in LAYOUTS.items()}])
 
 
 def test_where_a_layout_is_stated_and_what_is_unknown(read: Read) -> None:
@@ -126,19 +132,25 @@ IPLOCATE_ASN = (
 
 def test_both_tables(read: Read) -> None:
     files = {"ip-to-asn": IPLOCATE_ASN, "ip-to-country": IPLOCATE_COUNTRY}
-    plain = {f"{name}.csv": text for name, text in files.items()}
     packed = {f"{name}.zip": zipped({f"{name}-20261101.csv": files[name]}) for name in files}
-    for pattern, content in (("*.csv", plain), ("*.zip", packed)):
-        reading = read(dict[str, str | bytes](content), one("iplocate", f"ip-to-{pattern}"))
-        assert [(source.name, source.read) for source in reading.report.sources] == [
-            (f"ip-to-{pattern} (Country)", 3),
-            (f"ip-to-{pattern} (ASN)", 3),
-        ]
-        holder = "asn=64500; asn_organization=Example Inc"
-        other = "asn=64502; asn_organization=Other AG"
-        assert reading.ranges() == {
-            "8.8.4.0/24": fields(f"continent_code=NA; country_code=US; {holder}"),
-            "8.8.5.0/24": fields(f"continent_code=AF; country_code=NA; {holder}"),
-            "8.8.6.0/24": {"asn": 64501, "asn_organization": "HANDLE"},
-            "2600:1::/32": fields(f"continent_code=EU; country_code=CH; {other}"),
-        }
+    reading = read(packed, OWN + one("iplocate", "ip-to-*.zip"))
+    assert [(source.name, source.read) for source in reading.report.sources] == [
+        ("ip-to-*.zip (Country)", 3),
+        ("ip-to-*.zip (ASN)", 3),
+    ]
+    holder = "asn=64500; asn_organization=Example Inc"
+    own = "asn_country_code=AU; asn_domain=example.com"
+    other = "asn=64502; asn_organization=Other AG"
+    known = {
+        "8.8.4.0/24": fields(f"continent_code=NA; country_code=US; {holder}; {own}"),
+        "8.8.5.0/24": fields(f"continent_code=AF; country_code=NA; {holder}; {own}"),
+        "8.8.6.0/24": fields("asn=64501; asn_organization=HANDLE; asn_country_code=AU"),
+        "2600:1::/32": fields(
+            f"continent_code=EU; country_code=CH; {other}; asn_country_code=AU;"
+            "asn_domain=example.ch"
+        ),
+    }
+    assert reading.ranges() == known
+    check_offers("iplocate", [known])
+    plain = {f"{name}.csv": text for name, text in files.items()}
+    assert read(plain, one("iplocate", "ip-to-*.csv")).ranges() == without_own(known)

@@ -156,7 +156,7 @@ def test_integers(read: Read, tmp_path: Path) -> None:
     first = 0x2600 << 112
     ends = {"first": first, "last": first + 9}
     wide = {end: pa.array([at], pa.decimal256(39)) for end, at in ends.items()}
-    text = read({"a.jsonl": as_json([{**ends, "isp": "x"}])}, one("jsonl", "a.jsonl"), force=True)
+    text = read({"a.jsonl": as_json([{**ends, "isp": "x"}])}, one("jsonl", "a.jsonl"))
     for reading in (text, read_table(read, {**wide, "isp": ["x"]})):
         assert reading.stated("2600::9", "2600::a") == [{"isp": "x"}, {}]
     reading = read_table(read, {"first": [5], "last": [9], "isp": ["x"]}, "family = 6")
@@ -243,7 +243,7 @@ def test_columns_named_by_path(read: Read) -> None:
         "flat.csv": as_csv([flat]),
     }
     for name, content in files.items():
-        reading = read({name: content}, one("auto", name), force=True)
+        reading = read({name: content}, one("auto", name))
         location = {"country_code": "CH", "latitude": 47.5, "time_zone": "Europe/Zurich"}
         assert reading.at("8.8.4.4") == {**location, "asn": 64500, "isp": "x"}
         note = reading.source.note
@@ -284,7 +284,7 @@ def test_keys_that_the_first_records_lack(
     alpha = fields("country_code=CH; city_name=Alpha; isp=x")
     assert reading.stated("8.4.176.1", "8.4.177.1") == [alpha, {"isp": "x"}]
     columns = 'columns = { network = "network", city_name = "location.city_name" }'
-    reading = read(files, one("jsonl", "a.jsonl", columns), force=True)
+    reading = read(files, one("jsonl", "a.jsonl", columns))
     assert reading.ranges() == {"8.4.176.0/24": {"city_name": "Alpha"}}
     monkeypatch.setattr(jsonlines, "_SAMPLE", 3)
     rows = [{"network": "8.8.8.0/24", "isp": "x"}] * 9 + [{"network": "8.8.9.0/24", "color": "x"}]
@@ -395,7 +395,7 @@ def test_deep_json(tmp_path: Path, read: Read) -> None:
     error = refused(tmp_path, "b.jsonl", first + deep(1 << 17), one("jsonl", "b.jsonl", columns))
     assert error.line == 2
     late = first * 1500 + deep(1 << 17)
-    reading = read({"c.jsonl": late}, one("jsonl", "c.jsonl", columns), force=True)
+    reading = read({"c.jsonl": late}, one("jsonl", "c.jsonl", columns))
     assert reading.source.read == 1501
 
 

@@ -12,11 +12,18 @@ from pathlib import Path
 
 import pytest
 
-import geolookup
-from tests.builder.building import fails
 from tests.builder.sources.reading.test_inputs import zipped
-from tests.builder.sources.readings import Read, Stated, fields, one, refused
-from tests.conftest import Build
+from tests.builder.sources.readings import (
+    OWN,
+    Read,
+    Stated,
+    check_offers,
+    fails,
+    fields,
+    one,
+    refused,
+    without_own,
+)
 
 #: Group of columns: its cells in the example, what is then known, its name in names of files.
 GROUPS: dict[str, tuple[list[str], str, str]] = {
@@ -28,18 +35,20 @@ GROUPS: dict[str, tuple[list[str], str, str]] = {
     "zip": (["8400"], "postal_code=8400", "ZIPCODE"),
     "tz": (["+02:00"], "", "TIMEZONE"),
     "isp": (["Example Net AG"], "isp=Example Net AG", "ISP"),
-    "domain": (["example.com"], "", "DOMAIN"),
+    "domain": (["example.com"], "domain=example.com", "DOMAIN"),
     "speed": (["DSL"], "connection_type=Residential", "NETSPEED"),
-    "area": (["41", "052"], "", "AREACODE"),
-    "weather": (["SZXX0036", "Winterthur"], "weather_code=SZXX0036", "WEATHER"),
-    "mobile": (["228", "01/02", "Example Mobile"], "", "MOBILE"),
-    "elevation": (["439"], "", "ELEVATION"),
-    "usage": (["ISP/MOB"], "user_type=residential", "USAGETYPE"),
-    "address": (["U", "IAB19-18"], "", "ADDRESSTYPE-CATEGORY"),
-    "as": (["Winterthur", "64500", "Example AS"], "asn=64500; asn_organization=Example AS",
-           "DISTRICT-ASN"),
+    "area": (["41", "052"], "area_code=052", "AREACODE"),
+    "weather": (["SZXX0036", "Station"], "weather_code=SZXX0036; weather_station_name=Station",
+                "WEATHER"),
+    "mobile": (["228", "01/02", "Example Mobile"],
+               "mcc=228; mnc=01/02; mobile_brand=Example Mobile", "MOBILE"),
+    "elevation": (["439"], "elevation=439", "ELEVATION"),
+    "usage": (["ISP/MOB"], "user_type=residential; usage_type=ISP/MOB", "USAGETYPE"),
+    "address": (["U", "IAB19-18"], "address_type=U; category=IAB19-18", "ADDRESSTYPE-CATEGORY"),
+    "as": (["District", "64500", "Example AS"],
+           "district=District; asn=64500; asn_organization=Example AS", "DISTRICT-ASN"),
 }  # fmt: skip
-HOLDER = fields(GROUPS["as"][1])
+HOLDER = fields("asn=64500; asn_organization=Example AS")
 _CITY = "country region city coordinates"
 _ALL = f"{_CITY} zip tz isp domain speed area weather mobile elevation"
 #: Database: its groups of columns, and the number of all columns with the two of the range.
@@ -112,40 +121,36 @@ def ipv6(database: int) -> str:
     )
 
 
+def stated(database: int) -> Stated:
+    """All that is known where the place is, with own columns."""
+    return fields("; ".join(GROUPS[part][1] for part in DATABASES[database][0].split()))
+
+
 def expected(database: int) -> Stated:
-    known = [GROUPS[part][1] for part in DATABASES[database][0].split()]
-    return fields("; ".join(filter(None, known)))
+    return without_own({"": stated(database)})[""]
 
 
-def test_every_database(read: Read) -> None:
-    for database, (_, width) in DATABASES.items():
+def test_every_database_by_the_words_of_its_name(read: Read) -> None:
+    for database, (groups, width) in DATABASES.items():
         assert len(place_cells(database)) + 2 == width
-        known = expected(database)
-        for name, text, ranges, rows in (
-            (f"DB{database}.CSV", ipv4(database), {"5.1.4.0/22": known}, 3),
-            (
-                f"DB{database}.IPV6.CSV",
-                ipv6(database),
-                {"5.1.4.0/22": known, "2a02:8::/32": known},
-                5,
-            ),
-        ):
-            file = f"IP2LOCATION-LITE-{name}"
-            reading = read({file: text}, one("ip2location", file))
-            assert reading.ranges() == ranges, file
-            (source,) = reading.report.sources
-            assert (source.read, source.rejected, source.nulled) == (rows, {}, {}), file
-
-
-def test_names_and_families_of_files(read: Read) -> None:
-    for database, (groups, _) in DATABASES.items():
         name = f"IP-{'-'.join(GROUPS[group][2] for group in groups.split())}-SAMPLE.csv"
-        reading = read({name: ipv4(database)}, one("ip2location", name))
-        assert reading.at("5.1.4.0") == expected(database), name
+        reading = read({name: ipv4(database)}, OWN + one("ip2location", name))
+        assert reading.ranges() == {"5.1.4.0/22": stated(database)}, name
+        source = reading.source
+        assert (source.read, source.rejected, source.nulled) == (3, {}, {}), name
+    check_offers("ip2location", [{"": stated(26)}])
+
+
+def test_families(read: Read) -> None:
+    for database in (1, 11, 26):
+        file, place = f"IP2LOCATION-LITE-DB{database}.IPV6.CSV", expected(database)
+        reading = read({file: ipv6(database)}, one("ip2location", file))
+        assert reading.ranges() == {"5.1.4.0/22": place, "2a02:8::/32": place}, file
+        source = reading.source
+        assert (source.read, source.rejected, source.nulled) == (5, {}, {}), file
     # The IPv4 copy in an IPv6 file changes nothing beside the IPv4 file.
-    files = {"DB26.CSV": ipv4(26), "DB26.IPV6.CSV": ipv6(26)}
-    both = read(files, one("ip2location", "DB26*.CSV"))
-    alone = read(files, one("ip2location", "DB26.IPV6.CSV"))
+    both = read({"DB26.CSV": ipv4(26), "DB26.IPV6.CSV": ipv6(26)}, one("ip2location", "DB26*.CSV"))
+    alone = read({}, one("ip2location", "DB26.IPV6.CSV"))
     assert both.intervals() == alone.intervals()
     assert (len(both.report.sources), both.source.duplicates) == (1, 2)
 
@@ -169,17 +174,6 @@ def test_the_content_shows_the_database(tmp_path: Path) -> None:
         assert f"it looks like DB{database})" in str(error)
 
 
-def test_the_zone_is_that_of_the_country(build: Build) -> None:
-    """+02:00 is summer time; and where a country has several zones none is known."""
-    cells = place_cells(11)
-    american = ["US", "United States of America", *cells[2:7], "-04:00"]
-    text = ipv4(11) + quoted(["84000000", "84000255", *american])
-    dataset, _ = build({"DB11.CSV": text}, one("ip2location", "DB11.CSV"))
-    with geolookup.open(dataset) as engine:
-        zones = [engine.data(item, at=0)["time"]["zone"] for item in ("5.1.4.0", "5.1.189.0")]
-    assert zones == ["Europe/Zurich", None]
-
-
 EDITIONS = ["range", "cidr", "hex", "range appended", "cidr appended", "hex appended"]
 
 
@@ -199,7 +193,7 @@ def edition(name: str, network: Network) -> list[str]:
 @pytest.mark.parametrize("name", EDITIONS)
 def test_editions(read: Read, name: str, network: Network) -> None:
     """As the vendor's converter writes them; the CIDR edition leaves the network unquoted."""
-    for database in (1, 9, 11, 26):
+    for database in (1, 26):
         text = quoted([*edition(name, network), *place_cells(database)])
         if name == "cidr":
             text = text.replace(f'"{network}"', str(network))

@@ -6,7 +6,7 @@ Strategy: one proxy is written in the columns of every database, by a list that 
 from __future__ import annotations
 
 from tests.builder.sources.formats.test_ip2location import quoted
-from tests.builder.sources.readings import Read, one
+from tests.builder.sources.readings import OWN, Read, Stated, check_offers, fields, one, without_own
 
 _PLACE_CELLS = ["CH", "Switzerland"]
 _CITY = ["Zurich", "Winterthur"]
@@ -20,13 +20,20 @@ DATABASES[6] = [*DATABASES[5], "ISP/MOB"]
 DATABASES[7] = DATABASES[6] + _HOLDER
 for _number in range(8, 13):
     DATABASES[_number] = DATABASES[_number - 1] + _TAIL.get(_number, [])
+_FLAGS = "is_proxy=true; is_vpn=false; is_tor=false; is_relay=false; is_residential_proxy=false;"
 #: The last database without a field, and what then is known.
-KNOWN: list[tuple[int, dict[str, object]]] = [
-    (0, {"country_code": "CH"}),
-    (1, {"user_type": "consumer_privacy_network"}),
-    (2, {"region_name": "Zurich", "city_name": "Winterthur"}),
-    (3, {"isp": "Example Net AG"}),
-    (6, {"asn": 64500, "asn_organization": "Example AS"}),
+KNOWN: list[tuple[int, str]] = [
+    (0, "country_code=CH"),
+    (1, f"user_type=consumer_privacy_network; {_FLAGS} is_vpn=true; proxy_type=VPN"),
+    (2, "region_name=Zurich; city_name=Winterthur"),
+    (3, "isp=Example Net AG"),
+    (4, "domain=example.com"),
+    (5, "usage_type=ISP/MOB"),
+    (6, "asn=64500; asn_organization=Example AS"),
+    (7, "last_seen_days=26"),
+    (8, "threat=SPAM/BOTNET"),
+    (10, "proxy_provider=Example VPN"),
+    (11, "fraud_score=95"),
 ]
 COMMERCIAL = {
     1: "COUNTRY",
@@ -51,19 +58,17 @@ def ipv6(number: int) -> str:
     return ipv4(number, first=0x2600 << 112, size=1 << 96)
 
 
-def expected(number: int) -> dict[str, object]:
-    actual: dict[str, object] = {}
-    for before, fields in KNOWN:
-        actual |= fields if number > before else {}
-    return actual
+def stated(number: int) -> Stated:
+    """All that is known of the proxy, with own columns."""
+    return fields("; ".join(known for before, known in KNOWN if number > before))
 
 
 def test_every_database(read: Read) -> None:
     for number in DATABASES:
         lite, six = f"IP2PROXY-LITE-PX{number}.CSV", f"PX{number}.IPV6.CSV"
-        reading = read({lite: ipv4(number), six: ipv6(number)}, one("auto", f"*PX{number}.*CSV"))
-        known = expected(number)
-        assert reading.ranges() == {"8.8.4.0/24": known, "2600::/32": known}
+        recipe = OWN + one("auto", f"*PX{number}.*CSV")
+        reading = read({lite: ipv4(number), six: ipv6(number)}, recipe)
+        assert reading.ranges() == {"8.8.4.0/24": stated(number), "2600::/32": stated(number)}
         assert reading.source.nulled.total() == 0
         assert reading.source.note == f"detected ip2proxy: PX{number}"
 
@@ -73,37 +78,41 @@ def test_other_names(read: Read) -> None:
     names = [(number, "a.csv") for number in DATABASES if number not in (1, 9)]
     names += [(number, f"IP2PROXY-IP-{words}.CSV") for number, words in COMMERCIAL.items()]
     for number, name in names:
-        reading = read({name: ipv4(number)}, one("auto", name))
-        assert reading.at("8.8.4.4") == expected(number), name
-        assert reading.source.note == f"detected ip2proxy: PX{number}", name
+        note = read({name: ipv4(number)}, one("auto", name)).source.note
+        assert note == f"detected ip2proxy: PX{number}", name
 
 
-#: Type of the proxy and usage type: the user type.
+_NO_PROXY = "is_proxy=false"
+_PRIVATE = "user_type=consumer_privacy_network;"
+#: Type of the proxy and usage type: what they are, beside flags that are false.
 TYPES = {
-    ("VPN", "DCH"): "consumer_privacy_network",
-    ("TOR", "ISP"): "consumer_privacy_network",
-    ("CPN", "-"): "consumer_privacy_network",
-    ("DCH", "COM"): "hosting",
-    ("SES", "DCH"): "search_engine_spider",
-    ("EPN", "ISP"): "business",
-    ("RES", "ISP/MOB"): "residential",
-    ("RES", "MOB"): "cellular",
-    ("PUB", "EDU"): "college",
-    ("WEB", "-"): None,
-    ("AIC", "DCH"): "hosting",
-    ("-", "GOV"): "government",
+    ("VPN", "DCH"): f"{_PRIVATE} is_vpn=true",
+    ("TOR", "ISP"): f"{_PRIVATE} is_tor=true",
+    ("CPN", "-"): f"{_PRIVATE} is_relay=true",
+    ("DCH", "COM"): f"user_type=hosting; is_hosting=true; {_NO_PROXY}",
+    ("SES", "DCH"): f"user_type=search_engine_spider; {_NO_PROXY}",
+    ("EPN", "ISP"): "user_type=business",
+    ("RES", "ISP/MOB"): "user_type=residential; is_residential_proxy=true",
+    ("RES", "MOB"): "user_type=cellular; is_residential_proxy=true",
+    ("PUB", "EDU"): "user_type=college",
+    ("WEB", "-"): "",
+    ("AIC", "DCH"): f"user_type=hosting; {_NO_PROXY}",
+    ("-", "GOV"): "user_type=government",
 }
 
 
 def test_types_of_proxies(read: Read) -> None:
-    records = [
-        [f"{134743040 + at * 256}", f"{134743295 + at * 256}", type_, *DATABASES[5][1:], usage]
-        for at, (type_, usage) in enumerate(TYPES)
-    ]
-    reading = read({"PX6.CSV": rows(*records)}, one("ip2proxy", "PX6.CSV"))
-    addresses = [f"8.8.{4 + at}.1" for at in range(len(TYPES))]
-    assert reading.values("user_type", *addresses) == list(TYPES.values())
+    records, expected = list[list[str]](), dict[str, Stated]()
+    for at, ((type_, usage), known) in enumerate(TYPES.items()):
+        first = 134743040 + at * 256
+        records.append([str(first), str(first + 255), type_, *["-"] * 6, usage])
+        flags = "" if type_ == "-" else f"{_FLAGS} proxy_type={type_};"
+        usage_type = "" if usage == "-" else f"; usage_type={usage}"
+        expected[f"8.8.{4 + at}.0/24"] = fields(flags + known + usage_type)
+    reading = read({"PX6.CSV": rows(*records)}, OWN + one("ip2proxy", "PX6.CSV"))
+    assert reading.ranges() == expected
     assert not reading.source.unknown_words
+    check_offers("ip2proxy", [{"": stated(12)}, expected])
 
 
 def test_editions_and_regions(read: Read) -> None:
@@ -117,5 +126,5 @@ def test_editions_and_regions(read: Read) -> None:
     }
     for content in editions.values():
         text = one("ip2proxy", "a.csv", "db = 3", 'regions = "codes.csv"')
-        reading = read({"a.csv": content, "codes.csv": codes}, text, force=True)
-        assert reading.at("8.8.4.255") == {**expected(3), "region_code": "ZH"}
+        reading = read({"a.csv": content, "codes.csv": codes}, text)
+        assert reading.at("8.8.4.255") == {**without_own({"": stated(3)})[""], "region_code": "ZH"}

@@ -14,7 +14,7 @@ import pytest
 from geolookup_builder.sources.reading import jsonlines, typed_rows
 
 from tests.builder.sources.formats.test_generic_typed import as_json, as_parquet
-from tests.builder.sources.readings import Read, fields, one, refused
+from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, refused, without_own
 from tests.parquet_encodings import AS_GO
 
 LEGACY_PLACE = fields(
@@ -24,6 +24,7 @@ LEGACY_PLACE = fields(
 PLACE_FIELDS = {**LEGACY_PLACE, "continent_code": "OC"}
 LAND = fields("continent_code=OC; country_code=AU")
 HOLDER = fields("asn=64500; asn_organization=Example, Inc.")
+DOMAIN = fields("asn_domain=example.com")
 MOBILE = fields("isp=Example Mobile; connection_type=Mobile; user_type=cellular")
 MOST = {**PLACE_FIELDS, "region_code": "NT", **HOLDER}
 #: Words of the examples: columns and cells that several products share.
@@ -45,12 +46,17 @@ SHARED = {
     "STATE": "AU,Australia,OC,Oceania",
 }
 CORE = ("network,PLACES,FLAGS", "NET,PLACE,AS64500,INC,example.com,")
+_FALSE = (
+    "is_anonymous=false; is_anycast=false; is_hosting=false; is_mobile=false; is_satellite=false;"
+    "is_relay=false; is_vpn=false; asn_domain=example.com;"
+)
+_CODES = "mcc=505; mnc=02; mobile_brand=Example Mobile; is_mobile=true"
 #: Product: columns and a row of 8.8.4.0/24, in shared words; what is then known of it.
 WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
     "Lite": (
         "network,country,country_code,continent,continent_code,asn,as_name,as_domain",
         "NET,Australia,AU,Oceania,OC,AS64500,INC,example.com",
-        {**LAND, **HOLDER},
+        {**LAND, **HOLDER, **DOMAIN},
     ),
     "location": ("network,PLACES", "NET,PLACE", {**PLACE_FIELDS, "region_code": "NT"}),
     "location, legacy": (
@@ -61,61 +67,99 @@ WRITTEN_AS: dict[str, tuple[str, str, dict[str, object]]] = {
     "location, extended": (
         "KEYED,city,region,region_name,country,country_name,WHERE,geoname_id,radius",
         "KEY,Alphaville,NT,Example Region,AU,Australia,-12.5,130.75,0800,Australia/Darwin,1,50",
-        {**LEGACY_PLACE, "region_code": "NT"},
+        LEGACY_PLACE | fields("region_code=NT; geoname_id=1; accuracy_radius=50"),
     ),
     "asn": (
         "network,asn,domain,name,type,country",
         "NET,AS64500,example.com,INC,hosting,US",
-        {**HOLDER, "user_type": "hosting"},
+        HOLDER | DOMAIN | fields("user_type=hosting; asn_kind=hosting; asn_country_code=US"),
     ),
     "asn, legacy": (
         "KEYED,asn,domain,name,type,country",
         "KEY,AS64500,example.com,INC,education,US",
-        {**HOLDER, "user_type": "college"},
+        HOLDER | DOMAIN | fields("user_type=college; asn_kind=education; asn_country_code=US"),
     ),
-    "asn, free": ("ENDS,asn,name,domain", "RANGE,AS64500,INC,example.com", HOLDER),
+    "asn, free": ("ENDS,asn,name,domain", "RANGE,AS64500,INC,example.com", HOLDER | DOMAIN),
     "country": ("ENDS,STATES", "RANGE,STATE", LAND),
     "country_asn": (
         "ENDS,STATES,asn,as_name,as_domain",
         "RANGE,STATE,AS64500,INC,example.com",
-        {**LAND, **HOLDER},
+        {**LAND, **HOLDER, **DOMAIN},
     ),
     "company": (
         "KEYED,name,domain,type,asn,as_name,as_domain,as_type,country",
         "KEY,Tenant AG,example.ch,government,AS64500,INC,example.com,isp,CH",
-        {**HOLDER, "organization": "Tenant AG", "user_type": "government"},
+        HOLDER
+        | DOMAIN
+        | fields(
+            "organization=Tenant AG; user_type=government; domain=example.ch;"
+            "usage_type=government; asn_kind=isp"
+        ),
     ),
-    "carrier": ("network,name,country,mcc,mnc", "NET,Example Mobile,AU/CC/CX,505,02", MOBILE),
+    "carrier": (
+        "network,name,country,mcc,mnc",
+        "NET,Example Mobile,AU/CC/CX,505,02",
+        MOBILE | fields(_CODES),
+    ),
     "carrier, as older MMDB files name it": (
         "network,carrier,country,mcc,mnc",
         "NET,Example Mobile,AU/CC/CX,505,02",
-        MOBILE,
+        MOBILE | fields(_CODES),
     ),
-    "carrier, legacy": ("KEYED,name,country,mcc,mnc", "KEY,Example Mobile,AU,505,02", MOBILE),
+    "carrier, legacy": (
+        "KEYED,name,country,mcc,mnc",
+        "KEY,Example Mobile,AU,505,02",
+        MOBILE | fields(_CODES),
+    ),
     "privacy": (
         "network,hosting,proxy,tor,relay,vpn,service",
         "NET,true,false,false,false,false,",
-        {"user_type": "hosting"},
+        fields(
+            "user_type=hosting; is_hosting=true; is_proxy=false; is_tor=false; is_relay=false;"
+            "is_vpn=false"
+        ),
     ),
     "privacy, legacy": (
         "KEYED,hosting,proxy,tor,vpn,relay,service",
         "KEY,true,,,true,,Example VPN",
-        {"user_type": "consumer_privacy_network"},
+        fields(
+            "user_type=consumer_privacy_network; is_hosting=true; is_proxy=false; is_tor=false;"
+            "is_relay=false; is_vpn=true; proxy_provider=Example VPN"
+        ),
     ),
     "core": (
         CORE[0],
         CORE[1] + "business,,,,false,false,false,false,false,false,false",
-        {**MOST, "user_type": "business"},
+        MOST | fields(f"{_FALSE} user_type=business; asn_kind=business"),
     ),
     "core, mobile": (
         CORE[0],
         CORE[1] + "isp,Example Mobile,505,,false,false,false,true,false,false,false",
-        {**MOST, **MOBILE},
+        MOST
+        | MOBILE
+        | fields(f"{_FALSE} is_mobile=true; asn_kind=isp; mcc=505; mobile_brand=Example Mobile"),
     ),
     "core, satellite": (
         CORE[0],
         CORE[1] + "business,,,,false,false,true,false,true,false,false",
-        {**MOST, "user_type": "hosting", "connection_type": "Satellite"},
+        MOST
+        | fields(
+            f"{_FALSE} user_type=hosting; connection_type=Satellite; asn_kind=business;"
+            "is_hosting=true; is_satellite=true"
+        ),
+    ),
+    "plus": (
+        "network,PLACES,dma_code,geoname_id,radius,FLAGS,is_proxy,is_tor,service",
+        "NET,PLACE,819,123,5,AS64500,INC,example.com,isp,Example Mobile,505,02,"
+        + "true," * 9
+        + "Acme",
+        MOST
+        | MOBILE
+        | fields(
+            f"{_FALSE.replace('false', 'true')} {_CODES}; asn_kind=isp; accuracy_radius=5;"
+            "geoname_id=123; metro_code=819; is_proxy=true; is_tor=true; proxy_provider=Acme;"
+            "user_type=consumer_privacy_network"
+        ),
     ),
 }
 
@@ -160,11 +204,21 @@ def written(text: str) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_products(read: Read, product: str) -> None:
+    """As CSV; with own columns, the fullest product in each form and others in one of them."""
     text, expected = PRODUCTS[product]
-    for suffix, content in written(text).items():
-        reading = read({f"a.{suffix}": content}, one("ipinfo", f"a.{suffix}"))
-        assert (reading.source.read, reading.source.nulled.total()) == (1, 0), suffix
+    reading = read({"a.csv": text}, one("ipinfo", "a.csv"))
+    assert (reading.source.read, reading.source.nulled) == (1, {})
+    assert reading.ranges() == without_own({"8.8.4.0/24": expected})
+    forms = [*written(text).items()]
+    at = [*PRODUCTS].index(product) % len(forms)
+    for suffix, content in forms if product == "plus" else forms[at : at + 1]:
+        reading = read({f"a.{suffix}": content}, OWN + one("ipinfo", f"a.{suffix}"))
+        assert (reading.source.read, reading.source.nulled) == (1, {}), suffix
         assert reading.ranges() == {"8.8.4.0/24": expected}, suffix
+
+
+def test_every_offered_column_is_read() -> None:
+    check_offers("ipinfo", [{product: known} for product, (_, known) in PRODUCTS.items()])
 
 
 LITE = PRODUCTS["Lite"][0].splitlines()[0] + "\n"

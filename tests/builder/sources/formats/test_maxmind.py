@@ -9,7 +9,6 @@ import pytest
 from geolookup_builder.sources.reading import delimited
 
 import geolookup
-from tests.builder.building import fails
 from tests.builder.sources.reading.test_inputs import zipped as packed
 from tests.builder.sources.readings import Read, Reading, fields, one, read_at, refused
 from tests.conftest import Build

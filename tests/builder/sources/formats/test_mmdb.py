@@ -20,7 +20,6 @@ import pytest
 
 import geolookup
 from geolookup.errors import BuildError
-from tests.builder.building import fails
 from tests.builder.sources.formats.mmdb_writing import MARKER, assembled, encoded, integer, mmdb
 from tests.builder.sources.reading.test_inputs import tarred, zipped
 from tests.builder.sources.readings import Read, fields, one, read_at

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from geolookup_builder.sources.reading import delimited
 
-from tests.builder.building import fails
 from tests.builder.sources.readings import Read, one
 
 CAIDA = """\

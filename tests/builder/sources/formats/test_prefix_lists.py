@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from geolookup_builder.sources.reading import json_document
 
-from tests.builder.sources.readings import Read, fields, one, refused
+from tests.builder.sources.readings import OWN, Read, Stated, check_offers, fields, one, refused
 
 AWS: dict[str, Any] = json.loads("""{
   "syncToken": "1732000000", "createDate": "2026-11-20-00-00-00",
@@ -66,66 +66,78 @@ DOCUMENTS = {
     "google": GOOGLE,
     "oracle": ORACLE,
 }
-RECIPE = one("cloud", "a.json")
+RECIPE = OWN + one("cloud", "a.json")
 
 
-def of(organization: str, user_type: str | None) -> dict[str, str]:
-    actual = {"organization": organization, "user_type": user_type}
-    return {key: word for key, word in actual.items() if word}
+def of(organization: str, text: str = "") -> Stated:
+    return fields(f"organization={organization}; cloud_provider={organization}; {text}")
 
 
-AMAZON, DELIVERY = of("Amazon Web Services", "hosting"), "content_delivery_network"
-EXPECTED: dict[str, dict[str, dict[str, str]]] = {
+AWS_, MICROSOFT = "Amazon Web Services", "Microsoft Azure"
+HOSTED = "user_type=hosting; is_hosting=true"
+DELIVERED = "user_type=content_delivery_network; is_hosting=true"
+FRONT = f"{DELIVERED}; cloud_region=GLOBAL; cloud_service=CLOUDFRONT"
+AFRICA = f"{HOSTED}; cloud_region=africa-south1; cloud_service=Google Cloud"
+SEOUL = f"{HOSTED}; cloud_region=ap-northeast-2"
+#: Document: what is known of each prefix. A delivery network decides rows that are listed twice.
+EXPECTED = {
     "aws": {
-        "3.5.140.0/22": AMAZON,
-        "13.32.0.0/15": of("Amazon Web Services", DELIVERY),
-        "2600:1f00::/24": AMAZON,
-        "2600:9000::/28": of("Amazon Web Services", DELIVERY),
+        "3.5.140.0/24": of(AWS_, f"{SEOUL}; cloud_service=EC2"),
+        "3.5.141.0-3.5.143.255": of(AWS_, f"{SEOUL}; cloud_service=AMAZON"),
+        "13.32.0.0/15": of(AWS_, FRONT),
+        "2600:1f00::/24": of(AWS_, f"{HOSTED}; cloud_region=us-east-1; cloud_service=EC2"),
+        "2600:9000::/28": of(AWS_, FRONT),
     },
     "azure": {
-        "13.72.64.0/18": of("Microsoft Azure", "hosting"),
-        "2603:1030::/45": of("Microsoft Azure", "hosting"),
-        "13.107.208.0/24": of("Microsoft Azure", DELIVERY),
+        "13.72.64.0/18": of(MICROSOFT, f"{HOSTED}; cloud_region=eastus"),
+        "2603:1030::/45": of(MICROSOFT, f"{HOSTED}; cloud_region=eastus"),
+        "13.107.208.0/24": of(MICROSOFT, f"{DELIVERED}; cloud_service=AzureFrontDoor"),
     },
     "cloudflare": {
-        "173.245.48.0/20": of("Cloudflare", DELIVERY),
-        "2400:cb00::/32": of("Cloudflare", DELIVERY),
+        "173.245.48.0/20": of("Cloudflare", DELIVERED),
+        "2400:cb00::/32": of("Cloudflare", DELIVERED),
     },
     "customers": {
-        "34.1.208.0/20": of("Google Cloud", "hosting"),
-        "2600:1900:8000::/44": of("Google Cloud", "hosting"),
+        "34.1.208.0/20": of("Google Cloud", AFRICA),
+        "2600:1900:8000::/44": of("Google Cloud", AFRICA),
     },
-    "google": {"8.8.4.0/24": of("Google", None), "2001:4860::/32": of("Google", None)},
+    "google": {"8.8.4.0/24": of("Google"), "2001:4860::/32": of("Google")},
     "oracle": {
-        "129.146.0.0/21": of("Oracle Cloud", "hosting"),
-        "134.70.24.0/21": of("Oracle Cloud", "hosting"),
+        "129.146.0.0/21": of(
+            "Oracle Cloud", f"{HOSTED}; cloud_region=us-phoenix-1; cloud_service=OCI"
+        ),
+        "134.70.24.0/21": of(
+            "Oracle Cloud", f"{HOSTED}; cloud_region=us-ashburn-1; cloud_service=OSN"
+        ),
     },
 }
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_each_document(read: Read, name: str) -> None:
-    for indent in (None, 2):
-        reading = read({"a.json": json.dumps(DOCUMENTS[name], indent=indent)}, RECIPE)
+def test_each_document(read: Read) -> None:
+    for at, (name, document) in enumerate(DOCUMENTS.items()):
+        reading = read({"a.json": json.dumps(document, indent=at % 3 or None)}, RECIPE)
         assert (reading.source.rejected, reading.source.nulled) == ({}, {})
         assert reading.ranges() == EXPECTED[name]
+    check_offers("cloud", EXPECTED.values())
 
 
 def test_services_families_lists_and_providers(read: Read) -> None:
-    reading = read({"a.json": json.dumps(AWS)}, RECIPE)
+    reading = read({"a.json": json.dumps(AWS)}, one("cloud", "a.json"))
     source = reading.source
+    amazon = {"organization": AWS_, "user_type": "hosting"}
+    assert [*reading.ranges().items()][-1] == ("3.5.140.0/22", amazon)
     assert (source.read, source.duplicates) == (6, 1)
     assert source.note == "region, service ignored: no field holds them"
     entry = {"ipv4Prefix": "34.1.208.0/20", "ipv6Prefix": "2600:1900::/44"}
     reading = read({"a.json": json.dumps({**GOOGLE, "prefixes": [entry]})}, RECIPE)
     assert (reading.source.read, reading.source.rejected.total()) == (2, 0)
-    assert reading.ranges() == dict.fromkeys(entry.values(), of("Google", None))
+    assert reading.ranges() == dict.fromkeys(entry.values(), of("Google"))
     for name in ("ips-v4", "ips-v6.txt", "cloudflare-ips-v4.txt"):
-        reading = read({name: LIST}, one("cloud", name))
+        reading = read({name: LIST}, OWN + one("cloud", name))
         assert (reading.source.read, reading.source.note) == (2, "")
         assert reading.ranges() == EXPECTED["cloudflare"]
     files = {"a.json": json.dumps(AWS), "b.json": json.dumps(ORACLE)}
-    reading = read(files, one("cloud", "*.json"))
+    reading = read(files, OWN + one("cloud", "*.json"))
     assert [item.name for item in reading.report.sources] == ["*.json (AWS)", "*.json (Oracle)"]
     assert reading.ranges() == EXPECTED["aws"] | EXPECTED["oracle"]
 
@@ -176,7 +188,7 @@ Published 2026-11-19 07:35:55
 LastStatus 2026-11-19 08:10:11
 ExitAddress 91.102.152.236 2026-11-19 09:00:00
 """
-PRIVACY = {"user_type": "consumer_privacy_network"}
+PRIVACY = fields("user_type=consumer_privacy_network; is_tor=true")
 TOR = one("tor", "list")
 
 
@@ -189,10 +201,11 @@ def test_exits(read: Read) -> None:
         (EXITS.replace("\n", "\r\n"), exits),
         ("\ufeff# x\n" + BULK, bulk),
     ):
-        reading = read({"list": text}, TOR)
+        reading = read({"list": text}, OWN + TOR)
         assert (reading.source.read, reading.source.rejected.total()) == (3, 0), text
         assert reading.source.duplicates == (1 if "ExitNode" in text else 0), text
         assert reading.ranges() == dict.fromkeys(addresses, PRIVACY), text
+    check_offers("tor", [{"": PRIVACY}])
 
 
 NO_EXITS = [

@@ -10,7 +10,7 @@ from geolookup_builder.sources.formats.rir import FORMAT
 from geolookup_builder.sources.reading import rpsl_objects
 
 import geolookup
-from tests.builder.sources.readings import Read, one, refused
+from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, refused
 from tests.conftest import Build
 
 EXTENDED = """\
@@ -66,6 +66,15 @@ def test_extended_and_plain(read: Read) -> None:
         source = reading.source
         assert (source.read, source.rejected, source.nulled) == (4, {}, {}), text
         assert reading.by_network("country_code") == ASIA, text
+    reading = read({"delegated": EXTENDED + PLAIN.replace("JP|ipv4", "KR|ipv4")}, OWN + RECIPE)
+    known = reading.ranges()
+    assert known["1.1.4.0/22"] == fields(
+        "country_code=KR; rir=apnic; rir_status=allocated; rir_date=2011-04-11"
+    )
+    assert known["24.152.8.0-24.152.10.255"] == fields(
+        "country_code=CL; rir=lacnic; rir_status=assigned"
+    )
+    check_offers("rir", [known])
     recipe = RECIPE.replace('"delegated"', '"delegated-*"')
     reading = read({"delegated-a": EXTENDED, "delegated-b": PLAIN}, recipe)
     assert reading.by_network("country_code") == SOUTH | ASIA

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.sources.readings import Read, fields, one, read_at, refused
+from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, read_at, refused
 from tests.conftest import build_at
 
 COUNTRY = "5.1.0.0,5.1.3.255,CH\n5.1.4.0,5.1.5.255,\n"
@@ -66,10 +66,11 @@ def test_ipv6(read: Read, form: type[str]) -> None:
 @pytest.mark.parametrize("text", [DATA, README])
 def test_cities(read: Read, text: str, form: type[str]) -> None:
     name = "geolite2-city-ipv4.csv.gz"
-    reading = read({name: gzip.compress(form(text).encode())}, one("sapics", name))
+    reading = read({name: gzip.compress(form(text).encode())}, OWN + one("sapics", name))
     there = {"country_code": "US", "postal_code": "02184"}
-    assert reading.ranges() == {"5.1.0.0/22": HERE, "5.1.4.0/24": there}
-    assert reading.source.nulled == {}
+    known = {"5.1.0.0/22": HERE | fields("subdivision_2_name=District"), "5.1.4.0/24": there}
+    assert (reading.ranges(), reading.source.nulled) == (known, {})
+    check_offers("sapics", [known])
 
 
 def test_the_order_of_a_city_file_must_show(tmp_path: Path, read: Read) -> None:
@@ -123,11 +124,11 @@ V4 = (
 V6 = "2a02:8::\t2a02:8:ffff:ffff:ffff:ffff:ffff:ffff\t64503\tFR\tEXEMPLE\n"
 ONE = {"asn": 64500, "asn_organization": 'EXAMPLE "One", AG'}
 UNCLOSED = {"asn": 64501, "asn_organization": '"UNCLOSED'}
-OWN = {"asn": 64502, "asn_organization": "None of your business"}
+NAMED = {"asn": 64502, "asn_organization": "None of your business"}
 SIX = {"asn": 64503, "asn_organization": "EXEMPLE"}
 
 
-ROUTED = {"5.1.0.0/22": ONE, "5.1.6.0/24": UNCLOSED, "5.1.7.0/24": OWN}
+ROUTED = {"5.1.0.0/22": ONE, "5.1.6.0/24": UNCLOSED, "5.1.7.0/24": NAMED}
 ALONE = {"2a02:8::/32": SIX}
 
 
@@ -141,6 +142,12 @@ def test_the_files(read: Read) -> None:
         reading = read({name: gzip.compress(text.encode())}, one("iptoasn", name))
         assert reading.ranges() == expected, name
         assert (reading.source.rejected, reading.source.nulled) == ({}, {}), name
+    reading = read({"a.tsv": V4}, OWN + one("iptoasn", "a.tsv"))
+    own = {"5.1.0.0/22": "CH", "5.1.7.0/24": "DE"}
+    assert {net: known.get("own.asn_country_code") for net, known in reading.ranges().items()} == {
+        net: own.get(net) for net in ROUTED
+    }
+    check_offers("iptoasn", [reading.ranges()])
 
 
 def test_several_files_and_what_they_state(read: Read) -> None:
