@@ -54,17 +54,6 @@ def test_each_value_outside_of_others_is_a_record(files: dict[str, Path]) -> Non
 
 
 @pytest.mark.long
-def test_records_without_shared_values(sample: geolookup.Engine, tmp_path: Path) -> None:
-    fields = ("location.country_code", "location.country_is_eu")
-    sample.export(tmp_path / "a.mmdb", "mmdb", schema="country", fields=fields)
-    check(tmp_path / "a.mmdb")
-    path, _ = build_at(tmp_path, {"a.csv": "network,country_code\n"})
-    with geolookup.open(path) as engine:
-        engine.export(tmp_path / "none.mmdb", "mmdb")
-    check(tmp_path / "none.mmdb")
-
-
-@pytest.mark.long
 def test_values_that_parts_and_structures_share(tmp_path: Path) -> None:
     """The same texts are keys, and names of several kinds and of networks, in any record first."""
     lines = ["network,country_code,region_code,region_name,city_name,isp,organization,asn"]
