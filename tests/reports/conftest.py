@@ -135,7 +135,6 @@ PAGES: dict[str, Callable[[Path], Path]] = {
     "bundled": _bundled,
     "hostile": _hostile,
     "empty": _of("network,country_code\n"),
-    "one-network": _of("network,city_name\n2a00::/12,Alone\n"),
     "against": _against,
     "truth": _truth,
     "map": _map,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from ipaddress import collapse_addresses, ip_address
@@ -24,7 +23,6 @@ from tests.walk import walk
 #: The rows of each table by its caption, without the head.
 Tables = Mapping[str, list[list[str]]]
 UNITS = {"ipv4": "IPv4 addresses", "ipv6": "IPv6 /64 networks"}
-_FAMILIES = "IPv4( addresses)?|IPv6( /64 networks)?|rows of the truth"
 #: What a reader sees, also below what opens: texts of cells, and the figures in large type.
 _TABLES = """() => {
   for (const each of document.querySelectorAll("details")) each.open = true;
@@ -63,16 +61,6 @@ def of_sections(sections: Iterable[Section]) -> dict[str, list[list[str]]]:
         if "figures" in values:
             tables["figures"] = [list(figure) for figure in values["figures"]]
     return tables
-
-
-def heads_of(section: Section) -> set[tuple[str, str]]:
-    """Return the captions of a section's tables, their families left out, with their heads."""
-    kinds = (section.values[name] for name in ("first", "charts", "tables", "details"))
-    return {
-        (re.sub(_FAMILIES, "*", getattr(item, "caption", "") or item.title), " | ".join(item.head))
-        for kind in kinds
-        for item in kind
-    }
 
 
 def number(text: str) -> float:

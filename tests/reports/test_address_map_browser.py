@@ -161,35 +161,3 @@ def test_what_is_not_on_the_map_is_said(ipv4: Map) -> None:
         message = ipv4.go_to(text)
         assert ("IPv4 addresses" if "::" in text else text) in message
         assert ipv4.shows() == {}
-
-
-def test_a_view_is_chosen_and_a_label_highlighted(ipv4: Map) -> None:
-    spot = ipv4.place_of(KNOWN[2])
-    before = ipv4.pixel(spot)
-    ipv4.root.locator(".address-map-search").fill("united states")
-    ipv4.root.locator(".address-map-find button").first.click()
-    highlighted = ipv4.root.locator(".address-map-highlighted")
-    assert "United States (US)" in highlighted.inner_text()
-    assert ipv4.pixel(spot) == "muted"
-    ipv4.root.locator(".address-map-find button[type=reset]").click()
-    assert ipv4.pixel(spot) == before
-    names = set(ipv4.root.evaluate(_LEGEND))
-    ipv4.root.locator(".address-map-views input").nth(1).check()
-    assert set(ipv4.root.evaluate(_LEGEND)) != names
-
-
-def test_the_keyboard_points_zooms_and_returns(ipv4: Map) -> None:
-    grid = ipv4.root.locator(".address-map-grid")
-    whole = grid.inner_text()
-    ipv4.overlay.focus()
-    ipv4.page.keyboard.press("ArrowRight")
-    assert "Prefix" in ipv4.shows()
-    for _ in range(6):
-        ipv4.page.keyboard.press("+")
-    ipv4.drawn()
-    assert grid.inner_text() != whole
-    ipv4.page.keyboard.press("Home")
-    assert ipv4.shows() == {}
-    assert grid.inner_text() == whole
-    ipv4.page.keyboard.press("Tab")  # the map keeps nobody
-    assert not ipv4.overlay.evaluate("canvas => canvas === document.activeElement")

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import assume, given, settings
 
 import geolookup
-from geolookup.pictures import wording
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import View
 from geolookup.pictures.packing import pack
@@ -39,13 +38,6 @@ _REFUSED = (
     ":", ":::", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8::", "::/129", "12345::",
     "g::", "::1 2",
 )  # fmt: skip
-
-
-def test_shares_read_as_on_the_rest_of_the_page(reader: Reader) -> None:
-    reader.page.add_script_tag(path=_ASSETS / "shares.js")
-    shares = [0, 1e-20, 0.00009, 0.0001, 0.12345, 0.9996, 0.99995, 1 - 1e-9, 1]
-    evaluation = reader.page.evaluate("shares => shares.map(percentText)", shares)
-    assert evaluation == [wording.percent(share) for share in shares]
 
 
 @pytest.fixture
@@ -70,20 +62,6 @@ def test_points_and_cells_are_those_of_the_curve(scripts: Reader) -> None:
         )
         expected = zip(columns.tolist(), rows.tolist(), numbers, strict=True)
         assert [tuple(item) for item in evaluation] == list(expected)
-
-
-def test_a_prefix_is_the_rectangle_of_its_cells(scripts: Reader) -> None:
-    order = 5
-    for bits in range(2 * order + 1):
-        for first in range(0, 4**order, 1 << bits):
-            columns, rows = hilbert.points(
-                np.arange(first, first + (1 << bits), dtype=np.uint64), order
-            )
-            box = scripts.page.evaluate(f"curveRectangle({first}, {bits}, {order})")
-            assert (box["left"], box["top"]) == (columns.min(), rows.min())
-            assert (box["width"], box["height"]) == (np.ptp(columns) + 1, np.ptp(rows) + 1)
-            if bits < 4 and first > 64:
-                break
 
 
 def test_addresses_are_written_as_python_writes_them(scripts: Reader) -> None:
@@ -127,7 +105,7 @@ _PAINT = """([map, at, size]) => {
 }"""
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_pixels_show_the_range_of_their_first_cell(scripts: Reader, seed: int) -> None:
     selection = random.Random(seed)
     order, block_bits, blocks = selection.choice(
@@ -205,7 +183,7 @@ def _check(reader: Reader, shown: AddressMap) -> None:
 
 
 def test_random_maps(unpacking: Reader) -> None:
-    @settings(max_examples=60)
+    @settings(max_examples=30)
     @given(views)
     def check(listed: list[View]) -> None:
         shown = address_map(listed)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
-import geolookup
 from tests.browser import OF_PAGES, Reader
 from tests.cli.program import run
 from tests.comparison.conftest import old_and_new
 from tests.conftest import Build
-from tests.reports.conftest import canvas_point, hover
-from tests.reports.shown import check_changes, check_dataset, check_truth, of_browser, sampled
-from tests.reports.test_against import WINDOWS, scored_parts, truth_files
-from tests.reports.test_dataset_facts import MIXED
+from tests.reports.shown import check_changes, check_dataset, of_browser, sampled
+from tests.reports.test_against import WINDOWS
 
 pytestmark = OF_PAGES
 OLD, NEW = old_and_new()
@@ -35,30 +31,10 @@ def _shown(
     return of_browser(reader)
 
 
-def test_of_a_dataset(reader: Reader, tmp_path: Path, build: Build) -> None:
-    dataset, _ = build({"a.csv": MIXED})
-    check_dataset(_shown(reader, tmp_path, dataset), dataset)
-    # Nothing has coordinates: the map of the world has countries, and says so of the others.
-    said = []
-    for choice in reader.page.locator("[name=world-map-density]").all():
-        choice.check()
-        reader.wait_for_maps()
-        said.append(hover(reader, *canvas_point(reader, 40, -100)))
-    assert said[0].startswith("United States (US): 509 addresses")
-    assert [" no " in message for message in said] == [False, True, True, True]
-
-
 def test_of_what_changed(reader: Reader, tmp_path: Path) -> None:
     tables = _shown(reader, tmp_path, NEW, "--against", str(OLD))
     check_changes(tables, sampled(OLD, NEW, WINDOWS))
     check_dataset(tables, NEW)
-
-
-def test_of_ground_truth(reader: Reader, tmp_path: Path) -> None:
-    files: Sequence[str] = [*truth_files(tmp_path).values()]
-    tables = _shown(reader, tmp_path, NEW, *(word for path in files for word in ("--truth", path)))
-    check_truth(tables, scored_parts(geolookup.score(NEW, truth=files)))
-    assert "8.8.8.130" not in reader.page.content()
 
 
 def test_shares_of_an_address_map(reader: Reader, tmp_path: Path, build: Build) -> None:
@@ -149,10 +125,7 @@ def test_the_hours_and_the_map_are_those_of_the_file(page: Path, reader: Reader)
     assert f"In hidden hours: {hidden}." in reader.page.locator("#when").inner_text()
     assert reader.page.locator("#where canvas").first.is_visible()
     assert "900" in reader.page.locator("#where table").first.inner_text()
-
-
-def test_the_page_that_its_scripts_made_holds_no_address(page: Path, reader: Reader) -> None:
-    reader.open(page.as_uri())
+    # The page that its scripts made holds no address.
     reader.wait_for_maps()
     reader.page.locator("#where canvas").first.focus()
     for key in ("ArrowRight", "ArrowDown", "+"):

@@ -1,11 +1,7 @@
-"""The traffic page in Chromium: the filter and the files that its buttons save."""
+"""The traffic page in Chromium: what a choice of the filter shows."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -15,7 +11,7 @@ from typing import Any
 import pytest
 
 import geolookup
-from tests.browser import NARROW, OF_PAGES, Reader
+from tests.browser import OF_PAGES, Reader
 from tests.cli.program import run
 
 pytestmark = OF_PAGES
@@ -143,81 +139,3 @@ def test_no_choice_shows_a_small_group(
         assert all(count >= 5 or count == 0 for count in counts), name
         choices += 1
     assert choices
-
-
-def test_a_choice_hides_charts_of_few_requests(page: Callable[[int], Path], reader: Reader) -> None:
-    _open(reader, page(20))
-    messages = []
-    for _, views in _choices(reader):
-        message = reader.page.locator(".traffic-filter output").inner_text()
-        assert ("Too few for a chart: Requests by minute" in message) == (
-            "requests-time" not in views
-        )
-        messages.append(message)
-    assert any("Too few for a chart" in message for message in messages)
-
-
-def test_the_map_shows_the_countries_of_a_choice(
-    page: Callable[[int], Path], reader: Reader, requests: list[_Request]
-) -> None:
-    _open(reader, page(1))
-    country = requests[0].country
-    layer = 'document.querySelector("[data-world]").worldMap.layer'
-    reader.page.select_option("#filter-choice", label=country)
-    weights = reader.page.evaluate(f"{layer}.countries.map(each => [each.title, each.weight])")
-    assert weights == [[country, sum(request.country == country for request in requests)]]
-    reader.page.select_option("#filter-choice", index=0)
-    assert reader.page.locator("[name=where-map-density]:disabled").count() == 0
-
-
-def test_buttons_save_tables_and_cells(
-    page: Callable[[int], Path], reader: Reader, requests: list[_Request], tmp_path: Path
-) -> None:
-    _open(reader, page(1))
-    rows = [*csv.reader(io.StringIO(_saved(reader, "#top-networks .save", tmp_path)))]
-    assert rows[0] == ["networks", "requests"]
-    counts = Counter(request.network for request in requests)
-    assert {label: int(count) for label, count in rows[1:]} == counts
-    reader.page.select_option("#filter-choice", label=requests[0].country)
-    rows = [*csv.reader(io.StringIO(_saved(reader, "#top-networks .save", tmp_path)))]
-    own = Counter(item.network for item in requests if item.country == requests[0].country)
-    assert {label: int(count) for label, count in rows[1:]} == own
-    cells = json.loads(_saved(reader, "#where .world-legend + .save", tmp_path))
-    assert cells["type"] == "FeatureCollection"
-    with geolookup.open() as engine:
-        answers: list[Any] = [engine.lookup(request.address)["data"] for request in requests]
-    places = [(item["location"]["longitude"], item["location"]["latitude"]) for item in answers]
-    wanted = Counter(point for point in places if point[0] is not None)
-    assert sum(item["properties"]["requests"] for item in cells["features"]) == wanted.total()
-    for item in cells["features"]:
-        longitude, latitude = item["geometry"]["coordinates"]
-        assert any(abs(longitude - x) < 0.05 and abs(latitude - y) < 0.05 for x, y in wanted)
-
-
-def _saved(reader: Reader, selector: str, folder: Path) -> str:
-    with reader.page.expect_download() as download:
-        reader.page.locator(selector).click()
-    path = folder / "saved"
-    download.value.save_as(path)
-    assert re.fullmatch(r"[\w-]+\.(csv|geojson)", download.value.suggested_filename)
-    return path.read_bytes().decode()
-
-
-def test_a_narrowed_page_fits_a_phone_and_a_screen_reader(
-    page: Callable[[int], Path], reader: Reader, requests: list[_Request]
-) -> None:
-    reader.page.set_viewport_size(NARROW)  # type: ignore[arg-type]
-    _open(reader, page(5))
-    reader.page.select_option("#filter-choice", label=requests[0].country)
-    reader.check_width()
-    reader.check()
-
-
-def test_the_figures_fill_their_rows(page: Callable[[int], Path], reader: Reader) -> None:
-    """Eight figures are one row of a wide page, and four rows of a phone: none stands alone."""
-    reader.open(page(1).as_uri())
-    for width, rows in ((1600, 1), (400, 4)):
-        reader.page.set_viewport_size({"width": width, "height": 900})
-        boxes = [box.bounding_box() for box in reader.page.locator("#summary .figures > div").all()]
-        assert len({box["y"] for box in boxes if box}) == rows
-        assert len(boxes) == 8
