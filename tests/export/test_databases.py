@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from ipaddress import ip_address
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyarrow import parquet
 
 import geolookup
 from geolookup.contract.fields import Field
@@ -91,36 +88,6 @@ def test_sqlite_searches_by_the_key(wide: geolookup.Engine, tmp_path: Path) -> N
             assert not any("TEMP B-TREE" in step for step in plan)
 
 
-def _scans(plan: Any) -> Iterator[dict[str, Any]]:
-    for step in plan:
-        if step["type"] == "TABLE_SCAN":
-            yield step
-        yield from _scans(step.get("children", []))
-
-
-def _groups(database: Any, query: str, key: Any) -> tuple[int, int]:
-    """Return how many row groups a query reads, and how many there are."""
-    explain = f"explain (analyze, format json) {query}"
-    plan = json.loads(database.execute(explain, [key]).fetchall()[0][1])
-    (scan,) = _scans(plan["operator"])
-    return scan["row_groups_scanned"], scan["total_row_groups_to_scan"]
-
-
-@needs("duckdb")
-def test_duckdb_reads_one_row_group(wide: geolookup.Engine, tmp_path: Path) -> None:
-    wide.export(tmp_path / "a.db", "duckdb")
-    with closing(optional("duckdb").connect(tmp_path / "a.db", read_only=True)) as database:
-        # Without the cast DuckDB compares as double.
-        for family, number, key in (
-            (4, "uinteger", 0x10000000 + (135_000 << 8)),
-            (6, "uhugeint", (0x2A00 << 112) + (135_000 << 64)),
-        ):
-            query = f"from ipv{family} where first <= $1::{number} and last >= $1::{number}"
-            assert _groups(database, query, key) == (1, 2)
-            (row,) = database.execute(query, [key]).fetchall()
-            assert row[0] == key
-
-
 @needs("duckdb")
 def test_duckdb_joins_addresses(hostile: geolookup.Engine, tmp_path: Path) -> None:
     fields = fields_read(hostile)
@@ -136,20 +103,6 @@ def test_duckdb_joins_addresses(hostile: geolookup.Engine, tmp_path: Path) -> No
             names = ", ".join(f"case when ip <= last then {field.name} end" for field in fields)
             query = f"from asked asof left join ipv{family} on ip >= first select ip, {names}"
             assert {row[0]: row[1:] for row in database.execute(query).fetchall()} == of_family
-
-
-def test_parquet_readers_skip_row_groups(wide: geolookup.Engine, tmp_path: Path) -> None:
-    wide.export(tmp_path / "a", "parquet")
-    for family in (4, 6):
-        file = parquet.ParquetFile(tmp_path / "a" / f"ipv{family}" / "part-00000.parquet")
-        groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
-        bounds = [
-            (group.column(0).statistics.min, group.column(1).statistics.max) for group in groups
-        ]
-        assert len(bounds) > 1
-        assert all(one[1] < other[0] for one, other in pairwise(bounds))
-        about = json.loads(file.schema_arrow.metadata[b"geolookup"])
-        assert about["generation"] == wide.generation
 
 
 @pytest.mark.parametrize("form", ["cidr", "range", "ip4r"])

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from geolookup.dataset.intervals import Addresses
 from geolookup.pictures.address_map import AddressMap, address_map
-from geolookup.pictures.address_space import IPV4, Space, View, space_of, view_of
+from geolookup.pictures.address_space import IPV4, Space, View
 from geolookup.pictures.map_picture import NOTHING, along_curve, pixels, png
 from tests.pictures import hilbert
 from tests.pictures.random_views import starts_in, value_at, views
@@ -41,17 +40,6 @@ def test_outside_the_blocks() -> None:
         assert IPV6.cell(int(ipaddress.ip_address(text))) is None, text
     with pytest.raises(IndexError):
         IPV6.first_address(IPV6.cell_count)
-
-
-def test_all_and_nothing_known_of_ipv6() -> None:
-    def space(label: int) -> Space:
-        values = np.array([label], np.uint32)
-        return space_of([view_of("v", "V", "", Addresses.of(6, [0]), values, ["A"])])
-
-    everything = space(2)
-    assert (everything.order, everything.block_bits) == (24, 112)
-    assert len(everything.blocks) == 1 << 16
-    assert space(1).blocks == ()
 
 
 def _check(shown: AddressMap, listed: list[View], cells: set[int]) -> None:

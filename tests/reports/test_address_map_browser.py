@@ -13,6 +13,8 @@ import pytest
 
 import geolookup
 from tests.browser import OF_PAGES, Reader
+from tests.cli.program import run
+from tests.conftest import Build
 from tests.pictures import hilbert
 from tests.reports.conftest import BUNDLED
 
@@ -161,3 +163,40 @@ def test_what_is_not_on_the_map_is_said(ipv4: Map) -> None:
         message = ipv4.go_to(text)
         assert ("IPv4 addresses" if "::" in text else text) in message
         assert ipv4.shows() == {}
+
+
+def test_shares_of_an_address_map(reader: Reader, tmp_path: Path, build: Build) -> None:
+    dataset, _ = build({"a.csv": _WHOLE})
+    output = tmp_path / "page.html"
+    done = run("report", str(dataset), "--output", str(output))
+    assert done.returncode == 0, done.stderr
+    reader.open(output.as_uri())
+    reader.wait_for_maps()
+    views = reader.page.locator("#ipv4 .address-map-views input")
+    assert views.count() == len(_SHARES)
+    for at, expected in enumerate(_SHARES):
+        views.nth(at).check()
+        reader.wait_for_maps()
+        rows = reader.page.locator("#ipv4 .address-map-legend li").all()
+        shares = {
+            row.locator(".address-map-label").inner_text(): row.locator(
+                ".address-map-share"
+            ).inner_text()
+            for row in rows
+        }
+        assert {label: shares[label] for label in expected} == expected
+
+
+#: Blocks whose shares of IPv4 are not ties of rounding.
+_WHOLE = """network,country_code,region_name,city_name,asn,asn_organization
+64.0.0.0/3,US,,,1,One
+32.0.0.0/4,DE,Bavaria,,2,Two
+16.0.0.0/6,FR,,Paris,1,One
+"""
+_SHARES: list[dict[str, str]] = [
+    {"United States (US)": "12.50 %", "Germany (DE)": "6.25 %", "France (FR)": "1.56 %"},
+    {"country": "12.50 %", "region": "6.25 %", "city": "1.56 %"},
+    {"AS1 One": "14.06 %", "AS2 Two": "6.25 %"},
+    {"a.csv": "20.31 %"},
+    {"no date stated": "20.31 %"},
+]

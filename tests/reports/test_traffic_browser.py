@@ -118,24 +118,3 @@ def test_a_choice_narrows_every_view_to_its_requests(
 
 def _check_counts(rows: list[list[str]], wanted: dict[str, int]) -> None:
     assert {label: int(count) for label, count in rows if count != "0"} == wanted
-
-
-def test_no_choice_shows_a_small_group(
-    page: Callable[[int], Path], reader: Reader, requests: list[_Request]
-) -> None:
-    _open(reader, page(5))
-    assert "AS13335" not in reader.page.content()  # 3 requests
-    choices = 0
-    for name, views in _choices(reader):
-        own = [request for request in requests if name in (request.country, request.network)]
-        assert len(own) >= 5
-        counts = [
-            int(cell.replace(",", ""))
-            for rows in views.values()
-            for _, *cells in rows
-            for cell in cells
-            if cell != "hidden"
-        ]
-        assert all(count >= 5 or count == 0 for count in counts), name
-        choices += 1
-    assert choices

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geolookup import Engine
@@ -19,7 +19,6 @@ from geolookup.files.traffic import Traffic
 from geolookup.reports.traffic_cube import cube_of
 from geolookup.reports.traffic_groups import groups_section
 from geolookup.reports.traffic_kinds import hosting_section, status_section
-from geolookup.reports.traffic_protection import protect
 from geolookup.reports.traffic_times import hours_section, time_section
 from geolookup.reports.traffic_views import View, share_text
 from geolookup.tables.times import Instants
@@ -173,56 +172,6 @@ def _answer(engine: Engine, address: str) -> tuple[str | None, int | None, str |
     data: Any = engine.lookup(address)["data"]
     network = data["network"]
     return data["location"]["country_code"], network.get("asn"), network["user_type"]
-
-
-_TABLES = st.integers(1, 5).flatmap(
-    lambda columns: st.lists(
-        st.lists(st.sampled_from([0, 0, 1, 2, 3, 4, 6, 9, 20]), min_size=columns,
-                 max_size=columns),
-        min_size=2, max_size=5,
-    )
-)  # fmt: skip
-
-
-@given(table=_TABLES, least=st.integers(2, 6))
-@settings(max_examples=scaled(40, 1000), suppress_health_check=[HealthCheck.filter_too_much])
-def test_no_sum_of_rows_and_columns_is_a_small_group(table: list[list[int]], least: int) -> None:
-    counts = np.array(table, np.int64)
-    small = (counts.sum(axis=0) < least) & (counts.sum(axis=0) > 0)
-    # The page never states such sums.
-    assume(not small.any() or counts[:, small].sum() >= least)
-    assume(((counts.sum(axis=1) == 0) | (counts.sum(axis=1) >= least)).all())
-    is_shown = protect(counts, least, small)
-    assert not is_shown[-1].any()
-    assert (counts[is_shown] >= least).all()
-    hidden = np.where(is_shown, 0, counts)
-    # Columns that are hidden on the page are one: a reader knows only their sum.
-    groups = [[at] for at in range(counts.shape[1]) if not small[at]]
-    groups += [np.flatnonzero(small).tolist()] if small.any() else []
-    for rows in _subsets(len(counts) - 1):
-        for columns in _subsets(len(groups)):
-            _check_sum(hidden, is_shown, rows, [at for n in columns for at in groups[n]], least)
-
-
-def _subsets(count: int) -> list[list[int]]:
-    return [[at for at in range(count) if mask >> at & 1] for mask in range(1 << count)]
-
-
-def _check_sum(hidden: Any, is_shown: Any, rows: list[int], columns: list[int], least: int) -> None:
-    """Add columns and subtract rows: of one sign only, the cells that remain are a group."""
-    # A row whose hidden cells sum to 0 is known to have none.
-    empty = [row for row in range(len(hidden) - 1) if not hidden[row].sum()]
-    open_cells = ~is_shown
-    open_cells[empty] = False
-    added = np.zeros(hidden.shape, bool)
-    added[:, columns] = True
-    of_rows = np.zeros(hidden.shape, bool)
-    of_rows[rows] = True
-    plus, minus = open_cells & added & ~of_rows, open_cells & of_rows & ~added
-    if not minus.any():
-        assert hidden[plus].sum() == 0 or hidden[plus].sum() >= least
-    if not plus.any():
-        assert hidden[minus].sum() == 0 or hidden[minus].sum() >= least
 
 
 def test_hosting_and_status_codes_by_country(sample: Engine) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geolookup.pictures.globe import project
 from geolookup.pictures.world import Country, CountryDensity, Density, World
 from geolookup.reports.page import page
 from geolookup.reports.section import Section
@@ -61,20 +60,6 @@ def test_what_is_hidden_and_nothing_and_two_maps() -> None:
     maps = [world_section(name, name, [_density([(*_BERLIN, 1)])]) for name in "ab"]
     ids = re.findall(r'<script type="application/json" id="([^"]*)"', page("Title", "", maps))
     assert ids == ["world-outlines", "a-map", "b-map"]  # both draw the same outlines
-
-
-@pytest.mark.long
-def test_the_browser_reads_what_python_packed(opened: Callable[[Section], Reader]) -> None:
-    densities = _many()
-    world = World(densities)
-    reader = opened(world_section("world", "World", densities))
-    assert reader.page.evaluate(f"[...{_MAP}.cells.cells]") == world.cells.tolist()
-    for number, layer in enumerate(world.layers):
-        evaluation = reader.page.evaluate(f"[...{_MAP}.layers[{number}].weights]")
-        assert np.array_equal(np.array(evaluation, float), layer.weights)
-    x, y = project(*world.centres)
-    read = [reader.page.evaluate(f"[...{_MAP}.cells.{axis}]") for axis in "xy"]
-    assert np.allclose(read, [x, y], atol=1e-6)
 
 
 @pytest.mark.long

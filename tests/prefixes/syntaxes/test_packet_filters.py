@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
@@ -15,9 +13,8 @@ import pytest
 from geolookup.prefixes.list_text import Settings
 from tests.conftest import ROOT
 from tests.docs.blocks import blocks
-from tests.prefixes.syntaxes import clients
-from tests.prefixes.syntaxes.reading import changes_text, drawn, members, neighbours, whole_text
-from tests.prefixes.syntaxes.tools import needs_namespace, run, script
+from tests.prefixes.syntaxes.reading import changes_text, drawn, whole_text
+from tests.prefixes.syntaxes.tools import needs_namespace, script
 
 PROGRAMS = ("nft", "ipset", "iptables-restore", "ip6tables-restore", "ip")
 pytestmark = [pytest.mark.long, *needs_namespace(*PROGRAMS)]
@@ -26,11 +23,10 @@ EMPTY: dict[int, list[str]] = {4: [], 6: []}
 
 
 class Filter(NamedTuple):
-    """The commands that load a file, print the list and drop its packets; a reader of that list."""
+    """The commands that load a file and print the list; a reader of that list."""
 
     loads: str
     shows: str
-    drops: str
     read: Callable[[str], list[str]]
 
 
@@ -62,16 +58,11 @@ FILTERS = {
     "nft": Filter(
         "nft -c -f {0}; nft -f {0}",
         "; ".join(f"nft -j list set inet geolookup geolookup_v{family}" for family in (4, 6)),
-        "nft -f rules",
         nft_elements,
     ),
     "ipset": Filter(
         "ipset restore -f {0}",
         "ipset save",
-        "; ".join(
-            f"{program} -A INPUT -m set --match-set geolookup_v{family} src -j DROP"
-            for program, family in (("iptables", 4), ("ip6tables", 6))
-        ),
         ipset_entries,
     ),
     "iptables": Filter(
@@ -81,20 +72,9 @@ FILTERS = {
             for option in ("--test ", "")
         ),
         "iptables -S geolookup; ip6tables -S geolookup",
-        "iptables -A INPUT -j geolookup; ip6tables -A INPUT -j geolookup",
         iptables_rules,
     ),
 }
-_RULES = """
-table inet geolookup {
-    chain input {
-        type filter hook input priority filter
-        ip saddr @geolookup_v4 drop
-        ip6 saddr @geolookup_v6 drop
-    }
-}
-"""
-every = pytest.mark.parametrize("name", FILTERS)
 
 
 def loads(name: str, *files: str) -> str:
@@ -106,14 +86,13 @@ def written(folder: Path, name: str) -> None:
     for file, prefixes in (("old", OLD), ("new", NEW), ("empty", EMPTY)):
         (folder / file).write_text(whole_text(name, prefixes), encoding="utf-8")
     (folder / "changes").write_text(changes_text(name, OLD, NEW), encoding="utf-8")
-    (folder / "rules").write_text(_RULES, encoding="utf-8")
 
 
 def in_order(prefixes: list[str]) -> list[str]:
     return sorted(prefixes, key=lambda prefix: ip_network(prefix).broadcast_address.packed)
 
 
-@every
+@pytest.mark.parametrize("name", FILTERS)
 def test_lists_are_loaded_replaced_and_changed(name: str, tmp_path: Path) -> None:
     written(tmp_path, name)
     cases = {
@@ -129,47 +108,11 @@ def test_lists_are_loaded_replaced_and_changed(name: str, tmp_path: Path) -> Non
             assert held == expected[4] + expected[6]
 
 
-@every
-def test_packets_from_the_list_are_dropped(name: str, tmp_path: Path) -> None:
-    written(tmp_path, name)
-    inside, outside = members(OLD)[::267], neighbours(OLD)[::267]
-    assert {":" in item for item in inside} == {":" in item for item in outside} == {True, False}
-    asked = shlex.join([sys.executable, clients.__file__, *inside, *outside])
-    text = f"{loads(name, 'old')}; {FILTERS[name].drops}; {asked}"
-    assert script(tmp_path, text).split() == outside
-
-
-@pytest.mark.parametrize(
-    ("name", "test"),
-    [
-        ("nft", "nft get element inet geolookup geolookup_v{} {{ {} }} >answer 2>&1"),
-        ("ipset", "ipset -q test geolookup_v{} {}"),
-    ],
-)
-def test_addresses_are_members(name: str, test: str, tmp_path: Path) -> None:
-    written(tmp_path, name)
-    lines = [
-        f"{test.format(6 if ':' in address else 4, address)} {sign} exit 1"
-        for addresses, sign in ((members(NEW), "||"), (neighbours(NEW), "&&"))
-        for address in addresses[::67]
-    ]
-    script(tmp_path, "\n".join([loads(name, "new"), *lines, "true"]))
-
-
-def test_nft_refuses_what_does_not_fit(tmp_path: Path) -> None:
-    """A file is one transaction: an entry to delete was not loaded, so no entry is added."""
-    written(tmp_path, "nft")
-    text = "nft -f new; nft -f changes 2>errors && exit 1; test -s errors; "
-    held = FILTERS["nft"].read(script(tmp_path, text + FILTERS["nft"].shows))
-    assert in_order(held) == in_order(NEW[4] + NEW[6])
-    (tmp_path / "bad").write_text(whole_text("nft", OLD).replace("/24", "/33", 1), encoding="utf-8")
-    assert run("nft", "-c", "-f", str(tmp_path / "bad"), apart=True).returncode
-
-
 def test_a_set_in_use_is_replaced_and_rules_beside_the_chain_stay(tmp_path: Path) -> None:
     """A rule that names the set keeps it from being destroyed, but not from being swapped."""
     written(tmp_path, "ipset")
-    script(tmp_path, f"{loads('ipset', 'old')}; {FILTERS['ipset'].drops}; ipset restore -f new")
+    rule = "iptables -A INPUT -m set --match-set geolookup_v4 src -j DROP"
+    script(tmp_path, f"{loads('ipset', 'old')}; {rule}; ipset restore -f new")
     written(tmp_path, "iptables")
     text = "iptables -A INPUT -s 9.0.0.0/8 -j ACCEPT; iptables-restore --noflush new; "
     assert "-A INPUT -s 9.0.0.0/8 -j ACCEPT" in script(tmp_path, f"{text} iptables -S INPUT")

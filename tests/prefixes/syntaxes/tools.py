@@ -21,7 +21,6 @@ _PATH = os.pathsep.join((os.environ["PATH"], "/usr/sbin", "/sbin"))
 #: Without the rights of root a namespace of users comes with the network's.
 _IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 _APART = ["unshare", "-n" if _IS_ROOT else "-rn"]
-needs_root = pytest.mark.skipif(not _IS_ROOT, reason="only root starts a program as another user")
 
 
 def needs(*programs: str) -> pytest.MarkDecorator:
