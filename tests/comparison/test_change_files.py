@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import geolookup
+from geolookup.comparison import changed_intervals
 from geolookup.comparison.change_files import write_rows
 from geolookup.comparison.change_table import diff_table
 from geolookup.comparison.former_answers import read_former_answers, write_former_answers
@@ -58,7 +59,12 @@ def test_formats_have_the_same_rows(pair: tuple[Path, Path], tmp_path: Path) -> 
     assert output.read_text(encoding="utf-8").startswith("family,first,last,addresses,kind,kilo")
 
 
-def test_neighbours_across_64_bits_and_parts_of_batches(tmp_path: Path) -> None:
+@pytest.mark.parametrize("window", [2, 1 << 18])
+def test_neighbours_across_64_bits_windows_and_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int
+) -> None:
+    """With a window of two intervals a row is read in parts, and is one row all the same."""
+    monkeypatch.setattr(changed_intervals, "_WINDOW", window)
     head = "network,country_code,city_name\n"
     old = dataset(tmp_path / "old", one=f"{head}2a00::/62,US,A\n")
     new = dataset(
@@ -68,7 +74,7 @@ def test_neighbours_across_64_bits_and_parts_of_batches(tmp_path: Path) -> None:
     assert [row["addresses"] for row in table.to_pylist()] == [2**65, 2**65]
     assert diff_table(old, new, "city").read_all()["addresses"].to_pylist() == [2**64, 2**65]
     whole = write_rows(table.to_reader(), str(tmp_path / "whole.csv"))
-    part = write_rows(table.slice(1).to_reader(), str(tmp_path / "part.csv"))
+    part = write_rows(table.combine_chunks().slice(1).to_reader(), str(tmp_path / "part.csv"))
     assert (whole, part) == (2, 1)
     lines = (tmp_path / "whole.csv").read_text(encoding="utf-8").splitlines()
     assert lines[2].startswith("6,2a00:0:0:2::,2a00::3:ffff:ffff:ffff:ffff,36893488147419103232,")

@@ -110,7 +110,7 @@ _VALUES: dict[str, tuple[list[str], int]] = {
 def test_ends_of_the_space_separators_and_large_numbers(tmp_path: Path) -> None:
     rows = [{"network": network, "own.site": "x"} for network in _ENDS]
     for network, (tags, number) in _VALUES.items():
-        rows.append({"network": network, "own.tags": tags, "own.id": number})  # type: ignore[dict-item]
+        rows.append({"network": network, "own.tags": tags, "own.id": str(number)})  # type: ignore[dict-item]
     text = "".join(json.dumps(row) + "\n" for row in rows)
     with geolookup.open(build_at(tmp_path, {"rows.jsonl": text}, _RECIPE)[0]) as engine:
         wanted = [network.replace("::/128", "::/127") for network in _ENDS if network != "::1/128"]

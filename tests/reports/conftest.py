@@ -6,13 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import geolookup
-from geolookup.pictures.globe import HEIGHT, WIDTH, project
-from geolookup.reports.section import Section
-from tests.browser import Reader
 from tests.cli.program import run
 from tests.conftest import build_at
 from tests.datasets import SMALL
@@ -30,23 +26,6 @@ def _no_problem(request: pytest.FixtureRequest) -> Iterator[None]:
     reader = request.getfixturevalue("reader") if "reader" in request.fixturenames else None
     yield
     assert reader is None or reader.problems == []
-
-
-@pytest.fixture
-def opened(tmp_path: Path, reader: Reader) -> Callable[[Section], Reader]:
-    """Open a page of a section, and wait until its map is drawn."""
-
-    from geolookup.reports.page import page as page_of
-
-    def open_page(section: Section) -> Reader:
-        path = tmp_path / "map.html"
-        path.write_text(page_of("Map", "A map.", [section]), encoding="utf-8")
-        reader.page.set_viewport_size({"width": 1280, "height": 900})
-        reader.open(path.as_uri())
-        reader.page.wait_for_selector("[data-drawn]")
-        return reader
-
-    return open_page
 
 
 BUNDLED = Path(geolookup.__file__).parent / "world"
@@ -140,46 +119,3 @@ PAGES: dict[str, Callable[[Path], Path]] = {
     "map": _map,
     "map-of-nothing": _map_of_nothing,
 }
-
-
-CANVAS = "[data-world] canvas"
-
-
-def canvas_point(reader: Reader, latitude: float, longitude: float) -> tuple[float, float]:
-    """The place of the canvas of the whole map, in px from its corner."""
-    box = reader.page.locator(CANVAS).bounding_box()
-    assert box is not None
-    scale = min(box["width"] / (2 * WIDTH), box["height"] / (2 * HEIGHT))
-    x, y = project(np.array([latitude]), np.array([longitude]))
-    return box["width"] / 2 + float(x[0]) * scale, box["height"] / 2 - float(y[0]) * scale
-
-
-def pixel(reader: Reader, x: float, y: float) -> list[int]:
-    evaluation: list[int] = reader.page.evaluate(
-        """([x, y]) => {
-          const canvas = document.querySelector("canvas");
-          const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
-          copy.drawImage(canvas, 0, 0);
-          const [column, row] = [x, y].map(each => Math.floor(each * devicePixelRatio));
-          return [...copy.getImageData(column, row, 1, 1).data];
-        }""",
-        [x, y],
-    )
-    return evaluation
-
-
-def hover(reader: Reader, x: float, y: float) -> str:
-    """Point at a place; returns what the map says of it."""
-    reader.page.hover(CANVAS, position={"x": x, "y": y})
-    return reader.page.locator("[data-world] output").inner_text()
-
-
-def steps(reader: Reader) -> None:
-    """Wait until what has changed is drawn."""
-    reader.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
-
-
-def projected(where: tuple[float, float]) -> list[float]:
-    """The point of the plane of the map."""
-    x, y = project(np.array([where[0]]), np.array([where[1]]))
-    return [float(x[0]), float(y[0])]

@@ -1,26 +1,21 @@
-"""Maps of the world and their countries: the content of the section, and its look in Chromium."""
+"""Maps of the world and their countries: the content of the section."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 from geolookup.pictures.world import Country, CountryDensity, Density, World
 from geolookup.reports.page import page
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import world_section
-from tests.browser import Reader
 from tests.pictures.unpacking import unpack_floats, unpack_integers
-from tests.reports.conftest import canvas_point, hover, pixel
 from tests.skips import needs
 
-pytestmark = needs("jinja2", "vl_convert", "playwright", "axe_playwright_python")
+pytestmark = needs("jinja2", "vl_convert")
 _BERLIN, _SUVA = (52.52, 13.405), (-18.14, 178.44)
-_MAP = 'document.querySelector("[data-world]").worldMap'
 
 
 def _density(places: list[tuple[float, float, float]], name: str = "requests") -> Density:
@@ -60,19 +55,6 @@ def test_what_is_hidden_and_nothing_and_two_maps() -> None:
     maps = [world_section(name, name, [_density([(*_BERLIN, 1)])]) for name in "ab"]
     ids = re.findall(r'<script type="application/json" id="([^"]*)"', page("Title", "", maps))
     assert ids == ["world-outlines", "a-map", "b-map"]  # both draw the same outlines
-
-
-@pytest.mark.long
-def test_a_place_is_drawn_and_told_where_it_is(opened: Callable[[Section], Reader]) -> None:
-    section = world_section("world", "World", [_density([(*_BERLIN, 12345), (*_SUVA, 5)])])
-    reader = opened(section)
-    colours = section.data["world-map"]["colours"][-1]  # type: ignore[index]
-    for where, colour in ((_BERLIN, colours[0]), (_SUVA, colours[-1])):
-        assert pixel(reader, *canvas_point(reader, *where)) == [*bytes.fromhex(colour[1:]), 255]
-    said = hover(reader, *canvas_point(reader, *_BERLIN))
-    assert "12,345 requests, 99.96 %" in said
-    assert re.match(r"5\d° N, 1\d° E|5\d\.\d° N, 1\d\.\d° E", said)
-    assert "no requests" in hover(reader, *canvas_point(reader, 0, 0))
 
 
 _ROWS = [

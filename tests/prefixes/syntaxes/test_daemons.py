@@ -55,9 +55,7 @@ http {{
     access_log off;
     include {0}/list;
     server {{
-        listen unix:{0}/socket proxy_protocol;
-        set_real_ip_from unix:;
-        real_ip_header proxy_protocol;
+        listen unix:{0}/socket;
         return 200 "value=$blocked";
     }}
 }}
@@ -68,17 +66,9 @@ http {{
         """
 acl listed src "{0}/list"
 http_access deny listed
-http_access allow all
-proxy_protocol_access allow all
-http_port 127.0.0.1:3128 require-proxy-header
+http_port 127.0.0.1:3128
 pid_filename {0}/pid
-cache_log stdio:{0}/log
-access_log none
 cache deny all
-netdb_filename none
-pinger_enable off
-shutdown_lifetime 0 seconds
-coredump_dir {0}
 """,
         ("squid", "-k", "parse", "-f", "{0}/conf"),
     ),

@@ -139,7 +139,7 @@ NAMED = Settings(name="listed", table="filter", target="LOG-DROP", value="yes", 
 def test_a_list_its_changes_and_an_empty_list() -> None:
     for name, text in WHOLE.items():
         assert whole_text(name, OLD, NAMED) == text, name
-        assert _prefixes(READERS[name]({}, whole_text(name, {4: [], 6: []}, NAMED))) == [], name
+        assert _prefixes(READERS[name]({}, whole_text(name, {4: [], 6: []}))) == [], name
     for name, text in CHANGES.items():
         assert changes_text(name, OLD, NEW, NAMED) == text, name
     of_prefixes = {name for name, item in SYNTAXES.items() if item.entries == "prefix"}
