@@ -28,7 +28,7 @@ COLUMNS = ("own.site", "own.risk", "own.share", "own.flag", "own.tags")
 _PART = 2.0**-64
 
 
-@settings(max_examples=scaled(3, 60), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(2, 20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(own_random.rows, own_random.rows)
 def test_changes_of_own_columns_are_counted_by_address(
     old: list[own_random.Row], new: list[own_random.Row]

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup.export.ranges import fields_of
 from tests.conftest import build_at
 from tests.export.reading import expected
 from tests.oracle import OwnColumn, Source
@@ -52,11 +53,15 @@ def test_hostile_texts(
     hostile: geolookup.Engine, tmp_path: Path, way: tuple[str, str, str]
 ) -> None:
     with geolookup.open(again(hostile, tmp_path, *way)) as engine:
-        assert expected(engine) == expected(hostile)
+        fields = fields_of(None, hostile.snapshot().dataset.schema)
+        # JSON lines need integers beyond 2^53 as texts.
+        lost = "own.risk" if way[0] == "jsonl" else ""
+        paths = [field.path for field in fields if field.path != lost]
+        assert expected(engine, paths) == expected(hostile, paths)
 
 
 @pytest.mark.long
-@settings(max_examples=scaled(1, 16), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(1, 10), suppress_health_check=list(HealthCheck))
 @given(recipes.map(lambda listed: ([], listed)) | own_recipes(), st.sampled_from(_FORMATS))
 def test_any_dataset(
     drawn: tuple[list[OwnColumn], list[Source]], export_format: tuple[str, str, str]

@@ -83,7 +83,7 @@ def joined_networks(family: int, listed: list[Range], batch: int = 16) -> list[N
     return [network for spans in result for network, _ in split(spans)]
 
 
-@settings(max_examples=scaled(10, 100))
+@settings(max_examples=scaled(10, 60))
 @given(drawn, st.integers(1, 5))
 def test_any_ranges(family_and_ranges: tuple[int, list[Range]], batch: int) -> None:
     family, listed = family_and_ranges

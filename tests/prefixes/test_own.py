@@ -41,7 +41,7 @@ CONDITIONS: dict[str, Callable[[Known], bool]] = {
 }
 
 
-@settings(max_examples=scaled(4, 60), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(4, 30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(own_random.rows, st.lists(st.sampled_from(list(CONDITIONS)), min_size=1, max_size=3))
 def test_prefixes_are_the_addresses_that_meet_the_conditions(
     rows: list[own_random.Row], where: list[str]

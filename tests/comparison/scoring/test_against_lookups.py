@@ -117,7 +117,7 @@ def _parts(
     return parts
 
 
-@settings(max_examples=scaled(3, 20))
+@settings(max_examples=scaled(3, 12))
 @given(
     st.lists(_datasets, min_size=1, max_size=2),
     st.lists(_sources, min_size=1, max_size=2),

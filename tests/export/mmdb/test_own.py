@@ -65,7 +65,7 @@ def test_every_boundary(tmp_path: Path) -> None:
         assert get(ip_address("8.8.4.4"))["country_code"] == "US"
 
 
-@settings(max_examples=scaled(1, 30), suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=scaled(1, 10), suppress_health_check=list(HealthCheck), deadline=None)
 @given(own_random.rows)
 def test_any_rows(listed: list[own_random.Row]) -> None:
     assume(any(text for row in listed for text in row.cells.values()))
