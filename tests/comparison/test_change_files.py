@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-import geolookup
 from geolookup.comparison import changed_intervals
 from geolookup.comparison.change_files import write_rows
 from geolookup.comparison.change_table import diff_table
@@ -128,32 +127,6 @@ def test_misuse_is_one_line(
     assert done.stderr.startswith(f"geolookup: {message}")
     assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_own_columns_that_one_dataset_has(tmp_path: Path) -> None:
-    old = dataset(tmp_path / "old", one="network,asn\n8.8.8.0/24,1\n")
-    (tmp_path / "new").mkdir()
-    recipe = '[dataset]\nname="x"\n[columns]\nsite={type="text",private=true}\n[[source]]\n'
-    (tmp_path / "new" / "r.toml").write_text(
-        recipe + 'format="csv"\npath="a.csv"\n', encoding="utf-8"
-    )
-    (tmp_path / "new" / "a.csv").write_text(
-        "network,asn,own.site\n8.8.8.0/24,1,\n8.8.8.0/25,1,A\n10.0.0.0/8,,B\n", encoding="utf-8"
-    )
-    new = tmp_path / "built"
-    geolookup.build(tmp_path / "new" / "r.toml", new)
-    table = diff_table(old, new, where="own.site=A,B").read_all()
-    assert [(row["addresses"], row["kind"]) for row in table.to_pylist()] == [
-        (128, "own column value"),
-        (1 << 24, "own column value"),
-    ]
-    assert table["own_site_before"].null_count == 2
-    assert table["source_own_site_after"].to_pylist() == ["a.csv", "a.csv"]
-    # Back: the column is in OLD only.
-    back = diff_table(new, old, "own.site", where="own.site=null").read_all()
-    # The private range has no answer in the dataset without the column: it meets no condition.
-    assert back.num_rows == 1
-    assert back["own_site_before"].to_pylist() == ["A"]
 
 
 def test_a_range_is_read_or_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:

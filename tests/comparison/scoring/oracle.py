@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from ipaddress import IPv4Address, IPv6Address, summarize_address_range
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 import geolookup
 from geolookup.comparison.scoring import Score, ScoredPart
 from tests.comparison import oracle as of_diff
-from tests.oracle import SourceRow
 
 Cells = dict[str, Any]
 LEVELS = ("country", "region", "city")
@@ -25,7 +23,6 @@ class Case:
 
     address: IPv4Address | IPv6Address
     row: int
-    prefix: str
     truth: Cells
     answers: Sequence[Cells]
     sources: Sequence[str | None]
@@ -38,15 +35,6 @@ def answer(engine: geolookup.Engine, address: object) -> tuple[Cells, str | None
         return None
     location = engine.explain(str(address))["layers"]["location"]
     return data["location"], location and location["source"]
-
-
-def prefix(row: SourceRow) -> str:
-    """The name of the group of a row's prefix."""
-    family = row.first.version
-    ends: Any = (row.first, row.last)
-    networks: list[Any] = list(summarize_address_range(*ends))
-    one = len(networks) == 1
-    return f"ipv{family} /{networks[0].prefixlen}" if one else f"ipv{family} range"
 
 
 def _plain(name: str) -> str:
@@ -153,9 +141,6 @@ def _check_quantile(
     assert any(abs(measured - km) < 1e-6 for km in legal or [0.0])
 
 
-Key = Callable[[Case], str | None]
-
-
 def check(
     score: Score, cases: Sequence[Case], parts: dict[str, dict[int, Fraction]], approx: Any
 ) -> None:
@@ -180,22 +165,6 @@ def _check_part(
     exact: bool,
 ) -> None:
     _check_measured(part.score, cases, at, weights, approx)
-    keys: dict[str, Key] = {
-        "family": lambda case: f"ipv{case.address.version}",
-        "country": lambda case: case.truth.get("country_code"),
-        "prefix_length": lambda case: case.prefix,
-        "source": lambda case: case.sources[at],
-    }
-    assert set(part.by) == set(keys)
-    for kind, key in keys.items():
-        groups: dict[str | None, list[int]] = defaultdict(list)
-        for number, case in enumerate(cases):
-            groups[key(case)].append(number)
-        assert Counter(item.name for item in part.by[kind]) == Counter(dict.fromkeys(groups, 1))
-        for group in part.by[kind]:
-            rows = groups[group.name]
-            some, their = [cases[row] for row in rows], [weights[row] for row in rows]
-            _check_measured(group.score, some, at, their, approx)
     for level in LEVELS:
         networks = part.worst[level]
         total = getattr(part.score, level).wrong.count

@@ -93,9 +93,7 @@ def _cases(truths: list[list[SourceRow]], engines: list[geolookup.Engine]) -> li
         if row is None or None in answers:
             continue
         cells, sources = zip(*(answer for answer in answers if answer), strict=True)
-        actual.append(
-            oracle.Case(address, id(row), oracle.prefix(row), _values(row), cells, sources)
-        )
+        actual.append(oracle.Case(address, id(row), _values(row), cells, sources))
     return actual
 
 
