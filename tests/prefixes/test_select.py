@@ -15,6 +15,7 @@ import geolookup
 from geolookup.contract.fields import STORED, value_in
 from geolookup.contract.paths import resolve_field
 from geolookup.dataset import layout as fmt
+from geolookup.prefixes import lists
 from geolookup.prefixes.conditions import conditions_of
 from geolookup.prefixes.predicates import InBox
 from geolookup.prefixes.select import row_masks
@@ -130,7 +131,7 @@ def check_values(engine: geolookup.Engine, walked: Listed) -> None:
 def test_values_have_the_shape_that_get_gives_them(
     sample: geolookup.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geolookup.prefixes.lists._BATCH", 100)
+    monkeypatch.setattr(lists, "_BATCH", 100)
     within = "8.0.0.0/8"
     networks = list(sample.prefixes(within=within, aggregate=False))
     by: Any
@@ -196,14 +197,13 @@ def test_errors_are_raised_by_the_call(sample: geolookup.Engine) -> None:
         engine.prefixes({})
 
 
-@pytest.mark.long
 def test_flipped_bits(tmp_path: Path) -> None:
     """Damaged datasets: prefixes are answered or refused with DatasetError."""
     dataset, outcomes = copied(own_dataset(), tmp_path / "copy"), set()
     by = ["asn", "city", "own"]
     for name in (fmt.IPV4, fmt.IPV6, fmt.LOCATION, fmt.NETWORK, fmt.OWN):
         whole = (dataset / name).read_bytes()
-        for _ in flipped(dataset / name, [1, 3, 30] * 6):
+        for _ in flipped(dataset / name, [1, 3, 30] * scaled(1, 6)):
             try:
                 with geolookup.open(dataset) as engine:
                     where = ["country=US,null", "own.tags=dns,null"]
