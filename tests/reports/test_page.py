@@ -17,6 +17,7 @@ from geolookup.reports.section import Link, Section, Table, charts_section, link
 from tests.cli.program import run
 from tests.conftest import build_at
 from tests.datasets import SMALL
+from tests.reports.conftest import DATASETS, LONG, MARKUP
 from tests.skips import needs
 from tests.tiers import one_of_each
 
@@ -129,35 +130,6 @@ def _path(word: str, folder: Path) -> str:
     return str(SMALL) if word == "SMALL" else word.replace("IN", str(folder))
 
 
-MARKUP = "</script><img src=x onerror=alert(1)><style>*{}</style>\"'&amp;{{7*7}}"
-CONTROLS = "a\u0001\u001b[31m\u2028\u202eb"
-LONG = "W" * 10_000
-HEAD = "network,country_code,region_name,city_name,latitude,longitude,asn,asn_organization\n"
-QUOTED = MARKUP.replace('"', '""')
-ROWS = f"""8.8.8.0/24,US,"{QUOTED}","{QUOTED}",1,2,64500,"{QUOTED}"
-8.8.9.0/24,DE,"{CONTROLS}","{CONTROLS}",,,64501,"{CONTROLS}"
-2a00::/32,FR,,,,,64502,{LONG}
-"""
-#: JSON's texts are TOML's too.
-SOURCES = "".join(
-    f"""[[source]]
-format = "csv"
-path = "a.csv"
-name = {json.dumps(text)}
-licence = {json.dumps(text)}
-attribution = {json.dumps(text)}
-url = {json.dumps(url)}
-"""
-    for text, url in ((MARKUP, "javascript:alert(1)"), (CONTROLS, MARKUP), (LONG, "https://a.b/"))
-)
-RECIPE = f"[dataset]\nname = {json.dumps(MARKUP)}\n{SOURCES}"
-DATASETS = {
-    "hostile": (HEAD + ROWS, RECIPE),
-    "empty": (HEAD, None),
-    "ipv4": (HEAD + "8.8.8.0/24,US,,,,,,\n", None),
-    "ipv6": (HEAD + "2a00::1/128,FR,,Paris,,,1,\n", None),
-    "no-place": (HEAD + "8.8.8.0/24,,,,,,1,One\n", None),
-}
 #: Elements of a page and of drawings.
 ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "header", "main", "nav", "section", "div"),

@@ -56,11 +56,6 @@ def _page(folder: Path, *args: str) -> str:
     return output.read_text(encoding="utf-8")
 
 
-def _written(folder: Path, name: str, text: str) -> str:
-    (folder / name).write_text(text, encoding="utf-8")
-    return str(folder / name)
-
-
 def _rows(page: str, caption: str) -> list[list[str]]:
     """Return the rows of the table with a caption, its head first, as texts."""
     table = re.search(rf"<caption>{caption}[^<]*</caption>(.*?)</table>", page, re.DOTALL)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from geolookup.pictures.world import Country, CountryDensity, Density, World
+from geolookup.pictures.world import Country, CountryDensity, Density
 from geolookup.reports.page import page
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import world_section
-from tests.pictures.unpacking import unpack_floats, unpack_integers
+from tests.pictures.unpacking import unpack_floats
 from tests.skips import needs
 
 pytestmark = needs("jinja2", "vl_convert")
@@ -21,25 +21,6 @@ _BERLIN, _SUVA = (52.52, 13.405), (-18.14, 178.44)
 def _density(places: list[tuple[float, float, float]], name: str = "requests") -> Density:
     latitudes, longitudes, weights = np.array(places, float).T
     return Density(name, name.title(), name, latitudes, longitudes, weights)
-
-
-def _many() -> list[Density]:
-    rng = np.random.default_rng(17)
-    latitudes, longitudes = rng.uniform(-90, 90, 5000), rng.uniform(-180, 180, 5000)
-    return [
-        Density(name, name, name, latitudes, longitudes, rng.pareto(1, 5000) * scale)
-        for name, scale in (("requests", 100), ("networks", 1e15))
-    ]
-
-
-def test_the_data_are_the_sums_of_cells() -> None:
-    densities = _many()
-    world = World(densities)
-    data: Any = world_section("world", "World", densities).data["world-map"]
-    assert np.array_equal(unpack_integers(data["cells"]), world.cells)
-    assert np.array_equal(unpack_integers(data["columns"]), world.grid.columns)
-    for packed, layer in zip(data["densities"], world.layers, strict=True):
-        assert np.array_equal(unpack_floats(packed["weights"]), layer.weights)
 
 
 def test_what_is_hidden_and_nothing_and_two_maps() -> None:
