@@ -28,7 +28,7 @@ from tests.cli.program import run
 from tests.conftest import ROOT, build_at
 from tests.corrupt.forging import replaced, table, write
 from tests.damage import copied, without
-from tests.property.test_previous import content, keeps_numbers, says_the_same
+from tests.property.compiled import content, keeps_numbers, says_the_same
 
 TEXT = "network,country_code,city_name,asn,user_type\n" + "".join(
     f"8.{n}.0.0/{16 + n % 8},{'US' if n % 3 else 'SE'},City {n % 7},{n % 5},"

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses
 from tests.builder.test_reproducible import ROWS, built
-from tests.property.test_previous import content
+from tests.property.compiled import content
 
 _WORDS = st.none() | st.sampled_from("abcdefgh")
 _FLOATS = st.none() | st.sampled_from((0.0, -0.0, 1.5, -90.0, float("inf")))

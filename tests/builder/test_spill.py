@@ -21,7 +21,7 @@ from geolookup.filesystem import limits
 from tests.builder.building import fails, recipe, unwritable
 from tests.conftest import build_at
 from tests.corrupt.test_full_disk import mounted
-from tests.property.test_previous import content
+from tests.property.compiled import content
 from tests.property.test_spilled import tiny_memory
 
 ROWS = "network,city_name\n" + "".join(f"20.{n}.0.0/16,City {n}\n" for n in range(200))

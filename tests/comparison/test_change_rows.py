@@ -30,7 +30,7 @@ from geolookup.contract.special import partition
 from geolookup.errors import PrivateAddressError
 from tests.comparison import oracle
 from tests.oracle import Address, OwnColumn, Source, carried, is_public
-from tests.property.test_previous import built
+from tests.property.compiled import built
 from tests.range_strategies import CELLS, OWN_CELLS, edges, own_columns, sources
 from tests.tiers import scaled
 

@@ -14,7 +14,7 @@ from geolookup.errors import BuildError
 from tests.builder.building import fails, recipe
 from tests.conftest import build_at
 from tests.oracle import FIELDS, LAYERS, LOCATION_FIELDS, Address, Source, carried, is_public
-from tests.property.test_previous import opened
+from tests.property.compiled import opened
 from tests.property.test_resolution import known_members
 from tests.range_strategies import addresses, edges, recipes
 from tests.tiers import scaled

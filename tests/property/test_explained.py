@@ -25,7 +25,7 @@ from tests.oracle import (
     known,
     row_of,
 )
-from tests.property.test_previous import opened
+from tests.property.compiled import opened
 from tests.range_strategies import addresses, as_csv, edges, recipes
 from tests.tiers import scaled
 

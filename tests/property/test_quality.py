@@ -26,7 +26,7 @@ from geolookup.contract.special import PUBLIC, partition, ranges_of
 from geolookup.dataset.networks import Network
 from tests.oracle import Address, Source, carried, expected
 from tests.prefixes.brute_force import meets
-from tests.property.test_previous import opened
+from tests.property.compiled import opened
 from tests.range_strategies import addresses, edges, prefix, recipes
 from tests.tiers import scaled
 

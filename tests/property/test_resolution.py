@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import geolookup
 from tests.oracle import FIELDS, Address, Source, SourceRow, expected
-from tests.property.test_previous import opened
+from tests.property.compiled import opened
 from tests.range_strategies import CELLS, addresses, edges, recipes
 from tests.tiers import scaled
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.oracle import Address, Source, carried, is_public
 from tests.property import test_explained, test_resolution
-from tests.property.test_previous import opened
+from tests.property.compiled import opened
 from tests.range_strategies import addresses, edges, restricted_recipes
 from tests.tiers import scaled
 

@@ -18,8 +18,8 @@ from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from tests.oracle import FIELDS, Address, OwnColumn, Restriction, Source, carried, is_public
 from tests.prefixes.brute_force import meets
+from tests.property.compiled import built
 from tests.property.test_dataset_fields import only
-from tests.property.test_previous import built
 from tests.property.test_resolution import known_members
 from tests.range_strategies import addresses, edges, own_recipes, recipes, restrictions, source_keys
 from tests.tiers import scaled

@@ -29,7 +29,7 @@ import geolookup
 from geolookup.dataset.layout import MANIFEST
 from geolookup.dataset.manifest import read_manifest
 from tests.oracle import Source
-from tests.property.test_previous import built, content
+from tests.property.compiled import built, content
 from tests.range_strategies import as_csv, recipes
 from tests.skips import needs, optional
 from tests.tiers import scaled
