@@ -204,28 +204,11 @@ def test_nearest_as_trigonometry_has_it(
             assert kilometres(at, stations[int(code)]) < min(least, max_km) + 1e-3
 
 
-CODES = {
-    "US,37.4,-122.08,": "USCA0746",
-    "US,37.4,-122.08,MINE": "MINE",  # what is stated stays
-    ",52.5,13.4,": "GMXX0007",
-    "US,40.7,-74,": None,
-    "US,37.4,,": None,
-    "US,,,": None,
-}
-
-
 def codes(
     folder: Path, rows: Iterable[str], enrich: str = WEATHER_ON, stations: str = STATIONS
 ) -> list[object]:
     answers, _ = enriched(folder, enrich, HEADER, *rows, stations=stations)
     return [answer.get("weather_code") for answer in answers]
-
-
-@needs("scipy")
-def test_code(tmp_path: Path) -> None:
-    answers, counts = enriched(tmp_path, WEATHER_ON, HEADER, *CODES)
-    assert [answer.get("weather_code") for answer in answers] == [*CODES.values()]
-    assert counts == {"weather_code": FillCount(2, 3)}
 
 
 @needs("scipy")

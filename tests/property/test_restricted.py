@@ -12,14 +12,14 @@ from tests.range_strategies import addresses, edges, restricted_recipes
 from tests.tiers import scaled
 
 
-@settings(max_examples=scaled(8, 150), suppress_health_check=list(HealthCheck))
-@given(restricted_recipes, st.lists(addresses, min_size=30, max_size=60))
+@settings(max_examples=scaled(4, 60), suppress_health_check=list(HealthCheck))
+@given(restricted_recipes, st.lists(addresses, min_size=20, max_size=40))
 def test_answers_equal_the_oracle(listed: list[Source], probes: list[Address]) -> None:
     with opened(listed) as engine:
         test_resolution.compare(engine, listed, [*probes, *edges(listed)])
 
 
-@settings(max_examples=scaled(3, 60), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(2, 30), suppress_health_check=list(HealthCheck))
 @given(restricted_recipes, st.lists(addresses, min_size=20, max_size=40))
 def test_explanations_equal_the_oracle(listed: list[Source], probes: list[Address]) -> None:
     asked = {item for item in (*probes, *edges(listed)) if is_public(carried(item))}

@@ -51,7 +51,7 @@ def _sorted(rows: list[SourceRow]) -> list[SourceRow]:
 
 
 @example(TIES, 1, 400)
-@settings(max_examples=scaled(6, 100), suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=scaled(5, 60), suppress_health_check=list(HealthCheck), deadline=None)
 @given(recipes, st.sampled_from([1, 300, 2000]), st.sampled_from([200, 400, 2000]))
 def test_bands_equal_memory(listed: list[Source], rows: int, band: int) -> None:
     """Of rows in files; in memory, files whose rows are sorted are taken band by band too."""

