@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import filecmp
 import io
-import random
 from bisect import bisect_right
-from collections import Counter
-from ipaddress import IPv4Address, ip_network
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -53,17 +51,7 @@ def test_generation_and_bytes_are_the_same(rebuilt: tuple[Path, BuildReport]) ->
     assert [dict(source.nulled) for source in sources if source.nulled] == [{"country_code": 1}]
 
 
-def test_nearly_every_address_is_known() -> None:
-    generator, known = random.Random(7), Counter[str]()
-    members = {"location": "country_name", "currency": "code", "network": "asn"}
-    with geolookup.open(BUNDLED) as engine:
-        while known["all"] < 1000:
-            answer: Any = engine.lookup(IPv4Address(generator.getrandbits(32)))["data"] or {}
-            known["all"] += bool(answer)
-            for group, name in members.items():
-                known[group] += answer.get(group, {}).get(name) is not None
-    assert min(known["location"], known["currency"]) >= 990
-    assert known["network"] >= 850
+def test_the_package_has_the_rows_of_the_recipe() -> None:
     for name in make.ROWS:
         assert (make.PACKAGED / name).read_bytes() == (make.FOLDER / name).read_bytes()
 

@@ -8,7 +8,6 @@ in `ORIGIN_EXCEPTIONS`; the tests demand equality, so an exception no longer nee
 
 import csv
 import gzip
-import json
 import re
 import tomllib
 import unicodedata
@@ -17,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache, cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from itertools import pairwise, product
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -230,39 +229,6 @@ class Origins:
         return not covering and bool(sizes) and sizes[asn] == max(sizes.values())
 
 
-GENERIC = {
-    *("the", "and", "for", "of", "de", "da", "do", "di", "la", "el", "at", "in", "us", "as"),
-    *("inc", "ltd", "llc", "limited", "corp", "corporation", "company", "co", "group", "gmbh"),
-    *("plc", "kft", "doo", "spa", "ag", "sa", "se", "ab", "oy", "ad", "dd", "bv", "nv", "js"),
-    *("telecom", "telecommunications", "communications", "network", "networks", "net"),
-    *("internet", "mobile", "cable", "backbone", "broadband", "service", "services", "media"),
-    *("university", "universidad", "universidade", "national", "international", "research"),
-    *("technology", "science", "laboratory", "library", "administration", "communication"),
-    *("system", "systems", "holdings", "provider", "business", "pjsc", "tele"),
-}
-
-
-def words_of(name: str) -> set[str]:
-    """Split a name into significant words; `AT&T`, `T-2` and `So-net` also count as one word."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
-    joined = re.sub("[&.'-]", "", plain)
-    words = {word for text in (plain, joined) for word in re.findall("[a-z0-9]{2,}", text)}
-    return words - GENERIC
-
-
-def same_organisation(ours: str, registered: str) -> bool:
-    """Compare names: they share a word, or one of three letters or more begins another.
-
-    Registered names are a handle with or without the organisation's name and a country, as in
-    `TPNET Orange Polska Spolka Akcyjna, PL` or `Etisalat-MISR, EG`, more cannot be asked.
-    """
-    left, right = words_of(ours), words_of(registered.rpartition(",")[0])
-    return bool(left & right) or any(
-        min(len(one), len(other)) > 2 and (one.startswith(other) or other.startswith(one))
-        for one, other in product(left, right)
-    )
-
-
 @pytest.fixture(scope="module")
 def delegations(shared_data: Path) -> Prefixes:
     with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt", encoding="ascii") as file:
@@ -290,17 +256,6 @@ def test_countries_are_those_of_the_delegations(delegations: Prefixes) -> None:
 def test_origins_are_those_of_public_routing(origins: Origins) -> None:
     unconfirmed = {str(n) for n, asn, _ in routed_rows() if not origins.confirm(n, asn)}
     assert unconfirmed == set(ORIGIN_EXCEPTIONS)
-
-
-def test_organisations_are_those_registered(shared_data: Path) -> None:
-    with gzip.open(shared_data / "bgp" / "asnames.json.gz", "rt", encoding="utf-8") as file:
-        names: dict[str, str] = json.load(file)
-    names = {asn: name for asn, name in names.items() if "-Reserved AS-" not in name}
-    rows = list(routed_rows())
-    unknown = {str(network) for network, asn, _ in rows if str(asn) not in names}
-    assert unknown <= set(ORIGIN_EXCEPTIONS)
-    pairs = {(name, names[str(asn)]) for _, asn, name in rows if str(asn) in names}
-    assert {pair for pair in pairs if not same_organisation(*pair)} == set()
 
 
 def test_zones_belong_to_the_country(shared_data: Path) -> None:

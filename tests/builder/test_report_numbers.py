@@ -16,10 +16,9 @@ import pytest
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.reference.countries import COLUMNS
 from geolookup_builder.sources.reading import delimited
-from geolookup_builder.values import Reference, clean, value_type
 from geolookup_builder.vocabulary import VOCABULARY, translate
 
-from geolookup.contract.fields import BOOLEAN, BY_SOURCE_COLUMN, LAYERS, REAL, TEXT, Field
+from geolookup.contract.fields import BY_SOURCE_COLUMN, LAYERS
 from tests.builder.building import recipe
 from tests.builder.sources.readings import Reading, one, read_at
 from tests.conftest import Build
@@ -292,37 +291,6 @@ USERS = {
     "search_engine_spider": "search_engine_spider SES",
     None: "RSV rsv RSV/RSV",
 }
-
-
-#: Cells of each type of field: a type and its limits, the cells, and their values.
-CELLS: list[tuple[Field, str, list[object]]] = [
-    (Field("own.a", TEXT, ""), "a, b", ["a", "b"]),
-    (
-        Field("own.a", BOOLEAN, ""),
-        "true,No,YES,0,1,f,2",
-        [True, False, True, False, True, None, None],
-    ),
-    (Field("own.a", REAL, ""), "1,-1e300,.5,1e400,nan,x", [1.0, -1e300, 0.5, None, None, None]),
-    (Field("own.a", REAL, "", least=0.0, most=1.0), "-0.0,1,1.1", [0.0, 1.0, None]),
-    (Field("own.a", "int64", ""), "-7,12345678901234567890,1.0,+1", [-7, None, None, None]),
-    (
-        Field("own.a", "uint32", "", least=1),
-        "0,1,4294967295,4294967296",
-        [None, 1, 2**32 - 1, None],
-    ),
-    (Field("own.a", "int32", "", most=9), "-1,9,10", [-1, 9, None]),
-]
-
-
-@pytest.mark.parametrize(("field", "cells", "values"), CELLS)
-def test_cells_are_checked_by_the_type_and_the_limits_of_their_field(
-    monkeypatch: pytest.MonkeyPatch, field: Field, cells: str, values: list[object]
-) -> None:
-    listed = [*cells.split(","), " ", None]
-    cleaned = clean(field, pa.array(listed, pa.string()), Reference({}, {}, ()))
-    assert cleaned.values.type == value_type(field)
-    assert cleaned.values.to_pylist() == [*values, None, None]
-    assert cleaned.invalid.tolist() == [*(value is None for value in values), False, False]
 
 
 def test_words_of_vendors() -> None:

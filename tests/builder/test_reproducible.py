@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import os
 import subprocess
 import sys
-import threading
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from geolookup_builder.sources.reading import delimited
@@ -88,30 +85,6 @@ FILES: dict[str, str | bytes] = {
     "a.csv": "network,country_code,city_name,latitude,longitude,asn,user_type\n"
     "8.8.8.0/24,US,Boston,42.36,-71.06,1,hosting\n2a00::/16,SE,,,,,\n"
 }
-
-
-def test_no_thread_and_no_type_of_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[str] = []
-    start = threading.Thread.start
-
-    def starting(thread: threading.Thread) -> None:
-        started.append(thread.name)
-        start(thread)
-
-    monkeypatch.setattr(threading.Thread, "start", starting)
-    build_at(tmp_path, FILES)
-    assert started == []
-    # Where no type is stated, Arrow imports dateutil again for each value, present or not.
-    imported: list[str] = []
-    real = builtins.__import__
-
-    def importing(name: str, *arguments: Any, **options: Any) -> Any:
-        imported.append(name)
-        return real(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", importing)
-    build_at(tmp_path, FILES)
-    assert "dateutil.relativedelta" not in imported
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere folders are not synced")

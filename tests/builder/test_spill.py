@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from geolookup_builder import memory
-from geolookup_builder.bands import PartitionBands, bands
+from geolookup_builder.bands import MemoryColumn, PartitionBands, bands
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
+from geolookup_builder.layers import LayerPartition
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.spill import Spill
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import geolookup
@@ -98,6 +99,31 @@ def test_content_that_must_be_in_memory(tmp_path: Path, monkeypatch: pytest.Monk
     )
 
 
+@pytest.mark.parametrize("in_files", [False, True])
+def test_bands_are_joined_where_neighbours_are_equal(tmp_path: Path, in_files: bool) -> None:
+    """Here at 2**64; a layer that is unknown everywhere takes no memory."""
+    parts = [
+        LayerPartition(
+            Addresses.of(6, starts),
+            {"isp": np.array(isps, np.int32), "asn": np.zeros(2, np.int32)},
+        )
+        for starts, isps in (
+            ([0, 5], [0, 3]),
+            ([1 << 64, 2 << 64], [3, 0]),
+            ([3 << 64, 9 << 64], [4, 5]),
+        )
+    ]
+    with closing(Spill(MemoryBudget.of("1GB"), tmp_path / "dataset")) as spill:
+        joined = PartitionBands(6, ("isp", "asn"), spill.column if in_files else MemoryColumn)
+        for part in parts:
+            joined.add(part)
+        result = joined.finish()
+        starts = [result.starts.item(at) for at in range(len(result.starts))]
+        assert starts == [0, 5, 2 << 64, 3 << 64, 9 << 64]
+        assert result.numbers["isp"].tolist() == [0, 3, 0, 4, 5]
+        assert (result.numbers["asn"].tolist(), result.numbers["asn"].strides) == ([0] * 5, (0,))
+
+
 def test_a_check_predicts_the_memory() -> None:
     def lines(rows: int, **limits: str) -> list[str]:
         table = TableCheck(SourceReport("a.csv", read=rows), (), {}, (), {}, ())
@@ -172,6 +198,7 @@ def test_a_column_has_a_file_from_its_first_value_on(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
+@example(1 << 64, [*range(100)], [*range(1000, 1100)], 200)  # rows weigh more than starts
 @given(
     st.sampled_from((1, 1 << 32, 1 << 64, (1 << 64) + 1)),
     st.lists(st.integers(0, 10**6), min_size=1, max_size=200, unique=True).map(sorted),
