@@ -15,6 +15,7 @@ from geolookup_builder import memory
 from geolookup_builder.bands import MemoryColumn, PartitionBands, bands
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
+from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.spill import Spill
@@ -97,6 +98,29 @@ def test_content_that_must_be_in_memory(tmp_path: Path, monkeypatch: pytest.Monk
     assert str(fails(tmp_path, FILES)).endswith(
         "bytes of memory; max_memory is 1,000; raise max_memory"
     )
+
+
+def test_rows_are_written_when_they_and_their_values_exceed_their_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the 200 rows takes 16 bytes, a new city more; a batch has at most 13 rows."""
+    written: list[int] = []
+
+    def write_runs(rows: SourceRows) -> None:
+        written.append(rows.nbytes)
+        write(rows)
+        assert rows.nbytes == 0
+
+    write = SourceRows.write_runs
+    monkeypatch.setattr(SourceRows, "write_runs", write_runs)
+    known = "network,city_name\n" + "".join(f"20.{n}.0.0/16,City\n" for n in range(200))
+    for text, least, most in ((ROWS, 300, 600), (known, 800, 1000 + 13 * 16)):
+        written.clear()
+        with tiny_memory(rows=1000, band=1 << 20):
+            build_at(tmp_path, {"a.csv": text})
+        assert sum(written) == 200 * 16
+        assert max(written) <= most
+        assert min(written[:-1]) > least  # only values after the last run count
 
 
 @pytest.mark.parametrize("in_files", [False, True])
