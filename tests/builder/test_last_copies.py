@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder import compile  # noqa: A004 (the module)
 from geolookup_builder.downloads import with_local_paths
 from geolookup_builder.recipe.document import Recipe
 
@@ -175,7 +176,7 @@ def test_a_file_that_another_process_has_replaced(
             path.unlink()
         return recipe
 
-    monkeypatch.setattr("geolookup_builder.compile.with_local_paths", replaced)
+    monkeypatch.setattr(compile, "with_local_paths", replaced)
     with serving(file(ROWS)) as site:
         text = failing(tmp_path, source(site), empty="")
         line = f"{site.url}/a.csv: another process has replaced it in the cache; build again"
