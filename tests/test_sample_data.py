@@ -8,7 +8,6 @@ in `ORIGIN_EXCEPTIONS`; the tests demand equality, so an exception no longer nee
 
 import csv
 import gzip
-import re
 import tomllib
 import unicodedata
 from bisect import bisect_left
@@ -122,35 +121,6 @@ def test_every_line_is_clean_text_of_a_canonical_range() -> None:
         assert [str(network) for network in networks] == texts
         keys = [(n.version, int(n.network_address), n.prefixlen) for n in networks]
         assert keys == sorted(set(keys))
-
-
-def wider_than(network: Network) -> Iterator[Network]:
-    for length in range(network.prefixlen):
-        yield network.supernet(new_prefix=length)
-
-
-def test_networks_and_places_are_complete() -> None:
-    for row in rows_of("networks.csv"):
-        assert row["country_code"], row
-        assert row["organization"], row
-        assert bool(row["asn"]) == bool(row["asn_organization"]), row
-        assert row["asn"] != "0", row
-    # And one city has one weather code and zone.
-    seen: dict[tuple[str, str, str], tuple[str, str]] = {}
-    for row in rows_of("places.csv"):
-        assert re.fullmatch("([A-Z0-9]{1,3})?", row["region_code"]), row
-        assert bool(row["region_code"]) == bool(row["region_name"]), row
-        assert all(row[name] for name in ("country_code", "city_name", "latitude", "longitude"))
-        assert re.fullmatch("([A-Z]{4}[0-9]{4})?", row["weather_code"]), row
-        city = (row["country_code"], row["region_code"], row["city_name"])
-        facts = (row["weather_code"], row["time_zone"])
-        assert seen.setdefault(city, facts) == facts, row
-    networks = by_network("networks.csv")
-    for network, row in by_network("places.csv").items():
-        around = [n for n in (network, *wider_than(network)) if n in networks]
-        assert around, row
-        nearest = max(around, key=lambda n: n.prefixlen)
-        assert networks[nearest]["country_code"] == row["country_code"], row
 
 
 # --- against public data

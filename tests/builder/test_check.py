@@ -188,16 +188,3 @@ def test_the_next_command_has_the_options_of_the_check(tmp_path: Path) -> None:
     report = json.loads(run("check", str(data), "--json", "--cache", str(tmp_path)).stdout)
     limits = {"max_rejects": None, "cache": str(tmp_path), "max_memory": None}
     assert report["limits"] == limits
-
-
-def test_the_command(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(ROWS, encoding="utf-8")
-    good = run("check", str(path))
-    assert (good.returncode, good.stderr) == (0, "")
-    assert "  rows        2 rows read, 1 used\n" in good.stdout
-    path.write_text(BAD, encoding="utf-8")
-    assert run("check", str(path), "--json").returncode == 1
-    refused = run("check", str(tmp_path / "none"))
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert "neither a file nor the name of a packaged recipe" in refused.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from pathlib import Path
 
@@ -69,18 +68,6 @@ def test_an_empty_text_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(BuildError, match="names no recipe"):
         geolookup.build("", tmp_path / "d")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
-
-
-def test_recipes_lists_and_prints_them() -> None:
-    done = run("recipes")
-    listed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
-    assert list(listed) == loading.names()
-    assert all(re.match(r"[A-Z].*\.$", text) for text in listed.values())
-    shown = run("recipes", "show", "world")
-    assert shown.stdout == (PACKAGED / "world.toml").read_text(encoding="utf-8")
-    refusal = run("recipes", "show", "wrld")
-    assert (refusal.returncode, refusal.stdout) == (2, "")
-    assert "did you mean 'world'?" in refusal.stderr
 
 
 # --- files of data

@@ -271,35 +271,28 @@ def test_counts_and_unknown_words(tmp_path: Path) -> None:
     assert len(source.unknown_words["user_type"]) == 100
 
 
-CONNECTIONS: dict[str | None, str] = {
-    "Residential": "Cable/DSL CABLE/dsl dsl DSL cable fttx",
-    "Mobile": "Cellular wireless Mobile",
-    "Corporate": "Corporate COMP T1",
-    "Satellite": "Satellite SAT",
-    "Dialup": "Dialup DIAL isdn",
-}
-USERS = {
-    "residential": "residential ISP isp consumer ISP/MOB RSV/ISP",
-    "business": "business COM ORG corporate COM/ISP",
-    "hosting": "hosting DCH DCH/CDN",
-    "college": "college EDU education",
-    "government": "government GOV",
-    "military": "military MIL",
-    "library": "library LIB",
-    "content_delivery_network": "content_delivery_network CDN",
-    "cellular": "cellular MOB MOB/ISP",
-    "search_engine_spider": "search_engine_spider SES",
-    None: "RSV rsv RSV/RSV",
+#: By field, words of vendors and what they mean; None: unknown.
+WORDS: dict[str, dict[str, str | None]] = {
+    "connection_type": {
+        **dict.fromkeys(("Cable/DSL", "dsl", "fttx"), "Residential"),
+        **dict.fromkeys(("Cellular", "wireless"), "Mobile"),
+        "COMP": "Corporate", "SAT": "Satellite", "DIAL": "Dialup", "isdn": "Dialup",
+    },
+    "user_type": {
+        **dict.fromkeys(("ISP", "consumer", "ISP/MOB", "RSV/ISP"), "residential"),
+        "MOB": "cellular", "MOB/ISP": "cellular", "COM": "business", "corporate": "business",
+        "DCH": "hosting", "DCH/CDN": "hosting", "EDU": "college", "GOV": "government",
+        "SES": "search_engine_spider", "RSV": None, "rsv": None, "RSV/RSV": None,
+    },
 }
 
 
 def test_words_of_vendors() -> None:
-    for name, kinds in (("connection_type", CONNECTIONS), ("user_type", USERS)):
-        for kind, listed in kinds.items():
-            cells = listed.split()
-            values, understood = translate(pa.array(cells), VOCABULARY[name])
-            assert values.to_pylist() == [kind] * len(cells)
-            assert understood.to_pylist() == [True] * len(cells)
+    """Of two joined by a slash the first counts, unless it is unknown on purpose."""
+    for name, meanings in WORDS.items():
+        values, understood = translate(pa.array([*meanings]), VOCABULARY[name])
+        assert values.to_pylist() == [*meanings.values()]
+        assert all(understood.to_pylist())
     unknown = ["pigeon", "/", "ISP/", "ISP/pigeon", "", "I S P", "none", None]
     values, understood = translate(pa.array(unknown), VOCABULARY["user_type"])
     assert values.to_pylist() == [None] * len(unknown)
