@@ -299,30 +299,6 @@ def test_the_delegation_decides_where_the_seat_is_stated(
     assert changed == [row for row in decided if row.cells == ("JP",)]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("version", [4, 6])
-def test_no_seat_is_left_where_another_country_is_delegated(
-    version: int, shared_data: Path
-) -> None:
-    rows = make.read_rows(FOLDER / "world" / f"country-ipv{version}.csv.zst", version)
-    delegated = make.delegations(shared_data, version)
-    for country, blocks in seats.BLOCKS.items():
-        of_version = ranges.union(
-            ends(block) for block in blocks if (":" in block) == (version == 6)
-        )
-        elsewhere = ranges.union(
-            part
-            for row in delegated
-            if row.cells != (country,)
-            for part in ranges.parts_inside(row.first, row.last, of_version)
-        )
-        assert bool(elsewhere) == bool(of_version)
-        stated = [row for row in rows if row.cells == (country,)]
-        assert stated
-        for row in stated:
-            assert not list(ranges.parts_inside(row.first, row.last, elsewhere)), row
-
-
 def test_rows_of_another_organisation_are_withdrawn() -> None:
     hand_made = [(0, 99, "1", "A"), (40, 49, "2", "B"), (60, 69, "", "")]
     announced = [

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.display import fold
 from geolookup.dataset import layout as fmt
 from tests.builder.building import STATIONS, enriched, fails, recipe
 from tests.conftest import Build
@@ -85,8 +84,6 @@ def test_credits_and_sources_of_zones(build: Build) -> None:
         assert engine.explain("8.8.9.9")["layers"]["location"]["source"] == "b.csv"
 
 
-regions = optional("geolookup_builder.enrichment.regions")
-
 REGION_ON = "region_code = true\n"
 
 
@@ -138,22 +135,6 @@ def test_codes_of_names(tmp_path: Path) -> None:
     answers, _ = enriched(tmp_path, REGION_ON, columns, "US,CA,California", "US,,California")
     assert answers[0] == answers[1]
     assert b'"locations": 1,' in (tmp_path / "dataset" / "manifest.json").read_bytes()
-
-
-NAMES = {
-    "Ávila": {"avila"},
-    "Catalunya [Cataluña]": {"catalunya cataluna", "catalunya", "cataluna"},
-    "Madrid, Comunidad de": {"madrid comunidad de", "madrid", "comunidad de madrid"},
-    "A / B": {"a b", "a", "b"},
-    "Cardiff [Caerdydd GB-CRD]": {"cardiff caerdydd gb crd", "cardiff", "caerdydd"},
-    "Øster (x, y)": {"oster x y", "oster", "x y", "x", "y x"},
-}
-
-
-@needs("pycountry")
-def test_names_in_one_text() -> None:
-    for text, names in NAMES.items():
-        assert {fold(name) for name in regions.names_of(text)} == names, text
 
 
 weather = optional("geolookup_builder.enrichment.by_coordinates")
