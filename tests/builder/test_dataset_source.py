@@ -131,7 +131,7 @@ def test_demands_on_rows(tmp_path: Path, base: Path) -> None:
     previous = over(tmp_path, base)[0].rename(tmp_path / "previous")
     text = OVER.format(base) + 'max_drop = "0%"\n'
     assert not read_at(tmp_path, files, text, previous=previous).report.warnings
-    fewer = {"city.csv": CITY, "asn.csv": ASN[: ASN.rindex("1.1.1.0")]}
+    fewer: dict[str, str | bytes] = {"city.csv": CITY, "asn.csv": ASN[: ASN.rindex("1.1.1.0")]}
     build_at(base.parent, fewer, BASE)
     error = fails(tmp_path, files, text, previous=previous)
     assert error.problem.startswith("acme-geo has 3 usable rows, 4 before")

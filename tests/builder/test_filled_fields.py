@@ -201,6 +201,7 @@ def test_how_far_is_near_and_which_is_the_nearest(tmp_path: Path) -> None:
         assert codes(tmp_path, ["US,1,0,"], text, stations=stations) == [code], limit
     rows = ["US,0.449,0,", "US,0.45,0,"]
     assert codes(tmp_path, rows, stations=stations) == ["A", None]
+    assert codes(tmp_path, ["US,0,0,MINE"], stations=stations) == ["MINE"]  # what is stated stays
     # The shortest way leads over the date line; of stations at one place the first counts.
     stations = "code,latitude,longitude\nWEST,-17,179.9\nFAR,-17,-179\n"
     assert codes(tmp_path, ["FJ,-17,-179.9,"], stations=stations) == ["WEST"]

@@ -113,8 +113,10 @@ def built(
 ) -> Path:
     folder.mkdir()
     lines = (f"{net},{country},{city},{asn}\n" for net, country, city, asn in rows)
-    files = {"a.csv": "network,country_code,city_name,asn\n" + "".join(lines)}
-    return build_at(folder, files, recipe('path = "a.csv"\nname = "N"'), previous=previous)[0]
+    text = "network,country_code,city_name,asn\n" + "".join(lines)
+    return build_at(
+        folder, {"a.csv": text}, recipe('path = "a.csv"\nname = "N"'), previous=previous
+    )[0]
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from tests.range_strategies import own_recipes, recipes
 from tests.tiers import scaled
 
 Recipe = tuple[list[OwnColumn], list[Source]]
-of_any_columns = recipes.map(lambda listed: ([], listed)) | own_recipes()
+of_any_columns: st.SearchStrategy[Recipe] = recipes.map(lambda listed: ([], listed)) | own_recipes()
 
 
 @settings(max_examples=scaled(2, 10), suppress_health_check=list(HealthCheck))
