@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as papq
 import pytest
-from geolookup_builder.text_lists import clean, lists
 
 import geolookup
 from geolookup.dataset import layout as fmt
@@ -120,29 +119,6 @@ def built(folder: Path, columns: str, files: dict[str, str | bytes], *sources: s
 
 
 _MAP = "map columns of any name in [source.columns] of a recipe"
-#: Cells of a list of texts, and their lists.
-LISTS = (
-    ("a", ["a"]),
-    (" a ; b;;", ["a", "b"]),
-    (";", None),
-    ('["a", "b;c", "", null, 1, true]', ["a", "b;c", "1", "true"]),
-    ('["say \\"hi\\"", " é "]', ['say "hi"', "é"]),
-    ("[]", None),
-)
-
-
-@pytest.mark.parametrize(("cell", "items"), LISTS)
-def test_cells_of_lists(cell: str, items: list[str] | None) -> None:
-    values, invalid = clean(pa.array([cell, None]))
-    assert (lists(values).to_pylist(), invalid.tolist()) == ([items, None], [False, False])
-    text = json.dumps(items, ensure_ascii=False, separators=(",", ":"))
-    assert values.to_pylist()[0] == (items and text)
-
-
-def test_bad_lists_are_invalid_beside_good_ones() -> None:
-    values, invalid = clean(pa.array(["[a]", "a", '["a"', '[["a"]]', '["\\ud800"]', '["b"]']))
-    assert invalid.tolist() == [True, False, True, True, True, False]
-    assert values.to_pylist() == [None, '["a"]', None, None, None, '["b"]']
 
 
 def test_the_report_counts_rows_in_special_purpose_space(tmp_path: Path) -> None:
