@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,6 +21,7 @@ from tests.cli.program import run
 from tests.conftest import build_at
 from tests.damage import copied
 from tests.datasets import once
+from tests.tiers import one_of_each
 
 CITY = "network,country_code,city_name\n8.8.8.0/24,US,Berkeley\n9.9.9.0/24,DE,Berlin\n"
 ASN = "network,asn,asn_organization\n8.8.8.0/24,15169,GOOGLE\n1.1.1.0/24,13335,CLOUDFLARENET\n"
@@ -208,9 +210,15 @@ PLAIN = "network,country_code\n8.8.8.0/24,US\n9.0.0.0/8,DE\n"
 PLAIN_SITES = "network,country_code\n8.8.8.8,CH\n9.8.0.0/16,FR\n"
 
 
-@pytest.mark.parametrize("columns_of", ["base", "sites", "both"])
-def test_own_columns_equal_a_build_from_files(tmp_path: Path, columns_of: str) -> None:
+#: Which of both has own columns, and whether the dataset is the last source.
+OWN_CASES = [("base", True), ("sites", False), ("both", True)]
+OWN_CASES += [("base", False), ("sites", True), ("both", False)]
+
+
+@pytest.mark.parametrize("case", one_of_each(OWN_CASES, itemgetter(0)))
+def test_own_columns_equal_a_build_from_files(tmp_path: Path, case: tuple[str, bool]) -> None:
     """Own columns of the dataset, of the source above, and of both; spliced and overlaid."""
+    columns_of, is_last = case
     files: dict[str, str | bytes] = {
         "own.csv": OWN,
         "sites.csv": SITES_OWN,
@@ -225,11 +233,11 @@ def test_own_columns_equal_a_build_from_files(tmp_path: Path, columns_of: str) -
     behind.rename(tmp_path / "behind")
     dataset = "[[source]]\nformat = 'dataset'\npath = 'behind'\n"
     columns = COLUMNS if columns_of != "base" else ""
-    for below in ("", table.format("city")):
-        whole = _answers(build_at(tmp_path, {}, head + COLUMNS + sites + base + below)[0])
-        joint = build_at(tmp_path, {}, head + columns + sites + dataset + below)[0]
-        geolookup.verify(joint, deep=True)
-        assert _answers(joint) == whole
+    below = "" if is_last else table.format("city")
+    whole = _answers(build_at(tmp_path, {}, head + COLUMNS + sites + base + below)[0])
+    joint = build_at(tmp_path, {}, head + columns + sites + dataset + below)[0]
+    geolookup.verify(joint, deep=True)
+    assert _answers(joint) == whole
 
 
 def test_own_columns_that_differ_are_refused(tmp_path: Path) -> None:

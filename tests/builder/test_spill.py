@@ -80,10 +80,11 @@ def test_a_full_disk(tmp_path: Path) -> None:
         problem = "bytes beside it (No space left on device); free space, or raise max_memory"
         assert problem in text
         assert sorted(path.name for path in folder.iterdir()) == ["a.csv", "filler", "recipe.toml"]
+        gc.collect()  # the frames of the error hold mapped files
         (folder / "more").write_bytes(bytes(limits.free_space(folder)))
         assert "are free on its disk" in str(unwritable(folder, FILES))
         assert len([*folder.iterdir()]) == 4
-        gc.collect()  # the frames of the errors hold mapped files
+        gc.collect()
 
 
 def test_content_that_must_be_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
