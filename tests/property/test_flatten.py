@@ -66,6 +66,8 @@ def brute_force(listed: list[Row], offset: int) -> int:
 
 @given(places, rows, st.randoms(use_true_random=False))
 @example((4, 8 << 24, 1), [(10, 20), (0, 5)], random.Random(1))  # out of order
+@example((6, 0x2A00 << 112, 1 << 64), [(0, 0), (2, 3), (4, 4)], random.Random(1))  # only high
+@example((6, 0x2A00 << 112, 1 << 64), [(0, 9), (2, 3), (4, 4)], random.Random(1))
 @example((4, MAX[4] - SIZE + 1, 1), [(0, SIZE - 1), (3, SIZE - 1)], random.Random(1))
 def test_the_laws_of_flatten(place: Place, listed: list[Row], rng: random.Random) -> None:
     family, base, step = place
