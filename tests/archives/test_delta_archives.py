@@ -24,7 +24,7 @@ from tests.archives.deltas import Line, line
 from tests.archives.test_pack import SUM, Members, archived, compressed, digests, named, plain
 from tests.damage import copied
 from tests.oracle import Source
-from tests.property.test_previous import built
+from tests.property.compiled import built
 from tests.range_strategies import recipes
 from tests.store.numbered import generation, shared
 from tests.tiers import scaled

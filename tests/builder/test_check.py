@@ -55,21 +55,15 @@ def test_files_format_fields_and_rows(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "recipe.toml"]
 
 
-def test_bad_rows_and_columns_that_are_not_read(tmp_path: Path) -> None:
+def test_the_limit_of_rejected_rows(tmp_path: Path) -> None:
     text = recipe(f'path = "a.csv"\n{MAPPING}')
-    (table,) = source_of(checked(tmp_path, {"a.csv": BAD}, text)).tables
-    assert table.fields == {"country_code": "land"}
-    assert table.unread == {"town": "city_name", "owner": ""}
-    assert [(row.file, row.line, row.text) for row in table.bad_rows] == [
+    source = source_of(checked(tmp_path, {"a.csv": BAD}, text))
+    assert "1 of 3 rows of a.csv" in source.problem
+    assert [(row.file, row.line, row.text) for row in source.tables[0].bad_rows] == [
         ("a.csv", 3, "8.8.9.0/33;DE;Bonn;x"),
         ("a.csv", 4, "8.8.10.0/24;XX;Bonn;x"),
     ]
-    assert "  not read    town (did you mean 'city_name'?), owner" in [*table.lines()]
-
-
-def test_the_limit_of_rejected_rows(tmp_path: Path) -> None:
-    text = recipe(f'path = "a.csv"\n{MAPPING}')
-    assert "1 of 3 rows of a.csv" in source_of(checked(tmp_path, {"a.csv": BAD}, text)).problem
+    assert "  not read    town (did you mean 'city_name'?), owner" in [*source.tables[0].lines()]
     report = checked(tmp_path, {"a.csv": BAD}, text, max_rejects=1)
     assert not report.has_problem
     losses = "1 row rejected, 1 invalid value nulled"
@@ -151,17 +145,6 @@ def test_data_that_need_a_recipe(text: str, tmp_path: Path) -> None:
     assert error.endswith(f"; to print a recipe that reads it: geolookup check '{path}'\n")
 
 
-def test_a_source_lacks_options(tmp_path: Path) -> None:
-    """Its rows are read with them, and the recipe's lines are listed."""
-    rows = "id;network;country\n1;8.8.8.0/24;DE\n2;8.8.9.0/33;DE\n"
-    report = checked(tmp_path, {"a.csv": rows}, recipe('path = "a.csv"\nmin_rows = 9'))
-    assert source_of(report).tables[0].unread == {"id": ""}
-    assert [row.line for row in source_of(report).tables[0].bad_rows] == [3]
-    *_, delimiter, columns, _ = report.lines()
-    assert delimiter == '  add         delimiter = ";"'
-    assert columns == '  add         columns = { network = "network", country_code = "country" }'
-
-
 def test_problems_of_the_recipe_itself(tmp_path: Path) -> None:
     text = recipe('path = "a.csv"') + '[tables]\ncountries = "none.csv"\n'
     report = checked(tmp_path, {"a.csv": ROWS}, text)
@@ -205,19 +188,3 @@ def test_the_next_command_has_the_options_of_the_check(tmp_path: Path) -> None:
     report = json.loads(run("check", str(data), "--json", "--cache", str(tmp_path)).stdout)
     limits = {"max_rejects": None, "cache": str(tmp_path), "max_memory": None}
     assert report["limits"] == limits
-
-
-def test_the_command(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(ROWS, encoding="utf-8")
-    good = run("check", str(path))
-    assert (good.returncode, good.stderr) == (0, "")
-    assert "  rows        2 rows read, 1 used\n" in good.stdout
-    path.write_text(BAD, encoding="utf-8")
-    bad = run("check", str(path), "--json")
-    assert (bad.returncode, bad.stderr) == (1, "")
-    (source,) = json.loads(bad.stdout)["sources"]
-    assert "the delimiter is ';'" in source["problem"]
-    refused = run("check", str(tmp_path / "none"))
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert "neither a file nor the name of a packaged recipe" in refused.stderr

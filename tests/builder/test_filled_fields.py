@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.display import fold
 from geolookup.dataset import layout as fmt
 from tests.builder.building import STATIONS, enriched, fails, recipe
 from tests.conftest import Build
@@ -85,8 +84,6 @@ def test_credits_and_sources_of_zones(build: Build) -> None:
         assert engine.explain("8.8.9.9")["layers"]["location"]["source"] == "b.csv"
 
 
-regions = optional("geolookup_builder.enrichment.regions")
-
 REGION_ON = "region_code = true\n"
 
 
@@ -140,22 +137,6 @@ def test_codes_of_names(tmp_path: Path) -> None:
     assert b'"locations": 1,' in (tmp_path / "dataset" / "manifest.json").read_bytes()
 
 
-NAMES = {
-    "Ávila": {"avila"},
-    "Catalunya [Cataluña]": {"catalunya cataluna", "catalunya", "cataluna"},
-    "Madrid, Comunidad de": {"madrid comunidad de", "madrid", "comunidad de madrid"},
-    "A / B": {"a b", "a", "b"},
-    "Cardiff [Caerdydd GB-CRD]": {"cardiff caerdydd gb crd", "cardiff", "caerdydd"},
-    "Øster (x, y)": {"oster x y", "oster", "x y", "x", "y x"},
-}
-
-
-@needs("pycountry")
-def test_names_in_one_text() -> None:
-    for text, names in NAMES.items():
-        assert {fold(name) for name in regions.names_of(text)} == names, text
-
-
 weather = optional("geolookup_builder.enrichment.by_coordinates")
 
 HEADER = "country_code,latitude,longitude,weather_code"
@@ -204,28 +185,11 @@ def test_nearest_as_trigonometry_has_it(
             assert kilometres(at, stations[int(code)]) < min(least, max_km) + 1e-3
 
 
-CODES = {
-    "US,37.4,-122.08,": "USCA0746",
-    "US,37.4,-122.08,MINE": "MINE",  # what is stated stays
-    ",52.5,13.4,": "GMXX0007",
-    "US,40.7,-74,": None,
-    "US,37.4,,": None,
-    "US,,,": None,
-}
-
-
 def codes(
     folder: Path, rows: Iterable[str], enrich: str = WEATHER_ON, stations: str = STATIONS
 ) -> list[object]:
     answers, _ = enriched(folder, enrich, HEADER, *rows, stations=stations)
     return [answer.get("weather_code") for answer in answers]
-
-
-@needs("scipy")
-def test_code(tmp_path: Path) -> None:
-    answers, counts = enriched(tmp_path, WEATHER_ON, HEADER, *CODES)
-    assert [answer.get("weather_code") for answer in answers] == [*CODES.values()]
-    assert counts == {"weather_code": FillCount(2, 3)}
 
 
 @needs("scipy")
@@ -237,6 +201,7 @@ def test_how_far_is_near_and_which_is_the_nearest(tmp_path: Path) -> None:
         assert codes(tmp_path, ["US,1,0,"], text, stations=stations) == [code], limit
     rows = ["US,0.449,0,", "US,0.45,0,"]
     assert codes(tmp_path, rows, stations=stations) == ["A", None]
+    assert codes(tmp_path, ["US,0,0,MINE"], stations=stations) == ["MINE"]  # what is stated stays
     # The shortest way leads over the date line; of stations at one place the first counts.
     stations = "code,latitude,longitude\nWEST,-17,179.9\nFAR,-17,-179\n"
     assert codes(tmp_path, ["FJ,-17,-179.9,"], stations=stations) == ["WEST"]

@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder import compile  # noqa: A004 (the module)
 from geolookup_builder.downloads import with_local_paths
 from geolookup_builder.recipe.document import Recipe
 
 from geolookup.remote.cache import CacheEntry
 from tests.builder.building import isps
-from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.test_downloads import OTHER, ROWS, built, failing
 from tests.remote.serving import MODIFIED, Site, fetched, file, kept_files, remote, serving
+from tests.tiers import one_of_each
 
 #: Answers with status 200 that the checks of a download cannot tell from a file of rows.
 BAD: dict[str, bytes] = {
@@ -49,7 +50,7 @@ def conditions(site: Site) -> list[str | None]:
     return tags
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", one_of_each(BAD, lambda name: name.startswith("half")))
 def test_a_bad_answer_keeps_the_last_copy_that_compiled(name: str, tmp_path: Path) -> None:
     bad = file(BAD[name], '"two"')
     with serving(file(ROWS)) as site:
@@ -119,16 +120,6 @@ def test_only_the_source_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     assert kept_files(tmp_path, "a.csv") == [OTHER]
 
 
-def test_a_file_of_no_known_format_is_refused(tmp_path: Path) -> None:
-    good, bad = zipped({"a.csv": ROWS}), zipped({"b.csv": BAD["other columns"]})
-    with serving(file(good)) as site:
-        text = f'path = "{site.url}/a.zip"'
-        built(tmp_path, text)
-        site.plan[:] = [file(bad, '"two"')]
-        assert "that last compiled" in failing(tmp_path, text)
-    assert kept_files(tmp_path, "a.zip") == [good]
-
-
 def test_a_date_that_the_recipe_needs_and_the_server_spoils(tmp_path: Path) -> None:
     """The same bytes under another date, and the tag that the server returns to."""
     spoilt = (
@@ -185,7 +176,7 @@ def test_a_file_that_another_process_has_replaced(
             path.unlink()
         return recipe
 
-    monkeypatch.setattr("geolookup_builder.compile.with_local_paths", replaced)
+    monkeypatch.setattr(compile, "with_local_paths", replaced)
     with serving(file(ROWS)) as site:
         text = failing(tmp_path, source(site), empty="")
         line = f"{site.url}/a.csv: another process has replaced it in the cache; build again"

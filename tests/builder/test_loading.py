@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from pathlib import Path
 
@@ -14,9 +13,8 @@ from geolookup_builder.recipe.document import PACKAGED
 import geolookup
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError
-from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.cli.program import run
-from tests.skips import names_in_utf8, needs
+from tests.skips import names_in_utf8
 
 CSV = "network,country_code\n8.8.8.0/24,FR\n"
 RECIPE = '[dataset]\nname = "mine"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
@@ -72,30 +70,6 @@ def test_an_empty_text_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
-def test_recipes_lists_and_prints_them() -> None:
-    done = run("recipes")
-    listed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
-    assert list(listed) == loading.names()
-    assert all(re.match(r"[A-Z].*\.$", text) for text in listed.values())
-    shown = run("recipes", "show", "world")
-    assert shown.stdout == (PACKAGED / "world.toml").read_text(encoding="utf-8")
-    refusal = run("recipes", "show", "wrld")
-    assert (refusal.returncode, refusal.stdout) == (2, "")
-    assert "did you mean 'world'?" in refusal.stderr
-
-
-def test_commands_take_names(tmp_path: Path) -> None:
-    done = run("download", "dbip-lite")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "dbip-lite: no remote sources, nothing to download\n"
-    built = run("build", "dbip-lite", "--output", str(tmp_path / "data"), folder=tmp_path)
-    assert built.returncode == 2
-    missing = (f"{tmp_path / 'dbip-city-lite-*.csv.gz'}: no such file", "geolookup[enrich]")
-    assert any(text in built.stderr for text in missing)
-    refused = run("build", "maxmind-geolite", "--output", str(tmp_path / "data"))
-    assert "did you mean 'maxmind-geolite2'?" in refused.stderr
-
-
 # --- files of data
 
 
@@ -118,14 +92,6 @@ def test_files_of_data_need_no_recipe(tmp_path: Path) -> None:
     assert (refusal.returncode, refusal.stderr.count("\n")) == (2, 1)
     assert "not recognised" in refusal.stderr
     assert not (tmp_path / "none").exists()
-
-
-@needs("maxminddb")
-def test_an_mmdb_needs_no_recipe(tmp_path: Path) -> None:
-    records = {"8.8.8.0/24": {"country": {"iso_code": "FR"}}}
-    (tmp_path / "acme.mmdb").write_bytes(mmdb(records))
-    geolookup.build(tmp_path / "acme.mmdb", tmp_path / "data")
-    says_france(tmp_path / "data")
 
 
 def test_a_folder_needs_no_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

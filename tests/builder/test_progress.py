@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from pathlib import Path
 
 import pytest
@@ -52,15 +53,16 @@ def test_a_terminal_alone_sees_the_stages(
     assert capsys.readouterr() == ("", "")
 
 
-def test_rows_and_notes_are_shown() -> None:
+def test_rows_and_notes_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     terminal = Terminal()
     progress = Progress(terminal)
     with progress.stage("reading x"):
-        progress._last = float("inf")  # as if the display were of this instant
         for _ in range(1000):
             progress.rows(1)
         assert terminal.getvalue().count("reading") == 1
-        progress._last = float("-inf")  # as if it were long ago
+        now[0] += 10
         progress.rows(1_233_567)
         assert "reading x  1,234,567 rows" in terminal.getvalue()
     before = len(terminal.getvalue())
@@ -79,7 +81,7 @@ def test_rows_and_notes_are_shown() -> None:
 
 def test_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     for fraction, left in (
         (0.5, "  0:10 left"),
         (0.25, "  0:30 left"),
@@ -100,7 +102,7 @@ def test_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
         assert progress.seconds == pytest.approx(10.05)
     stream = io.StringIO()
     progress = RowProgress(stream)
-    progress._last = float("-inf")
+    now[0] += 10
     progress.show(1, 0.5)
     progress.clear()
     assert stream.getvalue() == ""

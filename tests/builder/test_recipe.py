@@ -14,8 +14,7 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
 from geolookup.filesystem.cache_folder import default_folder
 from geolookup.store.retention import Retention
-from tests.builder.building import ENRICH_ALL, STATIONS, enriched, fails, recipe
-from tests.skips import needs
+from tests.builder.building import ENRICH_ALL, STATIONS, fails, recipe
 
 GOOD = '[dataset]\nname = "d"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 
@@ -26,24 +25,6 @@ def loaded(folder: Path, text: str | bytes) -> Recipe:
     return read_recipe(path, auto.options(FORMATS))
 
 
-#: Fields by path, member, short name, column of a source and group.
-NAMED = {
-    '["location.city_name"]': {"city_name"},
-    '["city_name", "country"]': {"city_name", "country_code"},
-    '["timezone", "lat", "postal"]': {"time_zone", "latitude", "postal_code"},
-    '["time_zone", "network.asn"]': {"time_zone", "asn"},
-    '["network"]': {
-        *("asn", "asn_organization", "isp", "organization", "connection_type", "user_type"),
-    },
-}
-
-
-def test_fields_by_any_of_their_names(tmp_path: Path) -> None:
-    for names, columns in NAMED.items():
-        (source,) = loaded(tmp_path, f"{GOOD}fields = {names}").sources
-        assert source.fields == columns
-
-
 def test_what_a_recipe_means(tmp_path: Path) -> None:
     recipe = loaded(tmp_path, GOOD)
     (source,) = recipe.sources
@@ -51,10 +32,11 @@ def test_what_a_recipe_means(tmp_path: Path) -> None:
     assert (source.name, source.base, dict(source.options)) == ("a.csv", tmp_path, {})
     assert source.fields == frozenset(BY_SOURCE_COLUMN)
     texts = 'name = "N"\ndate = 2026-11-20\nlicence = "L"\nattribution = "A"\nurl = "U"\n'
-    text = f'{GOOD}{texts}fields = ["asn", "isp"]\nfamily = 6\n[tables]\ncountries = "c.csv"\n'
+    text = f'{GOOD}{texts}fields = ["network.asn", "isp", "lat"]\nfamily = 6\n'
+    text += '[tables]\ncountries = "c.csv"\n'
     recipe = loaded(tmp_path, text)
     (source,) = recipe.sources
-    assert source.fields == {"asn", "isp"}
+    assert source.fields == {"asn", "isp", "latitude"}
     assert source.options == {"family": 6}
     assert source.texts["date"] == dt.date(2026, 11, 20).isoformat()
     assert (source.name, recipe.countries) == ("N", tmp_path / "c.csv")
@@ -88,6 +70,10 @@ WRONG = {
     '[dataset]\nname = "d"': f"{NO_SOURCE[0]}; write {NO_SOURCE[1]}",
     '[dataset]\nname = "d"\n[source]\nx = 1\n': "source is not a list of tables; write [[source]]",
     'source = [1]\n[dataset]\nname = "d"': "source is not a list of tables; write [[source]]",
+    GOOD.replace('"d"', '"d"\nfields = []'): "dataset.fields is empty",
+    GOOD.replace('"d"', '"d"\nfields = "asn"'): "dataset.fields is not a list",
+    GOOD.replace('"d"', '"d"\nfields = ["land"]'): "dataset.fields: no field 'land'",
+    GOOD.replace('"d"', '"d"\nfields = ["currency"]'): "dataset.fields: currency follows from",
     "[datset]\n": "unknown key datset; did you mean 'dataset'?",
     "[sources]\n": "unknown key sources; did you mean 'source'?",
     GOOD.replace('format = "csv"\n', ""): 'source.format is missing; write format = "auto" in',
@@ -302,12 +288,3 @@ def test_a_library_that_is_not_installed(
     assert error.problem.startswith(f"enrich.{key} needs {library} (")
     assert error.remedy == 'pip install "geolookup[enrich]"'
     assert not (tmp_path / "dataset").exists()
-
-
-@needs("tzfpy", "pycountry", "scipy")
-def test_enrich_with_nothing_to_fill(tmp_path: Path) -> None:
-    for rows in ((), ("x",)):
-        answers, counts = enriched(tmp_path, ENRICH_ALL, "isp", *rows)
-        assert answers == [{"isp": row} for row in rows]
-        assert counts.keys() == {"time_zone", "region_code", "weather_code"}
-        assert {(count.filled, count.not_found) for count in counts.values()} == {(0, 0)}

@@ -9,7 +9,7 @@ import pytest
 from geolookup_builder.calls import check
 
 import geolookup
-from tests.builder.building import fails, isps, known, recipe
+from tests.builder.building import fails, known, recipe
 from tests.builder.sources.formats.test_maxmind import BLOCKS, EN
 from tests.conftest import build_at
 
@@ -73,27 +73,6 @@ def test_a_condition_is_on_the_joint_answer_of_all_tables(tmp_path: Path) -> Non
     # One row of the ASN table is kept in part.
     assert (asn.used, asn.rows_left_out, asn.addresses_left_out) == (1, 1, (1 << 16) + 256)
     assert "  left out    1 row, 65,792 addresses by only, families or within" in asn.lines()
-
-
-def test_conditions_families_and_networks_together(tmp_path: Path) -> None:
-    keys = (
-        "path = 'a.csv'\nonly = ['country=DE,AT,null', { not = { isp = 'b' } }]\n"
-        "families = [4, 6]\nwithin = ['8.8.128.0/17', '8.9.0.0/16', '2a00::/15']"
-    )
-    dataset, report = build_at(tmp_path, {"a.csv": ROWS}, recipe(keys))
-    asked = ("8.8.127.255", "8.8.128.0", "8.9.0.0", "8.10.0.0", "2a00::", "2a01::", "2a02::")
-    assert isps(dataset, *asked) == [None, "a", None, None, "d", "e", None]
-    (source,) = report.sources
-    assert (source.read, source.used, source.rows_left_out) == (5, 3, 2)
-    with geolookup.open(dataset) as engine:
-        (stated,) = engine.metadata.sources
-    assert stated.rows == 3
-    assert stated.coverage["isp"] == {"ipv4": 1 << 15, "ipv6": 1 << 97}
-
-
-def test_one_family(tmp_path: Path) -> None:
-    dataset, _ = build_at(tmp_path, {"a.csv": ROWS}, recipe("path = 'a.csv'\nfamilies = [6]"))
-    assert isps(dataset, "8.8.0.1", "2a00::1", "2a01::1") == [None, "d", "e"]
 
 
 def test_check_counts_and_warns(tmp_path: Path) -> None:

