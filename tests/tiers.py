@@ -33,6 +33,8 @@ settings.register_profile("all", parent=settings.get_profile("default"), max_exa
 class _Tier:
     long = False
     full = False
+    #: The file of the tests that passed; workers send their reports to the process that has it.
+    passed = ""
 
 
 def scaled(fast: int, full: int) -> int:
@@ -68,6 +70,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "packet_filter: needs one in a network namespace")
     _Tier.full = config.getoption("--all")
     _Tier.long = _Tier.full or config.getoption("--long")
+    is_worker = hasattr(config, "workerinput")
+    _Tier.passed = "" if is_worker else os.environ.get("GEOLOOKUP_PASSED", "")
     tier = settings.get_profile("all" if _Tier.full else "default")
     # The same examples in each run: a change does not fail because of an older bug.
     settings.register_profile("chosen", parent=tier, derandomize=not config.getoption("--random"))
@@ -98,8 +102,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    file = os.environ.get("GEOLOOKUP_PASSED")
-    # Workers send their reports to the process that started them.
-    if file and "PYTEST_XDIST_WORKER" not in os.environ and report.when == "call" and report.passed:
-        with Path(file).open("a", encoding="utf-8") as passed:
+    if _Tier.passed and report.when == "call" and report.passed:
+        with Path(_Tier.passed).open("a", encoding="utf-8") as passed:
             passed.write(f"{report.nodeid}\n")

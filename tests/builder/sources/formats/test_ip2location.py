@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import (
     OWN,
     Read,
@@ -276,17 +275,3 @@ def test_bad_regions(tmp_path: Path) -> None:
         error = fails(tmp_path, {"DB3.CSV": ipv4(3), "regions.csv": table}, text)
         assert "regions.csv" in error.path
         assert problem in str(error)
-
-
-def test_an_archive_with_both_kinds(read: Read) -> None:
-    files = {
-        "IP2LOCATION-LITE-DB3.CSV": ipv4(3),
-        "IP2LOCATION-LITE-ASN.CSV": ranges(
-            (83952640, 83952895, ["5.1.4.0/24", "64500", "Example AS"])
-        ),
-        "LICENSE-CC-BY-SA-4.0.TXT": "text",
-        "README_LITE.TXT": "text",
-    }
-    reading = read({"a.zip": zipped(files)}, one("ip2location", "a.zip"))
-    assert [source.name for source in reading.report.sources] == ["a.zip (DB3)", "a.zip (ASN)"]
-    assert reading.stated("5.1.4.0", "5.1.5.0") == [expected(3) | HOLDER, expected(3)]

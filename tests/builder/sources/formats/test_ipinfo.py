@@ -14,7 +14,15 @@ import pytest
 from geolookup_builder.sources.reading import jsonlines, typed_rows
 
 from tests.builder.sources.formats.test_generic_typed import as_json, as_parquet
-from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, refused, without_own
+from tests.builder.sources.readings import (
+    OWN,
+    Read,
+    check_offers,
+    fields,
+    one,
+    refused,
+    without_own,
+)
 from tests.parquet_encodings import AS_GO
 
 LEGACY_PLACE = fields(

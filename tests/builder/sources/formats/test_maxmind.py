@@ -10,7 +10,7 @@ from geolookup_builder.sources.reading import delimited
 
 import geolookup
 from tests.builder.sources.reading.test_inputs import zipped as packed
-from tests.builder.sources.readings import Read, Reading, fields, one, read_at, refused
+from tests.builder.sources.readings import Read, Reading, fails, fields, one, read_at, refused
 from tests.conftest import Build
 
 PLACES = (

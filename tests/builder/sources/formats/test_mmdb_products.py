@@ -19,9 +19,7 @@ import pytest
 from geolookup_builder.build_report import KeysRead
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources import FORMATS
-from geolookup_builder.sources.formats import mmdb_products
 from geolookup_builder.sources.reading.reader import Batch
-from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
@@ -30,7 +28,6 @@ from tests.builder.sources.formats.mmdb_writing import assembled, encoded, mmdb
 from tests.builder.sources.formats.test_ipinfo import PRODUCTS as IPINFO
 from tests.builder.sources.formats.test_mmdb import _TRAITS, WHERE
 from tests.builder.sources.readings import Read, fields, one, refused
-from tests.conftest import ROOT
 from tests.skips import needs
 
 pytestmark = needs("maxminddb")
@@ -105,26 +102,6 @@ def _cells(product: str, columns: list[str]) -> st.SearchStrategy[dict[str, str]
     values = VALUES if "country_code" in columns else VALUES | LEGACY
     cells = {column: st.sampled_from(values.get(column, NAMES)) for column in columns}
     return st.fixed_dictionaries(cells)
-
-
-@pytest.mark.long
-@given(data=st.data())
-@pytest.mark.parametrize("product", ["carrier", "privacy", "core", "location, extended", "asn"])
-def test_any_records_of_ipinfo_are_what_their_csv_is(
-    tmp_path_factory: pytest.TempPathFactory, product: str, data: st.DataObject
-) -> None:
-    columns = list(records(IPINFO[product][0])[0])
-    drawn = data.draw(st.lists(_cells(product, columns), min_size=1, max_size=4))
-    folder = tmp_path_factory.mktemp("a")
-    text = io.StringIO()
-    table = csv.DictWriter(text, ["network", *columns], lineterminator="\n")
-    table.writeheader()
-    table.writerows({"network": f"8.8.{at}.0/24", **row} for at, row in enumerate(drawn))
-    content = mmdb(
-        {f"8.8.{at}.0/24": row for at, row in enumerate(drawn)}, kind="ipinfo x_sample.mmdb"
-    )
-    result = batch_of(folder, "mmdb", "a.mmdb", content)
-    assert rows(result) == rows(batch_of(folder, "ipinfo", "a.csv", text.getvalue().encode()))
 
 
 def test_flags_and_an_empty_record(tmp_path: Path) -> None:
@@ -286,15 +263,6 @@ def test_records_that_locate_no_address_are_refused_by_name(tmp_path: Path) -> N
     assert keys_of(tmp_path, "a.mmdb", content).fields == {"country_code": ("country_code",)}
 
 
-def test_the_recipe_may_name_keys_of_a_refused_product(read: Read) -> None:
-    text = one("mmdb", "a.mmdb", 'columns = { organization = "name" }')
-    reading = read({"a.mmdb": mmdb({NETWORK: CONTACT})}, text)
-    assert reading.stated("8.8.4.4") == [{"organization": "Registry"}]
-    [keys] = reading.source.keys
-    assert keys.fields == {"organization": ("name",)}
-    assert keys.ignored == ("address", "country", "email", "phone")
-
-
 # Report
 
 
@@ -438,10 +406,3 @@ def test_files_of_maxmind_are_read_by_these_keys_or_refused(shared_data: Path) -
         assert caught.value.problem.startswith("MaxMind ")
         assert f"(database type '{name}', keys " in caught.value.problem
         assert "no field of a dataset holds its values" in caught.value.problem
-
-
-def test_the_page_lists_every_product() -> None:
-    page = (ROOT / "docs" / "data" / "sources" / "mmdb.md").read_text(encoding="utf-8")
-    table = [line for line in page.splitlines() if line.startswith("|")]
-    for product in mmdb_products.PRODUCTS:
-        assert any(product.name in line.split("|")[1] for line in table), product.name

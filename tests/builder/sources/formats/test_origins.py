@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from geolookup_builder.sources.reading import delimited
 
-from tests.builder.sources.readings import Read, one
+from tests.builder.sources.readings import Read, fails, one
 
 CAIDA = """\
 8.0.0.0\t9\t3356
@@ -48,17 +48,6 @@ def test_caida_and_pyasn(read: Read) -> None:
     assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
     known = {"8.0.0.0-8.8.7.255": 3356, "8.8.8.0/24": 15169, "8.8.9.0-8.127.255.255": 3356}
     assert reading.by_network("asn") == known | {"2600:100::/32": 64500}
-
-
-def test_default_routes_are_counted_and_decide_nothing(read: Read) -> None:
-    files = {"names.json": '{"1": "ONE, US"}', "below.csv": "network,isp,asn\n7.0.0.0/8,x,7\n"}
-    below = '[[source]]\nformat = "csv"\npath = "below.csv"\n'
-    text = one("pfx2as", "table", 'names = "names.json"') + below
-    for table in ("0.0.0.0\t0\t1\n::\t0\t2\n" + CAIDA, "; x\n0.0.0.0/0\t1\n::/0\t2\n" + PYASN):
-        reading = read({"table": table, **files}, text)
-        assert (reading.source.nulled, reading.source.rejected) == ({"asn": 2}, {})
-        assert reading.stated("1.1.1.1", "2a00::1", "7.1.1.1") == [{}, {}, {"asn": 7, "isp": "x"}]
-        assert reading.values("asn", "8.8.8.8") == [15169]
 
 
 def test_names(read: Read, tmp_path: Path) -> None:
@@ -129,22 +118,6 @@ def test_bad_rows_and_origins(read: Read) -> None:
     assert dict(reading.source.nulled) == {"asn": len(words)}
     addresses = [f"8.8.{at}.8" for at in range(len(words) + 1)]
     assert reading.values("asn", *addresses) == [None] * len(words) + [3]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "rows"), [("ipasn_20140513", 512_621), ("ipasn6_20151101", 633_831)]
-)
-def test_real_tables(read: Read, shared_data: Path, name: str, rows: int) -> None:
-    folder = shared_data / "bgp"
-    names = f'names = "{folder / "asnames.json.gz"}"'
-    reading = read({}, one("pfx2as", str(folder / f"{name}.dat.gz"), names))
-    source = reading.source
-    assert (source.read, source.rejected.total(), source.nulled.total()) == (rows, 0, 0)
-    result = reading.at("8.8.8.8")
-    assert result["asn"] == 15169
-    assert result["asn_organization"].startswith("GOOGLE")
-    assert not result["asn_organization"].endswith(", US")
 
 
 RPKI_CLIENT = """\

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
-import lzma
 import shutil
 import subprocess
 from pathlib import Path as File
@@ -14,19 +12,16 @@ import pytest
 from geolookup_builder.sources.reading import delimited
 from geolookup_builder.sources.reading.routes import origin, origins
 
-import geolookup
 from tests.builder.sources.formats.mrt_writing import (
     BGP4MP,
     ROUTES,
     TABLE,
     TABLE_DUMP_V2,
-    old_table,
     record,
     table,
     table_record,
 )
 from tests.builder.sources.readings import Read, one, refused
-from tests.conftest import Build
 from tests.skips import needs
 
 LINES = [
@@ -106,14 +101,6 @@ def test_bad_lines_are_rejected_with_their_numbers(read: Read) -> None:
     assert reading.values("asn", "9.9.9.9") == [19281]
 
 
-def test_a_row_is_explained_by_the_first_line_of_its_origin(build: Build) -> None:
-    text = OF_LINES.replace('name = "t"', 'name = "t"\nexplain = "full"')
-    dataset, _ = build({"rib": TEXT}, text)
-    with geolookup.open(dataset) as engine:
-        row = engine.explain("8.8.8.8")["layers"]["asn"]["row"]
-    assert row == {"file": "rib", "line": 3, "range": "8.8.8.0-8.8.8.255"}
-
-
 PATHS: list[tuple[list[int | list[int]], int]] = [
     ([1, 2], 2),
     ([1, 2, 2, 2], 2),
@@ -166,29 +153,6 @@ def test_a_table(read: Read, ids: bool) -> None:
 
 
 @with_ftlbgp
-def test_the_first_version_packed_and_named(read: Read) -> None:
-    small = {net: paths for net, paths in ROUTES.items() if net != "9.7.0.0/17"}
-    reading = read({"rib": old_table(small)}, RECIPE)
-    assert (reading.source.read, reading.source.rejected.total()) == (12, 0)
-    assert reading.values("asn", "8.8.8.8", "2600:100::2", "9.4.0.1") == [15169, 701, 3356]
-    files = {"rib.gz": gzip.compress(TABLE, mtime=0), "names.csv": b"15169,Google\n"}
-    reading = read(files, one("mrt", "rib.gz", 'names = "names.csv"'))
-    assert reading.stated("8.8.8.8") == [{"asn": 15169, "asn_organization": "Google"}]
-
-
-@with_ftlbgp
-def test_a_folder_of_tables(read: Read, tmp_path: File) -> None:
-    """Of two tables the later one decides over a prefix that both have."""
-    later = table({"8.8.8.0/24": [[3000, 36040]]})
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "rib.20261120.0000.bz2").write_bytes(bz2.compress(TABLE))
-    (tmp_path / "tables" / "rib.20261120.0200.xz").write_bytes(lzma.compress(later))
-    reading = read({}, one("mrt", str(tmp_path / "tables"), 'releases = "all"'))
-    assert (reading.source.read, reading.source.duplicates) == (14, 1)
-    assert reading.values("asn", "8.8.8.8", "8.0.0.1") == [36040, 3356]
-
-
-@with_ftlbgp
 def test_a_route_that_is_damaged_is_rejected(read: Read) -> None:
     whole = table_record(50, "9.9.9.0/24", [[3000, 19281]])
     cut = record(TABLE_DUMP_V2, 2, whole[12:-9])
@@ -234,9 +198,3 @@ def test_the_text_of_bgpdump_gives_the_same(read: Read, tmp_path: File) -> None:
     reading = read({"rib.txt": text}, one("bgpdump", "rib.txt"))
     assert (reading.source.read, reading.source.rejected.total()) == (13, 0)
     assert reading.by_network("asn") == DETECTED
-
-
-def test_braces_and_digits_without_end() -> None:
-    """Each brace and each digit is read once; ``int`` refuses a text of 5,000 digits."""
-    paths = ["3000 " + "{" * 300_000, "3000 15169 " + "9" * 5_000, "3000 {15169,{5}"]
-    assert origins(pa.array(paths)).tolist() == [3000, 15169, 5]

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, read_at, refused
-from tests.conftest import build_at
 
 COUNTRY = "5.1.0.0,5.1.3.255,CH\n5.1.4.0,5.1.5.255,\n"
 COUNTRY6 = "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,CH\n"
@@ -89,30 +88,6 @@ def test_a_glob_of_all_kinds(read: Read) -> None:
     assert tables == [("*.csv (city)", 3), ("*.csv (country)", 3), ("*.csv (asn)", 2)]
     result = reading.at("5.1.0.0")
     assert (result["city_name"], result["asn"]) == ("Here", 64500)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "rows"),
-    [
-        ("asn-country-ipv4", 116_201),
-        ("asn-country-ipv6-num", 51_776),
-        ("iptoasn-country-ipv4-num", 164_246),
-        ("iptoasn-country-ipv6", 34_202),
-    ],
-)
-def test_the_real_files(shared_data: Path, tmp_path: Path, name: str, rows: int) -> None:
-    """The same tables as from the generic CSV, whose answers are checked elsewhere."""
-    content = gzip.decompress((shared_data / "sapics" / f"{name}.csv.gz").read_bytes())
-    (tmp_path / "own").mkdir()
-    (tmp_path / "generic").mkdir()
-    text = one("sapics", "a.csv")
-    output, report = build_at(tmp_path / "own", {"a.csv": content}, text, max_rejects=0)
-    generic, _ = build_at(tmp_path / "generic", {"a.csv": b"first,last,country_code\n" + content})
-    (source,) = report.sources
-    assert (source.read, source.rejected.total()) == (rows, 0)
-    for table in ("ipv4.arrow", "ipv6.arrow", "location.arrow"):
-        assert (output / table).read_bytes() == (generic / table).read_bytes()
 
 
 V4 = (

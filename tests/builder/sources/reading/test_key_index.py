@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pytest
 from geolookup_builder.sources.reading.key_index import KeyIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,10 +19,3 @@ def test_as_arrow_finds_them(keys: list[str], texts: list[str]) -> None:
     keys, sought = [*keys, *texts[:2]], pa.array([*texts, *keys[::2]], pa.string())
     index = KeyIndex(pa.array(keys, pa.string()))
     assert index.rows(sought).equals(pc.index_in(sought, pa.array(keys, pa.string())))
-
-
-@pytest.mark.parametrize("keys", [["3", "1", "3"], ["3", None], []])
-@pytest.mark.parametrize("texts", [["1", "3", "9"], [None, "3"], []])
-def test_missing_and_repeated_keys(keys: list[str | None], texts: list[str | None]) -> None:
-    table, sought = pa.array(keys, pa.string()), pa.array(texts, pa.string())
-    assert KeyIndex(table).rows(sought).equals(pc.index_in(sought, table))

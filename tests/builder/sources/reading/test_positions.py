@@ -14,7 +14,7 @@ import pytest
 from geolookup_builder.sources.reading import positions
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import find_rejects, first_lines
-from geolookup_builder.sources.reading.text import Layout, mask_lines
+from geolookup_builder.sources.reading.text import Layout
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -83,8 +83,3 @@ def test_records_are_those_of_the_csv_reader(
 def test_only_records_over_several_lines_need_the_csv_reader(text: str, plain: bool) -> None:
     layout = layouts(quoted=True, header=True, mask=False)
     assert (positions._lines_as_records(member(text), layout) is not None) == plain
-
-
-def test_masked_lines_are_empty() -> None:
-    layout = layouts(quoted=False, header=True, mask=True)
-    assert mask_lines(b"a,\r\n#x\r\nb\rc\r\n", layout) == b"a,\n\nb\nc\n"
