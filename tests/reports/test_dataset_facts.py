@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geolookup.comparison.values import coordinates
@@ -91,6 +91,7 @@ def test_figures_are_sums_over_all_networks(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@settings(max_examples=15)
 @given(recipes)
 def test_figures_of_random_datasets(listed: list[Source]) -> None:
     with tempfile.TemporaryDirectory() as folder:

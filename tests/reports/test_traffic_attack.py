@@ -31,11 +31,11 @@ def test_no_page_tells_of_a_small_group(tmp_path: Path) -> None:
     ]
     text = "network,country_code,asn\n" + "".join(rows)
     dataset, _ = build_at(tmp_path, {"a.csv": text})
-    logs = np.array(list(_logs(scaled(3, 6), len(_CELLS))), np.int64)
+    logs = np.array(list(_logs(scaled(3, 5), len(_CELLS))), np.int64)
     groups = np.array(list(_groups()), np.int64)
     sizes = logs @ groups.T
     with geolookup.open(dataset) as engine:
-        for log in logs[:: scaled(4, 1)]:
+        for log in logs[:: scaled(4, 3)]:
             sums = np.array(list(_stated(engine, log)), np.int64)
             agrees = (logs @ sums.T == log @ sums.T).all(axis=1)
             least, most = sizes[agrees].min(axis=0), sizes[agrees].max(axis=0)
