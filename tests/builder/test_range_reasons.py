@@ -67,6 +67,7 @@ PAIRS: dict[tuple[str | None, str | None], Answer] = {
     (" 134744064", "8.8.8.255\t"): span(4, 0x08080800, 8),
     ("0", "4294967295"): span(4, 0, 32),
     ("4294967296", str(V6)): (6, 1 << 32, V6),
+    ("18446744073709551616", "18446744073709551621"): (6, 1 << 64, (1 << 64) + 5),
     ("2a00::", "2A00::1.2.3.4"): (6, 0x2A00 << 112, 0x2A00 << 112 | 0x01020304),
     ("8.8.8.8", "8.8.8.7"): "first is after last",
     ("2a00:0:0:1::", "2a00::ffff"): "first is after last",
@@ -114,8 +115,9 @@ def pairs(listed: list[tuple[str | None, str | None]], family: int | None = None
 def test_family_settles_what_integers_are_and_nothing_else() -> None:
     text, integers = ("8.8.8.0", "8.8.8.255"), ("5", "9")
     assert pairs([integers, text], family=6) == [(6, 5, 9), span(4, 0x08080800, 8)]
-    assert pairs([("5", "4294967296"), integers, ("2a00::", "2a00::1")], family=4) == [
-        "not an address",
+    large = [("5", "4294967296"), ("5", "18446744073709551625")]
+    assert pairs([*large, integers, ("2a00::", "2a00::1")], family=4) == [
+        *("not an address", "not an address"),
         (4, 5, 9),
         (6, 0x2A00 << 112, 0x2A00 << 112 | 1),
     ]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder import rejects
+from geolookup_builder.sources.reading import delimited
 from geolookup_builder.values import reason_of
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN, TEXT
@@ -115,8 +116,10 @@ def test_networks_of_a_tree(tmp_path: Path) -> None:
 
 
 def test_the_first_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all batches together."""
     monkeypatch.setattr(rejects, "MOST_LISTED", 3)
-    lines = [f"8.8.{number}.0/24,QQ,91" for number in range(5)]
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 70)
+    lines = [f"8.8.{number}.0/24,QQ,47" for number in range(5)]
     text = "network,country_code,latitude\n" + "\n".join(lines) + "\n"
     rows = listed(tmp_path, "a.csv", text, one("csv", "a.csv"))
     assert [row[0] for row in rows] == ["2", "3", "4"]

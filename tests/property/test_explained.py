@@ -53,7 +53,7 @@ CASES = [
 
 
 @example(CASES, [])
-@settings(max_examples=scaled(5, 60), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(4, 40), suppress_health_check=list(HealthCheck))
 @given(recipes | restricted_recipes, st.lists(addresses, min_size=20, max_size=40))
 def test_explain_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
     asked = {item for item in (*probes, *edges(listed)) if is_public(carried(item))}

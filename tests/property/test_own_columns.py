@@ -38,7 +38,7 @@ CASE = (
 
 @example(CASE, [], "")
 @example(CASE, [], 'explain = "full"')
-@settings(max_examples=scaled(4, 60), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(4, 40), suppress_health_check=list(HealthCheck))
 @given(
     own_recipes(),
     st.lists(addresses, min_size=20, max_size=40),

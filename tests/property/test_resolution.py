@@ -48,7 +48,7 @@ def test_every_field_is_drawn_and_compared() -> None:
 
 @example(TIES, [])
 @example(TIES[1:], [])
-@settings(max_examples=scaled(10, 150), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(8, 80), suppress_health_check=list(HealthCheck))
 @given(recipes | restricted_recipes, st.lists(addresses, min_size=20, max_size=40))
 def test_engine_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
     with opened(listed) as engine:
