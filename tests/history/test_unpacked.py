@@ -202,23 +202,6 @@ def test_a_cache_that_cannot_be_written_is_named(
         unpacked(store, id_of(0))
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-@pytest.mark.parametrize(("kind", "ended"), [("kill", KILLED), ("fault", REFUSED)])
-def test_nothing_is_half_made_at_any_step(kind: Kind, ended: str, store: Path, cache: Path) -> None:
-    seen = set()
-    for step in range(0, 60, scaled(19, 2)):
-        shutil.rmtree(cache, ignore_errors=True)
-        seen.add(ending(lambda: unpacked(store, id_of(0)), kind, step))
-        history = cache / "history"
-        if history.exists():
-            sweep(history)
-            assert generations_in(cache) <= {id_of(0)}
-        assert digests(unpacked(store, id_of(0))) == digests(shared(0))
-        assert generations_in(cache) == {id_of(0)}
-    assert ended in seen
-    assert seen <= {ended, DONE}
-
-
 def _unpack_all(store: Path, numbers: tuple[int, ...]) -> list[dict[str, str]]:
     return [digests(unpacked(store, id_of(number))) for number in numbers]
 
