@@ -16,12 +16,10 @@ from geolookup import publish
 from geolookup.archives.pack import pack
 from geolookup.errors import DatasetError, OutputError, SettingsError
 from geolookup.filesystem import limits
-from geolookup.filesystem.locks import sweep
 from geolookup.history import chain
 from geolookup.history.unpacked import open_unpacked, unpacked
 from tests.archives.test_pack import digests
 from tests.history.past import DELTAS, UNPACKED, delta, past_store
-from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
 from tests.store.numbered import id_of, shared
 from tests.tiers import scaled
 
