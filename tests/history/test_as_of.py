@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from tests.conftest import ROOT
 from tests.history.past import DATES, past_store, set_periods
 from tests.signing import keys
 from tests.skips import needs
-from tests.store.numbered import ADDRESSES, answers, answers_of, id_of, number, numbered, shared
+from tests.store.numbered import answers, answers_of, id_of, number, numbered, shared
 
 MID_MONTH = tuple(day[:-2] + "15" for day in DATES)
 
@@ -95,21 +94,6 @@ def test_any_history_beside_the_plain_rule(
     else:
         with pytest.raises(DatasetError, match="no generation was in force"):
             geolookup.open(shared_store, as_of=instant)
-
-
-@pytest.mark.parametrize("kernel", ["python", pytest.param("compiled", marks=pytest.mark.long)])
-def test_each_kernel(kernel: str, store: Path) -> None:
-    program = f"""if True:
-        import geolookup
-        for day in {MID_MONTH!r}:
-            engine = geolookup.open({str(store)!r}, as_of=day)
-            print([engine.lookup_json(ip, at=0) for ip in {ADDRESSES!r}])
-    """
-    environment = os.environ | {"GEOLOOKUP_KERNEL": kernel}
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, check=True)
-    expected = [repr(answers_of(shared(of))) for of in range(5)]
-    assert done.stdout.decode().splitlines() == expected
 
 
 def test_what_has_no_generation_is_named(store: Path, tmp_path: Path) -> None:

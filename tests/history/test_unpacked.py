@@ -8,15 +8,12 @@ import shutil
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from geolookup import publish
 from geolookup.archives.pack import pack
 from geolookup.errors import DatasetError, OutputError, SettingsError
 from geolookup.filesystem import limits
-from geolookup.history import chain
 from geolookup.history.unpacked import open_unpacked, unpacked
 from tests.archives.test_pack import digests
 from tests.history.past import DELTAS, UNPACKED, delta, past_store
@@ -29,19 +26,6 @@ RESTORE = "restore it from a backup, or 'geolookup publish --since DATE' the dat
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     return past_store(tmp_path / "store")
-
-
-@pytest.fixture
-def applied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The deltas that this process applies, by their generation."""
-    names, apply = list[str](), chain._apply
-
-    def counted(store: Path, generation: str, *arguments: object, **options: object) -> None:
-        names.append(generation)
-        apply(store, generation, *arguments, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(chain, "_apply", counted)
-    return names
 
 
 def generations_in(cache: Path) -> set[str]:
@@ -61,33 +45,7 @@ def test_each_generation_has_the_bytes_of_its_full_copy(
     assert generations_in(cache) == {id_of(number) for number in DELTAS}
 
 
-def test_a_walk_begins_at_the_nearest_unpacked_generation(store: Path, applied: list[str]) -> None:
-    unpacked(store, id_of(2))
-    assert applied == [id_of(2)]
-    unpacked(store, id_of(0))
-    assert applied == [id_of(2), id_of(1), id_of(0)]
-    # In the cache: nothing is applied again, also to a copy of the store.
-    copy = shutil.copytree(store, store.with_name("copy"))
-    assert unpacked(copy, id_of(0)) == unpacked(store, id_of(0))
-    assert len(applied) == 3
-
-
-def test_a_base_that_becomes_a_delta_meanwhile(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    apply = chain._apply
-
-    def pruned_first(*arguments: Any, **options: Any) -> None:
-        monkeypatch.setattr(chain, "_apply", apply)
-        publish(shared(5), store, keep=6)  # the base becomes a delta
-        assert not (store / "generations" / id_of(3)).exists()
-        apply(*arguments, **options)
-
-    monkeypatch.setattr(chain, "_apply", pruned_first)
-    assert digests(unpacked(store, id_of(2))) == digests(shared(2))
-
-
-def test_damage_in_the_cache_is_made_good(store: Path, applied: list[str]) -> None:
+def test_damage_in_the_cache_is_made_good(store: Path) -> None:
     folder = unpacked(store, id_of(2))
     (folder / "ipv4.arrow").unlink()
     assert open_unpacked(store, id_of(2)).generation == id_of(2)
@@ -95,14 +53,12 @@ def test_damage_in_the_cache_is_made_good(store: Path, applied: list[str]) -> No
     damaged = folder / "location.arrow"
     damaged.write_bytes(bytes(damaged.stat().st_size))
     assert digests(unpacked(store, id_of(1))) == digests(shared(1))
-    assert applied == [id_of(2), id_of(2), id_of(2), id_of(1)]
 
 
-def test_a_delta_that_is_written_again_is_unpacked_again(store: Path, applied: list[str]) -> None:
+def test_a_delta_that_is_written_again_is_unpacked_again(store: Path) -> None:
     former = unpacked(store, id_of(2))
     os.utime(delta(store, 2), ns=(0, 1))
     assert unpacked(store, id_of(2)) != former
-    assert len(applied) == 2
 
 
 def _truncate(store: Path) -> str:

@@ -24,7 +24,7 @@ from tests.store.numbered import ADDRESSES, answers_of, id_of, shared
 from tests.store.reading import Reader, descriptors
 from tests.tiers import scaled
 
-CHANGES, PROCESSES = scaled(12, 60), scaled(1, 2)
+CHANGES, PROCESSES = scaled(12, 30), scaled(0, 1)
 
 
 def good_answers() -> dict[str, set[bytes]]:
