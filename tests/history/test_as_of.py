@@ -69,12 +69,6 @@ def test_each_kind_of_instant(store: Path) -> None:
         geolookup.open(store, as_of=b"2026-02-01")  # type: ignore[arg-type]
 
 
-def test_a_rollback_was_in_force_too(store: Path) -> None:
-    set_periods(store, (0, DATES[0]), (1, DATES[1]), (0, DATES[2]), (3, DATES[3]), (4, DATES[4]))
-    # Number 2 has no publication of its own here: it is never the answer.
-    assert [number(geolookup.open(store, as_of=day)) for day in MID_MONTH] == [0, 1, 0, 3, 4]
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the cache stays
 @given(
     numbers=st.lists(st.integers(0, 4), min_size=1, max_size=6),

@@ -75,16 +75,6 @@ def test_a_generation_that_is_there_only_moves_the_pointer(store: Path) -> None:
         ]
 
 
-def test_a_damaged_generation_is_brought_again(store: Path) -> None:
-    broken = store / "generations" / id_of(0) / fmt.NETWORK
-    data = bytearray(broken.read_bytes())
-    data[len(data) // 2] ^= 1
-    broken.write_bytes(data)
-    publish(shared(0), store)
-    assert answers_of(store) == answers_of(shared(0))
-    assert broken.read_bytes() != data
-
-
 def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path) -> None:
     before, broken = (store / "current").read_bytes(), copied(shared(2), tmp_path / "broken")
     for name in (*fmt.FILES, fmt.MANIFEST):
