@@ -110,7 +110,10 @@ def test_an_overlay_that_changes_meanwhile(sites: Path, monkeypatch: pytest.Monk
         with geolookup.open(BASE, overlay=sites) as engine:
             assert city(engine) == "Other"
     numbers = count()
-    change = lambda: sites.write_text(f"{SITES}1.1.1.{next(numbers)},B,US\n", encoding="utf-8")  # noqa: E731
+
+    def change() -> None:
+        sites.write_text(f"{SITES}1.1.1.{next(numbers)},B,US\n", encoding="utf-8")
+
     change()
     with monkeypatch.context() as patch:
         _before_compiling(patch, change)

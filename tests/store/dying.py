@@ -145,7 +145,7 @@ def _counted(count: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        os.fsync = sync
+        os.fsync = sync  # type: ignore[assignment]
         _counting.remove(count)
 
 
