@@ -156,7 +156,7 @@ generating = needs("requests", "schemathesis")
 
 DOCUMENT = ROOT / "docs" / "openapi.json"
 #: Malformed requests take long to generate.
-WELL_FORMED, MALFORMED = scaled(50, 500), scaled(10, 100)
+WELL_FORMED, MALFORMED = scaled(30, 150), scaled(5, 30)
 ADDRESSES = ("8.8.8.8", "2606:4700:4700::1111", "10.0.0.1", "x")
 _CHECKS = (
     "not_a_server_error",

@@ -72,20 +72,16 @@ def test_a_dataset_without_own_columns(own_store: Store) -> None:
     )
 
 
-@pytest.mark.parametrize("watch", [("--watch", "0.05"), ()])
-def test_a_reload_keeps_own_columns(
-    own_store: Store, tmp_path: Path, watch: tuple[str, ...]
-) -> None:
+def test_a_reload_keeps_own_columns(own_store: Store, tmp_path: Path) -> None:
     dataset, key = tmp_path / "dataset", own_store.key()
     shutil.copytree(own_dataset(), dataset)
     shutil.copytree(SMALL, tmp_path / "new")
-    options = ("--dataset", str(dataset), "--own", *watch)
+    options = ("--dataset", str(dataset), "--own")
     with serving(own_store, tmp_path, *options) as server:
         before = ask(server, key, "8.8.8.8").body
         dataset.rename(tmp_path / "old")
         (tmp_path / "new").rename(dataset)
-        if not watch:
-            server.process.send_signal(signal.SIGHUP)
+        server.process.send_signal(signal.SIGHUP)
         server.until("lacks")
         assert (
             json.loads(ask(server, key, "8.8.8.8").body)["data"]["own"]

@@ -43,7 +43,7 @@ def check(
     actual: list[str | None] = []
     outcomes = set()
     work = partial(mirror, store, target_folder, deltas=1)
-    for ended in endings(work, kind, former, target_folder, stride=scaled(9, 2), calm=scaled(1, 2)):
+    for ended in endings(work, kind, former, target_folder, stride=scaled(7, 2), calm=scaled(2, 3)):
         outcomes.add(ended)
         actual.append(index_of(target_folder).current if (target_folder / INDEX).exists() else None)
         assert ended != DONE or actual[-1] == new
