@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from geolookup.cli.follow import follow, with_polling
+from geolookup.cli.follow import with_polling
 from geolookup.cli.serve import serve as command
 from geolookup.http.settings import Settings
 from tests import servers
@@ -67,20 +67,6 @@ def test_the_command_lines_are_understood() -> None:
         settings = _settings(arguments)
         assert (settings.admin or "").endswith(":9090")
         assert settings.trusted_proxies == ()
-
-
-def test_the_unit_that_follows_is_understood() -> None:
-    name, *options = _arguments("geolookup-follow.service")
-    assert name == "follow"
-    parameters = follow.make_context(name, options).params
-    assert str(parameters["store"]) == _settings(_arguments("geolookup.service")).dataset
-    for line in ("DynamicUser=yes", "StateDirectory=geolookup", "Restart=on-failure"):
-        assert line in _text("geolookup-follow.service")
-    assert {path.name for path in DEPLOY.iterdir()} == {
-        *("Dockerfile", "geolookup.service", "kubernetes.yaml", "nginx.conf"),
-        *("geolookup-follow.service", "geolookup-update.service", "geolookup-update.timer"),
-        "kubernetes-update.yaml",
-    }
 
 
 @needs("yaml")

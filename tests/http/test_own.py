@@ -6,9 +6,6 @@ import json
 import shutil
 import signal
 from pathlib import Path
-from unittest.mock import Mock
-
-import pytest
 
 import geolookup
 from geolookup.errors import PrivateAddressError
@@ -97,17 +94,3 @@ def test_a_permitted_loss_gives_no_columns(sample: geolookup.Engine) -> None:
     private = lookups.lookup_json("10.0.0.1")
     assert json.loads(private)["own"] == {}
     assert answers.lookup_answer(private)[0] is REFUSED[PrivateAddressError]
-
-
-def test_a_closed_engine_is_an_error() -> None:
-    engine = geolookup.open(SMALL)
-    engine.close()
-    with pytest.raises(geolookup.ClosedError):
-        OwnLookups(engine).lookup_json("8.8.8.8")
-
-
-def test_malformed_addresses_are_looked_up_once() -> None:
-    engine = Mock()
-    engine.lookup_json.return_value = b'{"success":false}'
-    assert OwnLookups(engine).lookup_json("x") == b'{"success":false}'
-    engine.own.assert_not_called()

@@ -100,13 +100,6 @@ def test_a_truncated_generation_is_passed_over(own_store: Store, tmp_path: Path)
         assert "64 bytes, but the manifest says" in server.log
 
 
-def test_a_server_starts_on_the_last_whole_generation(own_store: Store, tmp_path: Path) -> None:
-    dataset, before, current = two_generations(tmp_path)
-    truncate(current)
-    with serving(own_store, tmp_path, "--dataset", str(dataset)) as server:
-        assert until_answered(server, own_store.key()) == before
-
-
 def test_without_a_dataset_the_server_ends_with_one_line(own_store: Store, tmp_path: Path) -> None:
     dataset = tmp_path / "dataset"
     shutil.copytree(SMALL, dataset)

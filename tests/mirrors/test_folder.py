@@ -138,16 +138,6 @@ def test_a_withdrawn_generation_is_named_and_has_a_way_back(store: Path, mirrore
     assert index.now.deltas == ()
 
 
-def test_a_generation_that_cannot_be_read_is_left_out(store: Path, folder: Path) -> None:
-    """As those of another format version, which the store keeps until they are pruned."""
-    second = store / "generations" / id_of(1)
-    (second / "manifest.json").unlink()
-    mirror(store, folder)
-    index = index_of(folder)
-    assert [item.generation for item in index.generations] == [id_of(2)]
-    assert [delta.base for delta in index.now.deltas] == [id_of(0)]
-
-
 @pytest.mark.parametrize("kind", ["packs", "deltas"])
 def test_a_changed_archive_is_written_again(store: Path, mirrored: Path, kind: str) -> None:
     damaged, missing, *_ = sorted((mirrored / kind).iterdir())

@@ -17,7 +17,6 @@ from tests.remote.serving import (
     fetched,
     file,
     kept_files,
-    remote,
     serving,
     status,
     to,
@@ -165,11 +164,6 @@ def test_the_ways_of_a_key(own: Site, tmp_path: Path) -> None:
     header = [(f"Bearer {HIDDEN}", None), (None, HIDDEN), (f"Basic {basic}", None)]
     assert named == [*header, (None, None), (None, None)]
     assert own.asked[3][0] == "/s3cr3t-K%2Fey%2B7/d.csv?k=s3cr3t-K%2Fey%2B7"
-
-
-def test_a_key_in_the_address_is_not_in_the_headers_too(tmp_path: Path) -> None:
-    shown = remote("https://h.example/a.csv?k={key}&v=1", tmp_path, key_env="VENDOR_KEY").safe_uri
-    assert shown == "https://h.example/a.csv?…"
 
 
 class Clock:
