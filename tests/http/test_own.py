@@ -69,6 +69,7 @@ def test_a_dataset_without_own_columns(own_store: Store) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_reload_keeps_own_columns(own_store: Store, tmp_path: Path) -> None:
     dataset, key = tmp_path / "dataset", own_store.key()
     shutil.copytree(own_dataset(), dataset)

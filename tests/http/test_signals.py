@@ -100,6 +100,7 @@ class Load:
                 return
 
 
+@pytest.mark.long
 def test_a_drain_under_load_breaks_no_request_off(own_store: Store, tmp_path: Path) -> None:
     key = own_store.key()
     # It drains until SIGINT ends it.
@@ -128,6 +129,7 @@ def test_idle_connections_do_not_hold_the_end_up(own_store: Store, tmp_path: Pat
     idle.close()
 
 
+@pytest.mark.long
 def test_sighup_under_load_fails_no_request(own_store: Store, tmp_path: Path) -> None:
     dataset = tmp_path / "current"
     shutil.copytree(SMALL, dataset)

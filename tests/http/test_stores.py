@@ -153,6 +153,7 @@ def test_a_silent_redis_delays_nobody_for_long(server_of_accounts: Redis, tmp_pa
         server.becomes(lambda: server.ask("?ip=8.8.8.8", headers[1]).status == 200)
 
 
+@pytest.mark.long
 def test_an_accounts_file_that_is_removed_and_replaced(own_store: Store, tmp_path: Path) -> None:
     """Without it nobody is admitted; a restored one counts."""
     key, file, backup = own_store.key(), tmp_path / "accounts.db", tmp_path / "backup"

@@ -76,6 +76,7 @@ def until_answered(server: Server, key: str) -> str:
 supervision = optional("geolookup.http.supervision")
 
 
+@pytest.mark.long
 def test_many_kills_end_neither_server_nor_counts(own_store: Store, tmp_path: Path) -> None:
     key, kills = own_store.key(), scaled(4, 8)
     with serving(own_store, tmp_path, workers=2) as server:
@@ -130,6 +131,7 @@ def test_the_wait_grows_with_each_short_life_and_ends_with_a_long_one() -> None:
     assert backoff.delay(0, ran=0.1) == waits[0]
 
 
+@pytest.mark.long
 def test_a_worker_that_is_starting_does_not_delay_the_end(own_store: Store, tmp_path: Path) -> None:
     with serving(own_store, tmp_path, drain=0.0) as server:
         kill_workers(server, 1)
