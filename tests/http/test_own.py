@@ -7,6 +7,8 @@ import shutil
 import signal
 from pathlib import Path
 
+import pytest
+
 import geolookup
 from geolookup.errors import PrivateAddressError
 from geolookup.http.answers import ANSWERED, REFUSED, Answers
