@@ -257,3 +257,13 @@ def test_a_web_server_of_another_user_can_read_it(store: Path, folder: Path) -> 
         mirror(store, folder)
     assert {path.stat().st_mode & 0o777 for path in folder.glob("**/*.*")} == {0o644}
     assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_dir()} == {0o755}
+
+
+def test_a_generation_that_cannot_be_read_is_left_out(store: Path, folder: Path) -> None:
+    """As those of another format version, which the store keeps until they are pruned."""
+    second = store / "generations" / id_of(1)
+    (second / "manifest.json").unlink()
+    mirror(store, folder)
+    index = index_of(folder)
+    assert [item.generation for item in index.generations] == [id_of(2)]
+    assert [delta.base for delta in index.now.deltas] == [id_of(0)]

@@ -317,3 +317,16 @@ def test_a_folder_that_is_no_store_is_left_alone(edge: Edge, tmp_path: Path) -> 
     with pytest.raises(GeoLookupError, match="is not empty and not a store"):
         poll(Source(edge.site.url, tmp_path / "mine"))
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.long
+def test_only_so_many_generations_are_kept(followed: Edge) -> None:
+    followed.publish(2)
+    followed.poll()
+    followed.publish(3)
+    followed.poll()
+    assert len(generations(followed.store)) == 2
+    followed.publish(4)
+    poll(replace(followed.source, keep=3))
+    assert len(generations(followed.store)) == 3
+    assert len(list((followed.store / "generations").iterdir())) == 2  # the first is a delta
