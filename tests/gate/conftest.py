@@ -48,8 +48,11 @@ class Worker(Accounts):
 
     def __init__(self, url: str, plans: Path, clock: Clock) -> None:
         is_file = url.startswith("sqlite")
-        kind = SQLiteStore if is_file else optional("geolookup.gate.redis").RedisStore
-        self.store: Store = kind(url, clock)
+        self.store: Store = (
+            SQLiteStore(url, clock)
+            if is_file
+            else optional("geolookup.gate.redis").RedisStore(url, clock)
+        )
         super().__init__(self.store, read_plans(plans), background=False)
 
 

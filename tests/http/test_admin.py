@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.http import metrics
 from geolookup.http.answers import ANSWERED, OUTCOMES, Outcome
 from geolookup.http.metrics import BOUNDS, Counters, exposition, readings
 from tests.http.serving import PATH, Server, Store, serving
@@ -92,7 +92,7 @@ def test_counters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [outcome.counter for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
     for now, age in ((1095.6, 96), (900.0, 0)):  # and after the clock was set back
         counters.serve(GENERATION, 1000)
-        monkeypatch.setattr(metrics.time, "time", lambda now=now: now)
+        monkeypatch.setattr(time, "time", lambda now=now: now)
         line = f'geolookup_dataset_age_seconds{{generation="{GENERATION}"}} {age}\n'
         assert line in exposition([], list(readings(tmp_path)))
 

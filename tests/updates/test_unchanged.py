@@ -32,18 +32,17 @@ def _change(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def _lengthened(name: str) -> Callable[[Path, pytest.MonkeyPatch], object]:
+    return lambda f, _: _change(f / name, (f / name).read_text("utf-8") + "\n")
+
+
 def digest_of(folder: Path) -> str:
     return unchanged.inputs_of(load(folder / "r.toml"), None)
 
 
 #: What decides a dataset, and a change of it.
 INPUTS: dict[str, Callable[[Path, pytest.MonkeyPatch], object]] = {
-    **{
-        f"the content of {name}": lambda f, _, name=name: _change(
-            f / name, (f / name).read_text("utf-8") + "\n"
-        )
-        for name in FILES
-    },
+    **{f"the content of {name}": _lengthened(name) for name in FILES},
     "bytes of the same size": lambda f, _: _change(f / "a.csv", ROWS.replace("FR", "DE")),
     "another file": lambda f, _: _change(f / "ab.csv", ROWS),
     "the name of a file": lambda f, _: (f / "a.csv").rename(f / "ac.csv"),
