@@ -198,3 +198,9 @@ def test_the_text_of_bgpdump_gives_the_same(read: Read, tmp_path: File) -> None:
     reading = read({"rib.txt": text}, one("bgpdump", "rib.txt"))
     assert (reading.source.read, reading.source.rejected.total()) == (13, 0)
     assert reading.by_network("asn") == DETECTED
+
+
+def test_braces_and_digits_without_end() -> None:
+    """Each brace and each digit is read once; ``int`` refuses a text of 5,000 digits."""
+    paths = ["3000 " + "{" * 300_000, "3000 15169 " + "9" * 5_000, "3000 {15169,{5}"]
+    assert origins(pa.array(paths)).tolist() == [3000, 15169, 5]
