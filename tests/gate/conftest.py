@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,11 +49,8 @@ class Worker(Accounts):
 
     def __init__(self, url: str, plans: Path, clock: Clock) -> None:
         is_file = url.startswith("sqlite")
-        self.store: Store = (
-            SQLiteStore(url, clock)
-            if is_file
-            else optional("geolookup.gate.redis").RedisStore(url, clock)
-        )
+        kind: Any = SQLiteStore if is_file else optional("geolookup.gate.redis").RedisStore
+        self.store: Store = kind(url, clock)
         super().__init__(self.store, read_plans(plans), background=False)
 
 
