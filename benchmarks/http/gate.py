@@ -15,17 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import click
 
 from benchmarks.harness import measure, reports
+from benchmarks.harness.processes import Result
 from benchmarks.harness.tables import Number, Table
 from geolookup.errors import RateLimitError
 from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.group_commit import GroupCommit
 
-KEYS, TOGETHER, FAST_DECISIONS = 400, 32, 50_000
+KEYS, TOGETHER = 400, 32
 #: Decisions a second on each key of a slow plan; below its rate.
 _A_KEY = 50
 #: The last is for refusals.
@@ -103,9 +101,9 @@ def cases(accounts: Accounts, keys: int, fast: int) -> Iterator[Case]:
     yield Case(REFUSED, lambda: refuse(accounts, one, fast))
 
 
-def measure_gate(url: str | None, rounds: int, keys: int, fast: int) -> dict[str, Any]:
+def measure_gate(url: str | None, rounds: int, *, keys: int = KEYS, fast: int) -> Result:
     """Return the rounds of every kind in microseconds a decision."""
-    with tempfile.TemporaryDirectory() as text, measure.one_core() as pinned:
+    with tempfile.TemporaryDirectory() as text, measure.on_cores(1):
         plans = Path(text, "plans.toml")
         plans.write_text(_PLANS, encoding="utf-8")
         url = url or f"sqlite:///{Path(text, 'accounts.db')}"
@@ -116,31 +114,14 @@ def measure_gate(url: str | None, rounds: int, keys: int, fast: int) -> dict[str
                     kind.measure()
                 time.sleep(1)
     return {
-        "unit": "us per decision",
         "store": url.partition(":")[0],
         "rows": {kind.name: kind.rounds for kind in kinds},
-        "machine": measure.facts(pinned=pinned),
     }
 
 
-def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+def lines(result: Result) -> Iterator[reports.Part]:
     """Yield the table for a terminal."""
     rows = [
         (name, Number(statistics.median(kind), ",.1f")) for name, kind in result["rows"].items()
     ]
-    header = (f"{result['unit']}, accounts in {result['store']}", "")
-    yield Table("gate-decisions", header, rows, unit="us")
-
-
-@click.command("gate", help="Time the decisions of the gate: key, rate and quota.")
-@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
-@click.option("--keys", type=click.IntRange(1), default=KEYS, show_default=True)
-@click.option("--decisions", type=click.IntRange(1), default=FAST_DECISIONS, show_default=True)
-@click.option("--accounts", metavar="URL", help="Account store. [default: SQLite, of its own]")
-@reports.outputs()
-def command(
-    rounds: int, keys: int, decisions: int, accounts: str | None, outputs: reports.Outputs
-) -> None:
-    """Measure and print."""
-    result = measure_gate(accounts, rounds, keys, decisions)
-    outputs.tell(lines(result), result)
+    yield Table((f"us per decision, accounts in {result['store']}", "median"), rows)
