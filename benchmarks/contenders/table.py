@@ -1,4 +1,4 @@
-"""The one table of contenders: what each returns, how it is opened, how its answers are compared."""
+"""The table of contenders: what each returns, how it is opened and how it is compared."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _files(
 
 
 def _generator() -> list[Path]:
-    return sorted(path for path in _HERE.glob("*.py") if path.name not in {"cache.py"})
+    return sorted(path for path in _HERE.glob("*.py") if path.name != "cache.py")
 
 
 def _compiler() -> list[Path]:

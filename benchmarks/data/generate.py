@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from benchmarks.data import prefixes, records, sampling
 from benchmarks.data.prefixes import Prefixes
 from benchmarks.data.records import Listing
-from benchmarks.data.shape import Shape, of_rows
+from benchmarks.data.shape import Shape
 
 SEED = 20_260
 CSV, RECIPE = "ranges.csv", "recipe.toml"

@@ -45,7 +45,7 @@ def take_turns(
     threads: int = 1,
     fields: Collection[str] = PLACE,
 ) -> tuple[Rows, int]:
-    """Return the rounds of each contender in ns an address, by list; and how many columns are equal.
+    """Return the ns an address of each contender by list, and how many columns are equal.
 
     Raises UnequalError if two contenders differ in one of ``fields``.
     """

@@ -82,7 +82,7 @@ class Run:
 
 
 def single(run: Run) -> Result:
-    """Time single calls on all lists with one thread, on IPv4 hits with two; and whole processes."""
+    """Time single calls with one thread, on IPv4 hits with two; and whole processes."""
     files = cache.files(run.scale)
     contenders, lists = run.contenders(_SINGLE), run.lists(files, list(_LISTS))
     rows, equal = turns.take_turns(contenders, files, lists, run.rounds)
