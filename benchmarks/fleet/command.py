@@ -28,6 +28,8 @@ _PAUSE, _DOWN, _PATIENCE = 0.1, 1.0, 10.0
 #: Intervals of polls until all edges have a generation, as wanted.
 _INTERVALS = 2.0
 _ADDRESS = "8.8.8.8"
+#: Bytes a second for all edges, seconds before an answer, the share of errors and of cut answers.
+_LINK = (10e6, 0.05, 0.02)
 
 
 def _geolookup(*arguments: object) -> list[str]:
@@ -51,15 +53,14 @@ class Publisher:
     def publish(self) -> None:
         """Build the next generation, sign and publish it, and write the mirror."""
         output, key = self.folder / f"generation-{self.number}", self.folder / "key"
-        recipe, previous = self.recipe, self.folder / f"generation-{self.number - 1}"
+        recipe = self.recipe
         if self.number:
             source = self.folder / f"source-{self.number}"
             source.mkdir()
             recipe = changed.write(self.recipe, source, seed=self.number)
         else:
             _run("signing-keys", "create", key)
-        more = ("--previous", previous) if self.number else ()
-        _run("build", recipe, "--output", output, *more)
+        _run("build", recipe, "--output", output)
         _run("sign", output, "--signing-key", key)
         _run("publish", output, "--store", self.folder / "store")
         self.number += 1
@@ -122,13 +123,13 @@ def roll(edges: Sequence[Edge], wanted: str, limit: float, killed: Sequence[Edge
     return {"seconds": seconds, "edges": len(edges), "killed": len(killed)}
 
 
-def simulate(edge_count: int, rows: int, every: float, link: Sequence[float]) -> Result:
+def simulate(edge_count: int, rows: int, every: float) -> Result:
     """Run the fleet in a temporary folder, and return the measurements."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-")))
         publisher = Publisher(folder, cache.source("csv", rows))
         publisher.publish()
-        origin_of = (Child("benchmarks.fleet.origin", folder / "mirror", *link) for _ in "1")
+        origin_of = (Child("benchmarks.fleet.origin", folder / "mirror", *_LINK) for _ in "1")
         (origin,) = stack.enter_context(run_children(origin_of))
         url, edges = f"http://127.0.0.1:{origin.facts['port']}/", []
         follow = ("--every", f"{every:g}s", "--trusted-key", folder / "key.pub")
@@ -190,20 +191,9 @@ def lines(result: Result, edges: int, rows: int, every: float) -> Iterator[repor
 @click.option("--edges", type=click.IntRange(1), default=20, show_default=True)
 @click.option("--rows", type=click.IntRange(2000), default=30_000, show_default=True)
 @click.option("--every", type=click.FloatRange(1), default=10.0, show_default=True)
-@click.option("--rate", type=click.FloatRange(0.01), default=10.0, help="MB/s for all edges.")
-@click.option("--latency", type=click.FloatRange(0), default=50.0, help="Milliseconds.")
-@click.option("--loss", type=click.FloatRange(0, 0.9), default=0.02, help="Errors, and cuts.")
 @reports.outputs
-def command(
-    edges: int,
-    rows: int,
-    every: float,
-    rate: float,
-    latency: float,
-    loss: float,
-    outputs: reports.Outputs,
-) -> None:
+def command(edges: int, rows: int, every: float, outputs: reports.Outputs) -> None:
     """Measure and print."""
     machine = measure.facts()
-    result = simulate(edges, rows, every, (rate * 1e6, latency / 1e3, loss))
+    result = simulate(edges, rows, every)
     outputs.tell(lines(result, edges, rows, every), {**result, "machine": machine})

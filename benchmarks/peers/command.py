@@ -33,11 +33,11 @@ _LISTS = {
     if hit or distribution == ZIPF
 }
 _POPULAR, _ANY = f"{ZIPF} v4 hit", f"{UNIFORM} v4 hit"
-_POPULAR6, _ANY6 = f"{ZIPF} v6 hit", f"{UNIFORM} v6 hit"
+_ANY6 = f"{UNIFORM} v6 hit"
 _SINGLE = tuple(contender.name for contender in CONTENDERS if contender.kind == ONE)
 _TOGETHER = tuple(contender.name for contender in CONTENDERS if contender.kind == MANY)
-_FIRST = (who.JSON, who.DICT, who.ZIG_JSON, who.RUST_JSON, who.C_ORJSON, who.C_JSON)
-_FIRST += (who.RUST_DICT, who.C_DICT)
+_JSON_PEERS = (who.ZIG_JSON, who.RUST_JSON, who.C_ORJSON, who.C_JSON)
+_FIRST = (who.JSON, who.DICT, *_JSON_PEERS, who.RUST_DICT, who.C_DICT)
 _SMALL = (*_FIRST[:2], who.FIELD, *_FIRST[2:], who.RUST_FIELD, who.ZIG_DICT)
 _FEW, _WARM = 10_000, 3
 #: The first is our call, the second a peer, then the multiples wanted with zipf and uniform.
@@ -149,13 +149,10 @@ def _single_ratios(result: Result) -> Iterator[Ratio]:
     yield from turns.ratio(rows, who.THREE_FIELDS, who.FIELD, _ANY, 1.5)
     for own in (who.JSON, who.DICT):
         yield from turns.ratio(rows, own, own, (_ANY6, _ANY), 1.5)
-    for own, peer in itertools.product((who.JSON,), (BARE,)):
-        if own in starts:
-            text = f"{own}: start to first answer, over bare"
-            yield Ratio(text, starts[own] - starts[peer], _START_MS, unit=" ms")
-    if who.C_JSON in starts:
-        over = starts[who.C_JSON] - starts[BARE]
-        yield Ratio(f"{who.C_JSON}: start to first answer, over bare", over, unit=" ms")
+    for name, goal in ((who.JSON, _START_MS), (who.C_JSON, None)):
+        if name in starts:
+            text, over = f"{name}: start to first answer, over bare", starts[name] - starts[BARE]
+            yield Ratio(text, over, goal, unit=" ms")
     if memory := rows.get(who.DICT, {}).get("memory"):
         megabytes = memory["RssAnon"] / 1e6
         yield Ratio(f"{who.DICT}: own memory", megabytes, _MEMORY_MB, unit=" MB")
@@ -234,8 +231,8 @@ def many_lines(result: Result, _run: Run) -> Iterator[reports.Part]:
     rows, rates = result["rows"], result["rates"]
     yield turns.times_table("ns per address, 100 a call", rows, (_POPULAR, _ANY))
     yield from turns.refusals(rows)
-    body = [("geolookup lookup, piped", *(Number(rate / 1e6, ".2f") for rate in rates.values()))]
-    yield Table(("million addresses a second", *rates), body)
+    numbers = [Number(rate / 1e6, ".2f") for rate in rates.values()]
+    yield Table(("million addresses a second", *rates), [["geolookup lookup, piped", *numbers]])
     ratios = (
         turns.ratio(rows, who.LINES, who.JSON, _ANY, 0.6),
         turns.ratio(rows, who.DICTS, who.DICT, _ANY, 0.75),
@@ -260,9 +257,12 @@ def small_lines(result: Result, _run: Run) -> Iterator[reports.Part]:
     """Yield the table of small records."""
     rows = result["rows"]
     yield turns.times_table("ns per lookup, countries only", rows, (_POPULAR, _ANY))
-    peers = (who.C_JSON, who.C_ORJSON, who.RUST_JSON, who.ZIG_JSON)
     ratios = (
-        *(turns.ratio(rows, peer, who.JSON, each) for peer in peers for each in (_POPULAR, _ANY)),
+        *(
+            turns.ratio(rows, peer, who.JSON, each)
+            for peer in _JSON_PEERS
+            for each in (_POPULAR, _ANY)
+        ),
         *(turns.ratio(rows, who.RUST_DICT, who.DICT, each) for each in (_POPULAR, _ANY)),
     )
     yield ratio_table("countries only", itertools.chain.from_iterable(ratios))
