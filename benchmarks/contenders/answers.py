@@ -147,10 +147,16 @@ def _column(table: Any, read: Any) -> Iterable[tuple[str, Record]]:
 def digests(pairs: Iterable[tuple[str, Record]]) -> dict[str, str]:
     """Return a digest of each path's values, ordered by address: a join may change the order."""
     ordered = [record for _, record in sorted(pairs, key=lambda pair: pair[0])]
+    columns = {path: [_comparable(record[path]) for record in ordered] for path in ordered[0]}
     return {
-        path: hashlib.sha256(json.dumps([record[path] for record in ordered]).encode()).hexdigest()
-        for path in ordered[0]
+        path: hashlib.sha256(json.dumps(column).encode()).hexdigest()
+        for path, column in columns.items()
     }
+
+
+def _comparable(value: Any) -> Any:
+    """Return a number as a float: JSON has 42 for a latitude of 42.0."""
+    return float(value) if isinstance(value, int | float) else value
 
 
 def compare(digests_of: Sequence[tuple[str, Mapping[str, str]]]) -> int:
