@@ -164,7 +164,7 @@ def _times(columns: list[tuple[str, str]]) -> tuple[str, str]:
         for peer in _JSON_PEERS
         if peer in tables[title][1]
     ]
-    return tuple(f"{int(10 * each) / 10:g}" for each in (min(ratios), max(ratios)))  # type: ignore[return-value]
+    return tuple(f"{int(10 * ratio) / 10:g}" for ratio in (min(ratios), max(ratios)))  # type: ignore[return-value]
 
 
 def missed() -> Iterator[tuple[str, str, str, str]]:

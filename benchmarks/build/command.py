@@ -45,7 +45,7 @@ def compiled_lines(layout: str, result: Result) -> Iterator[reports.Part]:
         ("peak memory", Number(peak / 1e9, ".2f", " GB")),
         ("dataset", Number(result["dataset_bytes"] / 1e6, ",.1f", " MB")),
         *((name.replace("_", " "), Number(count)) for name, count in result["counts"].items()),
-        *((name, Number(each, ".2f", " s")) for name, each in result["after"].items()),
+        *((name, Number(seconds_of, ".2f", " s")) for name, seconds_of in result["after"].items()),
     ]
     yield Table((layout, "total"), rows)
     seconds, gigabytes = _GOALS[layout]

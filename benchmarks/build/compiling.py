@@ -1,6 +1,6 @@
 """One compilation in a process of its own, to measure its peak memory; and what follows it.
 
-The times exclude imports. Arrow alone reads the cells of the same files, dictionary-encoded in
+The times exclude imports. Arrow itself reads the cells of the same files, dictionary-encoded in
 blocks as large as the compiler's: the floor of a compilation.
 """
 
@@ -55,7 +55,7 @@ def _compile(recipe: Path, max_memory: str) -> Result:
 def _after(sources: Path, dataset: Path) -> dict[str, float]:
     """Return the seconds of steps over whole files, by name."""
     steps: dict[str, Callable[[], object]] = {
-        "Arrow alone reads the cells": lambda: _read(sources),
+        "Arrow itself reads the cells": lambda: _read(sources),
         "verify": lambda: geolookup.verify(dataset),
         "verify --deep": lambda: geolookup.verify(dataset, deep=True),
         "SHA-256": lambda: _digest(dataset),

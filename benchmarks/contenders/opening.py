@@ -1,4 +1,4 @@
-"""What a contender opens, and what it becomes."""
+"""The files of a contender, and the calls that it is opened to."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Contender:
         return "dataset" if self.package == "geolookup" else "mmdb"
 
     def records(self, given: Any, results: Iterable[Any]) -> Iterable[tuple[str, Record]]:
-        """Return the addresses and the values of the answers to what was given."""
+        """Return the addresses and the values of the answers."""
         if self.values is None:
             return []
         if self.kind == COLUMN:

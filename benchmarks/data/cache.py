@@ -82,7 +82,10 @@ def _generator() -> list[Path]:
 def _compiler() -> list[Path]:
     package = Path(geolookup.__file__).parent
     folders = (ROOT / "builder", package / "export")
-    return [Path(fmt.__file__), *sorted(path for each in folders for path in each.rglob("*.py"))]
+    return [
+        Path(fmt.__file__),
+        *sorted(path for folder in folders for path in folder.rglob("*.py")),
+    ]
 
 
 def _digest(paths: Iterable[Path]) -> str:

@@ -22,7 +22,7 @@ _HEADER = re.compile(rb"^(if-none-match|if-range|range): *(.*?)\r$", re.IGNORECA
 
 
 class Origin:
-    """The files, the link, and what was sent: answers by status, bytes."""
+    """The files, the link, and the counts: answers by status, bytes."""
 
     def __init__(self, root: Path, rate: float, latency: float, loss: float) -> None:
         self._root, self._rate, self._latency, self._loss = root, rate, latency, loss

@@ -45,7 +45,7 @@ def measure_starts(programs: Mapping[str, Program], rounds: int) -> dict[str, fl
             took = _run(python, program)
             if at:  # the first start writes the bytecode files
                 times[name].append(took)
-    return {name: statistics.median(each) for name, each in times.items()}
+    return {name: statistics.median(rounds_of) for name, rounds_of in times.items()}
 
 
 def _interpreter(folder: Path) -> Path:

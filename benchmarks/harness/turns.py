@@ -135,7 +135,8 @@ def ratio(
     own, peer = (lists, lists) if isinstance(lists, str) else lists
     text = f"{one} / {other}, {own}" if own == peer else f"{one}: {own} / {peer}"
     pair = [
-        rows.get(name, {}).get("rounds", {}).get(each) for name, each in ((one, own), (other, peer))
+        rows.get(name, {}).get("rounds", {}).get(column)
+        for name, column in ((one, own), (other, peer))
     ]
     if all(pair):
         yield Ratio(text, measure.quotient(*pair), goal, least)

@@ -193,7 +193,7 @@ def first_lines(result: Result, run: Run) -> Iterator[reports.Part]:
         title = f"ns per lookup of a new process, {count} addresses"
         yield turns.times_table(title, rows, ("first pass", "warm pass"))
         is_few = number == 0
-        found = (
+        parts = (
             turns.ratio(
                 rows, who.JSON, who.JSON, ("first pass", "warm pass"), 2.0 if is_few else 1.5
             ),
@@ -207,7 +207,7 @@ def first_lines(result: Result, run: Run) -> Iterator[reports.Part]:
         )
         ratios += [
             Ratio(f"{one.text}, {count}", one.value, one.goal, one.least)
-            for one in itertools.chain.from_iterable(found)
+            for one in itertools.chain.from_iterable(parts)
         ]
     yield ratio_table("first passes", ratios)
     yield f"median of {run.rounds} rounds, each in a new process"
@@ -259,11 +259,11 @@ def small_lines(result: Result, _run: Run) -> Iterator[reports.Part]:
     yield turns.times_table("ns per lookup, countries only", rows, (_POPULAR, _ANY))
     ratios = (
         *(
-            turns.ratio(rows, peer, who.JSON, each)
+            turns.ratio(rows, peer, who.JSON, column)
             for peer in _JSON_PEERS
-            for each in (_POPULAR, _ANY)
+            for column in (_POPULAR, _ANY)
         ),
-        *(turns.ratio(rows, who.RUST_DICT, who.DICT, each) for each in (_POPULAR, _ANY)),
+        *(turns.ratio(rows, who.RUST_DICT, who.DICT, column) for column in (_POPULAR, _ANY)),
     )
     yield ratio_table("countries only", itertools.chain.from_iterable(ratios))
 

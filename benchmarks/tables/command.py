@@ -1,4 +1,4 @@
-"""Tables of addresses beside other ways to enrich one, and whole files beside Arrow alone.
+"""Tables of addresses beside other ways to enrich one, and whole files beside Arrow itself.
 
 Each address of a table is looked up once: no cache of answers helps. All contenders of a table have
 as many threads.
@@ -77,7 +77,7 @@ def lines(result: Result) -> Iterator[reports.Part]:
         (name, *(Number(run[column], ",.2f") for column in ("own", "peer", "per_second")))
         for name, run in result["files"].items()
     ]
-    yield Table(("whole files", "enrich, s", "Arrow alone, s", "M rows/s"), rows)
+    yield Table(("whole files", "enrich, s", "Arrow itself, s", "M rows/s"), rows)
     yield ratio_table("tables", _ratios(result))
     equal = sum(count for _, count in result["threads"].values())
     yield (
@@ -103,7 +103,7 @@ def _ratios(result: Result) -> Iterator[Ratio]:
     )
     for name, run in result["files"].items():
         if run["goal"] is not None:
-            yield Ratio(f"enrich / Arrow alone: {name}", run["ratio"], run["goal"])
+            yield Ratio(f"enrich / Arrow itself: {name}", run["ratio"], run["goal"])
 
 
 @click.command("tables", help="Enrich tables and files of addresses, beside other ways to do it.")

@@ -1,4 +1,4 @@
-"""``geolookup enrich`` on whole files, beside Arrow's reader and writer alone; processes in turn.
+"""``geolookup enrich`` on whole files, beside Arrow's reader and writer; processes in turn.
 
 Arrow reads the same file and writes it again; where the output has more columns than the input,
 Arrow reads and writes the output. Times are of whole processes, start included, on two cores.
