@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 import geolookup
-from benchmarks.contenders.answers import PLACE
+from benchmarks.contenders.answers import CITY_FIELDS
 from benchmarks.harness import measure
 from benchmarks.harness.processes import Result, say
 
@@ -91,7 +91,7 @@ def _digest(dataset: Path) -> None:
 
 def _export(dataset: Path) -> None:
     with geolookup.open(dataset) as engine:
-        engine.export(dataset.with_name("cities.mmdb"), "mmdb", schema="city", fields=PLACE)
+        engine.export(dataset.with_name("cities.mmdb"), "mmdb", schema="city", fields=CITY_FIELDS)
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def own_lines(files: Files) -> Opened:
 
 
 def own_module(name: str, *extra: object) -> Opening:
-    """A function of the module, which answers from the dataset of the environment."""
+    """A function of the module; it answers from the dataset of the environment."""
 
     def open_files(files: Files) -> Opened:
         os.environ["GEOLOOKUP_DATASET"] = str(files.dataset)

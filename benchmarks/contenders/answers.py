@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 #: The fields that a city MMDB has too; IP_TOOLS has no code of the continent.
-PLACE = (
+CITY_FIELDS = (
     *("location.continent_code", "location.continent_name", "location.country_code"),
     *("location.country_name", "location.region_code", "location.region_name"),
     *("location.city_name", "location.postal_code", "location.latitude", "location.longitude"),
@@ -43,7 +43,7 @@ class UnequalError(ValueError):
 def envelope(answer: Any) -> Record:
     """Read an envelope of geolookup, or its JSON."""
     data = (json.loads(answer) if isinstance(answer, bytes) else answer)["data"]
-    return {path: data[path.split(".")[0]][path.split(".")[1]] for path in PLACE}
+    return {path: data[path.split(".")[0]][path.split(".")[1]] for path in CITY_FIELDS}
 
 
 def country(answer: Any) -> Record:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.contenders import addresses, answers, columns
-from benchmarks.contenders.answers import COUNTRY, PLACE, Record
+from benchmarks.contenders.answers import CITY_FIELDS, COUNTRY, Record
 from benchmarks.contenders.opening import Opening
 
 #: What a contender is given: an address a call, a list a call, a table.
@@ -42,7 +42,7 @@ class Contender:
         """The file that it reads, by its name in ``Files``."""
         return "dataset" if self.package == "geolookup" else "mmdb"
 
-    def records(self, given: Any, results: Iterable[Any]) -> Iterable[tuple[str, Record]]:
+    def records(self, inputs: Any, results: Iterable[Any]) -> Iterable[tuple[str, Record]]:
         """Return the addresses and the values of the answers."""
         if self.values is None:
             return []
@@ -51,7 +51,7 @@ class Contender:
             pairs: Iterable[tuple[str, Record]] = self.values(table)
             return pairs
         flat = [item for some in results for item in some] if self.kind == MANY else results
-        return zip(given, map(self.values, flat), strict=True)
+        return zip(inputs, map(self.values, flat), strict=True)
 
 
 _CITY = "city only (11 values)"
@@ -262,7 +262,7 @@ OWN_ONE, OWN_TEN = "geolookup enrich, one field", "geolookup enrich, eleven fiel
 POLARS_ONE, POLARS_TEN = "maxminddb-polars, one field", "maxminddb-polars, whole record"
 _COLUMNS = (
     Contender(OWN_ONE, "country code", columns.own((COUNTRY,)), answers.own_columns, COLUMN),
-    Contender(OWN_TEN, _CITY, columns.own(PLACE), answers.own_columns, COLUMN),
+    Contender(OWN_TEN, _CITY, columns.own(CITY_FIELDS), answers.own_columns, COLUMN),
     Contender(
         POLARS_ONE,
         "country code",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 import geolookup
-from benchmarks.contenders.answers import PLACE
+from benchmarks.contenders.answers import CITY_FIELDS
 from benchmarks.contenders.opening import Files
 from benchmarks.data import generate
 from benchmarks.data.shape import SCALES
@@ -27,7 +27,7 @@ FOLDER = ROOT / "benchmarks" / "cache"
 _HERE = Path(__file__).resolve().parent
 _MMDB = "answers.mmdb"
 #: The fields of small records.
-SMALL = tuple(path for path in PLACE if ".continent_" in path or ".country_" in path)
+SMALL = tuple(path for path in CITY_FIELDS if ".continent_" in path or ".country_" in path)
 
 
 def source(generator: str, rows: int) -> Path:
@@ -46,7 +46,7 @@ def source(generator: str, rows: int) -> Path:
 
 def files(scale: str) -> Files:
     """Return the city dataset of a scale, and the MMDB that says the same; its CSV is not kept."""
-    return _files(f"city-{scale}", scale, "", "city", PLACE)
+    return _files(f"city-{scale}", scale, "", "city", CITY_FIELDS)
 
 
 def country_files(scale: str) -> Files:

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.contenders.answers import PLACE, compare
+from benchmarks.contenders.answers import CITY_FIELDS, compare
 from benchmarks.contenders.opening import Files
 from benchmarks.contenders.table import BY_NAME, Contender
 from benchmarks.harness import measure
@@ -43,7 +43,7 @@ def take_turns(
     lists: Lists,
     rounds: int,
     threads: int = 1,
-    fields: Collection[str] = PLACE,
+    fields: Collection[str] = CITY_FIELDS,
 ) -> tuple[Rows, int]:
     """Return the ns an address of each contender by list, and how many columns are equal.
 
@@ -94,7 +94,7 @@ def _go_over(
 def times_table(title: str, rows: Rows, lists: Sequence[str], form: str = ",.0f") -> Table:
     """Return the medians, a row for each contender that took part."""
     body = [
-        [name, *(_median(row["rounds"].get(each), form) for each in lists)]
+        [name, *(_median(row["rounds"].get(column), form) for column in lists)]
         for name, row in rows.items()
         if row["rounds"]
     ]

@@ -39,25 +39,26 @@ class Worker:
 
     def compare(self, path: str, count: int) -> Result:
         """Return the digests of the answers to the first addresses of a list."""
-        given = _read(path, self._contender.kind)[:count]
-        pairs = list(self._contender.records(_texts(given), self._prepare(given)()))
+        addresses = _read(path, self._contender.kind)[:count]
+        pairs = list(self._contender.records(_texts(addresses), self._prepare(addresses)()))
         return {"digests": digests(pairs) if pairs else {}}
 
     def load(self, path: str) -> Result:
         """Take another list; what exists is no longer scanned by the garbage collector."""
-        given = _read(path, self._contender.kind)
-        given = given[: max(1, int(len(given) * self._contender.share))]
-        self._count, self._calls = len(given), [self._prepare(part) for part in self._parts(given)]
+        addresses = _read(path, self._contender.kind)
+        addresses = addresses[: max(1, int(len(addresses) * self._contender.share))]
+        self._count = len(addresses)
+        self._calls = [self._prepare(part) for part in self._parts(addresses)]
         gc.collect()
         gc.freeze()
         return {}
 
-    def _parts(self, given: Any) -> Sequence[Any]:
+    def _parts(self, addresses: Any) -> Sequence[Any]:
         """Return a part for each thread, unless the contender divides a table itself."""
         if self._threads == 1 or self._contender.kind == COLUMN:
-            return [given]
-        size = -(-len(given) // self._threads)
-        return [given[at : at + size] for at in range(0, len(given), size)]
+            return [addresses]
+        size = -(-len(addresses) // self._threads)
+        return [addresses[at : at + size] for at in range(0, len(addresses), size)]
 
     def run(self) -> Result:
         """Go over the list; return nanoseconds an address, and how much memory grew so far."""
@@ -101,8 +102,8 @@ def _read(path: str, kind: str) -> Any:
     return pa.ipc.open_file(pa.py_buffer(Path(path).read_bytes())).read_all()
 
 
-def _texts(given: Any) -> Sequence[str]:
-    texts: Sequence[str] = given if isinstance(given, list) else given["ip"].to_pylist()
+def _texts(addresses: Any) -> Sequence[str]:
+    texts: Sequence[str] = addresses if isinstance(addresses, list) else addresses["ip"].to_pylist()
     return texts
 
 

@@ -206,15 +206,15 @@ def command(
     """Measure and print."""
     result: Result = {"machine": measure.facts()}
     output: list[reports.Part] = []
-    chosen = parts or ("service", "gate")
-    if "service" in chosen:
+    selection = parts or ("service", "gate")
+    if "service" in selection:
         try:
             service = measure_service(scale, seconds, rounds, requests, accounts)
         except NoWrkError as error:
             raise click.ClickException(str(error)) from None
         result["service"] = service
         output += lines(service, scale, rounds)
-    if "gate" in chosen:
+    if "gate" in selection:
         result["gate"] = gate.measure_gate(accounts, rounds, fast=decisions)
         output += gate.lines(result["gate"])
     outputs.tell(output, result)
