@@ -5,22 +5,63 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from benchmarks.harness.plots import chart
-from benchmarks.harness.tables import Cell, Number, Table
 from docs import address_map, terminal
+from geolookup.pictures.charts import Chart
+from geolookup.pictures.colours import CATEGORIES, OTHER
 
 FOLDER = Path(__file__).parent
 README = FOLDER.parent / "README.md"
+#: Pixels: of the longest bar with its label, of a label of a row, and of a row.
+_WIDTH, _LABEL, _ROW = 210, 240, 20
 
 
 def speed() -> bytes:
-    """Draw the table of speed in the README: both show the same figures."""
+    """Draw the table of speed in the README, a panel for each column."""
     _, *columns = next(_rows(r"ns per lookup"))
-    rows = [[cells[0], *map(_number, cells[1:])] for cells in _rows(r"\**(?:geolookup|maxminddb)")]
-    header = ("Nanoseconds per lookup on one core: shorter is better", *columns)
-    table = Table("speed", header, rows, unit="ns", ours="geolookup")
-    return chart(table, across=1).picture_svg().encode()  # readable on a narrow screen
+    rows = list(_rows(r"\**(?:geolookup|maxminddb)"))
+    numbers = [[int(cell.replace(",", "")) for cell in row[1:]] for row in rows]
+    longest = max(max(row) for row in numbers)
+    names = [row[0] for row in rows]
+    panels = [
+        _panel(column, names, [row[at] for row in numbers], longest)
+        for at, column in enumerate(columns)
+    ]
+    title = "Nanoseconds per lookup on one core: shorter is better"
+    chart = Chart("speed", title, {"vconcat": panels, "spacing": 16}, ("", *columns), rows)
+    return chart.picture_svg().encode()
+
+
+def _panel(title: str, names: list[str], numbers: list[int], longest: int) -> dict[str, Any]:
+    values = [
+        {
+            "name": name,
+            "value": number,
+            "label": f"{number:,} ns",
+            "colour": CATEGORIES[0] if name.startswith("geolookup") else OTHER,
+        }
+        for name, number in zip(names, numbers, strict=True)
+    ]
+    # The longest bar leaves room for its label.
+    scale = {"domain": [0, longest], "range": [0, _WIDTH - 70], "nice": False}
+    x = {"field": "value", "type": "quantitative", "axis": None, "scale": scale}
+    axis = {"labelLimit": 620, "labelPadding": 6, "minExtent": _LABEL, "title": None}
+    colour = {"field": "colour", "type": "nominal", "scale": None}
+    return {
+        "title": {"text": title, "anchor": "start", "frame": "group", "fontSize": 12},
+        "width": _WIDTH,
+        "height": {"step": _ROW},
+        "data": {"values": values},
+        "encoding": {"y": {"field": "name", "type": "nominal", "sort": None, "axis": axis}, "x": x},
+        "layer": [
+            {"mark": "bar", "encoding": {"color": colour}},
+            {
+                "mark": {"type": "text", "align": "left", "dx": 4},
+                "encoding": {"text": {"field": "label"}},
+            },
+        ],
+    }
 
 
 def _rows(first: str) -> Iterator[list[str]]:
@@ -28,10 +69,6 @@ def _rows(first: str) -> Iterator[list[str]]:
     text = README.read_text(encoding="utf-8")
     for row in re.findall(rf"^\| ({first}.+) \|$", text, re.MULTILINE):
         yield re.sub(r"[*`]", "", row).split(" | ")
-
-
-def _number(cell: str) -> Cell:
-    return Number(int(cell.replace(",", "")))
 
 
 def session() -> bytes:

@@ -1,1 +1,1 @@
-"""``python -m benchmarks build``: the compiler."""
+"""``python -m benchmarks build``: the compiler, and what reads and writes whole datasets."""

@@ -1,131 +1,123 @@
-"""The compiler: time, memory and bytes, with and without the public MMDB writer.
-
-Each part is a function that measures and one that tells; ``PARTS`` is their registry.
-"""
+"""The compiler on generated sources, and an update without a change."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
-from benchmarks.build import (
-    explained,
-    generated,
-    over,
-    previous,
-    scaling,
-    size,
-    small,
-    spilled,
-    unchanged,
-    writer,
+from benchmarks.data import cache
+from benchmarks.data.geolite import CITY_SCALE
+from benchmarks.harness import measure, reports
+from benchmarks.harness.processes import ROOT, Result, result_of
+from benchmarks.harness.tables import Cell, Number, Ratio, Table, ratio_table
+
+#: The rows of each source, and the most seconds and GB wanted of these.
+_SOURCES = {"geolite": CITY_SCALE.rows, "csv": 3_700_000}
+_GOALS = {"geolite": (2.9, 0.55), "csv": (4.5, 0.75)}
+#: The most times of reading and hashing that ``verify`` may take, seconds of an update that changes
+#: nothing, and its rounds.
+_VERIFY, _UPDATE, _ROUNDS = 3.0, 0.5, 5
+_RECIPE = ROOT / "sample_data" / "recipe.toml"
+_FLOOR = ("-c", "import numpy, pyarrow.compute")
+
+
+def compiled(layout: str, rows: int | None, max_memory: str | None) -> Result:
+    """Compile a generated source on two cores, in a process of its own."""
+    recipe = cache.source(layout, rows or _SOURCES[layout])
+    return result_of("benchmarks.build.compiling", recipe, max_memory or "")
+
+
+def compiled_lines(layout: str, result: Result) -> Iterator[reports.Part]:
+    """Yield the totals of a compilation, and its goals."""
+    peak = result["peak_memory"] or 0
+    rows: list[tuple[str, Cell]] = [
+        ("rows", Number(result["rows"])),
+        ("source", Number(result["source_bytes"] / 1e6, ",.1f", " MB")),
+        ("compile", Number(result["seconds"], ".2f", " s")),
+        ("rows per second", Number(result["rows"] / result["seconds"])),
+        ("peak memory", Number(peak / 1e9, ".2f", " GB")),
+        ("dataset", Number(result["dataset_bytes"] / 1e6, ",.1f", " MB")),
+        *((name.replace("_", " "), Number(count)) for name, count in result["counts"].items()),
+        *((name, Number(seconds_of, ".2f", " s")) for name, seconds_of in result["after"].items()),
+    ]
+    yield Table((layout, "total"), rows)
+    seconds, gigabytes = _GOALS[layout]
+    after = result["after"]
+    ratios = [
+        Ratio(f"{layout}: compile", result["seconds"], seconds, unit=" s"),
+        Ratio(f"{layout}: peak memory", peak / 1e9, gigabytes, unit=" GB"),
+        Ratio(f"{layout}: verify / read and SHA-256", after["verify"] / after["SHA-256"], _VERIFY),
+    ]
+    yield ratio_table(f"{layout}: goals", ratios)
+
+
+def unchanged() -> Result:
+    """Return the seconds of an update that compiles, of others without a change, and of a floor.
+
+    The floor is a process that imports numpy and Arrow.
+    """
+    with tempfile.TemporaryDirectory() as folder, measure.on_cores(2):
+        update = ("-m", "geolookup", "update", str(_RECIPE), "--store", str(Path(folder) / "store"))
+        first = _seconds(update)
+        rounds = [(_seconds(update), _seconds(_FLOOR)) for _ in range(_ROUNDS)]
+    again, floor = (statistics.median(times) for times in zip(*rounds, strict=True))
+    return {"first": first, "again": again, "floor": floor}
+
+
+def _seconds(arguments: tuple[str, ...]) -> float:
+    began = time.perf_counter()
+    command = [sys.executable, *arguments]
+    subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - began
+
+
+def unchanged_lines(result: Result) -> Iterator[reports.Part]:
+    """Yield the times, and the goal."""
+    rows = [
+        ("first update", Number(result["first"], ".2f", " s")),
+        ("update, no file changed", Number(result["again"], ".2f", " s")),
+        ("imports of numpy and Arrow", Number(result["floor"], ".2f", " s")),
+    ]
+    yield Table(("update of the bundled dataset", "median"), rows)
+    ratio = Ratio("update, no file changed", result["again"], _UPDATE, unit=" s")
+    yield ratio_table("update: goals", [ratio])
+
+
+_HELP = """Compile generated sources and update a store.
+
+\b
+PARTS, by default all:
+  geolite    GeoLite2's layout: City 4.9 M rows, ASN 0.63 M
+  csv        a generic CSV of 3.7 M rows
+  unchanged  geolookup update of the bundled dataset, first and without a change
+"""
+
+
+@click.command("build", help=_HELP)
+@click.argument(
+    "parts", nargs=-1, type=click.Choice([*_SOURCES, "unchanged"]), metavar="[PARTS]..."
 )
-from benchmarks.harness import reports
-from benchmarks.harness.processes import Result
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """``measure`` takes rows, or None for its own number; ``lines`` yields tables and remarks."""
-
-    measure: Callable[[int | None], Result]
-    lines: Callable[[Result], Iterator[reports.Part]]
-    goal: str
-    description: str
-
-
-PARTS = {
-    "csv": Part(
-        generated.csv,
-        partial(generated.bounded_totals, "csv"),
-        "at most 4.5 s at 3,700,000 rows on two cores",
-        "a generic CSV of 3.7 M rows, on two cores; half a minute",
-    ),
-    "city": Part(
-        generated.city,
-        partial(generated.bounded_totals, "city"),
-        "at most 2.9 s and 0.55 GB at 5,530,000 rows on two cores",
-        "GeoLite2's layout, City 4.9 M rows and ASN 0.63 M, on two cores; half a minute",
-    ),
-    "explained": Part(
-        explained.measure_explained,
-        explained.lines,
-        "at most twice the time and twice the bytes",
-        'the same with explain = "full" and without, on two cores; a minute',
-    ),
-    "previous": Part(
-        previous.measure_previous,
-        previous.lines,
-        "at most 1.1 times the time of a build without one",
-        "the next release of the generic CSV with --previous and without, on two cores; a minute",
-    ),
-    "over": Part(
-        over.measure_over,
-        partial(generated.totals, "over"),
-        "at most 1.5 s and 0.4 GB over 5,530,000 rows on two cores",
-        "3,000 sites over the dataset of City and ASN, on two cores; half a minute",
-    ),
-    "writer": Part(
-        writer.measure_writer,
-        writer.lines,
-        "at least 20 times the rows a second, at most half the peak memory",
-        "1,000,000 rows of such to a dataset and to MMDB files; a minute and a half"
-        " (with --rows 5530000: ten, and 4 GB)",
-    ),
-    "scaling": Part(
-        scaling.measure_scaling,
-        scaling.lines,
-        "an exponent of 1, at most 200 bytes a row",
-        "such of 0.1 M to 20 M rows (--rows: the most); five minutes",
-    ),
-    "spilled": Part(
-        spilled.measure_spilled,
-        spilled.lines,
-        "at most 512 MB and 2 GB of memory",
-        "DB-IP's layout: 5 M rows in memory, 20 M in 512 MB, 100 M in 2 GB (--rows: these, in"
-        " memory and in 500 MB); ten minutes and 20 GB of disk",
-    ),
-    "small": Part(
-        small.measure_small,
-        small.lines,
-        "at most 20 ms without syncs",
-        "a generic CSV of one row (--rows: up to 65,536), again and again; a few seconds",
-    ),
-    "unchanged": Part(
-        unchanged.measure_unchanged,
-        unchanged.lines,
-        "at most 0.5 s from command to end",
-        "geolookup update of the bundled dataset, first and without a change; half a minute",
-    ),
-    "size": Part(
-        size.measure_size,
-        size.lines,
-        "at most 1.5 times the MMDB files, and at most their .tar.gz",
-        "bytes beside the MMDB files of the same content; ten minutes once, for those",
-    ),
-}
-USUAL = ("csv", "city")
-
-
-def _parts_help() -> str:
-    return "\n".join(f"{name}: {part.description}\n" for name, part in PARTS.items())
-
-
-@click.command(
-    "build",
-    help=f"Compile generated sources. PARTS, by default {' '.join(USUAL)}:\n\n{_parts_help()}",
-)
-@click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PARTS]...")
 @click.option("--rows", type=click.IntRange(2000), help="So many rows, instead of a part's own.")
-@reports.outputs()
-def command(parts: tuple[str, ...], rows: int | None, outputs: reports.Outputs) -> None:
+@click.option("--max-memory", metavar="SIZE", help="Compile in so much memory.")
+@reports.outputs
+def command(
+    parts: tuple[str, ...], rows: int | None, max_memory: str | None, outputs: reports.Outputs
+) -> None:
     """Generate (once), compile and print the totals of each part."""
-    results: Result = {}
+    result: Result = {"machine": measure.facts()}
     output: list[reports.Part] = []
-    for name in dict.fromkeys(parts or USUAL):
-        results[name] = PARTS[name].measure(rows)
-        output += [*PARTS[name].lines(results[name]), f"wanted: {PARTS[name].goal}"]
-    outputs.tell(output, {**results, "machine": results[name]["machine"]})
+    for name in dict.fromkeys(parts or (*_SOURCES, "unchanged")):
+        if name == "unchanged":
+            result[name] = unchanged()
+            output += unchanged_lines(result[name])
+        else:
+            result[name] = compiled(name, rows, max_memory)
+            output += compiled_lines(name, result[name])
+    outputs.tell(output, result)

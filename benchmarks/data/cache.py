@@ -1,4 +1,4 @@
-"""Generated sources and built datasets, kept under ``benchmarks/cache``.
+"""Generated sources, built datasets and their MMDB files, kept under ``benchmarks/cache``.
 
 A folder's name holds a digest of the code that makes its content: output of older code is never
 measured; it is removed when the newer is made.
@@ -13,100 +13,79 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Literal
 
 import geolookup
-from benchmarks.data.generate import CSV, RECIPE, SEED
+from benchmarks.contenders.answers import CITY_FIELDS
+from benchmarks.contenders.opening import Files
+from benchmarks.data import generate
 from benchmarks.data.shape import SCALES
 from benchmarks.harness.processes import ROOT
 from geolookup.dataset import layout as fmt
 
 FOLDER = ROOT / "benchmarks" / "cache"
 _HERE = Path(__file__).resolve().parent
-MMDB = "city.mmdb"
-_GENERATOR = ("generate.py", "geolite.py", "shape.py", "prefixes.py", "records.py", "sampling.py")
+_MMDB = "answers.mmdb"
+#: The fields of small records.
+SMALL = tuple(path for path in CITY_FIELDS if ".continent_" in path or ".country_" in path)
 
 
-def source(name: str, generator: str, size: list[str], *, seed: int = SEED) -> Path:
-    """Return the recipe of a generated source; ``size`` are options of the ``generator``.
-
-    That is the name of a benchmark that writes one: ``generate`` or ``geolite``.
+def source(generator: str, rows: int) -> Path:
+    """Return the recipe of a generated source; ``generator`` is "csv" or "geolite".
 
     It is made in a process of its own: the caller's memory stays small.
     """
 
     def make(folder: Path) -> None:
-        command = [sys.executable, "-m", "benchmarks", generator, str(folder), *size]
-        command += ["--seed", str(seed)]
+        command = [sys.executable, "-m", "benchmarks", "generate", generator, str(folder)]
+        command += ["--rows", str(rows)]
         subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
 
-    key = _digest(_HERE / path for path in _GENERATOR)
-    return _make_once(f"source-{name}-{seed}", key, make) / RECIPE
+    return _make_once(f"source-{generator}-{rows}", _digest(_generator()), make) / generate.RECIPE
 
 
-def dataset(scale: str, *, seed: int = SEED) -> Path:
-    """Return the built dataset of a scale; its CSV is not kept."""
-    code = [*(_HERE / name for name in _GENERATOR), *_compiler()]
-
-    def make(folder: Path) -> None:
-        from geolookup_builder.compile import compile_dataset
-        from geolookup_builder.overlaid_sources import Options
-
-        from benchmarks.data import generate
-        from geolookup.progress import Progress
-
-        generated = generate.write(folder, SCALES[scale], seed)
-        compile_dataset(generated.recipe, folder / "dataset", Options(), Progress())
-        (folder / CSV).unlink()
-
-    return _make_once(f"dataset-{scale}-{seed}", _digest(code), make) / "dataset"
+def files(scale: str) -> Files:
+    """Return the city dataset of a scale, and the MMDB that says the same; its CSV is not kept."""
+    return _files(f"city-{scale}", scale, "", "city", CITY_FIELDS)
 
 
-def built_dataset(recipe: Path) -> Path:
-    """Return the dataset of a generated source."""
+def country_files(scale: str) -> Files:
+    """Return the same with countries only: the smallest records."""
+    return _files(f"country-{scale}", scale, generate.COUNTRIES, "country", SMALL)
+
+
+def _files(
+    name: str,
+    scale: str,
+    more: str,
+    schema: Literal["city", "country"],
+    fields: tuple[str, ...],
+) -> Files:
+    code = [*_generator(), *_compiler()]
 
     def make(folder: Path) -> None:
-        from geolookup_builder.compile import compile_dataset
-        from geolookup_builder.overlaid_sources import Options
+        recipe = generate.write(folder, SCALES[scale]).recipe
+        recipe.write_text(recipe.read_text(encoding="utf-8") + more, encoding="utf-8")
+        geolookup.build(recipe, folder / "dataset")
+        (folder / generate.CSV).unlink()
+        with geolookup.open(folder / "dataset") as engine:
+            engine.export(folder / _MMDB, "mmdb", schema=schema, fields=fields)
 
-        from geolookup.progress import Progress
+    folder = _make_once(name, _digest(code), make)
+    return Files(folder / "dataset", folder / _MMDB)
 
-        compile_dataset(recipe, folder / "dataset", Options(), Progress())
 
-    name = recipe.parent.name.replace("source-", "built-", 1)
-    return _make_once(name, _digest(_compiler()), make) / "dataset"
+def _generator() -> list[Path]:
+    return sorted(path for path in _HERE.glob("*.py") if path.name != "cache.py")
 
 
 def _compiler() -> list[Path]:
     package = Path(geolookup.__file__).parent
-    return [package / "dataset" / "layout.py", *sorted((ROOT / "builder").rglob("*.py"))]
-
-
-def mmdb(scale: str, *, seed: int = SEED) -> Path:
-    """Return the MMDB that says what the dataset of a scale does; minutes and GBs, once.
-
-    The key holds the bytes it is made from, and not the code that made those:
-    most changes of the compiler do not affect them.
-    """
-    return _mmdb(dataset(scale, seed=seed), "city", f"mmdb-{scale}-{seed}")
-
-
-def mmdb_of(folder: Path, content: str) -> Path:
-    """Return the MMDB of a dataset of ``built_dataset``; ``content`` is "city" or "asn"."""
-    return _mmdb(folder, content, folder.parent.name.replace("built-", f"mmdb-{content}-", 1)[:-13])
-
-
-def _mmdb(source: Path, content: str, name: str) -> Path:
-    parts = [source / file for file in fmt.ANSWERING]
-    key = _digest([_HERE / "mmdb.py", *parts])
-
-    def make(folder: Path) -> None:
-        import mmdb_writer  # noqa: F401 - a missing one is said here, not by the child
-
-        target = str(folder / MMDB)
-        command = [sys.executable, "-m", "benchmarks.data.mmdb", str(source), target, content]
-        subprocess.run(command, check=True, cwd=ROOT)
-
-    return _make_once(name, key, make) / MMDB
+    folders = (ROOT / "builder", package / "export")
+    return [
+        Path(fmt.__file__),
+        *sorted(path for folder in folders for path in folder.rglob("*.py")),
+    ]
 
 
 def _digest(paths: Iterable[Path]) -> str:

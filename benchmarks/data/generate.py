@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,10 +17,12 @@ import pyarrow.compute as pc
 from benchmarks.data import prefixes, records, sampling
 from benchmarks.data.prefixes import Prefixes
 from benchmarks.data.records import Listing
-from benchmarks.data.shape import SCALES, Shape, of_rows
+from benchmarks.data.shape import Shape
 
 SEED = 20_260
 CSV, RECIPE = "ranges.csv", "recipe.toml"
+#: Of a recipe that keeps only the countries of a source.
+COUNTRIES = 'fields = ["country_code"]\n'
 _CHUNK = 1 << 18
 _HEADER = ",".join(("network", *records.LOCATION_COLUMNS, *records.NETWORK_COLUMNS))
 _RECIPE = f"""[dataset]
@@ -122,19 +123,3 @@ def _bits(values: prefixes.U64, shift: int, mask: int) -> pa.Array:
 
 _DECIMAL = pa.array([str(value) for value in range(256)])
 _HEXADECIMAL = pa.array([f"{value:x}" for value in range(1 << 16)])
-
-
-@click.command("generate", help="Write a source of realistic shape: a CSV and its recipe.")
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--scale", type=click.Choice(list(SCALES)), default="default", show_default=True)
-@click.option("--rows", type=click.IntRange(100), help="So many rows, instead of a scale.")
-@click.option("--seed", type=int, default=SEED, show_default=True)
-def command(folder: Path, scale: str, rows: int | None, seed: int) -> None:
-    """Write a source and print its size."""
-    folder.mkdir(parents=True, exist_ok=True)
-    source = write(folder, SCALES[scale] if rows is None else of_rows(rows), seed)
-    print(
-        f"{source.rows:,} rows, {source.bytes:,} bytes; {source.ipv4_intervals:,} IPv4 and"
-        f" {source.ipv6_intervals:,} IPv6 intervals, {source.locations:,} locations,"
-        f" {source.networks:,} networks"
-    )

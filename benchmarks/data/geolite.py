@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -216,16 +215,3 @@ def _zeros(count: int) -> pa.Array:
 
 def _quote(name: str | None) -> str:
     return f'"{name}"' if name else ""
-
-
-@click.command("geolite", help="Write a source in the layout of GeoLite2's CSV: City and ASN.")
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--rows", type=click.IntRange(2000), default=CITY_SCALE.rows, show_default=True)
-@click.option("--seed", type=int, default=SEED, show_default=True)
-def command(folder: Path, rows: int, seed: int) -> None:
-    """Write a source and print its size."""
-    folder.mkdir(parents=True, exist_ok=True)
-    size = of_rows(rows)
-    write(folder, size, seed)
-    total = sum(path.stat().st_size for path in folder.iterdir())
-    print(f"{size.rows:,} rows, {total:,} bytes; {size.locations:,} locations")

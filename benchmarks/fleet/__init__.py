@@ -1,1 +1,1 @@
-"""The fleet: many edges that follow one mirror behind a slow, lossy link."""
+"""``python -m benchmarks fleet``: edges that follow one mirror behind a slow, lossy link."""

@@ -1,155 +1,199 @@
-"""A fleet on one machine: many edges follow one mirror, until each generation is everywhere."""
+"""A fleet on one machine: edges follow one mirror until each generation is everywhere.
+
+Every edge begins with generation 0. Generation 1 is good; while it comes, every third edge is
+killed, and started again a second later. Generation 2 is withdrawn: the edges return to 1.
+"""
 
 from __future__ import annotations
 
-import statistics
+import shutil
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import click
 
-from benchmarks.fleet.link import Quality
-from benchmarks.fleet.rollout import Rollout, within
-from benchmarks.fleet.server import program
-from benchmarks.fleet.simulation import Plan, simulate
+import geolookup
+from benchmarks.data import cache, changed
 from benchmarks.harness import measure, reports
-from benchmarks.harness.ratios import Ratio, ratio_table
-from benchmarks.harness.tables import Cell, Number, Table
+from benchmarks.harness.processes import Child, Result, run_children
+from benchmarks.harness.tables import Number, Ratio, Table, ratio_table
 
-EDGES, ROWS, EVERY, KILLS, SAMPLED = 300, 300_000, 240.0, 30, 10
-_QUICK: dict[str, Any] = {"edges": 2, "rows": 2_000, "every": 1.0, "kills": 1, "sampled": 1}
-_FOLDER = click.Path(file_okay=False, exists=True, path_type=Path)
-_INTERVALS, _ORIGIN = 2.0, 1.2
-_SHARES = (0.5, 0.99, 1.0)
+_PAUSE, _DOWN, _PATIENCE = 0.1, 1.0, 10.0
+#: Intervals of polls until all edges have a generation, as wanted.
+_INTERVALS = 2.0
+_ADDRESS = "8.8.8.8"
+#: Bytes a second for all edges, seconds before an answer, the share of errors and of cut answers.
+_LINK = (10e6, 0.05, 0.02)
 
 
-def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+def _geolookup(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "geolookup", *map(str, arguments)]
+
+
+def _run(*arguments: object) -> None:
+    process = subprocess.run(_geolookup(*arguments), capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise click.ClickException(f"geolookup {arguments[0]}: {process.stderr.strip()}")
+
+
+@dataclass(slots=True)
+class Publisher:
+    """A store, its key and its mirror in one folder; all by the commands of geolookup."""
+
+    folder: Path
+    recipe: Path
+    number: int = 0
+
+    def publish(self) -> None:
+        """Build the next generation, sign and publish it, and write the mirror."""
+        output, key = self.folder / f"generation-{self.number}", self.folder / "key"
+        recipe = self.recipe
+        if self.number:
+            source = self.folder / f"source-{self.number}"
+            source.mkdir()
+            recipe = changed.write(self.recipe, source, seed=self.number)
+        else:
+            _run("signing-keys", "create", key)
+        _run("build", recipe, "--output", output)
+        _run("sign", output, "--signing-key", key)
+        _run("publish", output, "--store", self.folder / "store")
+        self.number += 1
+        self._mirror()
+
+    def withdraw(self) -> None:
+        """Go back to the generation before, and write the mirror."""
+        _run("rollback", self.folder / "store", "--signing-key", self.folder / "key")
+        self._mirror()
+
+    def _mirror(self) -> None:
+        key, mirror = self.folder / "key", self.folder / "mirror"
+        _run("mirror", self.folder / "store", "--output", mirror, "--signing-key", key)
+
+
+@dataclass(slots=True)
+class Edge:
+    """A store and the follower that keeps it; an engine that watches the store answers."""
+
+    store: Path
+    command: Sequence[str]
+    process: subprocess.Popen[bytes] | None = None
+    engine: geolookup.Engine = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.engine = geolookup.open(self.store, watch=_PAUSE)
+
+    def start(self) -> None:
+        """Start the follower; its output goes into a file beside the store."""
+        with self.store.with_suffix(".log").open("ab") as log:
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
+
+    def stop(self, *, kill: bool = False) -> None:
+        """End the follower."""
+        if self.process is not None:
+            (self.process.kill if kill else self.process.terminate)()
+            self.process.wait(_PATIENCE)
+
+    def generation(self) -> str:
+        """Return what the engine answers from; raises if it cannot answer."""
+        self.engine.lookup_json(_ADDRESS)
+        return self.engine.generation
+
+
+def roll(edges: Sequence[Edge], wanted: str, limit: float, killed: Sequence[Edge]) -> Result:
+    """Watch until every edge answers from a generation, for at most ``limit`` seconds."""
+    seconds: list[float] = []
+    began, late, down = time.monotonic(), list(edges), list(killed)
+    for edge in down:
+        edge.stop(kill=True)
+    while late and (now := time.monotonic() - began) < limit:
+        if down and now > _DOWN:
+            for edge in down:
+                edge.start()
+            down = []
+        behind = [edge for edge in late if edge.generation() != wanted]
+        seconds += [now] * (len(late) - len(behind))
+        late = behind
+        time.sleep(_PAUSE)
+    return {"seconds": seconds, "edges": len(edges), "killed": len(killed)}
+
+
+def simulate(edge_count: int, rows: int, every: float) -> Result:
+    """Run the fleet in a temporary folder, and return the measurements."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-")))
+        publisher = Publisher(folder, cache.source("csv", rows))
+        publisher.publish()
+        origin_of = (Child("benchmarks.fleet.origin", folder / "mirror", *_LINK) for _ in "1")
+        (origin,) = stack.enter_context(run_children(origin_of))
+        url, edges = f"http://127.0.0.1:{origin.facts['port']}/", []
+        follow = ("--every", f"{every:g}s", "--trusted-key", folder / "key.pub")
+        for number in range(edge_count):
+            store = Path(shutil.copytree(folder / "store", folder / f"edge-{number}"))
+            edges.append(Edge(store, _geolookup("follow", url, "--store", store, *follow)))
+            stack.callback(edges[-1].engine.close)
+            stack.callback(edges[-1].stop)
+            edges[-1].start()
+            time.sleep(every / edge_count)
+        steps: tuple[tuple[str, Callable[[], None], Sequence[Edge]], ...] = (
+            ("generation 1", publisher.publish, edges[::3]),
+            ("generation 2", publisher.publish, ()),
+            ("back to generation 1", publisher.withdraw, ()),
+        )
+        rollouts: Result = {}
+        for name, step, killed in steps:
+            before = origin.ask()
+            step()
+            wanted = next(
+                g.generation for g in geolookup.generations(folder / "store") if g.current
+            )
+            rollouts[name] = roll(edges, wanted, 5 * every + 60, killed)
+            sent = origin.ask()
+            rollouts[name]["sent"] = {key: sent[key] - before.get(key, 0) for key in sent}
+        memory = [measure.memory("VmRSS", edge.process.pid) for edge in edges if edge.process]
+        for edge in edges:
+            geolookup.verify(edge.store, deep=True)
+        archive = max(path.stat().st_size for path in (folder / "mirror").rglob("*.zst"))
+    return {"rollouts": rollouts, "memory": max(filter(None, memory)), "archive": archive}
+
+
+def lines(result: Result, edges: int, rows: int, every: float) -> Iterator[reports.Part]:
     """Yield the tables for a terminal."""
-    plan = result["plan"]
-    yield _rollouts(plan, result["rollouts"])
-    yield _edges(result)
-    yield ratio_table("fleet-bounds", "fleet", _ratios(plan, result["rollouts"]))
-    yield _link(plan["quality"], result["counts"])
-
-
-def _rollouts(plan: dict[str, Any], rollouts: list[dict[str, Any]]) -> Table:
-    title = f"{plan['edges']:,} edges, {plan['rows']:,} rows, polls every {plan['every']:g} s"
-    shares = (f"{share:.0%} in s" for share in _SHARES)
-    header = (title, *shares, "delta kB", "an edge kB", "origin MB", "packs")
-    rows: list[tuple[Cell, ...]] = []
-    for rollout in rollouts:
-        delta = "-" if rollout["delta"] is None else Number(rollout["delta"] / 1e3, ",.1f")
-        edge_size = Number(bytes_of(rollout) / plan["edges"] / 1e3, ",.1f")
-        origin = Number(bytes_of(rollout) / 1e6, ",.2f")
-        packs = Number(rollout["sent"].get("packs 200", 0))
-        times = _times(plan, rollout)
-        rows.append((f"generation {rollout['name']}", *times, delta, edge_size, origin, packs))
-    return Table("fleet-rollouts", header, rows)
-
-
-def bytes_of(rollout: dict[str, Any]) -> int:
-    """Return what the origin sent during a rollout, heads and broken answers included."""
-    return sum(count for name, count in rollout["sent"].items() if name.endswith(" bytes"))
-
-
-def _times(plan: dict[str, Any], rollout: dict[str, Any]) -> Iterator[Cell]:
-    for share in _SHARES:
-        seconds = within(Rollout(rollout["seconds"]), plan["edges"], share)
-        yield "never" if seconds is None else Number(seconds, ",.1f")
-
-
-def _edges(result: dict[str, Any]) -> Table:
-    counts = dict(result["lookups"]["counts"])
-    wrong = counts.pop("wrong", 0)
-    rollouts, memory = result["rollouts"], result["memory"]
-    rows = [
-        ("memory of a follower, median MB", Number(statistics.median(memory) / 1e6, ".1f")),
-        ("memory of a follower, largest MB", Number(max(memory) / 1e6, ".1f")),
-        (
-            "memory while one applies, MB",
-            Number(max(rollout["peak"] for rollout in rollouts) / 1e6, ".1f"),
-        ),
-        ("killed", Number(sum(rollout["killed"] for rollout in rollouts))),
-        (
-            "killed while they applied",
-            Number(sum(rollout["killed_applying"] for rollout in rollouts)),
-        ),
-        ("found without a generation", Number(sum(rollout["lacking"] for rollout in rollouts))),
-        ("verified deep at the end", Number(result["verified"])),
-        (f"lookups at {result['plan']['sampled']} edges", Number(sum(counts.values()) + wrong)),
-        ("generations in their answers", Number(len(counts))),
-        ("lookups with a wrong answer", Number(wrong)),
-    ]
-    return Table("fleet-edges", ("edges", ""), rows)
-
-
-def _ratios(plan: dict[str, Any], rollouts: list[dict[str, Any]]) -> Iterator[Ratio]:
-    for rollout in rollouts:
-        seconds = within(Rollout(rollout["seconds"]), plan["edges"], 0.99)
-        intervals = float("inf") if seconds is None else seconds / plan["every"]
-        yield Ratio(f"generation {rollout['name']}: 99% in intervals", intervals, _INTERVALS)
-    for rollout in rollouts:
-        if rollout["delta"] is not None:
-            least = plan["edges"] * rollout["delta"]
-            text = f"generation {rollout['name']}: origin bytes / edges x delta"
-            yield Ratio(text, bytes_of(rollout) / least, _ORIGIN, unit="x")
-
-
-def _link(quality: dict[str, float], counts: dict[str, int]) -> str:
-    answers = {
-        name: sum(n for key, n in counts.items() if key.endswith(f" {name}")) for name in _STATUS
-    }
-    answers_text = ", ".join(f"{count:,} {_STATUS[name]}" for name, count in answers.items())
-    return (
-        f"link: {quality['rate'] / 1e6:g} MB/s in all, {quality['latency'] * 1e3:g} ms,"
-        f" {quality['errors']:.1%} errors, {quality['cuts']:.1%} cut\nanswers: {answers_text}"
+    body, ratios = [], []
+    for name, rollout in result["rollouts"].items():
+        is_everywhere = len(rollout["seconds"]) == edges
+        last = max(rollout["seconds"]) if is_everywhere else float("inf")
+        half = sorted(rollout["seconds"])[edges // 2] if is_everywhere else float("inf")
+        sent = rollout["sent"]
+        cells = (half, last, sent.get("bytes", 0) / edges / 1e3, rollout["killed"])
+        kinds = [sent.get(kind, 0) for kind in ("200", "206", "304", "503", "cut")]
+        forms = (",.1f", ",.1f", ",.1f", ",.0f")
+        numbers = [Number(cell, form) for cell, form in zip(cells, forms, strict=True)]
+        body.append((name, *numbers, *map(Number, kinds)))
+        ratios.append(Ratio(f"{name}: everywhere, in intervals", last / every, _INTERVALS))
+    head = (f"{edges} edges, {rows:,} rows, polls every {every:g} s", "half, s", "all, s")
+    answers = ("whole", "resumed", "unchanged", "errors", "cut")
+    yield Table((*head, "an edge kB", "killed", *answers), body)
+    yield (
+        f"largest follower {result['memory'] / 1e6:,.1f} MB; a whole archive"
+        f" {result['archive'] / 1e3:,.0f} kB; each edge answered all the time, and was verified"
+        " deep at the end"
     )
+    yield ratio_table("fleet", ratios)
 
 
-_STATUS = {"200": "whole", "206": "resumed", "304": "unchanged", "503": "errors", "cut": "cut"}
-
-
-def _numbers(
-    name: str, kind: click.ParamType[Any], default: float, help_text: str
-) -> Callable[..., Any]:
-    """Return an option with a number, whose help states the default."""
-    return click.option(name, type=kind, default=default, show_default=True, help=help_text)
-
-
-@click.command("fleet", help="Simulate a fleet of edges behind a slow, lossy origin.")
-@_numbers("--edges", click.IntRange(1), EDGES, "Stores, each with a follower.")
-@_numbers("--rows", click.IntRange(1000), ROWS, "Rows of the source; 1 % changes each time.")
-@_numbers("--every", click.FloatRange(1), EVERY, "Seconds between polls.")
-@_numbers("--rate", click.FloatRange(0.01), 10.0, "MB/s of the origin, for all edges.")
-@_numbers("--latency", click.FloatRange(0), 50.0, "Milliseconds before each answer.")
-@_numbers("--loss", click.FloatRange(0, 0.9), 0.02, "Share of errors, and of cut answers.")
-@_numbers("--kills", click.IntRange(0), KILLS, "Edges that are killed.")
-@_numbers("--sampled", click.IntRange(1), SAMPLED, "Edges with lookups.")
-@click.option("--folder", type=_FOLDER, help="Where the stores are while it runs.")
-@click.option("--quick", is_flag=True, help="A few edges and seconds, to see that it runs.")
-@reports.outputs()
-def command(
-    rate: float,
-    latency: float,
-    loss: float,
-    folder: Path | None,
-    outputs: reports.Outputs,
-    *,
-    quick: bool,
-    **amounts: Any,
-) -> None:
+@click.command("fleet", help="Simulate edges that follow one mirror over a slow, lossy link.")
+@click.option("--edges", type=click.IntRange(1), default=20, show_default=True)
+@click.option("--rows", type=click.IntRange(2000), default=30_000, show_default=True)
+@click.option("--every", type=click.FloatRange(1), default=10.0, show_default=True)
+@reports.outputs
+def command(edges: int, rows: int, every: float, outputs: reports.Outputs) -> None:
     """Measure and print."""
-    if sys.platform != "linux":
-        raise click.ClickException("the fleet reads /proc and needs Linux")
-    if program() is None:
-        raise click.ClickException("nginx is missing: install it")
-    quality = Quality(rate * 1e6, latency / 1e3, loss, loss)
-    amounts = _QUICK if quick else amounts
-    amounts["kills"] = min(amounts["kills"], amounts["edges"])
-    with tempfile.TemporaryDirectory(prefix="fleet-", dir=folder) as work:
-        result = simulate(Plan(**amounts, quality=quality), Path(work))
-    result["machine"] = measure.facts(pinned=False)
-    outputs.tell(lines(result), result)
+    machine = measure.facts()
+    result = simulate(edges, rows, every)
+    outputs.tell(lines(result, edges, rows, every), {**result, "machine": machine})

@@ -1,1 +1,1 @@
-"""What every benchmark shares: measuring, address lists, processes, reports."""
+"""What the benchmarks share: addresses, processes that take turns, tables, published output."""

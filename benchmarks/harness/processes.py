@@ -1,8 +1,8 @@
 """Child processes of the benchmarks: each measures only itself, without another's memory.
 
-A child is a module of this package run with arguments. It either prints one result as JSON and
-ends (``result_of``), or it answers each line of JSON with a line of JSON (``Child``): then it
-waits while the others run, and the rounds of all interleave.
+A child is a module of this package that is run with arguments. It either prints one result as
+JSON and ends (``result_of``), or it answers each line of JSON with a line of JSON (``Child``):
+then it waits while the others run, and the rounds of all interleave.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +21,20 @@ Result = dict[str, Any]
 
 
 class Child:
-    """A contender in a process of its own that answers commands."""
+    """A process that answers commands."""
 
-    def __init__(self, module: str, *arguments: object) -> None:
+    def __init__(
+        self, module: str, *arguments: object, environment: Mapping[str, str] | None = None
+    ) -> None:
         self._child = subprocess.Popen(
             _command(module, arguments),
             cwd=ROOT,
+            env={**os.environ, **(environment or {})},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        #: What the child says of itself, or ``{"refused": why}``.
+        #: What the child says of itself, or ``{"refused": reason}``.
         self.facts: Result = self._answer()
 
     def ask(self, **command: object) -> Result:

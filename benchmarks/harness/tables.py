@@ -1,8 +1,9 @@
-"""Tables of a benchmark: values that are printed as aligned columns, and drawn as bars."""
+"""Tables of a benchmark: values that are printed as aligned columns, and ratios with goals."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -22,39 +23,18 @@ Cell = str | Number
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
-    """A value that a row was wanted to keep, and in words whether it did."""
-
-    value: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of a name and cells under a header, whose first text is the title.
+    """Rows of a name and cells under a header, whose first text is the title."""
 
-    Where ``unit`` is given, all numbers are of it: their bars have one scale. Otherwise each column
-    has its own. Rows whose names begin with ``ours`` measure geolookup. ``bounds`` has a value
-    for each row, or none at all.
-    """
-
-    name: str  # of its files
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    unit: str = ""
-    ours: str | tuple[str, ...] = ""
-    bounds: Sequence[Bound | None] = ()
-
-    @property
-    def has_numbers(self) -> bool:
-        """Whether there is anything to draw."""
-        return any(isinstance(cell, Number) for row in self.rows for cell in row)
 
     def __str__(self) -> str:
         """The columns, the first to the left; the others to the right, unless all is prose."""
         lines = [self.header, *([str(cell) for cell in row] for row in self.rows)]
         widths = [max(len(line[at]) for line in lines) for at in range(len(self.header))]
-        align = str.rjust if self.has_numbers else str.ljust
+        has_numbers = any(isinstance(cell, Number) for row in self.rows for cell in row)
+        align = str.rjust if has_numbers else str.ljust
         return "\n".join(
             "  ".join(
                 align(cell, width) if at else cell.ljust(width)
@@ -62,3 +42,38 @@ class Table:
             ).rstrip()
             for line in lines
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """A measured ratio or amount, and its goal, if there is one: printed, never asserted."""
+
+    text: str
+    value: float
+    goal: float | None = None
+    least: bool = False
+    unit: str = "x"
+
+    @property
+    def verdict(self) -> str:
+        """Whether the goal was met, in a word."""
+        if self.goal is None:
+            return "reported"
+        holds: Callable[[float, float], bool] = operator.ge if self.least else operator.le
+        return "met" if holds(self.value, self.goal) else "missed"
+
+    @property
+    def bound(self) -> str:
+        """The goal in a few characters."""
+        if self.goal is None:
+            return ""
+        return f"{'>=' if self.least else '<='} {self.goal:g}{self.unit}"
+
+
+def ratio_table(title: str, ratios: Iterable[Ratio]) -> Table:
+    """Return the ratios with their goals, and whether each was met."""
+    rows = [
+        (ratio.text, Number(ratio.value, ",.2f", ratio.unit), ratio.bound, ratio.verdict)
+        for ratio in ratios
+    ]
+    return Table((title, "is", "wanted", "verdict"), rows)

@@ -1,1 +1,1 @@
-"""``python -m benchmarks http``: the service under load."""
+"""``python -m benchmarks http``: the service under load, and its gate."""

@@ -24,8 +24,10 @@ import click
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
-from benchmarks.harness.ratios import Ratio, ratio_table
-from benchmarks.harness.tables import Cell, Number, Table
+from benchmarks.harness.processes import Result
+from benchmarks.harness.tables import Cell, Number, Ratio, Table, ratio_table
+from benchmarks.harness.workload import ZIPF
+from benchmarks.http import gate
 from benchmarks.http.load import CONNECTIONS, NoWrkError, Round, Running, run_server, write_script
 from geolookup.gate import open_accounts
 
@@ -53,23 +55,10 @@ class Case:
     rounds: list[Round] = field(default_factory=list)
 
 
-def measure_http(
-    scales: Sequence[str], *, seconds: float, rounds: int, requests: int, accounts: str | None
-) -> dict[str, Any]:
-    """Return requests a second of every server, and our worker's memory over ``requests``."""
-    return {
-        "unit": f"requests per second, best of {rounds} rounds, {CONNECTIONS} connections a worker",
-        "store": (accounts or "sqlite:").partition(":")[0],
-        "scales": {
-            scale: _measure_scale(scale, seconds, rounds, requests, accounts) for scale in scales
-        },
-        "machine": measure.facts(pinned=True),
-    }
-
-
-def _measure_scale(
+def measure_service(
     scale: str, seconds: float, rounds: int, requests: int, accounts: str | None
-) -> dict[str, Any]:
+) -> Result:
+    """Return requests a second of every server, and our worker's memory over ``requests``."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         store = accounts or f"sqlite:///{folder / 'accounts.db'}"
@@ -80,7 +69,8 @@ def _measure_scale(
             for case in cases:
                 case.rounds.append(case.server.load(case.script, seconds))
         memory = _memory(cases[0], seconds, requests)
-    return {"results": [_result(case) for case in cases], "memory": memory}
+    results = [_result(case) for case in cases]
+    return {"results": results, "memory": memory, "store": store.partition(":")[0]}
 
 
 def _cases(stack: ExitStack, folder: Path, scale: str, store: str) -> Iterator[Case]:
@@ -89,8 +79,9 @@ def _cases(stack: ExitStack, folder: Path, scale: str, store: str) -> Iterator[C
     with open_accounts(store, plans) as accounts:
         fast = [accounts.create_key(f"fast {folder.name}", "fast")]
         many = [accounts.create_key(f"{number} {folder.name}", "hundred") for number in range(KEYS)]
-    data = cache.dataset(scale)
-    addresses = workload.addresses(workload.read(data, 4), "zipf", ADDRESSES, hit=True)
+    files = cache.files(scale)
+    data = files.dataset
+    addresses = workload.read(data, 4).addresses(ZIPF, ADDRESSES).to_pylist()
     one = write_script(folder, "one", addresses, fast)
     all_keys = write_script(folder, "many", addresses, many)
 
@@ -101,7 +92,7 @@ def _cases(stack: ExitStack, folder: Path, scale: str, store: str) -> Iterator[C
     yield Case(FAST, ours, one)
     yield Case(MANY, ours, all_keys)
     yield Case(CONSTANT, start("constant", data), one)
-    yield Case(PEER, start("peer", cache.mmdb(scale)), one)
+    yield Case(PEER, start("peer", files.mmdb), one)
     yield Case(FAST_TWO, two, one)
     yield Case(MANY_TWO, two, all_keys)
     yield Case(CONSTANT_TWO, start("constant", data, 2), one)
@@ -130,24 +121,20 @@ def _result(case: Case) -> dict[str, Any]:
     }
 
 
-def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
-    """Yield the tables for a terminal: for each scale the servers, then the ratios."""
-    for scale, scale_result in result["scales"].items():
-        yield from _scale_lines(scale, scale_result["results"], scale_result["memory"])
-    yield "each core: of one worker its core, of two workers both cores less the time of wrk"
-    yield f"{result['unit']}, accounts in {result['store']}"
-
-
-def _scale_lines(
-    scale: str, results: Sequence[Mapping[str, Any]], memory: dict[str, int]
-) -> Iterator[reports.Part]:
-    by_name = {result["name"]: result for result in results}
+def lines(result: Result, scale: str, rounds: int) -> Iterator[reports.Part]:
+    """Yield the servers, then the ratios."""
+    by_name = {row["name"]: row for row in result["results"]}
     constant_rate = by_name[CONSTANT]["per_core"]
     heads = ("requests/s", "each core", "of constant", "p99 ms", "CPU us", "refused", "failed")
-    body = [_row(result, constant_rate) for result in results]
-    yield Table(f"http-{scale}", (f"scale {scale}", *heads), body, ours="geolookup")
-    yield _memory_line(memory)
-    yield ratio_table(f"http-{scale}-ratios", f"scale {scale}", _ratios(by_name))
+    body = [_row(row, constant_rate) for row in result["results"]]
+    yield Table((f"scale {scale}", *heads), body)
+    yield _memory_line(result["memory"])
+    yield "each core: of one worker its core, of two workers both cores less the time of wrk"
+    yield (
+        f"best of {rounds} rounds, {CONNECTIONS} connections a worker, accounts in"
+        f" {result['store']}"
+    )
+    yield ratio_table("service", _ratios(by_name))
 
 
 def _memory_line(memory: Mapping[str, int]) -> str:
@@ -177,36 +164,57 @@ def _ratios(by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[Ratio]:
         return float(by_name[name]["per_core"] / by_name[of]["per_core"])
 
     for name, goal in _SHARES:
-        yield Ratio(f"{name} / {CONSTANT}", share(name, CONSTANT), goal, least=True)
+        yield Ratio(f"{name} / {CONSTANT}", share(name, CONSTANT), goal, True, "")
     for name in (FAST, MANY):
         p99 = by_name[name]["p99_ms"] / by_name[CONSTANT]["p99_ms"]
         yield Ratio(f"{name}, p99 / {CONSTANT}", p99, _P99, unit="x")
-    yield Ratio(f"{PEER} / {CONSTANT}", share(PEER, CONSTANT), None)
+    yield Ratio(f"{PEER} / {CONSTANT}", share(PEER, CONSTANT), unit="")
     for two, one in ((FAST_TWO, FAST), (MANY_TWO, MANY)):
         yield Ratio(f"{two} / one", 2 * share(two, one), _TWO, least=True, unit="x")
     # Two workers that share nothing: what the machine allows.
     yield Ratio(f"{CONSTANT_TWO} / one", 2 * share(CONSTANT_TWO, CONSTANT), None, unit="x")
 
 
-@click.command("http", help="Time the HTTP service with wrk, beside a peer.")
-@click.option(
-    "--scale",
-    "scales",
-    type=click.Choice(list(SCALES)),
-    multiple=True,
-    default=("default", "city"),
-    show_default=True,
-    help="Size of the dataset; may be given several times.",
-)
+_HELP = """Time the HTTP service with wrk, beside servers that do less, and its gate.
+
+\b
+PARTS, by default both:
+  service  requests a second
+  gate     a decision about key, rate and quota
+"""
+
+
+@click.command("http", help=_HELP)
+@click.argument("parts", nargs=-1, type=click.Choice(["service", "gate"]), metavar="[PARTS]...")
+@click.option("--scale", type=click.Choice(list(SCALES)), default="default", show_default=True)
 @click.option("--seconds", type=click.FloatRange(1), default=2.0, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=4, show_default=True)
-@click.option("--requests", type=click.IntRange(1), default=300_000, show_default=True)
+@click.option("--requests", type=click.IntRange(1), default=100_000, show_default=True)
+@click.option("--decisions", type=click.IntRange(1), default=50_000, show_default=True)
 @click.option("--accounts", metavar="URL", help="Account store. [default: SQLite, of its own]")
-@reports.outputs()
-def command(outputs: reports.Outputs, **options: Any) -> None:
+@reports.outputs
+def command(
+    parts: tuple[str, ...],
+    scale: str,
+    seconds: float,
+    rounds: int,
+    requests: int,
+    decisions: int,
+    accounts: str | None,
+    outputs: reports.Outputs,
+) -> None:
     """Measure and print."""
-    try:
-        result = measure_http(**options)
-    except NoWrkError as error:
-        raise click.ClickException(str(error)) from None
-    outputs.tell(lines(result), result)
+    result: Result = {"machine": measure.facts()}
+    output: list[reports.Part] = []
+    selection = parts or ("service", "gate")
+    if "service" in selection:
+        try:
+            service = measure_service(scale, seconds, rounds, requests, accounts)
+        except NoWrkError as error:
+            raise click.ClickException(str(error)) from None
+        result["service"] = service
+        output += lines(service, scale, rounds)
+    if "gate" in selection:
+        result["gate"] = gate.measure_gate(accounts, rounds, fast=decisions)
+        output += gate.lines(result["gate"])
+    outputs.tell(output, result)

@@ -20,6 +20,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.harness import measure
 from geolookup.http.application import PATH
 
 #: Of each worker.
@@ -106,7 +107,7 @@ class Running:
 
     def memory(self) -> int:
         """Return the bytes of their own that the workers have in memory."""
-        return sum(_memory(worker) for worker in self._children())
+        return sum(measure.memory("RssAnon", worker) or 0 for worker in self._children())
 
     def _processor(self) -> float:
         return sum(_processor(worker) for worker in self._children())
@@ -114,12 +115,6 @@ class Running:
     def _children(self) -> list[int]:
         path = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
         return [int(child) for child in path.read_text(encoding="ascii").split()]
-
-
-def _memory(process: int) -> int:
-    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
-    (line,) = (line for line in status.splitlines() if line.startswith("RssAnon:"))
-    return int(line.split()[1]) << 10
 
 
 def _processor(process: int) -> float:

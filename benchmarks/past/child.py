@@ -74,7 +74,7 @@ def main(step: str, *arguments: str) -> None:
     """Take a step, and print its measurements."""
     began = time.perf_counter()
     more = STEPS[step](*arguments) or {}
-    seconds, peak = time.perf_counter() - began, measure.peak_memory()
+    seconds, peak = time.perf_counter() - began, measure.memory("VmHWM")
     say({"seconds": seconds, "cpu": time.process_time(), "peak_memory": peak, **more})
 
 

@@ -1,4 +1,4 @@
-"""``past``: a year of weekly generations in a store, and answers as of any of its days."""
+"""Weekly generations in a store, and answers as of any of their days."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from benchmarks.build.generated import CSV_ROWS
 from benchmarks.data import cache
 from benchmarks.harness import measure, reports
 from benchmarks.harness.processes import Result, result_of
-from benchmarks.harness.ratios import Ratio, ratio_table
-from benchmarks.harness.tables import Number, Table
+from benchmarks.harness.tables import Number, Ratio, Table, ratio_table
 from benchmarks.past import year
 from geolookup.store import in_force
 
@@ -25,13 +23,12 @@ _ADDRESS = "8.8.8.8"
 PRUNE, OLDEST, AGAIN = "prune: one more delta", "open as of the oldest", "the same, cached"
 HISTORY, PLAIN = "history of an address", "enrich"
 UNPACKING, AS_OF = "enrich as of each row's time, unpacking", "the same, all unpacked"
-_MB, _SECONDS, _RATIO = 120, 2, 1.5
+_SECONDS, _RATIO = 2, 1.5
 
 
 def measure_past(rows: int, weeks: int, share: float, events: int) -> Result:
     """Make the store, and measure each step in a process of its own."""
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    recipe = cache.source(f"rows-{rows}", "generate", ["--rows", str(rows)])
+    recipe = cache.source("csv", rows)
     with TemporaryDirectory(prefix=".past-", dir=cache.FOLDER) as folder:
         root = Path(folder)
         os.environ["GEOLOOKUP_CACHE"] = str(root / "cache")
@@ -47,16 +44,15 @@ def measure_past(rows: int, weeks: int, share: float, events: int) -> Result:
             AS_OF: result_of(_CHILD, "enrich", store, events, 1),
         }
         sizes = year.size_of(store)
-    amounts = {"weeks": weeks, "share": share, "events": events, "load": load}
-    machine = measure.facts(pinned=False)
-    return {"prunes": prunes, "steps": steps, "sizes": sizes, **amounts, "machine": machine}
+    amounts = {"rows": rows, "weeks": weeks, "share": share, "events": events}
+    return {"prunes": prunes, "steps": steps, "sizes": sizes, **amounts}
 
 
 def lines(result: Result) -> Iterator[reports.Part]:
     """Yield the sizes, the processes, and the bounds."""
-    title = f"{result['weeks']} generations, {result['share']:.0%} of the rows changed in each"
+    title = f"{result['weeks']} generations of {result['rows']:,} rows"
     sizes = [(name, Number(size / 1e6, ",.1f")) for name, size in result["sizes"].items()]
-    yield Table("past-sizes", (title, "MB"), sizes)
+    yield Table((title, "MB"), sizes)
     named = {PRUNE: _median(result["prunes"]), **result["steps"]}
     processes = [
         (
@@ -67,9 +63,12 @@ def lines(result: Result) -> Iterator[reports.Part]:
         )
         for name, step in named.items()
     ]
-    yield Table("past-processes", ("whole process", "CPU s", "wall s", "peak MB"), processes)
-    yield ratio_table("past-bounds", "wanted of these", _bounds(result))
-    yield f"{result['events']:,} events at random times; load before: {result['load']:.1f}"
+    yield Table(("whole process", "CPU s", "wall s", "peak MB"), processes)
+    yield ratio_table("past", _bounds(result))
+    yield (
+        f"{result['share']:.0%} of the rows changed in each generation; {result['events']:,} events"
+        " at random times"
+    )
 
 
 def _median(prunes: list[Result]) -> Result:
@@ -80,20 +79,21 @@ def _median(prunes: list[Result]) -> Result:
 def _bounds(result: Result) -> Iterator[Ratio]:
     steps, sizes, events = result["steps"], result["sizes"], result["events"]
     history = (sizes["deltas"] + sizes["changes"]) / 1e6
-    yield Ratio("bytes beside the unpacked generations", history, _MB, unit=" MB")
+    yield Ratio("bytes beside the unpacked generations", history, unit=" MB")
     yield Ratio(f"{HISTORY}: wall time", steps[HISTORY]["seconds"], _SECONDS, unit=" s")
     plain, as_of = steps[PLAIN]["enrich"], steps[AS_OF]["enrich"]
-    yield Ratio(f"{PLAIN}: CPU time for a row", plain / events * 1e9, None, unit=" ns")
-    yield Ratio("enrich as of each row's time / enrich", as_of / plain, _RATIO, unit="x")
+    yield Ratio(f"{PLAIN}: CPU time for a row", plain / events * 1e9, unit=" ns")
+    yield Ratio("enrich as of each row's time / enrich", as_of / plain, _RATIO)
 
 
-@click.command("past", help="Keep a year of generations, and answer as of its days.")
-@click.option("--rows", type=click.IntRange(2000), default=CSV_ROWS, show_default=True)
-@click.option("--weeks", type=click.IntRange(4), default=52, show_default=True)
+@click.command("past", help="Keep weekly generations, and answer as of their days.")
+@click.option("--rows", type=click.IntRange(2000), default=300_000, show_default=True)
+@click.option("--weeks", type=click.IntRange(4), default=26, show_default=True)
 @click.option("--share", type=click.FloatRange(0, 1), default=0.01, show_default=True)
-@click.option("--events", type=click.IntRange(1), default=10_000_000, show_default=True)
-@reports.outputs()
+@click.option("--events", type=click.IntRange(1), default=1_000_000, show_default=True)
+@reports.outputs
 def command(rows: int, weeks: int, share: float, events: int, outputs: reports.Outputs) -> None:
     """Measure and print."""
+    machine = measure.facts()
     result = measure_past(rows, weeks, share, events)
-    outputs.tell(lines(result), result)
+    outputs.tell(lines(result), {**result, "machine": machine})

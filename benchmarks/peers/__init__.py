@@ -1,1 +1,1 @@
-"""``python -m benchmarks peers``: single lookups beside other libraries."""
+"""``python -m benchmarks peers``: single addresses and lists of them, beside other libraries."""

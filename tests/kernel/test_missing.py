@@ -108,7 +108,7 @@ def test_a_kernel_of_other_fields_does_not_load(change: str) -> None:
 
 @pytest.mark.long
 def test_a_build_and_the_benchmarks_say_so(build: str) -> None:
-    measure = "sys.argv[1:] = 'single', '--scale', 'tiny'; from benchmarks.__main__ import main"
+    measure = "sys.argv[1:] = 'generate', 'csv', '.'; from benchmarks.__main__ import main"
     built, measured = run(build, f"{measure}; main()")
     for (status, _, errors), wanted in ((built, 0), (measured, 1)):
         assert status == wanted, errors

@@ -1,1 +1,0 @@
-"""Answers for many addresses that are all kept: their memory and time."""

@@ -1,1 +1,0 @@
-"""Many addresses at once, against single calls and other readers."""

@@ -1,1 +1,0 @@
-"""Own columns, overlays and slices: whole processes, and lookups beside a dataset without them."""

@@ -1,1 +1,0 @@
-"""``python -m benchmarks prefixes``: what lists of prefixes by answer take."""

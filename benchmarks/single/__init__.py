@@ -1,1 +1,0 @@
-"""``python -m benchmarks single``: only our lookups."""

@@ -1,1 +1,0 @@
-"""``python -m benchmarks target``: the goal of 100 ms a lookup."""

@@ -1,1 +1,0 @@
-"""``python -m benchmarks verify``: the cost of verifying a dataset."""
