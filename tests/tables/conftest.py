@@ -40,4 +40,4 @@ def engine(dataset_path: Path) -> Iterator[geolookup.Engine]:
 )
 def state(request: pytest.FixtureRequest, engine: geolookup.Engine) -> Any:
     """The snapshot of the engine, for each kernel."""
-    return request.param(engine._open_state().dataset)
+    return request.param(engine.snapshot().dataset)

@@ -87,7 +87,7 @@ def check(
     )
     assert len(wanted.unique()) > 50
     codes = pa.chunked_array([[10002 if item else None for item in private]], pa.int32())
-    dataset = engine._open_state().dataset
+    dataset = engine.snapshot().dataset
     ids = tables.locate(kernel.State(dataset), columns(family, values)[0])
     check_ids(ids.to_pylist(), asked, private, wanted.to_pylist())
     for column in columns(family, values):

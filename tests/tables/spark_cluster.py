@@ -1,4 +1,4 @@
-"""A cluster of Spark on this machine: executors in processes of their own, watched."""
+"""One Spark session of a run; the other Spark tests share it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ needs_spark = [
 
 
 @contextmanager
-def running(folder: Path, master: str, **options: str) -> Iterator[tuple[SparkSession, Watch]]:
+def running(folder: Path, master: str) -> Iterator[tuple[SparkSession, Watch]]:
     """Yield a session; executors share the cache of this process."""
     watch = Watch.made(folder / "watch")
     with pytest.MonkeyPatch.context() as patch:
@@ -37,7 +37,7 @@ def running(folder: Path, master: str, **options: str) -> Iterator[tuple[SparkSe
         patch.setenv("SPARK_HOME", str(_home(folder / "home")))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = _session(folder, master, watch, options)
+        session = _session(folder, master, watch)
         yield session, watch
         session.stop()
         _stop_java()
@@ -46,16 +46,17 @@ def running(folder: Path, master: str, **options: str) -> Iterator[tuple[SparkSe
 def _home(folder: Path) -> Path:
     """Return a folder with Spark's files; executors of such a cluster work below Spark itself."""
     folder.mkdir()
-    for part in Path(optional("pyspark.find_spark_home")._find_spark_home()).iterdir():
+    for part in Path(sys.modules["pyspark"].__path__[0]).iterdir():
         if part.name != "work":
             (folder / part.name).symlink_to(part)
     return folder
 
 
-def _session(folder: Path, master: str, watch: Watch, options: dict[str, str]) -> SparkSession:
+def _session(folder: Path, master: str, watch: Watch) -> SparkSession:
     wanted: dict[str, Any] = {
         "spark.driver.memory": "512m",
         "spark.executor.memory": "512m",
+        "spark.executor.cores": "1",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "700",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "Asia/Kathmandu",
@@ -63,7 +64,6 @@ def _session(folder: Path, master: str, watch: Watch, options: dict[str, str]) -
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         **{f"spark.executorEnv.{name}": value for name, value in watch.environment.items()},
-        **options,
     }
     return SparkSession.builder.master(master).config(map=wanted).getOrCreate()
 

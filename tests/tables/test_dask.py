@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -17,13 +16,10 @@ import geolookup
 from geolookup import DatasetError
 from geolookup.archives.pack import pack
 from tests.conftest import build_at
-from tests.history.past import DATES, past_store
-from tests.near_addresses import near_addresses
 from tests.servers import until
 from tests.skips import needs, optional
 from tests.tables import columns
 from tests.tables.watching import Watch
-from tests.tiers import scaled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,17 +54,6 @@ def _plain(column: Any) -> list[Any]:
     ]
 
 
-def test_every_field_of_every_row(engine: geolookup.Engine, dataset_path: Path) -> None:
-    texts = near_addresses(random.Random(3), engine._open_state().dataset)
-    drawn = [next(texts).encode("utf-8", "replace").decode() for _ in range(scaled(700, 6000))]
-    addresses = [None if at % 11 == 0 else item for at, item in enumerate(drawn)]
-    options: Any = {"dataset": dataset_path, "at": columns.AT, "prefix": "geo_"}
-    plan = adapter.enrich(frame(addresses), columns.EVERYTHING, **options)
-    columns.assert_equal(
-        made(plan.compute(scheduler="threads")), columns.expected(engine, addresses)
-    )
-
-
 def test_partitions_have_the_dtypes_of_the_plan(dataset_path: Path) -> None:
     """Also an empty one: texts are Dask's strings, whatever values it has."""
     source = frame(_ADDRESSES, 3, group=pd.Categorical(["a", "b"] * 3 + ["a"]))
@@ -80,15 +65,6 @@ def test_partitions_have_the_dtypes_of_the_plan(dataset_path: Path) -> None:
     assert plan.dtypes["group"] == "category"
     counted = plan.groupby("location_country_code").size().compute(scheduler="sync")
     assert counted.sum() == plan["location_country_code"].count().compute(scheduler="sync")
-
-
-def test_each_row_at_its_own_instant(engine: geolookup.Engine, dataset_path: Path) -> None:
-    instants: Any = [1_700_000_000, None, 0, 5, 6, 1_600_000_000, -1]
-    source = frame(_ADDRESSES, seen=pd.array(instants, "Int64"))
-    options: Any = {"dataset": dataset_path, "time_column": "seen"}
-    values = made(adapter.enrich(source, "time", **options).compute(scheduler="sync"), 3)
-    wanted = columns.expected(engine, _ADDRESSES, instants)
-    columns.assert_equal(values, {name: wanted[name] for name in values})
 
 
 def test_a_series_gives_a_frame_of_the_answers(dataset_path: Path) -> None:
@@ -111,26 +87,6 @@ def test_what_cannot_be_is_refused_before_anything_runs(dataset_path: Path) -> N
     ):
         with pytest.raises(refused, match=text):
             adapter.enrich(source, "time.zone", **{"dataset": dataset_path, **options})
-
-
-def test_by_an_engine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A plan of each row as of its instant, by the store of the engine; lazy."""
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
-    with geolookup.open(past_store(tmp_path / "store")) as engine:
-        seen = pd.to_datetime(["2025-12-31", *DATES] * 3, utc=True)
-        source = frame(["8.8.8.8"] * len(seen), 3, seen=seen)
-        plan = engine.enrich(source, "city_name", "asn", as_of="seen")
-        assert isinstance(plan, type(source))
-        assert not (tmp_path / "cache").exists()
-        wanted = engine.enrich(source.compute(), "city_name", "asn", as_of="seen")
-    result = plan.compute(scheduler="sync")
-    assert result["network_asn"].equals(wanted["network_asn"])
-    assert _plain(result["location_city_name"]) == [
-        *[None, *(f"Town {number}" for number in range(5))] * 3
-    ]
-    assert "rows are before 2026-01-01" in caplog.text
 
 
 def _slow(folder: Path, part: int) -> Any:
@@ -157,7 +113,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")  # of the event loops of processes that end
-@pytest.mark.parametrize("way", ["archive", "mirror", "ship"])
+@pytest.mark.parametrize("way", ["archive", "ship"])
 def test_a_worker_killed_in_the_middle(client: Any, tmp_path: Path, way: str) -> None:
     """It is replaced; the result is complete, and the dataset is unpacked once per host."""
     dataset = build_at(tmp_path, {"a.csv": "network,city_name\n8.8.8.0/25,A\n8.8.8.128/25,B\n"})[0]
@@ -186,14 +142,7 @@ def _archive(dataset: Path, folder: Path) -> dict[str, Any]:
     return {"dataset": folder / "geo.tar.zst"}
 
 
-def _mirror(dataset: Path, folder: Path) -> dict[str, Any]:
-    geolookup.publish(dataset, folder / "store")
-    geolookup.mirror(folder / "store", folder / "mirror")
-    return {"dataset": folder / "mirror"}
-
-
 _WAYS: dict[str, Callable[[Path, Path], dict[str, Any]]] = {
     "archive": _archive,
-    "mirror": _mirror,
     "ship": lambda dataset, _: {"dataset": dataset, "ship": True},
 }

@@ -127,7 +127,7 @@ def test_in_clauses_groups_and_threads(connection: duckdb.DuckDBPyConnection) ->
     cities = "select geo(ip).location.city_name from addresses order by row"
     assert values(connection, cities)[:3] == ["Mountain View", "Lyon", None]
     connection.execute("set threads = 4")
-    table(connection, IPS * 20_000, pa.string())
+    table(connection, IPS * 1_000, pa.string())
     query = "select count(*) from addresses where geo_asn(ip) is distinct from (case row % 7"
     cases = " ".join(f"when {at} then {asn or 'null'}" for at, asn in enumerate(ASNS))
     assert values(connection, f"{query} {cases} end)") == [0]
@@ -137,7 +137,7 @@ def test_in_clauses_groups_and_threads(connection: duckdb.DuckDBPyConnection) ->
             return values(cursor, "select count(*) from addresses where geo(ip).network.asn = 3215")
 
     with ThreadPoolExecutor(3) as pool:
-        assert list(pool.map(count, range(3))) == [[20_000]] * 3
+        assert list(pool.map(count, range(3))) == [[1_000]] * 3
 
 
 def test_instants_and_now(
@@ -157,9 +157,6 @@ def test_instants_and_now(
         monkeypatch.setattr(time, "time", lambda now=now: now + 0.9)
         assert values(connection, query) == [now]
     monkeypatch.undo()
-    before = int(time.time())
-    (result,) = values(connection, query)
-    assert before <= result <= int(time.time())
     query = "select geo('8.8.8.8', now()).time.current_timestamp = floor(epoch(now()))::bigint"
     assert values(connection, query) == [True]
 
@@ -187,6 +184,13 @@ def test_errors_say_what_to_do(connection: duckdb.DuckDBPyConnection, dataset_pa
     refused("select geo('8.8.8.8', timestamp '2026-01-01')", "no time zone")
     refused("select geo('8.8.8.8', 0, 0)", "3 arguments; pass an address")
     engine = geolookup.open(dataset_path)
+    for name, problem in (
+        ("location", "location is a group; name one of its"),
+        ("own", "the dataset has no own columns"),
+        ("contry", "no field 'contry'; did you mean 'country'"),
+    ):
+        with pytest.raises(ValueError, match=f"register: {problem}"):
+            register(connection, engine, name)
     register(connection, engine)
     engine.close()
     refused("select geo_asn('8.8.8.8')", "closed")
@@ -195,20 +199,20 @@ def test_errors_say_what_to_do(connection: duckdb.DuckDBPyConnection, dataset_pa
 def test_relations_are_streams(
     connection: duckdb.DuckDBPyConnection, engine: geolookup.Engine
 ) -> None:
-    table(connection, IPS * 20_000, pa.string())
+    table(connection, IPS * 1_000, pa.string())
     relation = connection.sql("select * from addresses order by row")
     result = engine.enrich(relation, ["network.asn", "location.city_name"])
     assert isinstance(result, pa.RecordBatchReader)
     assert result.schema.names == ["row", "ip", "network_asn", "location_city_name"]
     whole = result.read_all()
-    assert whole["network_asn"].to_pylist() == ASNS * 20_000
-    assert whole["row"].to_pylist() == list(range(len(IPS) * 20_000))
+    assert whole["network_asn"].to_pylist() == ASNS * 1_000
+    assert whole["row"].to_pylist() == list(range(len(IPS) * 1_000))
     answers = engine.enrich(connection.sql("select * from addresses"), "network.asn")
     with connection.cursor() as other:  # a stream is a relation elsewhere
         other.register("answers", answers)
         query = "select network_asn, count(*) from answers group by all order by all"
         counted = other.execute(query).fetchall()
-    assert counted == [(3215, 20_000), (15169, 40_000), (19281, 20_000), (None, 60_000)]
+    assert counted == [(3215, 1_000), (15169, 2_000), (19281, 1_000), (None, 3_000)]
     relation = connection.sql("select '8.8.8.8' ip, timestamptz '2026-07-01 12:00:00+00' as seen")
     times = engine.enrich(relation, "time", time_column="seen").read_all()["time_current_time"]
     noon = datetime(2026, 7, 1, 12, tzinfo=UTC)

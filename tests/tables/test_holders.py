@@ -17,7 +17,6 @@ import geolookup
 from geolookup import tables
 from geolookup.tables.locate import CHUNK
 from tests.skips import needs, optional
-from tests.tables import columns
 
 nanoarrow = optional("nanoarrow")
 pd, pl = optional("pandas"), optional("polars")
@@ -75,62 +74,6 @@ def test_nanoarrow(engine: geolookup.Engine) -> None:
         reader = engine.enrich(stream, _FIELDS)
         assert isinstance(reader, pa.RecordBatchReader)
         assert reader.read_all().to_pydict() == engine.enrich(data, _FIELDS).to_pydict()
-
-
-DIRTY = ["8.8.8.8:53", " [2001:4860:4860::8888]:443", "10.0.0.1, 8.8.8.8", "nonsense", None]
-_CLEAN_ASNS = [15169, 15169, 15169, None, None]
-
-
-@needs("pandas")
-def test_cleaned_by_pandas(sample: geolookup.Engine) -> None:
-    optional("geolookup.tables.pandas")  # registers Series.geo
-    for column in (pd.Series(DIRTY), pd.Series(DIRTY, dtype="category"), pd.Series([*DIRTY, 1])):
-        dirty = column.geo.lookup("network.asn", engine=sample)
-        cleaned = column.geo.lookup("network.asn", engine=sample, clean=True)
-        assert dirty["network_asn"].isna().all()
-        actual = [None if pd.isna(item) else int(item) for item in cleaned["network_asn"]]
-        assert actual[:5] == _CLEAN_ASNS
-
-
-@needs("polars")
-def test_cleaned_by_polars(sample: geolookup.Engine) -> None:
-    optional("geolookup.tables.polars")  # registers Expr.geo
-    frame = pl.DataFrame({"ip": DIRTY, "at": [0] * 5})
-    for at in (0, pl.col("at")):
-        made = frame.select(
-            pl.col("ip").geo.lookup("network.asn", engine=sample, at=at, clean=True)
-        )
-        assert made["ip"].to_list() == _CLEAN_ASNS
-    lazy = sample.enrich(frame.lazy(), "network.asn", clean=True).collect()
-    assert lazy["network_asn"].to_list() == _CLEAN_ASNS
-
-
-@needs("duckdb")
-def test_cleaned_by_duckdb(sample: geolookup.Engine) -> None:
-    with optional("duckdb").connect() as connection:
-        optional("geolookup.tables.duckdb").register(connection, sample, clean=True)
-        rows = connection.execute("select geo_asn(unnest(?))", [DIRTY]).fetchall()
-    assert [row[0] for row in rows] == _CLEAN_ASNS
-
-
-dask = optional("dask.dataframe")
-
-
-@needs("pandas", "dask.dataframe")
-def test_dask(engine: geolookup.Engine) -> None:
-    addresses = ["8.8.8.8", "2a02:1::1", None, "10.0.0.1", "x", "11.0.1.9", "11.0.0.7"] * 30
-    data = pd.DataFrame({"ip": pd.array(addresses, "str")})
-    frame = dask.from_pandas(data, npartitions=4)
-    fields = ["location.city_name", "location.country_code", "network.asn", "error_code"]
-    plan, wanted = (
-        frame.map_partitions(engine.enrich, *fields),
-        columns.expected(engine, addresses),
-    )
-    for scheduler in ("threads", "processes"):
-        result = plan.compute(scheduler=scheduler, num_workers=1 if scheduler == "processes" else 2)
-        for name in (field.replace(".", "_") for field in fields):
-            values = [None if pd.isna(item) else item for item in result[name]]
-            assert values == wanted[name], (scheduler, name)
 
 
 _SCHEMA = pa.schema([("ip", pa.string())])
@@ -241,7 +184,7 @@ def test_rows_keep_their_instants(engine: geolookup.Engine) -> None:
 def test_a_closed_dataset_is_let_go(dataset_path: Path) -> None:
     engine = geolookup.open(dataset_path)
     engine.enrich(pa.array(["8.8.8.8"]))
-    dataset = weakref.ref(engine._open_state().dataset)
+    dataset = weakref.ref(engine.snapshot().dataset)
     engine.close()
     gc.collect()
     assert dataset() is None

@@ -19,9 +19,8 @@ from geolookup.contract.schema import MAX_COLUMNS
 from geolookup.kernel import python as kernel_python
 from geolookup.tables.row_major import MOST_COLUMNS
 from tests import own, strategies
-from tests.cli.program import run
 from tests.datasets import SMALL
-from tests.skips import needs, optional
+from tests.skips import optional
 from tests.tables import columns
 from tests.tiers import scaled
 
@@ -80,7 +79,7 @@ _CASES = [
 def test_every_type_of_addresses(
     state: Any, engine: geolookup.Engine, kind: pa.DataType, values: Any, asked: columns.Asked
 ) -> None:
-    @settings(max_examples=scaled(3, 30))
+    @settings(max_examples=scaled(2, 15))
     @given(st.lists(st.none() | values, max_size=12), st.randoms(use_true_random=False))
     def check(drawn: Sequence[Any], rng: random.Random) -> None:
         table = pa.table({"ip": columns.chunked(drawn, kind, rng)})
@@ -102,14 +101,6 @@ def test_types_and_defaults(engine: geolookup.Engine) -> None:
         engine.enrich(pa.array(IPS), ["own.site"])
     with geolookup.open(SMALL) as without, pytest.raises(ValueError, match="no own columns"):
         without.enrich(pa.array(IPS), "own")
-
-
-def test_clean_addresses(engine: geolookup.Engine) -> None:
-    texts = pa.array(["[10.1.2.3]:80", " 8.8.8.9 ", "10.0.0.1, 8.8.8.8", "x"])
-    wanted = engine.get_many(texts.to_pylist(), NAMES, clean=True)
-    assert wanted[0][0] == "Branch"
-    rows = engine.enrich(texts, NAMES, clean=True).to_pylist()
-    assert [tuple(row.values()) for row in rows] == wanted
 
 
 def test_private_addresses_are_refused_as_before(engine: geolookup.Engine) -> None:
@@ -142,78 +133,3 @@ def test_more_columns_than_a_row_major_table_has(tmp_path: Path) -> None:
         row = engine.enrich(pa.array(["8.8.8.8", "9.9.9.9"]), "own").to_pylist()
     assert [*row[0].values()] == [*range(MAX_COLUMNS)]
     assert {*row[1].values()} == {None}
-
-
-# --- adapters
-
-
-@needs("pandas")
-def test_pandas(engine: geolookup.Engine) -> None:
-    wanted = engine.get_many(IPS, SITE)
-    frame = pd.DataFrame({"ip": IPS})
-    result = engine.enrich(frame, NAMES)
-    assert (
-        result["own_site_id"].astype(object).where(result["own_site_id"].notna(), None).tolist()
-        == wanted
-    )
-    assert str(result["own_risk_score"].dtype) == "Int64"
-    assert str(result["own_is_vpn"].dtype) == "boolean"
-    column = frame["ip"].geo.lookup("own.site_id", engine=engine)["own_site_id"]
-    assert column.equals(result["own_site_id"])
-
-
-@needs("polars")
-def test_polars(engine: geolookup.Engine) -> None:
-    wanted = engine.get_many(IPS, NAMES)
-    frame = pl.DataFrame({"ip": IPS})
-    for result in (engine.enrich(frame, NAMES), engine.enrich(frame.lazy(), NAMES).collect()):
-        assert result.drop("ip").rows() == [(*row[:-1], row[-1]) for row in wanted]
-    import geolookup.tables.polars  # noqa: F401 - registers ``geo``
-
-    column = frame.select(pl.col("ip").geo.lookup("own.site_id", engine=engine))
-    assert column["ip"].to_list() == [row[0] for row in wanted]
-    members = frame.select(pl.col("ip").geo.lookup("own", engine=engine))["ip"].to_list()
-    assert [tuple(row.values()) for row in members] == wanted
-
-
-@needs("duckdb")
-def test_duckdb(engine: geolookup.Engine) -> None:
-    from geolookup.tables.duckdb import register
-
-    wanted = engine.get_many(IPS, NAMES)
-    with duckdb.connect() as connection:
-        register(connection, engine, NAMES)
-        addresses = pa.table({"row": range(len(IPS)), "ip": IPS})
-        connection.register("addresses", addresses)
-        functions = ", ".join(f"geo_{name.replace('.', '_')}(ip)" for name in NAMES)
-        query = f"select {functions} from addresses order by row"  # noqa: S608
-        assert connection.execute(query).fetchall() == wanted
-        ((answer,),) = connection.execute("select geo('8.8.8.8')").fetchall()
-        assert "own" not in answer
-        with pytest.raises(ValueError, match="register: own is a group; name one of its members"):
-            register(connection, engine, "own")
-
-
-# --- commands
-
-
-def test_files(engine: geolookup.Engine, tmp_path: Path) -> None:
-    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text("ip\n8.8.8.9\n10.1.2.3\nx\n", encoding="utf-8")
-    fields = "own.site_id,country,own.tags,error_code"
-    done = run("enrich", str(source), "-o", str(target), "-d", str(engine.path), "--fields", fields)
-    assert (done.returncode, done.stderr.split(" in ")[0]) == (
-        0,
-        "3 rows, 1 located, 0 unknown, 1 invalid, 1 private",
-    )
-    assert target.read_text(encoding="utf-8").splitlines()[-2:] == [
-        "10.1.2.3,Branch,,,10002",
-        "x,,,,10001",
-    ]
-    done = run(
-        "enrich", str(source), "-o", str(target), "-d", str(engine.path), "--fields", "own.site"
-    )
-    assert (done.returncode, "--fields: the dataset has no column 'own.site'" in done.stderr) == (
-        2,
-        True,
-    )

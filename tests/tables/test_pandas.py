@@ -63,7 +63,7 @@ def _has_surrogate(value: object) -> bool:
     return isinstance(value, str) and any("\ud800" <= item <= "\udfff" for item in value)
 
 
-@settings(max_examples=scaled(8, 60))
+@settings(max_examples=scaled(4, 40))
 @given(drawn=st.lists(_TEXTS | _OTHERS, max_size=12), only_texts=st.booleans())
 def test_objects_as_the_scalar_engine_takes_them(
     engine: geolookup.Engine, drawn: list[Any], only_texts: bool

@@ -57,42 +57,6 @@ def counting(dataset_path: Path) -> Counting:
     return Counting(str(dataset_path))
 
 
-def _eager(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
-    table: pl.DataFrame = engine.enrich(frame, columns.EVERYTHING, column="address", at=columns.AT)
-    return table
-
-
-def _lazy(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
-    return _plan(engine, frame).collect()
-
-
-def _streaming(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
-    return _plan(engine, frame).collect(engine="streaming")
-
-
-def _plan(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.LazyFrame:
-    plan: Any = engine.enrich(frame.lazy(), columns.EVERYTHING, column="address", at=columns.AT)
-    assert isinstance(plan, pl.LazyFrame)
-    assert plan.collect_schema() == _eager(engine, frame).schema
-    return plan
-
-
-def _series(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
-    made = engine.enrich(frame["address"], columns.EVERYTHING, at=columns.AT)
-    return frame.hstack(made)
-
-
-def _expression(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
-    answers = geo(pl.col("address")).lookup(columns.EVERYTHING, engine=engine, at=columns.AT)
-    plan = frame.lazy().with_columns(answers.alias("made")).unnest("made")
-    result = plan.collect()
-    assert plan.collect_schema() == result.schema
-    return result
-
-
-_WAYS = [_eager, _lazy, _streaming, _series, _expression]
-
-
 @pytest.mark.parametrize(
     ("kind", "drawn_from", "asked"),
     [
@@ -108,7 +72,7 @@ _WAYS = [_eager, _lazy, _streaming, _series, _expression]
         pytest.param(pl.Binary(), columns.DRAWN_BYTES, columns.of_bytes, id="Binary"),
     ],
 )
-def test_every_type_every_way(
+def test_every_type(
     engine: geolookup.Engine,
     kind: pl.DataType,
     drawn_from: st.SearchStrategy[Any],
@@ -119,10 +83,14 @@ def test_every_type_every_way(
     def check(drawn: list[Any]) -> None:
         frame = pl.DataFrame({"address": pl.Series(drawn, dtype=kind), "row": range(len(drawn))})
         wanted = columns.expected(engine, asked(drawn))
-        for way in _WAYS:
-            result = way(engine, frame)
-            assert result.select(frame.columns).equals(frame), way
-            columns.assert_equal(result.drop(frame.columns).to_dict(as_series=False), wanted)
+        options: Any = {"column": "address", "at": columns.AT}
+        result = engine.enrich(frame, columns.EVERYTHING, **options)
+        assert result.select(frame.columns).equals(frame)
+        columns.assert_equal(result.drop(frame.columns).to_dict(as_series=False), wanted)
+        plan: Any = engine.enrich(frame.lazy(), columns.EVERYTHING, **options)
+        assert isinstance(plan, pl.LazyFrame)
+        assert plan.collect_schema() == result.schema
+        assert plan.collect().equals(result)
 
     check()
 
@@ -150,6 +118,8 @@ def test_a_group_and_several_paths_are_structs(engine: geolookup.Engine) -> None
     frame = pl.DataFrame({"ip": IPS})
     group = frame.select(geo(pl.col("ip")).lookup("currency", engine=engine))["ip"]
     assert group.struct.fields == ["currency_code", "currency_name", "currency_symbol"]
+    one = frame.select(geo(pl.col("ip")).lookup(["asn"], engine=engine))["ip"]
+    assert one.struct.fields == ["network_asn"]
     two = geo(pl.col("ip")).lookup("network.asn", "location.city_name", engine=engine)
     assert frame.select(two).unnest("ip")["network_asn"].to_list() == ASNS
     assert frame.select(two.struct.field("location_city_name"))["location_city_name"][0] is not None
@@ -197,34 +167,16 @@ def test_groups_and_joins(engine: geolookup.Engine) -> None:
     assert result["name"].to_list() == ["States", "Swiss", "States"]
 
 
-_INSTANTS = [datetime(2026, 7, 1, 12, tzinfo=UTC), None, *[datetime(1970, 1, 1, tzinfo=UTC)] * 5]
-
-
-def test_each_row_its_own_instant(engine: geolookup.Engine) -> None:
-    frame = pl.DataFrame({"address": IPS, "when": _INSTANTS})
-    wanted = columns.expected(engine, IPS, _INSTANTS)
-    lookup = geo(pl.col("address")).lookup(columns.EVERYTHING, engine=engine, at=pl.col("when"))
-    columns.assert_equal(
-        frame.select(lookup.alias("made")).unnest("made").to_dict(as_series=False), wanted
-    )
-    data: Any
-    for data in (frame, frame.lazy()):
-        result = (
-            engine.enrich(data, columns.EVERYTHING, column="address", time_column="when")
-            .lazy()
-            .collect()
-        )
-        new = result.drop("address", "when")
-        columns.assert_equal(new.to_dict(as_series=False), wanted)
-    frame = pl.DataFrame({"ip": IPS, "when": _INSTANTS})
+def test_literals_stand_for_all_rows(engine: geolookup.Engine) -> None:
+    seconds = [7, None, 0, 5, 6, 8, -1]
+    frame = pl.DataFrame({"ip": IPS, "when": seconds})
 
     def stamps(rows: pl.DataFrame, ip: pl.Expr, at: object) -> list[int | None]:
         expression = geo(ip).lookup("time.current_timestamp", engine=engine, at=at)
         return rows.with_columns(found=expression)["found"].to_list()
 
-    own = [None if instant is None else int(instant.timestamp()) for instant in _INSTANTS]
     assert stamps(frame, pl.col("ip"), pl.lit(7)) == [None if a is None else 7 for a in ASNS]
-    assert stamps(frame, pl.lit("8.8.8.8"), pl.col("when")) == own
+    assert stamps(frame, pl.lit("8.8.8.8"), pl.col("when")) == seconds
     assert stamps(frame.clear(), pl.col("ip"), pl.lit(7)) == []
 
 
