@@ -174,13 +174,17 @@ def check_offers(format_: str, cases: Iterable[Mapping[str, Stated]]) -> None:
 
 
 def read_at(folder: Path, files: Files, recipe: str | None = None, **options: Any) -> Reading:
-    """Write files and a recipe (default: of ``a.csv``), and read its sources.
+    """Write files and a recipe (default: every file as a CSV source, by name), and read its sources.
 
     Sources may be empty, and every row may be bad.
     """
     for name, content in files.items():
         (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    text = (recipe or one("csv", "a.csv")).replace("[[source]]\n", '[[source]]\nempty = "ok"\n')
+    if recipe is None:
+        head, _, table = one("csv", "NAME").partition("[[source]]")
+        tables = ["[[source]]" + table.replace("NAME", name) for name in sorted(files)]
+        recipe = head + "".join(tables)
+    text = recipe.replace("[[source]]\n", '[[source]]\nempty = "ok"\n')
     (folder / "recipe.toml").write_text(text, encoding="utf-8")
     selection = Options(**{"max_rejects": 10**9, "max_memory": "1GB", **options})
     # Threads cost more than they save on a few rows; the tests of whole builds use them.
