@@ -64,7 +64,7 @@ def _copy_checkout(folder: Path) -> None:
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode()
     compiled = [path.relative_to(ROOT) for path in ROOT.glob("geolookup/kernel/*.so")]
-    for name in [*filter(None, names.split("\0")), *compiled]:
+    for name in [*map(Path, filter(None, names.split("\0"))), *compiled]:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)

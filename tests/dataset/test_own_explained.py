@@ -16,6 +16,7 @@ from geolookup.kernel import State
 from geolookup.kernel import python as kernel_python
 from tests import own_random
 from tests.cli.program import run
+from tests.oracle import Address
 from tests.own_sources import full_dataset, own_dataset
 from tests.tiers import scaled
 
@@ -43,8 +44,8 @@ def test_ranges_and_values_are_as_the_rows_state(rows: list[own_random.Row]) -> 
 def _check(
     decided: dict[str, Any] | None,
     layer: str,
-    address: own_random.Address,
-    known: dict[own_random.Address, dict[str, Any]],
+    address: Address,
+    known: dict[Address, dict[str, Any]],
 ) -> None:
     value = known[address].get(layer)
     if decided is None or value is None:

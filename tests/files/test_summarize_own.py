@@ -15,6 +15,7 @@ from tests import own_random
 from tests.cli.program import run
 from tests.corrupt.forging import manifest, rewrite
 from tests.damage import copied
+from tests.oracle import Address
 from tests.own_sources import own_dataset
 from tests.tiers import scaled
 
@@ -24,7 +25,7 @@ _EVERY = list(own_random.addresses())
 @settings(max_examples=scaled(5, 60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(own_random.rows, st.lists(st.sampled_from(_EVERY), max_size=60))
 def test_counts_are_those_of_each_address(
-    rows: list[own_random.Row], asked: list[own_random.Address]
+    rows: list[own_random.Row], asked: list[Address]
 ) -> None:
     names = ("country_code", "own.site", "own.risk", "own.flag", "own.tags")
     with TemporaryDirectory() as folder:

@@ -94,8 +94,8 @@ def _fuzz(name: str, target: Target, seconds: int, seed: int) -> None:
         *(f"-rss_limit_mb={_MEMORY_LIMIT_MB}", f"-max_len={max(4096, 2 * max(map(len, inputs)))}"),
         *(f"-artifact_prefix={findings}/{name}-", str(learnt)),
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        tempfile.tempdir = folder
+    with tempfile.TemporaryDirectory() as temporary:
+        tempfile.tempdir = temporary
         atheris.Setup([sys.argv[0], *libfuzzer], target.run, custom_mutator=mutate)
         atheris.Fuzz()
 
