@@ -174,7 +174,7 @@ def check_offers(format_: str, cases: Iterable[Mapping[str, Stated]]) -> None:
 
 
 def read_at(folder: Path, files: Files, recipe: str | None = None, **options: Any) -> Reading:
-    """Write files and a recipe (default: every file as a CSV source, by name), and read its sources.
+    """Write files and a recipe (default: every file as a CSV source), and read its sources.
 
     Sources may be empty, and every row may be bad.
     """
