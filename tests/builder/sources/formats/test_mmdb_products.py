@@ -27,7 +27,7 @@ from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import assembled, encoded, mmdb
 from tests.builder.sources.formats.test_ipinfo import PRODUCTS as IPINFO
 from tests.builder.sources.formats.test_mmdb import _TRAITS, WHERE
-from tests.builder.sources.readings import Read, fields, one, refused
+from tests.builder.sources.readings import Read, one
 from tests.skips import needs
 
 pytestmark = needs("maxminddb")
@@ -104,21 +104,6 @@ def _cells(product: str, columns: list[str]) -> st.SearchStrategy[dict[str, str]
     return st.fixed_dictionaries(cells)
 
 
-def test_flags_and_an_empty_record(tmp_path: Path) -> None:
-    flags: list[dict[str, Any]] = [{"vpn": True}, {"hosting": 1}, {"hosting": False}]
-    flags += [{"relay": "1"}, {}]
-    plain = {"vpn": False, "hosting": False, "service": ""}
-    content = mmdb({f"8.8.{at}.0/24": plain | item for at, item in enumerate(flags)})
-    batch = batch_of(tmp_path, "mmdb", "a.mmdb", content)
-    anonymous = "consumer_privacy_network"
-    types = [stated.get("user_type") for _, _, stated in rows(batch)]
-    assert types == [anonymous, "hosting", None, anonymous, None]
-    carrier = {"name": "Acme", "country": "US", "mcc": "1", "mnc": "2"}
-    content = mmdb({"8.8.4.0/24": carrier, "8.8.5.0/24": {}})
-    actual = [stated for _, _, stated in rows(batch_of(tmp_path, "mmdb", "a.mmdb", content))]
-    assert actual == [fields("isp=Acme; user_type=cellular; connection_type=Mobile"), {}]
-
-
 # Other vendors
 
 
@@ -190,15 +175,6 @@ OTHERS = {
 }
 
 
-def test_products_of_other_vendors(tmp_path: Path) -> None:
-    for product, (record, expected) in OTHERS.items():
-        batch = batch_of(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: json.loads(record)}))
-        texts = {name: str(value).removesuffix(".0") for name, value in fields(expected).items()}
-        assert [stated for _, _, stated in rows(batch)] == [texts]
-        assert batch.keys is not None
-        assert batch.keys.product == f"{product} (database type 'Test')"
-
-
 # Refused
 
 CONTACT = {"name": "Registry", "email": "abuse@registry.example", "country": "US"}
@@ -249,20 +225,6 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-def test_records_that_locate_no_address_are_refused_by_name(tmp_path: Path) -> None:
-    for kind, record, name, why in REFUSED:
-        with pytest.raises(BuildError) as caught:
-            batch_of(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: record}, kind=kind))
-        assert name in caught.value.problem
-        assert why in caught.value.problem
-        assert "columns = {" in (caught.value.remedy or "")
-    error = refused(tmp_path, "a.mmdb", mmdb({NETWORK: CONTACT}), one("auto", "a.mmdb"))
-    assert "contacts (database type 'Test', keys email)" in str(error)
-    about = {"en": "Countries. Report abuse to the vendor. geo-whois-asn-country"}
-    content = mmdb({NETWORK: {"country_code": "NO"}}, kind="Acme abuse", description=about)
-    assert keys_of(tmp_path, "a.mmdb", content).fields == {"country_code": ("country_code",)}
-
-
 # Report
 
 
@@ -306,26 +268,6 @@ def test_the_country_of_a_carrier_is_not_read(read: Read, key: str, kind: str) -
             {"isp": "Acme", "connection_type": "Mobile", "user_type": "cellular"}
         ]
         assert "country" in reading.source.keys[0].ignored
-
-
-def test_flags_constants_and_several_products_are_in_the_report(tmp_path: Path, read: Read) -> None:
-    carrier = keys_of(tmp_path, "a.mmdb", mmdb({NETWORK: {"name": "Acme", "mcc": "1"}}))
-    assert list(carrier.lines()) == [
-        (
-            "  keys        IPinfo Carrier (database type 'Test'): isp from name,"
-            " user_type cellular, connection_type Mobile"
-        ),
-        "  not read    mcc",
-    ]
-    privacy = {"vpn": "true", "hosting": "", "service": "x"}
-    keys = keys_of(tmp_path, "b.mmdb", mmdb({NETWORK: privacy}))
-    assert keys.fields == {"user_type": ("vpn", "hosting")}
-    assert keys.ignored == ("service",)
-    records = {"a.mmdb": {"country_code": "NO"}, "b.mmdb": {"name": "Acme", "mcc": "1"}}
-    files = {name: mmdb({NETWORK: record}) for name, record in records.items()}
-    source = read(files, one("mmdb", "*.mmdb")).source
-    products = [key.product.partition(" (")[0] for key in source.keys]
-    assert products == ["flat records", "IPinfo Carrier"]
 
 
 # Hostile files
@@ -391,18 +333,3 @@ MAXMIND: dict[str, Mapping[str, tuple[str, ...]] | None] = {
     **dict.fromkeys(("GeoIP2-DensityIncome", "GeoIP2-Domain", "GeoIP2-IP-Risk")),
     **dict.fromkeys(("GeoIP2-Static-IP-Score", "GeoIP2-User-Count")),
 }
-
-
-def test_files_of_maxmind_are_read_by_these_keys_or_refused(shared_data: Path) -> None:
-    folder = shared_data / "maxmind-db" / "test-data"
-    files = sorted(path.name.removesuffix("-Test.mmdb") for path in folder.glob("Geo*-Test.mmdb"))
-    assert files == sorted(MAXMIND)
-    for name, keys in MAXMIND.items():
-        if keys:
-            assert keys_of(folder, f"{name}-Test.mmdb").fields == keys, name
-            continue
-        with pytest.raises(BuildError) as caught:
-            keys_of(folder, f"{name}-Test.mmdb")
-        assert caught.value.problem.startswith("MaxMind ")
-        assert f"(database type '{name}', keys " in caught.value.problem
-        assert "no field of a dataset holds its values" in caught.value.problem
