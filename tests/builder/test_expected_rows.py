@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder import expected_rows
-from geolookup_builder.expected_rows import RowsBefore, check_drop, product
+from geolookup_builder.expected_rows import RowsBefore, check_drop
 from geolookup_builder.sources.reading import delimited
 
 from geolookup.dataset.manifest import read_manifest
@@ -26,7 +26,6 @@ from tests.builder.building import fails, recipe, unwritable
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import read_at
 from tests.conftest import Build, build_at
-from tests.skips import names_in_utf8
 
 HEADER = "network,isp\n"
 
@@ -111,22 +110,6 @@ SAME = [
     ("routeviews-rv2-20261120-1200.pfx2as.gz", "routeviews-rv2-20261120-1400.pfx2as"),
     ("ip-to-country-20261101.csv", "ip-to-country-20261201.csv"),
 ]
-DIFFERENT = [
-    ("City-Blocks-IPv4_20260101.csv", "City-Blocks-IPv6_20260101.csv"),
-    ("x-v4.csv", "x-v6.csv"),
-    ("delegated-apnic-20260101", "delegated-arin-20260101"),
-    ("asn-ipv4-num.csv", "asn-ipv6-num.csv"),
-    ("AS201201.csv", "AS201202.csv"),
-    ("part-1.csv", "part-2.csv"),
-    ("20261301.csv", "20261401.csv"),
-]
-
-
-def test_products() -> None:
-    for one, other in SAME:
-        assert product(one) == product(other), one
-    for one, other in DIFFERENT:
-        assert product(one) != product(other), one
 
 
 def test_sources_that_lose_rows(build: Build, tmp_path: Path) -> None:
@@ -222,12 +205,6 @@ def test_rejects_name_the_rows_and_only_them(
     assert counts == Counter(reason for _, _, reason, _ in expected)
 
 
-def test_the_file_of_rejects_may_be_a_source(build: Build, tmp_path: Path) -> None:
-    text, rejected = written(1, "\n")
-    build({"a.csv": text}, rejects=tmp_path / "a.csv")
-    assert read(tmp_path / "a.csv") == [[str(tmp_path / "a.csv"), *row] for row in rejected]
-
-
 #: Text of a file, and its rejected rows.
 FEW: tuple[tuple[str, RowRules], ...] = (
     ("network,isp\n8.8.8.0/24,x\n", []),
@@ -235,26 +212,6 @@ FEW: tuple[tuple[str, RowRules], ...] = (
     ("network,isp\nx\n\ny,\nz\n", [("2", CELLS, "x"), ("4", NO, "y,"), ("5", CELLS, "z")]),
     ("network,isp\nx\nz", [("2", CELLS, "x"), ("3", CELLS, "z")]),
 )
-
-
-def test_few_rows_and_large_cells(tmp_path: Path) -> None:
-    """None, after a byte order mark and blank lines, nothing but rows of wrong cells."""
-    reading = read_at(tmp_path, {f"{at}.csv": text for at, (text, _) in enumerate(FEW)})
-    expected = [row for _, rows in FEW for row in rows]
-    assert [(str(row.line), row.reason, row.text) for row in reading.rejects] == expected
-    assert [source.read for source in reading.report.sources] == [1, 1, 3, 2]
-    limit = csv.field_size_limit()
-    (row,) = read_at(tmp_path, {"a.csv": f"network,isp\nx,{'y' * (1 << 20)}\n"}).rejects
-    assert csv.field_size_limit() == limit
-    assert len(row.text) > 1 << 20
-
-
-@pytest.mark.skipif(os.name != "posix", reason="names that are not UTF-8 are bytes on POSIX alone")
-@names_in_utf8
-def test_a_file_whose_name_is_not_utf8(build: Build, tmp_path: Path) -> None:
-    name = os.fsdecode(b"a\xff.csv")
-    build({name: "network\nx\n"}, recipe('path = "*.csv"'), rejects=tmp_path / "r.txt")
-    assert b"a\xff.csv,2,not an address,x\n" in (tmp_path / "r.txt").read_bytes()
 
 
 # --- how many may be: 1 % of each source, or the number given, and not one more
