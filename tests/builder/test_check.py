@@ -16,8 +16,6 @@ from tests.builder.sources.readings import one, refused
 from tests.builder.sources.test_refusals import REFUSED
 
 ROWS = "network,country_code,city_name\n8.8.8.0/24,DE,Berlin\n10.0.0.0/8,DE,Bonn\n"
-BAD = "cidr;land;town;owner\n8.8.8.0/24;DE;Berlin;x\n8.8.9.0/33;DE;Bonn;x\n8.8.10.0/24;XX;Bonn;x\n"
-MAPPING = 'delimiter = ";"\ncolumns = { network = "cidr", country_code = "land" }\n'
 
 
 def checked(folder: Path, files: dict[str, str], text: str, **limits: int | Path) -> RecipeCheck:

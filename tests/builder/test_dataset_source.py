@@ -144,29 +144,10 @@ OWN = (
     "network,country_code,site,risk,tags,is_vpn,vpn\n"
     "10.0.0.0/8,,hq,1,a;b,true,One\n8.8.8.0/24,US,dc,2,b,,\n9.0.0.0/8,DE,,3,,false,Two\n"
 )
-#: Each row states other columns; the one above a whole range of the base has no own column.
-SITES_OWN = (
-    "network,country_code,site,risk,tags,is_vpn,vpn\n"
-    "10.1.0.0/16,,branch,,,,\n8.8.8.8,CH,,9,c,,\n9.9.0.0/16,,x,,b,true,\n9.8.0.0/16,FR,,,,,\n"
-)
 MAPPING = (
     "columns = { network = 'network', country_code = 'country_code', site_id = 'site',"
     " risk = 'risk', tags = 'tags', is_vpn = 'is_vpn', vpn_name = 'vpn' }\n"
 )
-PROBES = ("8.8.8.8", "8.8.8.9", "9.9.9.9", "9.8.1.1", "9.1.1.1", "10.1.2.3", "10.2.3.4", "1.1.1.1")
-
-
-def _answers(dataset: Path) -> list[object]:
-    with geolookup.open(dataset) as engine:
-        return [(engine.get(ip, ("own", "country_code")), engine.own(ip)) for ip in PROBES]
-
-
-PLAIN = "network,country_code\n8.8.8.0/24,US\n9.0.0.0/8,DE\n"
-
-
-#: Which of both has own columns, and whether the dataset is the last source.
-OWN_CASES = [("base", True), ("sites", False), ("both", True)]
-OWN_CASES += [("base", False), ("sites", True), ("both", False)]
 
 
 def test_own_columns_that_differ_are_refused(tmp_path: Path) -> None:

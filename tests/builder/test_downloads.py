@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from tests.remote.serving import MODIFIED, file, serving
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n"
 OTHER = ROWS.replace(b"one", b"two")
-SHA256 = hashlib.sha256(ROWS).hexdigest()
 
 
 def built(folder: Path, *sources: str, **options: object) -> tuple[Path, BuildReport]:

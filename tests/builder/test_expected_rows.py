@@ -102,16 +102,6 @@ def test_max_drop_is_exact() -> None:
         check(10_436, RowsBefore([("a.csv", 10_500)]))
 
 
-SAME = [
-    ("GeoLite2-City-CSV_20260101/a.csv", "GeoLite2-City-CSV_20260201/a.csv"),
-    ("d_20260101.zip!d_20260101/a.csv", "d_20260201/a.csv"),
-    ("dbip-city-lite-2026-01.csv.gz", "dbip-city-lite-2026-02.csv"),
-    ("DB11_2026.01.31.CSV", "DB11_2026.02.28.CSV"),
-    ("routeviews-rv2-20261120-1200.pfx2as.gz", "routeviews-rv2-20261120-1400.pfx2as"),
-    ("ip-to-country-20261101.csv", "ip-to-country-20261201.csv"),
-]
-
-
 def test_sources_that_lose_rows(build: Build, tmp_path: Path) -> None:
     _, report = build({"a.csv": rows(3), "b.csv": rows(2)})
     warning = "b.csv decides no address: earlier sources decide all of its rows"
@@ -203,15 +193,6 @@ def test_rejects_name_the_rows_and_only_them(
     assert [(row.file, str(row.line), row.reason, row.text) for row in reading.rejects] == expected
     counts = sum((source.rejected for source in reading.report.sources), Counter[str]())
     assert counts == Counter(reason for _, _, reason, _ in expected)
-
-
-#: Text of a file, and its rejected rows.
-FEW: tuple[tuple[str, RowRules], ...] = (
-    ("network,isp\n8.8.8.0/24,x\n", []),
-    ("\ufeffnetwork\n\n\nx\n", [("4", "not an address", "x")]),
-    ("network,isp\nx\n\ny,\nz\n", [("2", CELLS, "x"), ("4", NO, "y,"), ("5", CELLS, "z")]),
-    ("network,isp\nx\nz", [("2", CELLS, "x"), ("3", CELLS, "z")]),
-)
 
 
 # --- how many may be: 1 % of each source, or the number given, and not one more

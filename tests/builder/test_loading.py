@@ -15,7 +15,6 @@ from geolookup.errors import BuildError
 from tests.cli.program import run
 
 CSV = "network,country_code\n8.8.8.0/24,FR\n"
-RECIPE = '[dataset]\nname = "mine"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 
 
 def refused(named: str | Path) -> str:

@@ -188,21 +188,3 @@ def test_wrong_demands_are_unusable_input(dataset: Path) -> None:
             checked(dataset, quality(text))
         assert caught.value.problem == problem
         assert caught.value.path == str(dataset.parent / "recipe.toml")
-
-
-OWN = (
-    "network,site,country_code\n9.255.255.0/24,A,US\n10.0.0.0/25,A,\n10.0.0.128/25,B,US\n"
-    "2001:db8::/32,A,\n2001:db9::/32,B,\n"
-)
-COLUMNS = """[columns]
-site = { type = "text", private = true }
-[[source]]
-format = "csv"
-path = "a.csv"
-columns = { network = "network", site = "site", country_code = "country_code" }
-"""
-NETWORKS = (
-    *("9.255.255.0/24", "10.0.0.0/24", "10.0.0.0/25", "10.0.0.128/25", "10.0.0.192/27"),
-    *("9.255.255.255", "10.0.0.0", "10.0.1.0/25", "9.255.254.0/23", "9.255.254.0/24"),
-    *("::ffff:10.0.0.0/121", "::ffff:10.0.0.0/120", "2002:a00:80::/48", "64:ff9b::10.0.0.128/122"),
-)

@@ -224,9 +224,6 @@ def test_bad_values_null_their_layer_alone(tmp_path: Path) -> None:
             assert next(rows) == {**beside, "organization": "Firm"}, (field, cell)
 
 
-WIDE = "8.8.0.0/16,SE,1\n"
-
-
 def test_counts_and_unknown_words(tmp_path: Path) -> None:
     text = "network,country_code,asn\n8.8.8.0/24,QQ,x\n8.8.9.0/24,QQ,1\nnowhere,QQ,x\n"
     assert read_csv(tmp_path, text).source.nulled == {"country_code": 2, "asn": 1}

@@ -11,15 +11,12 @@ from pathlib import Path
 import pytest
 from geolookup_builder.sources.reading import delimited
 
-import geolookup
 from geolookup import parallel
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from tests.archives.test_pack import digests
 from tests.builder.building import recipe
 from tests.conftest import ROOT, build_at
-from tests.damage import copied
-from tests.property.compiled import content
 
 TEXT = "network,country_code,city_name,asn,user_type\n" + "".join(
     f"8.{n}.0.0/{16 + n % 8},{'US' if n % 3 else 'SE'},City {n % 7},{n % 5},"
@@ -112,21 +109,6 @@ def built(
 @pytest.fixture(scope="module")
 def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory.mktemp("previous") / "d", ROWS)
-
-
-def test_a_corrected_row_changes_one_file_of_a_previous_dataset(
-    previous: Path, tmp_path: Path
-) -> None:
-    """The previous dataset may be a store, and the output may replace it."""
-    changed = [*ROWS[:30], (*ROWS[30][:2], "New", ROWS[30][3]), *ROWS[31:]]
-    dataset = built(tmp_path / "d", changed, previous)
-    same = {*fmt.FILES} - {fmt.IPV4, fmt.LOCATION}
-    before, after = content(previous), content(dataset)
-    assert {name for name in fmt.FILES if before[name] == after[name]} == same
-    generation = geolookup.publish(previous, tmp_path / "store")
-    for older in (previous, tmp_path / "store", copied(previous, tmp_path / "copy")):
-        geolookup.build(tmp_path / "d" / "a.csv", tmp_path / "copy", force=True, previous=older)
-        assert read_manifest(tmp_path / "copy").metadata().previous == generation
 
 
 @pytest.mark.long

@@ -8,14 +8,11 @@ import pytest
 from geolookup_builder.calls import check
 
 from tests.builder.building import fails, recipe
-from tests.builder.sources.formats.test_maxmind import BLOCKS
 
 ROWS = (
     "network,country_code,isp\n8.8.0.0/16,DE,a\n8.9.0.0/16,AT,b\n8.10.0.0/16,US,c\n"
     "2a00::/32,DE,d\n2a01::/32,,e\n"
 )
-CITY = BLOCKS["city"] + "8.8.0.0/16,20,20,,0,0,,,,,\n8.9.0.0/16,12,12,,0,0,,,,,\n"
-ASN = BLOCKS["asn"] + "8.8.0.0/15,64500,One\n9.9.9.0/24,64501,Two\n"
 #: Keys of a source, and the error of a build.
 MALFORMED = [
     ("only = 'land=DE'", "source.only: no field 'land'"),

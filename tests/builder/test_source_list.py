@@ -14,9 +14,8 @@ import pytest
 import geolookup
 from geolookup.errors import BuildError
 from tests.builder.building import isps, known
-from tests.skips import needs, optional
+from tests.skips import needs
 
-pd, pl = optional("pandas"), optional("polars")
 SITES = pa.table(
     {
         "network": ["8.8.8.0/24", "2600:1::/32", "9.9.9.9"],

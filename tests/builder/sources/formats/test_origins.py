@@ -23,7 +23,6 @@ PYASN = (
     "; IP-ASN32-DAT file\n; Prefixes : 3\n; \n"
     "8.0.0.0/9\t3356\n8.8.8.0/24\t15169\n2600:100::/32\t64500\n"
 )
-NAMES = {"3356": "LEVEL3 Level 3, Inc., US", "AS15169": "GOOGLE, US", "9": "NINE, AS"}
 RECIPE = one("pfx2as", "table")
 
 

@@ -78,33 +78,6 @@ def test_a_table_as_text(read: Read, monkeypatch: pytest.MonkeyPatch, block: int
         assert reading.by_network("asn") == ORIGINS
 
 
-BAD = {
-    line("8.8.8.0/33", "1"): "not a prefix length",
-    line("8.8.8.1/24", "1"): "host bits set",
-    line("8.8.8", "1"): "not an address",
-    line("", "1"): "not an address",
-    line("8.8.8.0/24", "1", "BGP4MP"): "not a route of a table",
-    line("8.8.8.0/24", "1", flag="W"): "not a route of a table",
-    "TABLE_DUMP2|0|B|x\n": "wrong number of cells",
-    line("8.8.8.0/24|", "1"): "wrong number of cells",
-}
-
-
-PATHS: list[tuple[list[int | list[int]], int]] = [
-    ([1, 2], 2),
-    ([1, 2, 2, 2], 2),
-    ([], 0),
-    ([64512], 0),
-    ([3, 64512, 65534, 4_200_000_000], 3),
-    ([3, 0], 3),
-    ([3, [7]], 7),
-    ([3, [7, 8]], 0),
-    ([3, [64512]], 3),
-    ([3, [64512, 7]], 0),
-    ([3, 1 << 32], 3),
-]
-
-
 with_ftlbgp = needs("ftlbgp")
 DETECTED = {
     "8.0.0.0-8.8.7.255": 3356,

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import geolookup
 from geolookup.errors import BuildError
-from tests.builder.sources.formats import test_ip2location, test_ipinfo, test_maxmind
+from tests.builder.sources.formats import test_ipinfo, test_maxmind
 from tests.builder.sources.own.deliveries import batches, delivered
 
 NET = "8.8.4.0/24"
 PRIVACY: dict[str, str | bytes] = {"a.csv": test_ipinfo.PRODUCTS["privacy"][0]}
-DOMAIN: dict[str, str | bytes] = {"a.csv": "network,domain\n8.8.4.0/24,a.example\n"}
 CITY: dict[str, str | bytes] = {
     "city.csv": test_maxmind.BLOCKS["city"] + "8.8.4.0/24,11,20,,0,1,1234,34.7,33.1,20,1\n",
     "en.csv": test_maxmind.EN,
 }
-DB26: dict[str, str | bytes] = {"DB26.CSV": test_ip2location.ipv4(26)}
-
-
-def mapped(folder: Path, files: Mapping[str, str | bytes], format_: str, text: str) -> Any:
-    """The own columns of 8.8.4.0/24, or of the only network, for ``columns`` of a source."""
-    path = "*.csv" if len(files) > 1 else next(iter(files))
-    columns = {"mine": "text", "flag": "boolean", "number": "integer"}
-    rows = delivered(folder, files, format_, path, f"columns = {text}", columns=columns)
-    return rows.get(NET) or next(filter(None, rows.values()), {})
 
 
 def test_names_in_several_languages(tmp_path: Path) -> None:
