@@ -137,7 +137,7 @@ def _as_ipv6(text: str) -> str:
     ("name", "rows"),
     [
         pytest.param("asn-country-ipv4", 116_201, marks=pytest.mark.long),
-        ("asn-country-ipv6-num", 51_776),
+        pytest.param("asn-country-ipv6-num", 51_776, marks=pytest.mark.long),
         pytest.param("iptoasn-country-ipv4-num", 164_246, marks=pytest.mark.long),
         pytest.param("iptoasn-country-ipv6", 34_202, marks=pytest.mark.long),
     ],
