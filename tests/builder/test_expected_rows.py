@@ -136,7 +136,7 @@ WRONG = {
 }
 
 
-CELLS, NO = "wrong number of cells", "not an address"
+CELLS = "wrong number of cells"
 #: Text of a row and its reason; "" is a good one, None a blank line.
 KINDS: list[tuple[str, str | None]] = [
     ("8.8.{n}.0/24,good", ""),
