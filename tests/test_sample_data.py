@@ -8,10 +8,8 @@ in `ORIGIN_EXCEPTIONS`; the tests demand equality, so an exception no longer nee
 
 import csv
 import gzip
-import tomllib
 import unicodedata
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache, cached_property
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -45,12 +43,6 @@ small_ranges = st.lists(
     st.tuples(st.integers(0, 60), st.integers(0, 60)).map(lambda pair: (min(pair), max(pair))),
     max_size=6,
 )
-_APNIC = "APNIC's research prefix, announced by Cloudflare since 2018"
-_QUAD9 = "Quad9's prefix, first announced after the routing tables were taken"
-ORIGIN_EXCEPTIONS = {
-    **dict.fromkeys(("1.0.0.0/24", "1.1.1.0/24"), _APNIC),
-    **dict.fromkeys(("9.9.9.0/24", "149.112.112.0/24", "2620:fe::/48"), _QUAD9),
-}
 
 
 @cache
@@ -69,24 +61,7 @@ def every_row() -> Iterator[tuple[Network, dict[str, str]]]:
         yield from by_network(name).items()
 
 
-def routed_rows() -> Iterator[tuple[Network, int, str]]:
-    for network, row in by_network("networks.csv").items():
-        if row["asn"]:
-            yield network, int(row["asn"]), row["asn_organization"]
-
-
 # --- only the files
-
-
-def test_small_recipe_names_each_file_once_in_order_of_precedence() -> None:
-    recipe = tomllib.loads((FOLDER / "small.toml").read_text(encoding="utf-8"))
-    assert recipe["dataset"] == {"name": "geolookup-sample"}
-    assert tuple(source["path"] for source in recipe["source"]) == FILES
-    for source in recipe["source"]:
-        assert source["format"] == "csv"
-        assert source["licence"] == "CC0-1.0"
-        assert source["name"]
-        assert source["attribution"]
 
 
 def test_the_compiler_takes_every_row_as_it_is() -> None:
@@ -159,46 +134,6 @@ def route_of(text: str) -> Route:
     return 32 if family == 4 else 128, value, int(length)
 
 
-def routing_table(path: Path) -> Prefixes:
-    with gzip.open(path, "rt", encoding="ascii") as file:
-        parts = (line.split() for line in file if line[0] in "0123456789abcdef")
-        return Prefixes((prefix, int(asn)) for prefix, asn in parts)
-
-
-class Origins:
-    """What public routing data say about who announces a network."""
-
-    def __init__(self, folder: Path) -> None:
-        tables = ("bgp/ipasn_20140513.dat.gz", "bgp/ipasn6_20151101.dat.gz")
-        self.tables = [routing_table(folder / name) for name in tables]
-        with (folder / "iptoasn" / "ip2asn-v4.tsv").open(encoding="utf-8", newline="") as file:
-            parts = (line.split("\t") for line in file)
-            self.ranges = [
-                (value_of(first)[1], value_of(last)[1], int(asn)) for first, last, asn, *_ in parts
-            ]
-
-    def listed(self, network: Network) -> Counter[int]:
-        """Count the addresses of an IPv4 network that the address list gives each AS."""
-        sizes: Counter[int] = Counter()
-        if network.version == 4:
-            first, last = int(network.network_address), int(network.broadcast_address)
-            for begin, end, asn in self.ranges:
-                if begin <= last and first <= end:
-                    sizes[asn] += min(last, end) - max(first, begin) + 1
-        return sizes
-
-    def confirm(self, network: Network, asn: int) -> bool:
-        """Say whether the AS announces the network: as a whole, or the most of an aggregate."""
-        covering = {table.longest(network) for table in self.tables} - {None}
-        sizes = self.listed(network)
-        if asn in covering or sizes[asn] == network.num_addresses:
-            return True
-        for table in self.tables:
-            for size, origin in table.inside(network):
-                sizes[origin] += size
-        return not covering and bool(sizes) and sizes[asn] == max(sizes.values())
-
-
 @pytest.fixture(scope="module")
 def delegations(shared_data: Path) -> Prefixes:
     with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt", encoding="ascii") as file:
@@ -207,11 +142,7 @@ def delegations(shared_data: Path) -> Prefixes:
         return Prefixes((network, country) for network, country in lines)
 
 
-@pytest.fixture(scope="module")
-def origins(shared_data: Path) -> Origins:
-    return Origins(shared_data)
-
-
+@pytest.mark.long
 def test_countries_are_those_of_the_delegations(delegations: Prefixes) -> None:
     wrong = []
     for network, row in every_row():
@@ -220,20 +151,6 @@ def test_countries_are_those_of_the_delegations(delegations: Prefixes) -> None:
         if actual != {row["country_code"]}:
             wrong.append((str(network), row["country_code"], actual))
     assert not wrong
-
-
-@pytest.mark.long
-def test_origins_are_those_of_public_routing(origins: Origins) -> None:
-    unconfirmed = {str(n) for n, asn, _ in routed_rows() if not origins.confirm(n, asn)}
-    assert unconfirmed == set(ORIGIN_EXCEPTIONS)
-
-
-def test_zones_belong_to_the_country(shared_data: Path) -> None:
-    text = (shared_data / "tz" / "zone.tab").read_text(encoding="utf-8")
-    lines = (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
-    zones = {(country, zone) for country, _, zone, *_ in lines}
-    for row in rows_of("places.csv"):
-        assert (row["country_code"], row["time_zone"]) in zones, row
 
 
 # --- the files of the publisher, and what make.py made of them
@@ -297,17 +214,3 @@ def test_the_delegation_decides_where_the_seat_is_stated(
     assert all(one.last < other.first for one, other in pairwise(decided))
     changed = list(seats.seats(rows, delegated, 6))
     assert changed == [row for row in decided if row.cells == ("JP",)]
-
-
-def test_rows_of_another_organisation_are_withdrawn() -> None:
-    hand_made = [(0, 99, "1", "A"), (40, 49, "2", "B"), (60, 69, "", "")]
-    announced = [
-        *((0, 29, "1", "A"), (30, 44, "2", "B"), (45, 69, "3", "C")),
-        (70, 79, "4", "A"),  # another AS of the same organisation
-        (80, 84, "3", "C"),
-    ]
-    listed = (
-        [ranges.Row(first, last, (asn, name)) for first, last, asn, name in rows]
-        for rows in (hand_made, announced)
-    )
-    assert make.reassigned(*listed) == [(30, 39), (45, 59), (80, 84)]

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.columns import IN_MEMORY
-from geolookup_builder.datasets.origins import Origin, resolve
 
 import geolookup
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.metadata import Source
-from geolookup.errors import BuildError
-from tests.builder.building import fails, known
-from tests.builder.sources.readings import read_at
+from tests.builder.building import fails
 from tests.cli.program import run
 from tests.conftest import build_at
 from tests.damage import copied
 from tests.datasets import once
-from tests.tiers import one_of_each
 
 CITY = "network,country_code,city_name\n8.8.8.0/24,US,Berkeley\n9.9.9.0/24,DE,Berlin\n"
 ASN = "network,asn,asn_organization\n8.8.8.0/24,15169,GOOGLE\n1.1.1.0/24,13335,CLOUDFLARENET\n"
@@ -96,14 +89,6 @@ def test_the_sources_behind_a_dataset_have_its_place(tmp_path: Path, base: Path)
     assert "City, by way of dataset acme-geo, 2026-10-01, CC-BY-4.0" in explained
 
 
-def test_a_source_that_decides_nothing_is_dropped_and_counted(tmp_path: Path, base: Path) -> None:
-    dataset, report = over(tmp_path, base, "network,asn\n0.0.0.0/0,1\n")
-    with geolookup.open(dataset) as engine:
-        assert [source.name for source in engine.metadata.sources] == ["sites.csv", "City"]
-    assert "2 sources, 1 of them without an address here" in "\n".join(report.lines())
-    geolookup.verify(dataset, deep=True)
-
-
 def test_stores_and_archives(tmp_path: Path, base: Path) -> None:
     store, archive = tmp_path / "store", tmp_path / "acme.tar.zst"
     geolookup.publish(base, store)
@@ -115,28 +100,6 @@ def test_stores_and_archives(tmp_path: Path, base: Path) -> None:
     geolookup.update(tmp_path / "recipe.toml", store=store)
     with geolookup.open(store) as engine:
         assert len(engine.metadata.sources) == 3
-
-
-def test_a_dataset_may_be_the_only_source(tmp_path: Path, base: Path) -> None:
-    """Its answers stay; the format is detected."""
-    recipe = f'[dataset]\nname = "nested"\n[[source]]\nformat = "auto"\npath = "{base}"\n'
-    nested, _ = build_at(tmp_path, {}, recipe)
-    addresses = ("8.8.8.8", "9.9.9.9", "1.1.1.1", "2.2.2.2")
-    assert known(nested, *addresses) == known(base, *addresses)
-
-
-def test_demands_on_rows(tmp_path: Path, base: Path) -> None:
-    """``min_rows`` counts its intervals, ``max_drop`` the rows of the sources behind it."""
-    files: dict[str, str | bytes] = {"sites.csv": SITES}
-    error = fails(tmp_path, files, OVER.format(base) + "min_rows = 9\n")
-    assert "3 usable rows" in error.problem
-    previous = over(tmp_path, base)[0].rename(tmp_path / "previous")
-    text = OVER.format(base) + 'max_drop = "0%"\n'
-    assert not read_at(tmp_path, files, text, previous=previous).report.warnings
-    fewer: dict[str, str | bytes] = {"city.csv": CITY, "asn.csv": ASN[: ASN.rindex("1.1.1.0")]}
-    build_at(base.parent, fewer, BASE)
-    error = fails(tmp_path, files, text, previous=previous)
-    assert error.problem.startswith("acme-geo has 3 usable rows, 4 before")
 
 
 #: Lines for the recipe of the dataset, and the error.
@@ -169,14 +132,6 @@ def test_a_damaged_dataset_is_refused(tmp_path: Path, base: Path, name: str) -> 
     assert error.path.startswith(str(base))
 
 
-def test_more_sources_than_a_dataset_may_have() -> None:
-    """A source of its own each, and two behind a dataset."""
-    source = Source("a.csv", "csv")
-    origins = [Origin([source])] * 253 + [Origin([source] * 2)]
-    with pytest.raises(BuildError, match="255 sources with those behind datasets, at most 254"):
-        resolve(Path("r.toml"), {}, origins, IN_MEMORY)
-
-
 COLUMNS = """
 [columns]
 site_id = { type = "text", private = true }
@@ -189,55 +144,10 @@ OWN = (
     "network,country_code,site,risk,tags,is_vpn,vpn\n"
     "10.0.0.0/8,,hq,1,a;b,true,One\n8.8.8.0/24,US,dc,2,b,,\n9.0.0.0/8,DE,,3,,false,Two\n"
 )
-#: Each row states other columns; the one above a whole range of the base has no own column.
-SITES_OWN = (
-    "network,country_code,site,risk,tags,is_vpn,vpn\n"
-    "10.1.0.0/16,,branch,,,,\n8.8.8.8,CH,,9,c,,\n9.9.0.0/16,,x,,b,true,\n9.8.0.0/16,FR,,,,,\n"
-)
 MAPPING = (
     "columns = { network = 'network', country_code = 'country_code', site_id = 'site',"
     " risk = 'risk', tags = 'tags', is_vpn = 'is_vpn', vpn_name = 'vpn' }\n"
 )
-PROBES = ("8.8.8.8", "8.8.8.9", "9.9.9.9", "9.8.1.1", "9.1.1.1", "10.1.2.3", "10.2.3.4", "1.1.1.1")
-
-
-def _answers(dataset: Path) -> list[object]:
-    with geolookup.open(dataset) as engine:
-        return [(engine.get(ip, ("own", "country_code")), engine.own(ip)) for ip in PROBES]
-
-
-PLAIN = "network,country_code\n8.8.8.0/24,US\n9.0.0.0/8,DE\n"
-PLAIN_SITES = "network,country_code\n8.8.8.8,CH\n9.8.0.0/16,FR\n"
-
-
-#: Which of both has own columns, and whether the dataset is the last source.
-OWN_CASES = [("base", True), ("sites", False), ("both", True)]
-OWN_CASES += [("base", False), ("sites", True), ("both", False)]
-
-
-@pytest.mark.parametrize("case", one_of_each(OWN_CASES, itemgetter(0)))
-def test_own_columns_equal_a_build_from_files(tmp_path: Path, case: tuple[str, bool]) -> None:
-    """Own columns of the dataset, of the source above, and of both; spliced and overlaid."""
-    columns_of, is_last = case
-    files: dict[str, str | bytes] = {
-        "own.csv": OWN,
-        "sites.csv": SITES_OWN,
-        "plain.csv": PLAIN,
-        "plain_sites.csv": PLAIN_SITES,
-        "city.csv": CITY,
-    }
-    head, table = '[dataset]\nname = "x"\n', "[[source]]\nformat = 'csv'\npath = '{}.csv'\n"
-    sites = table.format("sites") + MAPPING if columns_of != "base" else table.format("plain_sites")
-    base = table.format("own") + MAPPING if columns_of != "sites" else table.format("plain")
-    behind = build_at(tmp_path, files, head + (COLUMNS if columns_of != "sites" else "") + base)[0]
-    behind.rename(tmp_path / "behind")
-    dataset = "[[source]]\nformat = 'dataset'\npath = 'behind'\n"
-    columns = COLUMNS if columns_of != "base" else ""
-    below = "" if is_last else table.format("city")
-    whole = _answers(build_at(tmp_path, {}, head + COLUMNS + sites + base + below)[0])
-    joint = build_at(tmp_path, {}, head + columns + sites + dataset + below)[0]
-    geolookup.verify(joint, deep=True)
-    assert _answers(joint) == whole
 
 
 def test_own_columns_that_differ_are_refused(tmp_path: Path) -> None:
@@ -250,17 +160,3 @@ def test_own_columns_that_differ_are_refused(tmp_path: Path) -> None:
     text = f"[dataset]\nname = 'y'\n{columns}{source}{dataset}"
     error = fails(tmp_path, {}, text)
     assert "own.risk has another type, group or private in x" in error.problem
-
-
-def test_datasets_of_datasets_without_an_answer(tmp_path: Path) -> None:
-    """A source behind that decides nothing has no place: the third dataset has no source at all."""
-    dataset, _ = build_at(tmp_path, {"empty.csv": "network,city_name,country_code\n"})
-    for number in range(3):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        recipe = f'[dataset]\nname = "d"\n[[source]]\nformat = "dataset"\npath = "{dataset}"\n'
-        dataset, _ = build_at(folder, {}, recipe)
-    geolookup.verify(dataset, deep=True)
-    with geolookup.open(dataset) as engine:
-        assert not engine.metadata.sources
-        assert not any(engine.explain("8.8.8.8")["layers"].values())

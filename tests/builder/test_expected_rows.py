@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder import expected_rows
-from geolookup_builder.expected_rows import RowsBefore, check_drop, product
+from geolookup_builder.expected_rows import RowsBefore, check_drop
 from geolookup_builder.sources.reading import delimited
 
 from geolookup.dataset.manifest import read_manifest
@@ -26,7 +26,6 @@ from tests.builder.building import fails, recipe, unwritable
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import read_at
 from tests.conftest import Build, build_at
-from tests.skips import names_in_utf8
 
 HEADER = "network,isp\n"
 
@@ -57,7 +56,8 @@ def test_a_source_without_usable_rows(tmp_path: Path) -> None:
         assert "  " not in error.problem
         assert (folder / "rejects.csv").exists()
         assert not (folder / "dataset").exists()
-    read_at(tmp_path, {f"{at}.csv": text for at, (text, _) in enumerate(EMPTY.values())})
+    for text, _ in EMPTY.values():
+        read_at(tmp_path, {"a.csv": text})
 
 
 def test_min_rows_and_bad_values(tmp_path: Path) -> None:
@@ -103,32 +103,6 @@ def test_max_drop_is_exact() -> None:
         check(10_436, RowsBefore([("a.csv", 10_500)]))
 
 
-SAME = [
-    ("GeoLite2-City-CSV_20260101/a.csv", "GeoLite2-City-CSV_20260201/a.csv"),
-    ("d_20260101.zip!d_20260101/a.csv", "d_20260201/a.csv"),
-    ("dbip-city-lite-2026-01.csv.gz", "dbip-city-lite-2026-02.csv"),
-    ("DB11_2026.01.31.CSV", "DB11_2026.02.28.CSV"),
-    ("routeviews-rv2-20261120-1200.pfx2as.gz", "routeviews-rv2-20261120-1400.pfx2as"),
-    ("ip-to-country-20261101.csv", "ip-to-country-20261201.csv"),
-]
-DIFFERENT = [
-    ("City-Blocks-IPv4_20260101.csv", "City-Blocks-IPv6_20260101.csv"),
-    ("x-v4.csv", "x-v6.csv"),
-    ("delegated-apnic-20260101", "delegated-arin-20260101"),
-    ("asn-ipv4-num.csv", "asn-ipv6-num.csv"),
-    ("AS201201.csv", "AS201202.csv"),
-    ("part-1.csv", "part-2.csv"),
-    ("20261301.csv", "20261401.csv"),
-]
-
-
-def test_products() -> None:
-    for one, other in SAME:
-        assert product(one) == product(other), one
-    for one, other in DIFFERENT:
-        assert product(one) != product(other), one
-
-
 def test_sources_that_lose_rows(build: Build, tmp_path: Path) -> None:
     _, report = build({"a.csv": rows(3), "b.csv": rows(2)})
     warning = "b.csv decides no address: earlier sources decide all of its rows"
@@ -162,7 +136,7 @@ WRONG = {
 }
 
 
-CELLS, NO = "wrong number of cells", "not an address"
+CELLS = "wrong number of cells"
 #: Text of a row and its reason; "" is a good one, None a blank line.
 KINDS: list[tuple[str, str | None]] = [
     ("8.8.{n}.0/24,good", ""),
@@ -222,41 +196,6 @@ def test_rejects_name_the_rows_and_only_them(
     assert counts == Counter(reason for _, _, reason, _ in expected)
 
 
-def test_the_file_of_rejects_may_be_a_source(build: Build, tmp_path: Path) -> None:
-    text, rejected = written(1, "\n")
-    build({"a.csv": text}, rejects=tmp_path / "a.csv")
-    assert read(tmp_path / "a.csv") == [[str(tmp_path / "a.csv"), *row] for row in rejected]
-
-
-#: Text of a file, and its rejected rows.
-FEW: tuple[tuple[str, RowRules], ...] = (
-    ("network,isp\n8.8.8.0/24,x\n", []),
-    ("\ufeffnetwork\n\n\nx\n", [("4", "not an address", "x")]),
-    ("network,isp\nx\n\ny,\nz\n", [("2", CELLS, "x"), ("4", NO, "y,"), ("5", CELLS, "z")]),
-    ("network,isp\nx\nz", [("2", CELLS, "x"), ("3", CELLS, "z")]),
-)
-
-
-def test_few_rows_and_large_cells(tmp_path: Path) -> None:
-    """None, after a byte order mark and blank lines, nothing but rows of wrong cells."""
-    reading = read_at(tmp_path, {f"{at}.csv": text for at, (text, _) in enumerate(FEW)})
-    expected = [row for _, rows in FEW for row in rows]
-    assert [(str(row.line), row.reason, row.text) for row in reading.rejects] == expected
-    assert [source.read for source in reading.report.sources] == [1, 1, 3, 2]
-    limit = csv.field_size_limit()
-    (row,) = read_at(tmp_path, {"a.csv": f"network,isp\nx,{'y' * (1 << 20)}\n"}).rejects
-    assert csv.field_size_limit() == limit
-    assert len(row.text) > 1 << 20
-
-
-@pytest.mark.skipif(os.name != "posix", reason="names that are not UTF-8 are bytes on POSIX alone")
-@names_in_utf8
-def test_a_file_whose_name_is_not_utf8(build: Build, tmp_path: Path) -> None:
-    name = os.fsdecode(b"a\xff.csv")
-    build({name: "network\nx\n"}, recipe('path = "*.csv"'), rejects=tmp_path / "r.txt")
-    assert b"a\xff.csv,2,not an address,x\n" in (tmp_path / "r.txt").read_bytes()
-
-
 # --- how many may be: 1 % of each source, or the number given, and not one more
 
 
@@ -267,11 +206,9 @@ def counted(good: int, bad: int) -> str:
 
 def test_one_percent_or_a_limit(tmp_path: Path) -> None:
     counts = [(99, 1), (199, 1), (198, 2), (1, 0), (990, 10)]
-    files: dict[str, str | bytes] = {f"{n}.csv": counted(*pair) for n, pair in enumerate(counts)}
-    sources = read_at(tmp_path, files, max_rejects=None).report.sources
-    assert [(source.read, source.rejected.total()) for source in sources] == [
-        (good + bad, bad) for good, bad in counts
-    ]
+    for good, bad in counts:
+        source = read_at(tmp_path, {"a.csv": counted(good, bad)}, max_rejects=None).source
+        assert (source.read, source.rejected.total()) == (good + bad, bad)
     for limit in (0, 1, 5):
         source = read_at(tmp_path, {"a.csv": counted(0, limit)}, max_rejects=limit).source
         assert source.rejected.total() == limit

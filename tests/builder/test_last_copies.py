@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import random
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
-from geolookup_builder import compile  # noqa: A004 (the module)
-from geolookup_builder.downloads import with_local_paths
-from geolookup_builder.recipe.document import Recipe
 
 from geolookup.remote.cache import CacheEntry
 from tests.builder.building import isps
@@ -92,19 +87,6 @@ def test_a_file_that_was_only_downloaded_replaces_nothing(tmp_path: Path) -> Non
     assert kept_files(tmp_path, "a.csv") == [ROWS.replace(b"one", b"three")]
 
 
-def test_without_a_copy_that_compiled_the_refused_file_stays(tmp_path: Path) -> None:
-    """It can be read again with another recipe; the next download is unconditional."""
-    content = b"range;isp\n8.8.8.0/24;one\n"
-    with serving(file(content, Last_Modified=MODIFIED)) as site:
-        assert "last compiled" not in failing(tmp_path, source(site))
-        assert kept_files(tmp_path, "a.csv") == [content]
-        failing(tmp_path, source(site), offline=True)
-        assert len(site.asked) == 1
-        fetched(f"{site.url}/a.csv", tmp_path)
-        names = {"If-None-Match", "If-Modified-Since", "Range"}
-        assert not names & {name for _, headers in site.asked for name in headers}
-
-
 def test_only_the_source_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     bad = file(BAD["JSON"], '"bad"')
     with serving(file(ROWS)) as one, serving(file(ROWS, '"b"')) as two:
@@ -140,20 +122,6 @@ def test_a_date_that_the_recipe_needs_and_the_server_spoils(tmp_path: Path) -> N
         assert stated["date"] == "2020-11-19"
 
 
-def test_a_stated_digest_needs_no_other_copy(tmp_path: Path) -> None:
-    bad = BAD["other columns"]
-    with serving(file(ROWS)) as site:
-        built(tmp_path, source(site))
-        site.plan[:] = [file(bad, '"two"')]
-        pinned = source(site, f'sha256 = "{hashlib.sha256(bad).hexdigest()}"')
-        for options in ({}, {}, {"offline": True}):
-            assert "last compiled" not in failing(tmp_path, pinned, **options)
-        assert len(site.asked) == 2  # the right file is not fetched again
-        good = source(site, f'sha256 = "{hashlib.sha256(ROWS).hexdigest()}"')
-        built(tmp_path, good)
-        assert len(site.asked) == 2
-
-
 def test_a_cache_that_cannot_be_noted_in(tmp_path: Path) -> None:
     """The dataset is complete, or the first error is the one that counts."""
     with serving(file(ROWS)) as site:
@@ -165,19 +133,3 @@ def test_a_cache_that_cannot_be_noted_in(tmp_path: Path) -> None:
         site.plan[:] = [file(BAD["other columns"], '"two"')]
         with CacheEntry(tmp_path / "cache", remote(f"{site.url}/a.csv", tmp_path)).lock():
             built(tmp_path, source(site), offline=True)
-
-
-def test_a_file_that_another_process_has_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def replaced(*arguments: Any, **options: Any) -> Recipe:
-        recipe = with_local_paths(*arguments, **options)
-        for path in tmp_path.glob("cache/*/*/a.csv"):
-            path.unlink()
-        return recipe
-
-    monkeypatch.setattr(compile, "with_local_paths", replaced)
-    with serving(file(ROWS)) as site:
-        text = failing(tmp_path, source(site), empty="")
-        line = f"{site.url}/a.csv: another process has replaced it in the cache; build again"
-        assert text == line

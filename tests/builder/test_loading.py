@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -14,10 +13,8 @@ import geolookup
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError
 from tests.cli.program import run
-from tests.skips import names_in_utf8
 
 CSV = "network,country_code\n8.8.8.0/24,FR\n"
-RECIPE = '[dataset]\nname = "mine"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 
 
 def refused(named: str | Path) -> str:
@@ -108,30 +105,3 @@ def test_a_folder_needs_no_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert one.generation == other.generation
             assert one.metadata.name == name
             assert one.data("9.9.9.9")["location"]["city_name"] == "Berlin"
-
-
-@names_in_utf8
-def test_a_name_that_is_no_text_of_one_line_is_escaped(tmp_path: Path) -> None:
-    for name, shown in ((b"\xff", "\\xff"), (b"x\ny", "x\\ny")):
-        path = tmp_path / os.fsdecode(name + b".csv")
-        path.write_text(CSV, encoding="utf-8")
-        report = geolookup.build(path, tmp_path / "data", force=True)
-        assert next(report.lines()).startswith(f"{shown}.csv: 1 row read")
-        with geolookup.open(tmp_path / "data") as engine:
-            assert engine.metadata.name == shown
-            assert [source.name for source in engine.metadata.sources] == [f"{shown}.csv"]
-
-
-def test_links_of_a_folder(tmp_path: Path) -> None:
-    """Links to itself are read once; a folder may be a link."""
-    data = tmp_path / "data"
-    (data / "below").mkdir(parents=True)
-    (data / "below" / "a.csv").write_text(CSV, encoding="utf-8")
-    (data / "again").symlink_to("below")
-    (data / "below" / "up").symlink_to("..")
-    (data / "me").symlink_to(".")
-    (tmp_path / "link").mkdir()
-    (tmp_path / "link" / "to").symlink_to(data / "below")
-    for folder in (data, tmp_path / "link"):
-        report = geolookup.build(folder, tmp_path / "out", force=True)
-        assert [(source.read, source.duplicates) for source in report.sources] == [(1, 0)]

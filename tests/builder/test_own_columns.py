@@ -9,13 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as papq
-import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import read, starts_of
 from geolookup.dataset.intervals import Addresses
-from tests.builder.building import fails
 from tests.conftest import build_at
 from tests.own_sources import own_dataset
 
@@ -59,34 +57,6 @@ def test_a_dataset_with_own_columns() -> None:
     assert dict(zip(listed, own_at(own_dataset(), *listed), strict=True)) == listed
 
 
-@pytest.mark.parametrize("mapped", [True, False])
-def test_a_mapping_reads_declared_columns_under_their_names(tmp_path: Path, mapped: bool) -> None:
-    lines = ["cidr,site,owner,plan,id", "8.8.8.0/24,Lab,Ada,x,7"]
-    rows = [{"cidr": "8.8.9.0/24"}] * 1500 + [
-        dict(zip(*(x.split(",") for x in lines), strict=True))
-    ]
-    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    columns = {"network": "cidr", **({"owner": "plan"} if mapped else {})}
-    named = {"site": "text", "owner": "text", "own_id": "integer"}
-    for data in (
-        {"path": str(tmp_path / "a.csv")},
-        {"path": str(tmp_path / "a.jsonl")},
-        {"table": pa.Table.from_pylist(rows[-1:])},
-    ):
-        source = {**data, "columns": columns}
-        geolookup.build(sources=[source], columns=named, output=tmp_path / "d", force=True)
-        owner = "x" if mapped else "Ada"
-        assert own_at(tmp_path / "d", "8.8.8.8") == [{"site": "Lab", "owner": owner}]
-
-
-def test_a_mapped_file_with_a_declared_column_twice(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("cidr,site,own.site\n8.8.8.0/24,a,b\n", encoding="utf-8")
-    source = {"path": str(tmp_path / "a.csv"), "columns": {"network": "cidr"}}
-    with pytest.raises(geolookup.BuildError, match=r"'site' and 'own.site' are the same field"):
-        geolookup.build(sources=[source], columns={"site": "text"}, output=tmp_path / "d")
-
-
 def test_whole_numbers_that_a_file_states_as_floats(tmp_path: Path) -> None:
     """JSON has one type of numbers; pandas makes floats of integers beside nulls."""
     numbers = [5, 12345678901, 1 - (1 << 53), 1 << 60, None]
@@ -118,9 +88,6 @@ def built(folder: Path, columns: str, files: dict[str, str | bytes], *sources: s
     return build_at(folder, files, f'[dataset]\nname = "own"\n[columns]\n{columns}\n{tables}')
 
 
-_MAP = "map columns of any name in [source.columns] of a recipe"
-
-
 def test_the_report_counts_rows_in_special_purpose_space(tmp_path: Path) -> None:
     columns = 'site = { type = "text", private = true }\nrisk = "integer"'
     files: dict[str, str | bytes] = {
@@ -144,46 +111,3 @@ def test_the_report_counts_rows_in_special_purpose_space(tmp_path: Path) -> None
     ]
     assert [source.used for source in report.sources] == [2, 1, 1]
     assert report.coverage["own.site"] == {"ipv4": 259, "ipv6": 0}
-
-
-def test_a_private_source_without_public_rows_is_usable(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {"a.csv": "network,site\n10.0.0.0/8,a\nfd00::/8,b\n"}
-    columns = 'site = { type = "text", private = true }'
-    source = 'format = "csv"\npath = "a.csv"\nmin_rows = 2'
-    recipe = f'[dataset]\nname = "own"\n[columns]\n{columns}\n[[source]]\n{source}\n'
-    dataset, _ = build_at(tmp_path, files, recipe, empty="")
-    assert own_at(dataset, "10.1.1.1", "fd00::1") == [{"site": "a"}, {"site": "b"}]
-
-
-@pytest.mark.parametrize(
-    ("header", "problem", "remedy"),
-    [
-        ("network,sites", "unknown column 'sites'", "did you mean 'site_id'? (or map"),
-        (
-            "network,colour",
-            "unknown column 'colour'",
-            f"{_MAP}; to keep it, declare it in its [columns]",
-        ),
-        ("network,own.site", "unknown column 'own.site'", "did you mean 'own.site_id'? (or map"),
-        (
-            "network,site_id,own.site_id",
-            "columns 'site_id' and 'own.site_id' are the same field",
-            "drop one",
-        ),
-    ],
-)
-def test_an_unknown_column_has_a_near_match_among_own_ones(
-    tmp_path: Path, header: str, problem: str, remedy: str
-) -> None:
-    recipe = '[dataset]\nname = "own"\n[columns]\nsite_id = "text"\n'
-    recipe += '[[source]]\nformat = "csv"\npath = "a.csv"\n'
-    error = fails(tmp_path, {"a.csv": f"{header}\n8.8.8.0/24,a\n"}, recipe)
-    assert (error.problem, (error.remedy or "")[: len(remedy)]) == (problem, remedy)
-
-
-def test_a_dataset_without_own_columns_has_none_of_it(tmp_path: Path) -> None:
-    dataset, _ = build_at(tmp_path, {"a.csv": "network,isp\n8.8.8.0/24,a\n"})
-    document = json.loads((dataset / fmt.MANIFEST).read_bytes())
-    assert not {"columns"} & document.keys()
-    assert not (dataset / fmt.OWN).exists()
-    assert read(dataset / fmt.IPV4)[0].schema.names == ["start", "location", "network"]

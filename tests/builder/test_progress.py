@@ -53,32 +53,6 @@ def test_a_terminal_alone_sees_the_stages(
     assert capsys.readouterr() == ("", "")
 
 
-def test_rows_and_notes_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [1000.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    terminal = Terminal()
-    progress = Progress(terminal)
-    with progress.stage("reading x"):
-        for _ in range(1000):
-            progress.rows(1)
-        assert terminal.getvalue().count("reading") == 1
-        now[0] += 10
-        progress.rows(1_233_567)
-        assert "reading x  1,234,567 rows" in terminal.getvalue()
-    before = len(terminal.getvalue())
-    with progress.stage("two"):
-        assert "rows" not in terminal.getvalue()[before:]
-    for stream, shown in (
-        (io.StringIO(), "geolookup: fetching a\\x1b.csv: retry in 2.0 s\n"),
-        (Terminal(), f"{CLEAR}fetching a\\x1b.csv  retry in 2.0 s{CLEAR}"),
-    ):
-        for progress in (Progress(stream), Progress(stream, silent=True)):
-            with progress.stage("fetching a\x1b.csv"):
-                progress.note("retry in 2.0 s")
-        assert stream.getvalue().endswith(shown)
-        assert stream.getvalue().count("retry") == 1
-
-
 def test_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
 from geolookup_builder.build_report import Demand
 from geolookup_builder.demands import check, check_truth, failures
 from geolookup_builder.recipe.loading import load
-from geolookup_builder.recipe.quality import Quality
 
 import geolookup
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, QualityError
-from tests.builder.building import fails, recipe
+from tests.builder.building import recipe
 from tests.cli.program import run
 from tests.conftest import build_at
 
@@ -190,94 +188,3 @@ def test_wrong_demands_are_unusable_input(dataset: Path) -> None:
             checked(dataset, quality(text))
         assert caught.value.problem == problem
         assert caught.value.path == str(dataset.parent / "recipe.toml")
-
-
-def test_the_check_reads_the_demands(tmp_path: Path) -> None:
-    """Also whether the truth has a file: a build says so before it reads a source."""
-    path = tmp_path / "recipe.toml"
-    text = 'truth = "no.csv"\nfail_if = ["country_agree < 97%"]'
-    error = fails(tmp_path, {"a.csv": "x"}, quality(text))
-    assert error.problem == f"quality.truth: no file {tmp_path / 'no.csv'}"
-    (tmp_path / "a.csv").write_text(ROWS, encoding="utf-8")
-    assert geolookup.check(path).problems == [str(error)]
-    path.write_text(quality('expect = [["8.8.8.8", "contry", "US"]]'), encoding="utf-8")
-    (problem,) = geolookup.check(path).problems
-    assert problem.endswith("no field 'contry'; did you mean 'country'?")
-    assert run("check", str(path)).returncode == 1
-
-
-def test_the_truth_is_relative_to_the_recipe(
-    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The name of its folder may hold characters of a glob."""
-    folder = tmp_path / "[a]*"
-    folder.mkdir()
-    (folder / "truth.geofeed.csv").write_text(FEED, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    plan = Quality(truth="*.geofeed.csv", fail_if=("country_agree < 60%",))
-    demands = check(plan, folder / "recipe.toml", dataset)
-    assert [demand.observed for demand in demands] == ["ipv4.country_agree is 66.6667 %"]
-
-
-OWN = (
-    "network,site,country_code\n9.255.255.0/24,A,US\n10.0.0.0/25,A,\n10.0.0.128/25,B,US\n"
-    "2001:db8::/32,A,\n2001:db9::/32,B,\n"
-)
-COLUMNS = """[columns]
-site = { type = "text", private = true }
-[[source]]
-format = "csv"
-path = "a.csv"
-columns = { network = "network", site = "site", country_code = "country_code" }
-"""
-NETWORKS = (
-    *("9.255.255.0/24", "10.0.0.0/24", "10.0.0.0/25", "10.0.0.128/25", "10.0.0.192/27"),
-    *("9.255.255.255", "10.0.0.0", "10.0.1.0/25", "9.255.254.0/23", "9.255.254.0/24"),
-    *("::ffff:10.0.0.0/121", "::ffff:10.0.0.0/120", "2002:a00:80::/48", "64:ff9b::10.0.0.128/122"),
-)
-
-
-def test_own_columns_are_expected_in_private_space_too(tmp_path: Path) -> None:
-    text = '[dataset]\nname = "d"\n' + COLUMNS
-    output, _ = build_at(tmp_path, {"a.csv": OWN}, text)
-    items, brute = [], []
-    with geolookup.open(output) as engine:
-        for network in NETWORKS:
-            first, last = ip_network(network)[0], ip_network(network)[-1]
-            step = max((int(last) - int(first)) // 64, 1)  # 2002:a00:80::/48 is one IPv4 address
-            probes = [first + at for at in range(0, int(last) - int(first) + 1, step)]
-            for path in ("own.site", "country"):
-                values = {engine.get(str(address), path) for address in probes}  # type: ignore[call-overload]
-                for value in ("A", "B", None) if path == "own.site" else ("US", None):
-                    items.append([network, path, *([value] if value else [])])
-                    brute.append(values == {value})
-    demands = checked(output, f"{text}[quality]\nexpect = {json.dumps(items)}\n")
-    assert [demand.is_met for demand in demands] == brute
-    assert 10 < sum(brute) < len(brute) - 10
-
-
-def test_a_network_around_space_that_carries_ipv4(tmp_path: Path) -> None:
-    """::/0 has one value if all of IPv4 has it too."""
-    networks = ("::/0", "2000::/3", "::ffc0:0:0/90", "2002::/15", "0.0.0.0/0")
-    expect = json.dumps([[network, "own.site", "A"] for network in networks])
-    text = f'[dataset]\nname = "d"\n{COLUMNS}[quality]\nexpect = {expect}\n'
-    rows = "network,site,country_code\n0.0.0.0/0,A,\n::/0,A,\n"
-    output, report = build_at(tmp_path, {"a.csv": rows}, text)
-    assert all(demand.is_met for demand in report.quality)
-    plain = text[: text.index("[quality]")]
-    output, _ = build_at(tmp_path, {"a.csv": f"{rows}127.0.0.1,B,\n"}, plain)
-    assert [demand.observed for demand in checked(output, text)] == ['"B" at 127.0.0.1'] * 5
-
-
-def test_coverage_of_own_columns_is_of_public_space(tmp_path: Path) -> None:
-    """9.255.255.0/24 and 10.0.0.0/25 have one row and no boundary between them."""
-    floors = '{ own.site = "0%", ipv6.own.site = "100%", ipv6.country = "0%" }'
-    text = f'[dataset]\nname = "d"\n{COLUMNS}[quality]\nmin_coverage = {floors}\n'
-    rows = OWN.replace(",A,US", ",A,")
-    _, report = build_at(tmp_path, {"a.csv": rows}, text)
-    of = 1 << 96
-    assert [demand.observed.split(" (")[0] for demand in report.quality] == [
-        "256 of 3,702,258,689 public IPv4 addresses",
-        f"{of:,} of {of:,} IPv6 addresses with any value",
-        f"0 of {of:,} IPv6 addresses with any value",
-    ]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pyarrow as pa
 from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.contract.address import MAX, parse
-from geolookup.dataset.intervals import Addresses
 
 V6 = (1 << 128) - 1
 Answer = tuple[int, int, int] | str
@@ -136,17 +134,6 @@ def test_every_prefix_length() -> None:
 
 def _text(value: int) -> str:
     return ":".join(f"{value >> shift & 0xFFFF:x}" for shift in range(112, -1, -16))
-
-
-def test_slices_and_rows_by_family() -> None:
-    whole = column(["8.8.8.0/24", "8.8.9.0/24", None, "2a00::/16"])
-    assert answers(from_networks(whole[1:])) == answers(from_networks(whole))[1:]
-    parsed = from_networks(column(["8.8.8.0/24", "x", "2a00::/16", "8.8.9.0/24"]))
-    rows, first, _ = parsed.of_family(4)
-    assert (rows.tolist(), first.family) == ([0, 3], 4)
-    rows, first, last = parsed.of_family(6)
-    assert (rows.tolist(), first.family) == ([2], 6)
-    assert bool(np.all(last.equals(Addresses.of(6, [0x2A00 << 112 | (1 << 112) - 1]))))
 
 
 def check_integers(texts: Sequence[str]) -> None:

@@ -7,14 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from geolookup_builder.recipe.document import Enrich, Recipe, SourceSpec, Update, read_recipe
+from geolookup_builder.recipe.document import Recipe, SourceSpec, Update, read_recipe
 from geolookup_builder.sources import FORMATS, auto
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
-from geolookup.filesystem.cache_folder import default_folder
 from geolookup.store.retention import Retention
-from tests.builder.building import ENRICH_ALL, STATIONS, fails, recipe
+from tests.builder.building import STATIONS, fails, recipe
 
 GOOD = '[dataset]\nname = "d"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 
@@ -210,67 +209,12 @@ REMOTE_WRONG = {
 }
 
 
-def test_the_cache_is_where_the_system_has_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    for system, named, folder in (
-        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/geolookup"),
-        ("linux", {"HOME": "/h", "XDG_CACHE_HOME": ""}, "/h/.cache/geolookup"),
-        ("darwin", {"HOME": "/h"}, "/h/Library/Caches/geolookup"),
-        ("linux", {"GEOLOOKUP_CACHE": "/c", "XDG_CACHE_HOME": "/x"}, "/c"),
-    ):
-        with monkeypatch.context() as patch:
-            patch.delenv("GEOLOOKUP_CACHE", raising=False)
-            patch.setattr("sys.platform", system)
-            for name, value in named.items():
-                patch.setenv(name, value)
-            assert default_folder().as_posix() == folder
-
-
 PLAIN = recipe("path = 'a.csv'")
 FILES: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,x\n", "stations.csv": STATIONS}
 LIBRARIES = {
     "time_zone": ("tzfpy", "zones", "time_zone = true"),
     "region_code": ("pycountry", "regions", "region_code = true"),
     "weather": ("scipy", "weather", "[enrich.weather]\nstations = 'stations.csv'"),
-}
-
-
-def enrich_of(folder: Path, text: str) -> Enrich:
-    path = folder / "recipe.toml"
-    path.write_text(PLAIN + text, encoding="utf-8")
-    return read_recipe(path, {name: item.options for name, item in FORMATS.items()}).enrich
-
-
-def test_enrich_tables(tmp_path: Path) -> None:
-    stations = tmp_path / "stations.csv"
-    assert enrich_of(tmp_path, "") == Enrich()
-    assert enrich_of(tmp_path, "[enrich]\n") == Enrich()
-    assert enrich_of(tmp_path, f"[enrich]\n{ENRICH_ALL}") == Enrich(True, True, stations, 50.0)
-    far = enrich_of(tmp_path, "[enrich.weather]\nstations = 'stations.csv'\nmax_km = 7\n")
-    assert far == Enrich(stations=stations, max_km=7.0)
-    for text, (problem, remedy) in ENRICH_WRONG.items():
-        error = fails(tmp_path, FILES, PLAIN + text)
-        assert (error.path, error.problem) == (str(tmp_path / "recipe.toml"), problem)
-        assert remedy in (None, error.remedy), text
-
-
-_FAR = "enrich.weather.max_km is not between 0 and 20040"
-#: Text: problem and remedy.
-ENRICH_WRONG: dict[str, tuple[str, str | None]] = {
-    "[enrch]": ("unknown key enrch", "did you mean 'enrich'?"),
-    "[enrich]\ntimezone = true": ("unknown key enrich.timezone", "did you mean 'time_zone'?"),
-    "[enrich]\ntime_zone = 1": ("enrich.time_zone is neither true nor false", None),
-    "[enrich]\nregion_code = 'yes'": ("enrich.region_code is neither true nor false", None),
-    "[enrich]\nweather = 's.csv'": ("no [enrich.weather] table", "add [enrich.weather]"),
-    "[enrich.weather]": ("enrich.weather.stations is missing", None),
-    "[enrich.weather]\nstations = 5": ("enrich.weather.stations is not a text", None),
-    "[enrich.weather]\nstation = 's'": (
-        "unknown key enrich.weather.station",
-        "did you mean 'stations'?",
-    ),
-    **{
-        f"[enrich.weather]\nstations = 's'\nmax_km = {value}": (_FAR, "write max_km = 50")
-        for value in ("0", "-1", "nan", "inf", "true", "'50'", "20041", "1" + "0" * 400)
-    },
 }
 
 

@@ -15,7 +15,6 @@ from geolookup_builder.build_report import BuildReport
 from geolookup_builder.compile import compile_dataset
 from geolookup_builder.overlaid_sources import Options
 from geolookup_builder.recipe import loading
-from geolookup_builder.recipe.loading import load
 
 from geolookup.errors import OutputError
 from geolookup.progress import Progress
@@ -214,18 +213,6 @@ def _credited(name: str, stated: dict[str, Any], kept: dict[str, Any]) -> None:
     assert kept.get("url", "https://").startswith("https://")
     assert kept["coverage"]  # no source is idle in this order of precedence
     assert (kept.get("date") or "")[:7] == ("2026-11" if _by_hand(stated) else "")
-
-
-def test_a_copy_has_the_files_that_come_with_it(tmp_path: Path) -> None:
-    made = loading.copy("world", tmp_path / "mine")
-    assert made == tmp_path / "mine" / "world.toml"
-    assert made.read_text(encoding="utf-8") == loading.text("world")
-    for path in (FOLDER / "world").iterdir():
-        assert (tmp_path / "mine" / "world" / path.name).read_bytes() == path.read_bytes()
-    local = [item for item in load(made).sources if item.remote is None]
-    assert local
-    for source in local:
-        assert list(source.base.glob(source.path))
 
 
 def test_a_copy_replaces_nothing(tmp_path: Path) -> None:

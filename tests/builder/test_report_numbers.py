@@ -12,10 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
-import pytest
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.reference.countries import COLUMNS
-from geolookup_builder.sources.reading import delimited
 from geolookup_builder.vocabulary import VOCABULARY, translate
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN, LAYERS
@@ -227,38 +224,6 @@ def test_bad_values_null_their_layer_alone(tmp_path: Path) -> None:
             assert next(rows) == {**beside, "organization": "Firm"}, (field, cell)
 
 
-WIDE = "8.8.0.0/16,SE,1\n"
-
-
-def test_the_next_source_shows_through_but_no_wider_row(tmp_path: Path) -> None:
-    text = f"network,country_code,asn\n{WIDE}8.8.8.0/24,QQ,2\n8.8.9.0/24,,\n"
-    assert read_csv(tmp_path, text).stated("8.8.8.8", "8.8.9.9", "8.8.1.1") == [
-        *({"asn": 2}, {}),
-        {"country_code": "SE", "asn": 1},
-    ]
-    files: dict[str, str | bytes] = {
-        "a.csv": "network,country_code,latitude\n8.8.8.0/24,US,91\n",
-        "b.csv": f"network,country_code,asn\n{WIDE}",
-    }
-    assert read_at(tmp_path, files).at("8.8.8.8") == {"country_code": "SE", "asn": 1}
-
-
-def test_codes_outside_iso_3166_are_counted(tmp_path: Path) -> None:
-    """In accepted rows, in all batches and cases; not if the table of countries has UK."""
-    rows = "1.0.0.0/24,UK,\n1.0.1.0/24, uk,\n1.0.2.0/24,GB,\nnowhere,UK,\n1.0.3.0/24,EL,x\n"
-    source = read_csv(tmp_path, f"network,country_code,isp\n{rows}", max_rejects=1).source
-    assert source.aliases == {"UK": 2, "EL": 1}
-    assert [line for line in source.lines() if " read as " in line] == [
-        "  note        'UK' read as 'GB' in 2 rows",
-        "  note        'EL' read as 'GR' in 1 row",
-    ]
-    codes = f"{','.join(COLUMNS)}\nEU,UK,UKN,Ukania{',' * (len(COLUMNS) - 4)}\n"
-    text = one("csv", "a.csv") + '[tables]\ncountries = "countries.csv"\n'
-    files: dict[str, str | bytes] = {"a.csv": "network,country_code\n1.0.0.0/24,UK\n"}
-    reading = read_at(tmp_path, {**files, "countries.csv": codes}, text)
-    assert (reading.source.aliases, reading.at("1.0.0.1")) == ({}, {"country_code": "UK"})
-
-
 def test_counts_and_unknown_words(tmp_path: Path) -> None:
     text = "network,country_code,asn\n8.8.8.0/24,QQ,x\n8.8.9.0/24,QQ,1\nnowhere,QQ,x\n"
     assert read_csv(tmp_path, text).source.nulled == {"country_code": 2, "asn": 1}
@@ -315,18 +280,3 @@ def test_words_of_vendors() -> None:
         assert set(words.values()) - {None} == set(own)
         assert all(word == word.lower().strip() for word in words)
     assert set(VOCABULARY) == {"connection_type", "user_type"} <= set(LAYERS)
-
-
-def test_the_summary_names_the_commonest_unknown_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(delimited, "BLOCK_BYTES", 120)  # several batches
-    cells = ["owl"] * 3 + ["dsl"] * 2 + ["pigeon"] * 5 + ["x" * 60, "", "a", "b", "c", "d"]
-    rows = "".join(f"8.8.{at}.0/24,{cell},DCH\n" for at, cell in enumerate(cells))
-    text = f"network,connection_type,user_type\n{rows}nowhere,pigeon,robot\n"
-    source = read_csv(tmp_path, text).source
-    assert source.nulled == {"connection_type": 13}
-    assert set(source.unknown_words) == {"connection_type"}
-    (line,) = [line for line in source.lines() if "unknown" in line]
-    words = f"'pigeon' (5), 'owl' (3), '{'x' * 50}' (1), 'a' (1), 'b' (1), and 2 more"
-    assert line == f"  unknown     connection_type {words}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -12,17 +11,12 @@ from pathlib import Path
 import pytest
 from geolookup_builder.sources.reading import delimited
 
-import geolookup
 from geolookup import parallel
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import DatasetError
 from tests.archives.test_pack import digests
 from tests.builder.building import recipe
 from tests.conftest import ROOT, build_at
-from tests.corrupt.forging import replaced
-from tests.damage import copied
-from tests.property.compiled import content, same_answers
 
 TEXT = "network,country_code,city_name,asn,user_type\n" + "".join(
     f"8.{n}.0.0/{16 + n % 8},{'US' if n % 3 else 'SE'},City {n % 7},{n % 5},"
@@ -74,13 +68,6 @@ def test_the_order_of_disjoint_rows_leaves_no_trace(tmp_path: Path) -> None:
     assert digests(one) == digests(compiled(tmp_path / "2", header + "".join(reversed(distinct))))
 
 
-def test_the_manifest_tells_nothing_of_the_build(one: Path) -> None:
-    text = (one / fmt.MANIFEST).read_text(encoding="utf-8")
-    assert str(one.parent) not in text
-    assert "a.csv" not in text
-    assert {"created", "time", "host", "pyarrow"}.isdisjoint(json.loads(text))
-
-
 FILES: dict[str, str | bytes] = {
     "a.csv": "network,country_code,city_name,latitude,longitude,asn,user_type\n"
     "8.8.8.0/24,US,Boston,42.36,-71.06,1,hosting\n2a00::/16,SE,,,,,\n"
@@ -122,36 +109,6 @@ def built(
 @pytest.fixture(scope="module")
 def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory.mktemp("previous") / "d", ROWS)
-
-
-def test_a_corrected_row_changes_one_file_of_a_previous_dataset(
-    previous: Path, tmp_path: Path
-) -> None:
-    """The previous dataset may be a store, and the output may replace it."""
-    changed = [*ROWS[:30], (*ROWS[30][:2], "New", ROWS[30][3]), *ROWS[31:]]
-    dataset = built(tmp_path / "d", changed, previous)
-    same = {*fmt.FILES} - {fmt.IPV4, fmt.LOCATION}
-    before, after = content(previous), content(dataset)
-    assert {name for name in fmt.FILES if before[name] == after[name]} == same
-    generation = geolookup.publish(previous, tmp_path / "store")
-    for older in (previous, tmp_path / "store", copied(previous, tmp_path / "copy")):
-        geolookup.build(tmp_path / "d" / "a.csv", tmp_path / "copy", force=True, previous=older)
-        assert read_manifest(tmp_path / "copy").metadata().previous == generation
-
-
-def test_a_damaged_or_forged_previous_dataset(previous: Path, tmp_path: Path) -> None:
-    """A flipped byte is refused; rows that lead nowhere are compared, never followed."""
-    copy = copied(previous, tmp_path / "copy")
-    replaced(copy, fmt.LOCATION, "country", lambda rows: rows.__setitem__(slice(3, 6), [999] * 3))
-    dataset = built(tmp_path / "d", ROWS, copy)
-    geolookup.verify(dataset, deep=True)
-    same_answers(previous, dataset)
-    flipped = bytearray((copy / fmt.ZONE).read_bytes())
-    flipped[len(flipped) // 2] ^= 1
-    (copy / fmt.ZONE).write_bytes(flipped)
-    with pytest.raises(DatasetError, match=f"{fmt.ZONE}: its digest differs"):
-        built(tmp_path / "refused", ROWS, copy)
-    assert not (tmp_path / "refused" / "dataset").exists()
 
 
 @pytest.mark.long

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,8 @@ import pytest
 import geolookup
 from geolookup.errors import BuildError
 from tests.builder.building import isps, known
-from tests.skips import needs, optional
+from tests.skips import needs
 
-pd, pl = optional("pandas"), optional("polars")
 SITES = pa.table(
     {
         "network": ["8.8.8.0/24", "2600:1::/32", "9.9.9.9"],
@@ -96,15 +94,7 @@ def test_order_is_precedence_and_dicts_have_the_keys_of_a_source(folder: Path) -
     assert isps(folder / "d", "8.8.8.8") == ["file"]
 
 
-def test_names_and_explained_rows() -> None:
-    sources = [SITES.slice(2), SITES]
-    geolookup.build(sources=sources, output="d", explain="full")
-    with geolookup.open("d") as engine:
-        assert engine.metadata.name == "dataset"
-        rows: list[Any] = engine.explain("9.9.9.9")["sources"]
-    assert [(row["file"], row["line"]) for row in rows] == [("sources[0]", 1), ("sources[1]", 3)]
-
-
+@pytest.mark.long
 def test_the_bundled_dataset_is_a_source(folder: Path) -> None:
     """A file of that name is data, as everywhere."""
     over = pa.table({"network": ["8.8.8.8"], "isp": ["over"]})
@@ -132,21 +122,6 @@ def test_rejected_rows_have_numbers(folder: Path) -> None:
     ]
     report = geolookup.build(sources=[table], output="d", max_rejects=1)
     assert (report.sources[0].read, report.sources[0].used) == (3, 2)
-
-
-def test_check_reads_tables() -> None:
-    Path("sources0").write_text("not of a source", encoding="utf-8")
-    table = pa.table({"cidr": ["8.8.8.0/24", "x"], "country": ["CH", "CH"]})
-    report = geolookup.check(sources=[SITES, table], max_rejects=1)
-    first, second = report.sources
-    assert (first.problem, first.files, first.format) == ("", {}, "table")
-    assert second.suggested == {"columns": {"network": "cidr", "country_code": "country"}}
-    assert [(row.file, row.line) for row in second.tables[0].bad_rows] == [("sources[1]", 2)]
-    assert "sources[1]: unknown columns 'cidr', 'country'" in second.problem
-    assert [line for line in report.lines() if line.startswith("  add ")]
-    assert [*geolookup.check(sources=[SITES]).lines()][-1] == "no problem"
-    report = geolookup.check(sources=[{"table": SITES, "nam": "x"}])
-    assert report.problems == ["sources[0]: unknown key source.nam; did you mean 'name'?"]
 
 
 # --- mistakes
@@ -194,13 +169,6 @@ def test_sources_of_another_kind() -> None:
     assert "columns is not a table" in refused(SITES, columns=["site"])
 
 
-def test_a_recipe_does_not_name_a_table(folder: Path) -> None:
-    text = '[dataset]\nname = "x"\n[[source]]\nformat = "table"\npath = "a"\n'
-    (folder / "r.toml").write_text(text, encoding="utf-8")
-    with pytest.raises(BuildError, match="unknown format 'table'"):
-        geolookup.build("r.toml", "d")
-
-
 def test_columns_that_hold_no_values() -> None:
     ipv4 = pa.array([b"\x08\x08\x08\x08"], pa.binary(4))
     day = pa.ExtensionArray.from_storage(_Day(), pa.array(["8.8.8.8"]))
@@ -228,19 +196,3 @@ class _Day(pa.ExtensionType):  # type: ignore[misc]
     @classmethod
     def __arrow_ext_deserialize__(cls, _storage: pa.DataType, _serialized: bytes) -> _Day:
         return cls()
-
-
-@needs("pandas")
-def test_columns_that_pandas_cannot_convert() -> None:
-    networks = pd.DataFrame({"network": [ip_network("8.8.8.0/24")], "isp": ["x"]})
-    text = refused(networks)
-    assert text.startswith("sources[0]: Conversion failed for column network with type object; ")
-    assert text.endswith('; frame["network"].astype(str) makes texts')
-    networks["network"] = networks["network"].astype(str)
-    assert answers(networks)[0] == {"isp": "x"}
-    assert "Duplicate column names" in refused(pd.DataFrame([[1, 2]], columns=["isp", "isp"]))
-
-
-@needs("polars")
-def test_a_series_is_not_a_table() -> None:
-    assert refused(pl.Series(["8.8.8.8"])).startswith("sources[0]: ")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -13,8 +12,6 @@ import numpy as np
 import pytest
 from geolookup_builder import memory
 from geolookup_builder.bands import MemoryColumn, PartitionBands, bands
-from geolookup_builder.build_report import SourceReport
-from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.memory import MemoryBudget
@@ -24,9 +21,9 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.dataset.intervals import Addresses
-from geolookup.errors import BuildError, OutputError
+from geolookup.errors import BuildError
 from geolookup.filesystem import limits
-from tests.builder.building import fails, recipe, unwritable
+from tests.builder.building import fails, unwritable
 from tests.conftest import build_at
 from tests.corrupt.test_full_disk import mounted
 from tests.property.compiled import content
@@ -87,20 +84,6 @@ def test_a_full_disk(tmp_path: Path) -> None:
         gc.collect()
 
 
-def test_content_that_must_be_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    full = recipe('path = "a.csv"').replace("\n", '\nexplain = "full"\n', 1)
-    with tiny_memory():
-        error = fails(tmp_path, FILES, full)
-        assert 'explain = "full" needs all rows in memory; max_memory is' in str(error)
-        error = fails(tmp_path, FILES, recipe('path = "a.csv"\nwithin = "20.0.0.0/8"'))
-        assert "needs all rows in memory" in str(error)
-    small = MemoryBudget(1000, 1000, 1, 1000, 10)
-    monkeypatch.setattr(MemoryBudget, "of", lambda _: small)
-    assert str(fails(tmp_path, FILES)).endswith(
-        "bytes of memory; max_memory is 1,000; raise max_memory"
-    )
-
-
 def test_rows_are_written_when_they_and_their_values_exceed_their_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,32 +130,6 @@ def test_bands_are_joined_where_neighbours_are_equal(tmp_path: Path, in_files: b
         assert starts == [0, 5, 2 << 64, 3 << 64, 9 << 64]
         assert result.numbers["isp"].tolist() == [0, 3, 0, 4, 5]
         assert (result.numbers["asn"].tolist(), result.numbers["asn"].strides) == ([0] * 5, (0,))
-
-
-def test_a_check_predicts_the_memory() -> None:
-    def lines(rows: int, **limits: str) -> list[str]:
-        table = TableCheck(SourceReport("a.csv", read=rows), (), {}, (), {}, ())
-        source = SourceCheck("a.csv", "a.csv", tables=[table])
-        return [*RecipeCheck("", Limits(**limits), [source]).lines()]  # type: ignore[arg-type]
-
-    line = "memory: about 2.3 GB; --max-memory limits it"
-    assert line in lines(15_000_000)
-    assert not [text for text in lines(10_000) if text.startswith("memory")]
-    assert not [text for text in lines(15_000_000, max_memory="1GB") if text.startswith("memory")]
-
-
-def test_a_check_without_a_temporary_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail() -> None:
-        raise FileNotFoundError(2, "No usable temporary directory found")
-
-    monkeypatch.setattr(tempfile, "gettempdir", fail)
-    data = tmp_path / "a.csv"
-    data.write_text(ROWS, encoding="utf-8")
-    assert not geolookup.check(data).has_problem
-    with tiny_memory(), pytest.raises(OutputError, match=r"^\$TMPDIR: .*; name a folder that"):
-        geolookup.check(data)
 
 
 @pytest.mark.parametrize("size", ["1", "much", "499999999", 5])
@@ -252,40 +209,3 @@ def test_bands_divide_the_space_and_the_work(
         assert band.stop(addresses) == sum(at * step < end for at in rows)
         assert band.begins(addresses).tolist() == [at * step >= begin for at in rows]
         assert band.goes_beyond(addresses).tolist() == [at * step >= end for at in rows]
-
-
-@pytest.mark.parametrize(
-    ("line", "folder", "limit", "use", "cached"),
-    [
-        ("0::/job/build", "job", "memory.max", "memory.current", "inactive_file"),
-        (
-            *("4:cpu,memory:/job", "memory/job", "memory.limit_in_bytes"),
-            *("memory.usage_in_bytes", "total_inactive_file"),
-        ),
-        # A container sees its own group as the root.
-        ("0::/../outside", ".", "memory.max", "memory.current", "inactive_file"),
-    ],
-)
-def test_the_memory_that_control_groups_leave(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    line: str,
-    folder: str,
-    limit: str,
-    use: str,
-    cached: str,
-) -> None:
-    groups, root = tmp_path / "cgroup", tmp_path / "fs"
-    groups.write_text(f"1:name=systemd:/x\n{line}\n", encoding="utf-8")
-    group = root / folder
-    group.mkdir(parents=True)
-    for name, text in ((limit, "1000\n"), (use, "400\n"), ("memory.stat", f"a 1\n{cached} 50\n")):
-        (group / name).write_text(text, encoding="utf-8")
-    assert [*memory.of_groups(groups, root)] == [650]
-    monkeypatch.setattr(memory, "of_groups", lambda _: [650])
-    assert memory.available() == 650
-    monkeypatch.undo()
-    (group / use).write_text("1100\n", encoding="utf-8")
-    assert [*memory.of_groups(groups, root)] == [0]
-    (group / limit).write_text("max\n", encoding="utf-8")
-    assert [*memory.of_groups(groups, root)] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
@@ -179,17 +178,6 @@ def test_a_dump(read: Read, monkeypatch: pytest.MonkeyPatch, block: int) -> None
         source = reading.source
         assert (source.read, source.rejected.total(), source.nulled.total()) == (5, 0, 0), text
         assert reading.ranges() == DETECTED, text
-
-
-def test_names_of_organisations(read: Read) -> None:
-    packed = gzip.compress(DUMP.encode("latin-1"), mtime=0)
-    options = 'organisations = "dump.gz"', 'organization = ["org-name", "netname"]'
-    reading = read({"dump.gz": packed}, one("rpsl", "dump.gz", *options))
-    ncc = "Réseaux IP Européens"
-    names = [address_range["organization"] for address_range in reading.ranges().values()]
-    assert sorted(names) == [ncc, ncc, "SEVERAL", "SIX", "SMALL"]
-    reading = read({"dump": DUMP}, one("rpsl", "dump", "organization = []"))
-    assert reading.stated("193.0.0.1") == [{"country_code": "NL"}]
 
 
 BAD_OBJECTS = {

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import shutil
-import subprocess
 from pathlib import Path as File
 
 import pyarrow as pa
 import pytest
 from geolookup_builder.sources.reading import delimited
-from geolookup_builder.sources.reading.routes import origin, origins
+from geolookup_builder.sources.reading.routes import origins
 
 from tests.builder.sources.formats.mrt_writing import (
     BGP4MP,
@@ -19,7 +17,6 @@ from tests.builder.sources.formats.mrt_writing import (
     TABLE_DUMP_V2,
     record,
     table,
-    table_record,
 )
 from tests.builder.sources.readings import Read, one, refused
 from tests.skips import needs
@@ -81,48 +78,6 @@ def test_a_table_as_text(read: Read, monkeypatch: pytest.MonkeyPatch, block: int
         assert reading.by_network("asn") == ORIGINS
 
 
-BAD = {
-    line("8.8.8.0/33", "1"): "not a prefix length",
-    line("8.8.8.1/24", "1"): "host bits set",
-    line("8.8.8", "1"): "not an address",
-    line("", "1"): "not an address",
-    line("8.8.8.0/24", "1", "BGP4MP"): "not a route of a table",
-    line("8.8.8.0/24", "1", flag="W"): "not a route of a table",
-    "TABLE_DUMP2|0|B|x\n": "wrong number of cells",
-    line("8.8.8.0/24|", "1"): "wrong number of cells",
-}
-
-
-def test_bad_lines_are_rejected_with_their_numbers(read: Read) -> None:
-    text = TEXT + "".join(BAD) + line("9.9.9.0/24", "3000 19281")
-    reading = read({"rib": text}, OF_LINES)
-    assert reading.source.read == 12 + len(BAD)
-    assert reading.bad_lines() == list(enumerate(BAD.values(), len(LINES) + 1))
-    assert reading.values("asn", "9.9.9.9") == [19281]
-
-
-PATHS: list[tuple[list[int | list[int]], int]] = [
-    ([1, 2], 2),
-    ([1, 2, 2, 2], 2),
-    ([], 0),
-    ([64512], 0),
-    ([3, 64512, 65534, 4_200_000_000], 3),
-    ([3, 0], 3),
-    ([3, [7]], 7),
-    ([3, [7, 8]], 0),
-    ([3, [64512]], 3),
-    ([3, [64512, 7]], 0),
-    ([3, 1 << 32], 3),
-]
-
-
-def test_the_origin_of_a_path() -> None:
-    for path, expected in PATHS:
-        assert origin(path) == expected, path
-    halves = pa.array(["7 3.10", "7 {3.10}", "7 {3.10,8}", "3.10 64512", "7 1.0"])
-    assert origins(halves).tolist() == [196618, 196618, 0, 196618, 7]
-
-
 with_ftlbgp = needs("ftlbgp")
 DETECTED = {
     "8.0.0.0-8.8.7.255": 3356,
@@ -153,18 +108,6 @@ def test_a_table(read: Read, ids: bool) -> None:
 
 
 @with_ftlbgp
-def test_a_route_that_is_damaged_is_rejected(read: Read) -> None:
-    whole = table_record(50, "9.9.9.0/24", [[3000, 19281]])
-    cut = record(TABLE_DUMP_V2, 2, whole[12:-9])
-    data = TABLE + cut + table_record(51, "9.9.10.0/24", [[3000, 42]])
-    reading = read({"rib": data}, RECIPE)
-    source = reading.source
-    assert dict(source.rejected) == {"not a route of a table": 1}
-    assert (source.read, reading.values("asn", "9.9.10.1")) == (15, [42])
-    assert [line for line, _ in reading.bad_lines()] == [sum(map(len, ROUTES.values())) + 1]
-
-
-@with_ftlbgp
 def test_a_file_that_ends_inside_a_record_and_another_file(tmp_path: File) -> None:
     packed = gzip.compress(TABLE, mtime=0)
     for cut in (1, 40, len(TABLE) // 2):
@@ -188,19 +131,7 @@ OTHERS = (
 )
 
 
-@with_ftlbgp
-def test_the_text_of_bgpdump_gives_the_same(read: Read, tmp_path: File) -> None:
-    if shutil.which("bgpdump") is None:
-        pytest.skip("no bgpdump here")
-    (tmp_path / "table").write_bytes(TABLE)
-    command = ["bgpdump", "-m", str(tmp_path / "table")]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    reading = read({"rib.txt": text}, one("bgpdump", "rib.txt"))
-    assert (reading.source.read, reading.source.rejected.total()) == (13, 0)
-    assert reading.by_network("asn") == DETECTED
-
-
 def test_braces_and_digits_without_end() -> None:
     """Each brace and each digit is read once; ``int`` refuses a text of 5,000 digits."""
-    paths = ["3000 " + "{" * 300_000, "3000 15169 " + "9" * 5_000, "3000 {15169,{5}"]
+    paths = ["3000 " + "{" * 60_000, "3000 15169 " + "9" * 5_000, "3000 {15169,{5}"]
     assert origins(pa.array(paths)).tolist() == [3000, 15169, 5]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, read_at, refused
+from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, refused
 
 COUNTRY = "5.1.0.0,5.1.3.255,CH\n5.1.4.0,5.1.5.255,\n"
 COUNTRY6 = "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,CH\n"
@@ -81,15 +81,6 @@ def test_the_order_of_a_city_file_must_show(tmp_path: Path, read: Read) -> None:
     assert reading.at("5.1.4.0")["postal_code"] == "02184"
 
 
-def test_a_glob_of_all_kinds(read: Read) -> None:
-    files = {"a.csv": ASN, "b.csv": COUNTRY, "c.csv": DATA, "d.csv": COUNTRY6}
-    reading = read(files, one("sapics", "*.csv"))
-    tables = [(source.name, source.read) for source in reading.report.sources]
-    assert tables == [("*.csv (city)", 3), ("*.csv (country)", 3), ("*.csv (asn)", 2)]
-    result = reading.at("5.1.0.0")
-    assert (result["city_name"], result["asn"]) == ("Here", 64500)
-
-
 V4 = (
     '5.1.0.0\t5.1.3.255\t64500\tCH\tEXAMPLE "One", AG\n'
     "5.1.4.0\t5.1.5.255\t0\tNone\tNot routed\n"
@@ -123,31 +114,6 @@ def test_the_files(read: Read) -> None:
         net: own.get(net) for net in ROUTED
     }
     check_offers("iptoasn", [reading.ranges()])
-
-
-def test_several_files_and_what_they_state(read: Read) -> None:
-    files = {"ip2asn-v4.tsv": V4, "ip2asn-v6.tsv": V6}
-    reading = read(files, one("iptoasn", "ip2asn-v?.tsv"))
-    assert reading.ranges() == ROUTED | ALONE
-    assert len(reading.report.sources) == 1
-    reading = read({"a.tsv": V4}, one("iptoasn", "a.tsv", "countries = true"))
-    codes = {"5.1.0.0/22": {"country_code": "CH"}, "5.1.7.0/24": {"country_code": "DE"}}
-    assert reading.ranges() == {net: item | codes.get(net, {}) for net, item in ROUTED.items()}
-    assert reading.source.nulled == {}
-    # Not routed hides a wider row, and says nothing.
-    text = "5.1.0.0\t5.1.255.255\t64500\tCH\tWIDE\n" + V4
-    reading = read({"a.tsv": text}, one("iptoasn", "a.tsv"))
-    assert reading.stated("5.1.4.4", "5.1.99.0") == [{}, {"asn": 64500, "asn_organization": "WIDE"}]
-
-
-def test_the_real_file(shared_data: Path, tmp_path: Path) -> None:
-    content = (shared_data / "iptoasn" / "ip2asn-v4.tsv").read_bytes()
-    reading = read_at(tmp_path, {"a.tsv": content}, one("iptoasn", "a.tsv"), max_rejects=0)
-    assert (reading.source.read, reading.source.nulled) == (1_427, {})
-    for line in content.decode().splitlines():
-        first, last, asn, _, name = line.split("\t")
-        for stated in reading.stated(first, last):
-            assert (stated.get("asn"), stated["asn_organization"]) == (int(asn), name)
 
 
 REGIONS = (

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from geolookup_builder.vendor_columns import COLUMNS
 
 from tests.builder.sources.formats import (
-    test_ip2proxy,
     test_ipinfo,
     test_maxmind,
 )
@@ -149,29 +148,6 @@ MAXMIND = [
         {NET: {"average_income": 32323, "population_density": 1232}},
     ),
 ]
-_NOTHING: dict[str, Any] = {}
-_PROXY = {
-    "is_proxy": True,
-    "is_vpn": True,
-    "is_tor": False,
-    "is_relay": False,
-    "is_residential_proxy": False,
-    "proxy_type": "VPN",
-    "threat": "SPAM/BOTNET",
-    "fraud_score": 95,
-    "domain": "example.com",
-    "usage_type": "ISP/MOB",
-    "proxy_provider": "Example VPN",
-    "last_seen_days": 26,
-}
-
-
-def _proxies(*kinds: str) -> str:
-    cells = test_ip2proxy.DATABASES[2][1:]
-    first = 134743040
-    return test_ip2proxy.rows(
-        *([str(first + at), str(first + at), kind, *cells] for at, kind in enumerate(kinds))
-    )
 
 
 def _proxy(kind: str, *true: str, is_proxy: bool = True) -> dict[str, Any]:

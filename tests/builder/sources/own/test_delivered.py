@@ -8,9 +8,8 @@ from geolookup_builder.sources import FORMATS
 from geolookup_builder.vendor_columns import COLUMNS, offered_column, with_language
 
 from geolookup.contract.schema import TYPES, own_field
-from geolookup.errors import BuildError
 from tests.builder.sources.own.cases import CASES
-from tests.builder.sources.own.deliveries import ALL, batches, delivered
+from tests.builder.sources.own.deliveries import delivered
 from tests.skips import needs
 
 pytestmark = needs("maxminddb")
@@ -43,24 +42,3 @@ def test_every_column_of_every_format(tmp_path: Path) -> None:
             tested[case.format] |= {with_language(name)[0] for name in names}
     for name, columns in tested.items():
         assert columns == FORMATS[name].offers, name
-
-
-def test_nothing_unless_the_recipe_asks(tmp_path: Path) -> None:
-    hints = []
-    for at, case in enumerate(CASES):
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        try:
-            plain = batches(folder, case.files, case.format, case.path, {"mine": "text"})
-        except BuildError as error:  # a product without a field
-            hints.append(error.remedy or "")
-            continue
-        every = batches(folder, case.files, case.format, case.path, ALL)
-        for before, after in zip(plain, every, strict=True):
-            cells = {name: column.to_pylist() for name, column in after.fields.items()}
-            assert {name: column.to_pylist() for name, column in before.fields.items()} == {
-                name: column for name, column in cells.items() if not name.startswith("own.")
-            }
-            assert set(after.numbers.unread) <= set(before.numbers.unread)
-    assert hints
-    assert all("or declare " in hint and hint.endswith("in [columns]") for hint in hints)

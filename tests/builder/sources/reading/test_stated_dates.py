@@ -16,8 +16,6 @@ from geolookup_builder.recipe import loading
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
-from hypothesis import given
-from hypothesis import strategies as st
 
 import geolookup
 from geolookup.progress import Progress
@@ -78,13 +76,6 @@ def test_of_each_format(name: str, content: str | bytes, date: str | None) -> No
     assert FORMATS[name].stated_date(member(content)) == date
 
 
-@given(st.binary(max_size=200) | st.text(max_size=40).map(str.encode))
-def test_any_bytes(content: bytes) -> None:
-    for name in set(FORMATS) - {"mmdb", "ipinfo"}:
-        date = FORMATS[name].stated_date(member(content))
-        assert date is None or len(date) == len("2026-11-20")
-
-
 @pytest.mark.parametrize(
     ("text", "day"),
     [
@@ -104,11 +95,6 @@ def test_any_bytes(content: bytes) -> None:
 )
 def test_days(text: str, day: str | None) -> None:
     assert stated_dates.date_in(text) == day
-
-
-@pytest.mark.parametrize("seconds", [0, -1, 1 << 62, 1 << 80])
-def test_a_time_that_no_file_has(seconds: int) -> None:
-    assert stated_dates.of_seconds(seconds) is None
 
 
 def test_a_day_in_the_future_is_not_a_date() -> None:
