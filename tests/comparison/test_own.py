@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -101,17 +100,3 @@ def test_gates_name_own_columns(pair: tuple[Path, Path]) -> None:
     done = run("diff", old, new, "--json", "--fail-if", "changed.own.site > 2%")
     assert done.returncode == 1
     assert json.loads(done.stdout)["columns"]["retyped"] == {"own.risk": ["integer", "text"]}
-
-
-def test_requests_weigh_own_columns(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    asked: list[Any] = ["8.8.8.1"] * 3 + ["8.8.8.200", "::ffff:10.0.0.200", "10.0.0.1", "127.0.0.1"]
-    path = tmp_path / "asked.csv"
-    path.write_text("ip\n" + "\n".join(map(str, asked)) + "\n", encoding="utf-8")
-    result = diff(*pair, traffic=path)
-    assert result.requests is not None
-    assert (result.requests.total, result.requests.private) == (7, 3)
-    part = result.parts["all"]
-    # Requests of private addresses count: one of 10.0.0.1, and one of 10.0.0.200, now another site.
-    assert (part.fields["own.site"].old, part.fields["own.site"].changed) == (6, 1)
-    assert part.coverage.old == 0
-    assert part.fields["own.new_only"].null_lost == 3

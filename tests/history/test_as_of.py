@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup import publish
-from geolookup.errors import ClosedError, DatasetError
+from geolookup.errors import DatasetError
 from geolookup.history.pruning import prune
 from geolookup.history.unpacked import unpacked
 from geolookup.store import pointer
@@ -108,18 +108,6 @@ def test_what_has_no_generation_is_named(store: Path, tmp_path: Path) -> None:
         geolookup.open(store, as_of=MID_MONTH[3])
 
 
-def test_nothing_is_reloaded(store: Path) -> None:
-    engine = geolookup.open(store, as_of=MID_MONTH[1], watch=0.01)
-    publish(shared(5), store)
-    assert engine.reload() is False
-    prune(store)  # number 1 is no longer kept; its files are open
-    assert engine.reload() is False
-    assert answers(engine) == answers_of(shared(1))
-    engine.close()
-    with pytest.raises(ClosedError):
-        engine.as_of(MID_MONTH[0])
-
-
 def test_the_age_is_at_the_instant(tmp_path: Path) -> None:
     old = numbered(tmp_path / "old", 1, date="2020-01-01")
     store = tmp_path / "dated"
@@ -145,21 +133,6 @@ def test_pickles_name_store_and_generation(store: Path) -> None:
     assert number(reopened(pickle.dumps(again)).as_of(MID_MONTH[0])) == 0
 
 
-def test_a_pickled_generation_can_become_a_delta(store: Path) -> None:
-    pickled = pickle.dumps(geolookup.open(store))
-    for of in (5, 6):
-        publish(shared(of), store)
-    prune(store, 7)
-    assert not (store / "generations" / id_of(4)).exists()
-    engine = reopened(pickled)
-    assert answers(engine) == answers_of(shared(4))
-    assert engine.reload() is True  # it is of the store, not of an instant
-    assert number(engine) == 6
-    prune(store)
-    with pytest.raises(DatasetError, match="publish it again, or pickle again"):
-        reopened(pickled)
-
-
 def test_the_overlay_is_above_the_past(store: Path, tmp_path: Path) -> None:
     sites = tmp_path / "sites.csv"
     sites.write_text("network,city_name\n8.8.8.8,Site\n", encoding="utf-8")
@@ -172,14 +145,6 @@ def test_the_overlay_is_above_the_past(store: Path, tmp_path: Path) -> None:
     sites.write_text("network,city_name\n8.8.8.8,Other\n", encoding="utf-8")
     assert engine.reload() is True
     assert engine.get_many(["8.8.8.8", "9.9.9.9"], "city") == ["Other", "Town 1"]
-
-
-def test_preload_and_fallback(store: Path) -> None:
-    engine = geolookup.open(store, as_of=MID_MONTH[3], preload=True)
-    assert number(engine.as_of(MID_MONTH[0])) == 0
-    (store / "generations" / id_of(3) / "ipv4.arrow").unlink()
-    with pytest.raises(DatasetError, match=r"ipv4\.arrow"):
-        geolookup.open(store, as_of=MID_MONTH[3], fallback=True)
 
 
 @needs("cryptography")

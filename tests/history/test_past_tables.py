@@ -24,7 +24,6 @@ from geolookup.store import pointer
 from geolookup.store.pointer import Change
 from geolookup.tables import enrich, joint_rows, row_blocks
 from geolookup.tables.generations import RowsWithoutGeneration
-from tests import skips
 from tests.history import pool
 from tests.own_random import WINDOWS
 
@@ -172,18 +171,6 @@ def test_texts_are_cleaned_and_their_addresses_returned(name: str) -> None:
     assert rows[5]["ip"] is None
 
 
-def test_a_table_opens_each_generation_once_and_the_newest_first() -> None:
-    generations = _Generations("compiled", [0, 10, 20, 30, 40], [0, 1, 0, None, 4])
-    table = pa.table({"ip": ["8.8.8.1"] * 50, "when": list(range(50))})
-    enrich(_state("compiled", 4), table, "city", as_of="when", generations=generations)
-    assert generations.opened == [4, 0, 1]
-    only = table.slice(0, 10)
-    generations.opened.clear()
-    reader = enrich(_state("compiled", 4), only.to_reader(2), as_of="when", generations=generations)
-    reader.read_all()
-    assert generations.opened == [4, 0]
-
-
 def test_the_first_refused_row_is_named() -> None:
     generations = _Generations("compiled", [0, 10], [0, 1])
     ips = ["8.8.8.1", "8.8.8.2", "10.0.0.1", "x", None]
@@ -215,18 +202,6 @@ def _addresses() -> list[pa.Array]:
     ]
 
 
-@pytest.mark.parametrize("addresses", _addresses(), ids=lambda one: str(one.type)[:12])
-def test_all_types_of_addresses(addresses: Any) -> None:
-    generations = _Generations("compiled", [0, 10], [0, 1])
-    when = [11, 3, 12, 4]
-    table = pa.table({"ip": addresses, "when": when})
-    result = enrich(_state("compiled", 1), table, "own.site", as_of="when", generations=generations)
-    texts = ["8.8.8.3", "9.255.255.248", "8.8.8.0", None]
-    numbers = [int(second > 9) for second in when]
-    wanted = [_answers(n)[ip]["own_site"] for n, ip in zip(numbers, texts, strict=True)]
-    assert result["own_site"].to_pylist() == wanted
-
-
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store: 0 is pruned, 1 is a delta, 3 and 4 are folders; 1 was in force twice."""
@@ -254,16 +229,6 @@ def _wanted(field: str, ip: str = "8.8.8.3") -> list[Any]:
     return [None if n is None else _answers(n)[ip][field] for n in INSTANTS.values()]
 
 
-def test_an_engine_as_of_an_instant_has_one_generation(store: Path) -> None:
-    table = pa.table({"ip": ["8.8.8.8"], "time": [0]})
-    with (
-        geolookup.open(store) as engine,
-        engine.as_of(pointer.read_changes(store)[0].since) as past,
-        pytest.raises(ValueError, match="opened as of an instant"),
-    ):
-        past.enrich(table, "city", as_of="time")
-
-
 def test_a_store(store: Path, caplog: pytest.LogCaptureFixture) -> None:
     with geolookup.open(store) as engine, caplog.at_level(logging.WARNING, "geolookup"):
         result = engine.enrich(_visits(), ["country", "own.site"], as_of="when")
@@ -283,34 +248,3 @@ def test_a_store(store: Path, caplog: pytest.LogCaptureFixture) -> None:
         pytest.raises(geolookup.DatasetError, match="not a store"),
     ):
         engine.enrich(_visits(), as_of="when")
-
-
-@skips.needs("pandas")
-def test_pandas(store: Path) -> None:
-    with geolookup.open(store) as engine:
-        frame = engine.enrich(_visits().to_pandas(), "country", as_of="when")
-    values = frame["location_country_code"].astype(object).where(lambda one: one.notna(), None)
-    assert values.tolist() == _wanted("location_country_code")
-
-
-@skips.needs("polars")
-def test_polars(store: Path) -> None:
-    import polars as pl
-
-    with geolookup.open(store) as engine:
-        visits = pl.DataFrame(_visits())
-        frame = engine.enrich(visits, "country", as_of="when", time_column="when")
-        lazy = engine.enrich(visits.lazy(), "country", as_of="when").collect()
-    for result in (frame, lazy):
-        assert result["location_country_code"].to_list() == _wanted("location_country_code")
-
-
-@skips.needs("duckdb")
-def test_duckdb(store: Path) -> None:
-    import duckdb
-
-    visits = _visits()  # noqa: F841 - the query reads it
-    with geolookup.open(store) as engine, duckdb.connect() as connection:
-        reader = engine.enrich(connection.sql("from visits"), "country", as_of="when")
-        values = reader.read_all()["location_country_code"].to_pylist()
-    assert values == _wanted("location_country_code")

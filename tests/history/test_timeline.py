@@ -139,41 +139,6 @@ def test_any_store(
         _check(store, asked, prefixes)
 
 
-@pytest.mark.long
-def test_former_answers_instead_of_old_generations(tmp_path: Path, cache: Path) -> None:
-    store = _store(tmp_path, [("publish", 1), ("rollback", 0), ("publish", 2), ("publish", 3)])
-    geolookup.prune(store, 4)
-    expected = slow.changes(_copies(store), list(ip_network("8.8.8.0/28")))
-    assert len({(change.before, change.after) for change in expected}) == 4
-    for path in (store / pointer.HISTORY).glob("*.former"):
-        path.unlink()
-    _keep_rows(store)
-
-    def changes() -> list[slow.SlowChange]:
-        with geolookup.open(store) as engine:
-            return _as_slow(engine.history("8.8.8.0/28"))
-
-    assert changes() == expected
-    assert not cache.exists()  # no generation was unpacked
-    files = sorted((store / pointer.HISTORY).glob("*.former"))
-    files[0].write_bytes(files[1].read_bytes())  # of other generations
-    files[1].write_bytes(files[1].read_bytes()[:-9])  # damaged
-    files[2].unlink()
-    assert changes() == expected
-    assert cache.exists()
-
-
-def test_as_of_an_instant(tmp_path: Path) -> None:
-    store = _store(tmp_path, [("publish", 1), ("rollback", 0), ("publish", 2), ("prune", 3)])
-    copies, address = _copies(store), ip_address("8.8.8.8")
-    assert len(copies) == 4
-    with geolookup.open(store) as engine:
-        for number, copy in enumerate(copies, 1):
-            with engine.as_of(copy.begin) as past:
-                history = past.history(address)
-                assert _as_slow(history) == slow.changes(copies[:number], [address])
-
-
 def test_names_of_fields(tmp_path: Path) -> None:
     store = _store(tmp_path, [("publish", 1), ("publish", 2)])
     with geolookup.open(store) as engine:
@@ -251,13 +216,4 @@ def test_no_store(tmp_path: Path) -> None:
         geolookup.open(store, overlay=overlay) as engine,
         pytest.raises(DatasetError, match="an overlay has no history"),
     ):
-        engine.history("8.8.8.8")
-
-
-def test_a_damaged_generation(tmp_path: Path) -> None:
-    store = _store(tmp_path, [("publish", 1)])
-    manifest = store / pointer.GENERATIONS / pool.id_of(0) / "manifest.json"
-    manifest.chmod(0o644)
-    manifest.write_text("{}", encoding="utf-8")
-    with geolookup.open(store) as engine, pytest.raises(DatasetError, match="manifest"):
         engine.history("8.8.8.8")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -11,13 +9,9 @@ from numpy.typing import NDArray
 from geolookup.pictures.colours import (
     CATEGORIES,
     OTHER,
-    SEQUENTIAL,
     SPECIAL,
-    STANDING_OUT,
     UNKNOWN,
-    spread,
 )
-from geolookup.pictures.log_classes import MOST, class_colours
 
 Floats = NDArray[np.float64]
 #: Complete deficiencies, as matrices for linear sRGB. Source: Machado, Oliveira, Fernandes, A
@@ -48,7 +42,6 @@ _XYZ = np.array(
         [0.0193339, 0.1191920, 0.9503041],
     ]
 )
-PAPERS = ("#ffffff", "#14171a")
 
 
 def _linear(colours: tuple[str, ...]) -> Floats:
@@ -79,41 +72,3 @@ def test_readers_tell_the_colours_apart(vision: str) -> None:
     }
     pair, least = min(actual.items(), key=lambda value: value[1])
     assert least >= 14, (pair, least)
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_charts_have_colours_that_stand_out_from_the_page(paper: str) -> None:
-    light = _linear((paper, *CATEGORIES[:STANDING_OUT])) @ _XYZ[1] + 0.05
-    contrast = np.maximum(light[1:] / light[0], light[0] / light[1:])
-    assert contrast.min() >= 3
-
-
-@pytest.mark.parametrize("vision", VISIONS)
-def test_every_reader_orders_the_scale_by_lightness(vision: str) -> None:
-    seen = np.clip(_linear(SEQUENTIAL) @ np.array(VISIONS[vision]).T, 0, 1)
-    lightness = _lab(seen)[::8, 0]
-    steps = np.diff(lightness)
-    assert steps.min() > 0.5 * steps.mean()
-    assert lightness[-1] - lightness[0] > 65
-
-
-@pytest.mark.parametrize("vision", VISIONS)
-def test_readers_tell_neighbouring_classes_apart(vision: str) -> None:
-    """Also the ends of the scale from the land of the map, of either scheme."""
-    colours = (*_LANDS[1:], *class_colours(MOST), *_LANDS[:1])
-    seen = _lab(np.clip(_linear(colours) @ np.array(VISIONS[vision]).T, 0, 1))
-    pairs = pairwise(seen)
-    assert min(_apart(one, other) for one, other in pairs) >= 9
-
-
-#: The land of a map of the world on a light and on a dark page.
-_LANDS = ("#e9e9e6", "#2b3035")
-
-
-def test_a_scale_of_few_steps_spans_the_whole() -> None:
-    assert len(SEQUENTIAL) == 256
-    assert list(spread(256)) == list(SEQUENTIAL)
-    assert [spread(2)[0], spread(2)[-1]] == [SEQUENTIAL[0], SEQUENTIAL[-1]]
-    assert len(spread(5)) == len(set(spread(5))) == 5
-    assert len(spread(1)) == 1
-    assert list(spread(0)) == []

@@ -22,7 +22,6 @@ from geolookup.pictures.packing import pack
 from tests.browser import OF_PAGES, Reader
 from tests.pictures import hilbert
 from tests.pictures.random_views import views
-from tests.pictures.test_packing import many_labels
 
 pytestmark = OF_PAGES
 _ASSETS = Path(geolookup.__file__).parent / "reports" / "assets"
@@ -132,7 +131,3 @@ def test_random_maps(unpacking: Reader) -> None:
         _check(unpacking, shown)
 
     check()
-
-
-def test_rare_numbers(unpacking: Reader) -> None:
-    _check(unpacking, address_map(many_labels(2)))

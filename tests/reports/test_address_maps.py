@@ -18,7 +18,7 @@ from geolookup.comparison.values import read_tables
 from geolookup.contract.address import BITS
 from geolookup.dataset.files import Dataset
 from geolookup.errors import PrivateAddressError
-from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View
+from geolookup.pictures.address_space import UNKNOWN, View
 from geolookup.reports.address_maps import address_map_section
 from geolookup.reports.dataset.row_names import LEVELS
 from geolookup.reports.dataset.views import dataset_views
@@ -104,15 +104,6 @@ def test_the_labels_of_an_address_are_those_of_its_answer(
             if any(address in network for network in CARRYING_IPV4):
                 expected = dict.fromkeys(actual, "special-purpose")
             assert actual == expected, address
-
-
-def test_the_first_labels_are_those_of_most_addresses() -> None:
-    view = _views(SMALL, 4)[0]
-    sizes = np.diff([*starts_in(view), 1 << 32])
-    totals = np.bincount(view.values, sizes.astype(float), len(view.labels))
-    assert list(totals[2:]) == sorted(totals[2:], reverse=True)
-    assert totals[2:].all()
-    assert totals[SPECIAL] >= 1 << 28  # 240.0.0.0/4
 
 
 def test_a_family_of_which_nothing_is_known_has_no_map() -> None:

@@ -10,16 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.pictures.charts import bars
 from geolookup.reports.dataset import SECTIONS, sections, title
 from geolookup.reports.page import page
 from geolookup.reports.section import Link, Section, Table, charts_section, link
 from tests.cli.program import run
-from tests.conftest import build_at
 from tests.datasets import SMALL
-from tests.reports.conftest import DATASETS, LONG, MARKUP
 from tests.skips import needs
-from tests.tiers import one_of_each
 
 pytestmark = needs("jinja2", "PIL", "vl_convert")
 
@@ -32,38 +28,11 @@ def _charts(*tables: Table) -> Section:
     return charts_section("all", "All <of> it", "", [], tables)
 
 
-def test_a_long_table_shows_its_first_rows() -> None:
-    for rows, shown, more in (
-        (1, 1, ""),
-        (25, 25, ""),
-        (26, 25, "1 more row<"),
-        (27, 25, "2 more rows<"),
-    ):
-        table = Table("Caption", ("name", "value"), [(f"row {at}", "1") for at in range(rows)])
-        first, _, opened = _page(_charts(table)).partition("<details>")
-        assert first.count('<th scope="row">') == shown
-        assert opened.count('<th scope="row">') == rows - shown
-        assert more in opened
-        assert bool(more) == (" more row" in opened)
-
-
-def test_an_empty_table_is_a_sentence() -> None:
-    text = _page(_charts(Table("IPv6 per country", ("Country", "share"), [])))
-    assert "<p>IPv6 per country: nothing to show.</p>" in text
-    assert "<table" not in text
-
-
 def test_links_lead_to_the_web_alone() -> None:
     assert link("https://a.b/\x00") == Link("https://a.b/\\x00", "https://a.b/\\x00")
     assert link("javascript:alert(1)") == "javascript:alert(1)"
     html = _page(_charts(Table("Caption", ("a",), [(link("http://a.b/?c&d"),)])))
     assert '<a href="http://a.b/?c&amp;d" rel="noreferrer">http://a.b/?c&amp;d</a>' in html
-
-
-def test_each_chart_with_rows_is_a_picture() -> None:
-    charts = [bars("some", "Some", "", [("a", 1)]), bars("none", "None", "", [])]
-    (picture,) = charts_section("all", "All", "", charts).pictures
-    assert (picture.name, picture.svg[:4]) == ("some", "<svg")
 
 
 def test_data_cannot_end_their_element() -> None:
@@ -130,19 +99,6 @@ def _path(word: str, folder: Path) -> str:
     return str(SMALL) if word == "SMALL" else word.replace("IN", str(folder))
 
 
-#: Elements of a page and of drawings.
-ELEMENTS = {
-    *("html", "head", "meta", "title", "style", "body", "header", "main", "nav", "section", "div"),
-    *("h1", "h2", "p", "a", "ul", "li", "dl", "dt", "dd", "figure", "figcaption", "details"),
-    *("summary", "table", "caption", "thead", "tbody", "tr", "th", "td", "svg", "g", "path"),
-    *("text", "rect", "line", "defs", "clippath", "lineargradient", "stop"),
-}
-
-
-#: Characters that no text of a page may have.
-ESCAPED = {*map(chr, range(32)), "\x7f", "\u2028", "\u2029"} - {"\n"}
-
-
 class _Page(HTMLParser):
     """The elements, links and texts of a page."""
 
@@ -169,28 +125,3 @@ def _parsed(dataset: Path) -> _Page:
     shown = [section for section in sections(dataset) if not section.scripts]
     assert len(shown) >= len(SECTIONS)  # all but the map of the world, and the summary
     return _Page(page(title(dataset), "", shown))
-
-
-@pytest.mark.parametrize(
-    "name", one_of_each(DATASETS, lambda _: "of the fast tier: the hostile one")
-)
-def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path: Path) -> None:
-    rows, recipe = DATASETS[name]
-    result = _parsed(build_at(tmp_path, {"a.csv": rows}, recipe)[0])
-    assert result.elements <= {*ELEMENTS, "script"}
-    assert result.scripts == 1  # the page's own
-    assert not {name for name in result.attributes if name.startswith("on")}
-    assert all(item.startswith(("#", "https://")) for item in result.links)
-    assert len(result.ids) == len(set(result.ids))
-    assert not ESCAPED & set("".join(result.texts))
-    shown = {
-        "hostile": [
-            f"Report of {MARKUP}",
-            LONG,  # whole in the attribution: a licence demands it
-            f"{'W' * 119}…",
-            "javascript:alert(1)",
-        ],
-        "empty": ["Nothing to show.", "unknown"],  # its age
-    }
-    assert set(shown.get(name, [])) <= set(result.texts)
-    assert name != "hostile" or any("\\x1b[31m" in text for text in result.texts)

@@ -126,13 +126,6 @@ def test_hostile_patches(pair: tuple[Path, Path]) -> None:
                 assert problem in str(caught.value), number
 
 
-def test_truncated(pair: tuple[Path, Path]) -> None:
-    for name, patch in file_patches(*pair):
-        for size in range(0, len(patch), scaled(3, 1)):
-            with pytest.raises(PatchError):
-                apply_patch(*pair, name, patch[:size])
-
-
 @settings(max_examples=scaled(12, 300))
 @given(data=st.data())
 def test_flipped(pair: tuple[Path, Path], data: st.DataObject) -> None:

@@ -18,9 +18,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from geolookup.prefixes.list_text import Settings
-from tests.conftest import ROOT
-from tests.docs.blocks import blocks
 from tests.prefixes.syntaxes.reading import changes_text, drawn, whole_text
 from tests.servers import nginx_files
 
@@ -161,36 +158,6 @@ def test_lists_are_loaded_replaced_and_changed(name: str, tmp_path: Path) -> Non
             assert held == expected[4] + expected[6]
 
 
-@in_namespace
-def test_a_set_in_use_is_replaced_and_rules_beside_the_chain_stay(tmp_path: Path) -> None:
-    """A rule that names the set keeps it from being destroyed, but not from being swapped."""
-    written(tmp_path, "ipset")
-    rule = "iptables -A INPUT -m set --match-set geolookup_v4 src -j DROP"
-    script(tmp_path, f"{loads('ipset', 'old')}; {rule}; ipset restore -f new")
-    written(tmp_path, "iptables")
-    text = "iptables -A INPUT -s 9.0.0.0/8 -j ACCEPT; iptables-restore --noflush new; "
-    assert "-A INPUT -s 9.0.0.0/8 -j ACCEPT" in script(tmp_path, f"{text} iptables -S INPUT")
-
-
-@in_namespace
-def test_the_commands_of_the_page_load_lists(tmp_path: Path) -> None:
-    page = blocks(ROOT / "docs/use/firewalls.md")
-    files = {
-        **{block.name: block.text for block in page if block.name},
-        "tv.nft": whole_text("nft", OLD),
-        "tv.ipset": whole_text("ipset", OLD),
-        "tv.rules": whole_text("iptables", OLD, Settings(name="tuvalu")),
-        "changes.nft": changes_text("nft", OLD, NEW),
-    }
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    lines = [line for block in page if block.kind == "bash" for line in block.text.splitlines()]
-    commands = [line for line in lines if not line.startswith("geolookup ")]
-    assert len(commands) > 10
-    shown = script(tmp_path, "\n".join([*commands, "nft list set inet geolookup geolookup_v4"]))
-    assert next(item for item in NEW[4] if item not in OLD[4]) in shown
-
-
 #: A configuration, with {0} for its folder, and the command that checks it.
 DAEMONS = {
     "bird": (
@@ -257,18 +224,3 @@ def configured(folder: Path, name: str, text: str) -> list[str]:
 def is_accepted(done: subprocess.CompletedProcess[str]) -> bool:
     words = set(done.stderr.replace(":", " ").split())
     return done.returncode == 0 and not {"WARNING", "ERROR", "FATAL"} & words
-
-
-_BLOCKED = Settings(name="blocked", value="listed")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=needs(command[0])) for name, (_, command) in DAEMONS.items()]
-)
-def test_lists_are_accepted_and_a_malformed_one_is_not(folder: Path, name: str) -> None:
-    whole = whole_text(name, OLD, _BLOCKED)
-    # Squid warns of an empty list.
-    texts = [whole] if name == "squid" else [whole, whole_text(name, {4: [], 6: []}, _BLOCKED)]
-    for text in texts:
-        assert is_accepted(run(*configured(folder, name, text)))
-    assert run(*configured(folder, name, whole.replace("/24", "/33", 1))).returncode
