@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyarrow import parquet
 
 import geolookup
-from geolookup.contract.fields import STORED
 from geolookup.errors import ExportError, OutputError
-from geolookup.export import parquet as of_parquet
-from geolookup.export import ranges
 from geolookup.export.ranges import DEFAULT, fields_of
 from tests.cli.program import refusal, run
 from tests.damage import copied
@@ -70,14 +66,6 @@ def test_private_space_has_rows_of_own_columns(tmp_path: Path) -> None:
         assert "Branch" in values
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", [*map(of_reader, READERS)])
-def test_every_stored_field(name: str, sample: geolookup.Engine, tmp_path: Path) -> None:
-    output, paths = tmp_path / "out", tuple(field.path for field in STORED)
-    sample.export(output, name, fields=paths)
-    assert READERS[name](output, fields_of(paths)) == expected(sample, paths)
-
-
 def test_prefixes_are_the_ranges_and_adjacent_ranges_of_equal_values_are_one(
     sample: geolookup.Engine, tmp_path: Path
 ) -> None:
@@ -88,18 +76,6 @@ def test_prefixes_are_the_ranges_and_adjacent_ranges_of_equal_values_are_one(
         counts = sample.export(tmp_path / name, name, fields=paths, ranges="cidr")
         assert READERS[name](tmp_path / name, fields_of(paths)) == wanted
         assert counts["networks"] > len(wanted)
-
-
-def test_a_full_parquet_file_is_followed_by_another(
-    hostile: geolookup.Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ranges, "_BATCH", 2)
-    monkeypatch.setattr(of_parquet, "_FILE", 3)
-    hostile.export(tmp_path / "out", "parquet")
-    assert READERS["parquet"](tmp_path / "out", fields_read(hostile)) == expected(hostile)
-    files = sorted((tmp_path / "out" / "ipv4").iterdir())
-    assert len(files) > 2
-    assert all(3 <= parquet.read_metadata(file).num_rows <= 4 for file in files[:-1])
 
 
 def test_a_part_of_the_space(sample: geolookup.Engine, tmp_path: Path) -> None:

@@ -124,15 +124,6 @@ def test_the_age_is_at_the_instant(tmp_path: Path) -> None:
     assert not engine.as_of("2020-02-05").stale
 
 
-def test_pickles_name_store_and_generation(store: Path) -> None:
-    engine = geolookup.open(store, as_of=MID_MONTH[1])
-    publish(shared(5), store)
-    again = reopened(pickle.dumps(engine))
-    assert answers(again) == answers(engine)
-    assert again.reload() is False
-    assert number(reopened(pickle.dumps(again)).as_of(MID_MONTH[0])) == 0
-
-
 def test_the_overlay_is_above_the_past(store: Path, tmp_path: Path) -> None:
     sites = tmp_path / "sites.csv"
     sites.write_text("network,city_name\n8.8.8.8,Site\n", encoding="utf-8")

@@ -109,7 +109,7 @@ def test_each_row_is_answered_by_its_generation(
     plain = enrich(_state(name, newest), table, fields, at=AT)
     wanted = [_slow(generations, plain.schema.names[2:], *row) for row in rows]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_blocks, "_ROWS", block_rows)
+        patch.setattr(row_blocks, "ROWS", block_rows)
         for data in _all_kinds(table):
             missing = RowsWithoutGeneration()
             result = enrich(
@@ -140,10 +140,10 @@ def _period(generations: Any, instant: int | None) -> str:
     return "before" if period < 0 else generations.by_period[period] or ""
 
 
-@pytest.mark.parametrize("factor", [0, joint_rows._FACTOR])
+@pytest.mark.parametrize("factor", [0, joint_rows.FACTOR])
 def test_rows_with_equal_hashes_are_told_apart(factor: Any, monkeypatch: Any) -> None:
     """With the factor 0, all rows have the same hash."""
-    monkeypatch.setattr(joint_rows, "_FACTOR", np.uint64(factor))
+    monkeypatch.setattr(joint_rows, "FACTOR", np.uint64(factor))
     generations = _Generations("compiled", [0, 1, 2, 3], [0, 1, 3, 4])
     rows = [(ip, instant) for instant in range(4) for ip in IPS]
     table = pa.table(list(zip(*rows, strict=True)), names=["ip", "when"])
@@ -151,24 +151,6 @@ def test_rows_with_equal_hashes_are_told_apart(factor: Any, monkeypatch: Any) ->
     result = enrich(_state("compiled", 4), table, FIELDS, **options)
     wanted = [_slow(generations, result.schema.names[2:], *row) for row in rows]
     assert [list(row.values())[2:] for row in result.to_pylist()] == wanted
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_texts_are_cleaned_and_their_addresses_returned(name: str) -> None:
-    generations = _Generations(name, [0, 10], [0, 1])
-    fields = ["ip", "ip_type", "city", "own.site", "error_code"]
-    ips = [" 8.8.8.3:80", "x", "8.8.8.3", " 10.0.0.1 ", None, "8.8.8.3"]
-    addresses = pa.table({"address": ips})
-    options: dict[str, Any] = {"column": "address", "clean": True, "add_known": True}
-    both = [enrich(_state(name, n), addresses, fields, **options).to_pylist() for n in (0, 1)]
-    table = addresses.append_column("when", pa.array([11, 12, 3, 3, 11, -1]))
-    result = enrich(
-        _state(name, 1), table, fields, as_of="when", generations=generations, **options
-    )
-    rows = result.drop_columns(["when"]).to_pylist()
-    assert rows[:5] == [both[n][row] for row, n in enumerate((1, 1, 0, 0, 1))]
-    assert set(rows[5].values()) == {"8.8.8.3", None}
-    assert rows[5]["ip"] is None
 
 
 def test_the_first_refused_row_is_named() -> None:

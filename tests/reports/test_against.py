@@ -7,10 +7,7 @@ import csv
 import io
 import zlib
 from base64 import b64decode
-from dataclasses import asdict
 from ipaddress import ip_address
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,11 +17,10 @@ from geolookup.reports.changed_ranges import ranges_section
 from geolookup.reports.changes import change_section, moved_section
 from geolookup.reports.difference import Difference, change_view, difference
 from geolookup.reports.section import Section
-from geolookup.reports.truth import truth_section
 from tests.comparison import oracle
 from tests.comparison.conftest import old_and_new
 from tests.datasets import SMALL
-from tests.reports.shown import check_changes, check_truth, of_sections
+from tests.reports.shown import check_changes, of_sections
 
 OLD, NEW = old_and_new()
 #: Where the map is compared with lookups: first addresses, and how many from there on.
@@ -108,28 +104,3 @@ def test_a_dataset_against_itself_has_not_changed() -> None:
 
 FEED = "8.8.8.0/24,US,,Boston,\n9.9.9.0/24,CH,CH-BE,Bern,\n2a00::/32,FR,,Paris,\n"
 LIST = "ip,country,city,latitude,longitude\n8.8.8.130,US,Boston,42.36,-71.06\n8.8.8.7,US,,42,-71\n"
-
-
-def truth_files(folder: Path) -> dict[str, str]:
-    """Write a geofeed and a list of addresses; returns their paths by name."""
-    for name, text in (("feed.csv", FEED), ("list.csv", LIST)):
-        (folder / name).write_text(text, encoding="utf-8")
-    return {name: str(folder / name) for name in ("feed.csv", "list.csv")}
-
-
-def scored_parts(result: Any) -> dict[str, Any]:
-    """The parts of a score of one dataset that have a truth, as JSON has them."""
-    parts = asdict(result)["datasets"][0]["parts"]
-    return {name: part for name, part in parts.items() if part["score"]["of"]}
-
-
-def test_the_numbers_are_those_of_score(tmp_path: Path) -> None:
-    files = truth_files(tmp_path)
-    for names in (["feed.csv"], ["list.csv"], ["list.csv", "feed.csv"]):
-        report = geolookup.score(NEW, truth=[files[name] for name in names])
-        section = truth_section(report)
-        tables = of_sections([section])
-        check_truth(tables, scored_parts(report))
-        assert [row[0] for row in tables["Files of the truth"]] == names
-        assert ("Distance from the truth" in tables) == (names != ["feed.csv"])  # no coordinates
-        assert "8.8.8.130" not in str(section.values)

@@ -14,8 +14,11 @@ from geolookup.reports.dataset import SECTIONS, sections, title
 from geolookup.reports.page import page
 from geolookup.reports.section import Link, Section, Table, charts_section, link
 from tests.cli.program import run
+from tests.conftest import build_at
 from tests.datasets import SMALL
+from tests.reports.conftest import DATASETS, LONG, MARKUP
 from tests.skips import needs
+from tests.tiers import one_of_each
 
 pytestmark = needs("jinja2", "PIL", "vl_convert")
 
@@ -99,6 +102,19 @@ def _path(word: str, folder: Path) -> str:
     return str(SMALL) if word == "SMALL" else word.replace("IN", str(folder))
 
 
+#: Elements of a page and of drawings.
+ELEMENTS = {
+    *("html", "head", "meta", "title", "style", "body", "header", "main", "nav", "section", "div"),
+    *("h1", "h2", "p", "a", "ul", "li", "dl", "dt", "dd", "figure", "figcaption", "details"),
+    *("summary", "table", "caption", "thead", "tbody", "tr", "th", "td", "svg", "g", "path"),
+    *("text", "rect", "line", "defs", "clippath", "lineargradient", "stop"),
+}
+
+
+#: Characters that no text of a page may have.
+ESCAPED = {*map(chr, range(32)), "\x7f", "\u2028", "\u2029"} - {"\n"}
+
+
 class _Page(HTMLParser):
     """The elements, links and texts of a page."""
 
@@ -125,3 +141,28 @@ def _parsed(dataset: Path) -> _Page:
     shown = [section for section in sections(dataset) if not section.scripts]
     assert len(shown) >= len(SECTIONS)  # all but the map of the world, and the summary
     return _Page(page(title(dataset), "", shown))
+
+
+@pytest.mark.parametrize(
+    "name", one_of_each(DATASETS, lambda _: "of the fast tier: the hostile one")
+)
+def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path: Path) -> None:
+    rows, recipe = DATASETS[name]
+    result = _parsed(build_at(tmp_path, {"a.csv": rows}, recipe)[0])
+    assert result.elements <= {*ELEMENTS, "script"}
+    assert result.scripts == 1  # the page's own
+    assert not {name for name in result.attributes if name.startswith("on")}
+    assert all(item.startswith(("#", "https://")) for item in result.links)
+    assert len(result.ids) == len(set(result.ids))
+    assert not ESCAPED & set("".join(result.texts))
+    shown = {
+        "hostile": [
+            f"Report of {MARKUP}",
+            LONG,  # whole in the attribution: a licence demands it
+            f"{'W' * 119}…",
+            "javascript:alert(1)",
+        ],
+        "empty": ["Nothing to show.", "unknown"],  # its age
+    }
+    assert set(shown.get(name, [])) <= set(result.texts)
+    assert name != "hostile" or any("\\x1b[31m" in text for text in result.texts)

@@ -14,10 +14,6 @@ from geolookup import Engine
 from geolookup.files.distinct import DistinctAddresses
 from geolookup.files.summarize import Summary
 from geolookup.files.traffic import Traffic
-from geolookup.reports.traffic_cube import cube_of
-from geolookup.reports.traffic_groups import groups_section
-from geolookup.reports.traffic_kinds import hosting_section, status_section
-from geolookup.reports.traffic_times import hours_section, time_section
 from geolookup.reports.traffic_views import View, share_text
 from geolookup.tables.times import Instants
 
@@ -70,30 +66,6 @@ def test_addresses_count_once(texts: list[str]) -> None:
         for begin in range(0, len(column), 3):
             distinct.add(column.slice(begin, 3))
         assert distinct.count == len({same.get(text, text) for text in texts})
-
-
-def test_a_chart_of_hidden_counts_gives_way_to_a_sentence(sample: Engine) -> None:
-    # One request in each week of ten years.
-    rows: list[_Row] = [("93.180.39.77", at * 7 * 86_400, 200) for at in range(520)]
-    summary, traffic = _counted(sample, rows)
-    section = time_section(summary, traffic, 5)
-    assert _views(section) == []
-    assert section.values["note"] == (
-        "In hidden parts: 520. Requests by week from Monday, UTC: all counts are hidden."
-    )
-    rows = [("93.180.39.77", 0, 200), ("8.8.8.8", 60, 404)]
-    summary, traffic = _counted(sample, rows)
-    sections = [
-        hours_section(traffic.hours, 2, 5),
-        groups_section(summary, 10, 5),
-        hosting_section(summary, traffic, 5),
-        status_section(summary, traffic, cube_of(summary, traffic, 5), 10, 5),
-    ]
-    for hidden in sections:
-        assert hidden is not None
-        assert _views(hidden) == []
-        assert ": all counts are hidden." in hidden.values["note"]
-        assert [*hidden.pictures] == []
 
 
 def test_shares_are_whole_unless_small() -> None:

@@ -16,11 +16,11 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.history.generations import generations, rollback
+from geolookup.history.generations import rollback
 from geolookup.history.pruning import prune
 from tests.conftest import ROOT
 from tests.servers import PATIENCE, until
-from tests.store.numbered import ADDRESSES, answers_of, id_of, shared
+from tests.store.numbered import ADDRESSES, answers_of, shared
 from tests.store.reading import Reader, descriptors
 from tests.tiers import scaled
 
@@ -115,29 +115,3 @@ def test_every_answer_is_one_generations(tmp_path: Path, store: Path) -> None:
         # One generation's files, for a moment those of the next, and what verifies it.
         assert last <= settled + 48
         assert item["grown"] < 16 << 20
-
-
-@pytest.mark.long
-def test_processes_that_make_and_fill_one_store(tmp_path: Path) -> None:
-    store, datasets = tmp_path / "store", list(map(shared, range(6)))
-    command = [sys.executable, "-m", "geolookup", "publish"]
-    running = [
-        subprocess.Popen(
-            [*command, dataset, "--store", store], cwd=ROOT, stdout=subprocess.PIPE, text=True
-        )
-        for dataset in datasets
-    ]
-    said = [process.communicate()[0].split() for process in running]
-    ids = list(map(id_of, range(6)))
-    assert said == [["generation", row_id] for row_id in ids]
-    assert {generation.generation for generation in generations(store)} == set(ids)
-    (current,) = [generation for generation in generations(store) if generation.current]
-    assert answers_of(store) == answers_of(datasets[ids.index(current.generation)])
-
-
-def test_threads_too(store: Path) -> None:
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda number: publish(shared(number % 8), store), range(scaled(12, 40))))
-    assert {generation.generation for generation in generations(store)} == {
-        id_of(number) for number in range(8)
-    }

@@ -7,7 +7,6 @@ import gc
 import json
 import logging
 import multiprocessing
-import os
 import pickle
 import shutil
 import threading
@@ -26,7 +25,6 @@ from geolookup.history.generations import rollback
 from geolookup.history.pruning import prune
 from geolookup.store import resolve
 from tests.cli.program import python
-from tests.conftest import build_at
 from tests.servers import until
 from tests.store.numbered import answers, answers_of, generation, id_of, number, numbered, shared
 from tests.tiers import scaled
@@ -54,20 +52,6 @@ def test_reload_follows_the_pointer(store: Path) -> None:
         rollback(store)
         assert engine.reload()
         assert number(engine) == 1
-
-
-def test_iterations_finish_where_they_began(store: Path) -> None:
-    with geolookup.open(store) as engine:
-        expected = list(engine.prefixes(by="location"))
-        running = engine.prefixes(by="location")
-        first = next(running)
-        engine.explain("8.8.8.8")
-        publish(shared(2), store)
-        prune(store, 1)
-        engine.reload()
-        assert [first, *running] == expected
-        assert next(engine.prefixes(by="city"))[1] == "Town 2"
-        assert engine.explain("8.8.8.8")["layers"]["isp"]["source"] == "a.csv"
 
 
 @pytest.mark.parametrize("problem", [None, geolookup.DatasetError("store", "pruned", "retry")])
@@ -113,16 +97,6 @@ def test_lost_fields_are_refused_unless_allowed(tmp_path: Path, store: Path) -> 
         publish(more, store)
         assert not engine.reload()
         assert open_.reload()
-
-
-def test_reload_after_close_and_of_a_store_that_is_gone(store: Path, tmp_path: Path) -> None:
-    with geolookup.open(store) as engine:
-        store.rename(tmp_path / "moved")
-        with pytest.raises(geolookup.DatasetError, match="no dataset here"):
-            engine.reload()
-        assert number(engine) == 1
-    with pytest.raises(geolookup.ClosedError):
-        engine.reload()
 
 
 def test_reloads_in_threads(store: Path) -> None:
@@ -222,17 +196,6 @@ def test_a_published_generation_is_taken_up(store: Path) -> None:
             until(lambda wanted=wanted: number(engine) == wanted)  # type: ignore[misc]
 
 
-def test_a_dataset_replaced_in_its_place_is_taken_up(tmp_path: Path) -> None:
-    target = numbered(tmp_path / "n", 1)
-    with geolookup.open(target, watch=SOON) as engine, geolookup.open(target) as other:
-        assert not other.reload()
-        build_at(target.parent, {"a.csv": "network,city_name,isp\n8.8.8.0/24,Town 5,Carrier 5\n"})
-        until(lambda: number(engine) == 5)
-        assert number(other) == 1
-        assert other.reload()
-        assert number(other) == 5
-
-
 def test_a_refusal_is_said_once_and_a_good_one_taken_up(
     store: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -319,18 +282,3 @@ engine.close()
 def test_the_process_ends_after_a_poll_that_has_begun(store: Path) -> None:
     """The interpreter aborts if a thread is in an import or in Arrow while it ends."""
     assert python(_EXIT_IN_A_POLL, str(store)).stdout == "the poll has ended\n"
-
-
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_forked_child_watches_for_itself(store: Path) -> None:
-    with geolookup.open(store, watch=SOON) as engine:
-        child = os.fork()
-        if child == 0:
-            with contextlib.suppress(AssertionError):
-                until(lambda: number(engine) == 2)
-                os._exit(0)
-            os._exit(1)
-        publish(shared(2), store)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        until(lambda: number(engine) == 2)

@@ -74,28 +74,6 @@ def test_metadata(sample: geolookup.Engine, build: Build, tmp_path: Path) -> Non
     assert about.build_epoch == 1
 
 
-@pytest.mark.long
-def test_fields_limit_what_is_written(sample: geolookup.Engine, tmp_path: Path) -> None:
-    paths: tuple[str, ...] = (
-        *("location.country_code", "location.country_is_eu"),
-        *("currency", "network.asn"),
-    )
-    sample.export(tmp_path / "a.mmdb", "mmdb", fields=paths)
-    check(tmp_path / "a.mmdb", ExpectedRecords(sample, "flat", *paths), 5, ["C"])
-    assert maxminddb.open_database(tmp_path / "a.mmdb").get("8.8.8.8") == {
-        "country_code": "US",
-        "country_is_eu": False,
-        "asn": 15169,
-        "currency_code": "USD",
-        "currency_name": "US Dollar",
-        "currency_symbol": "$",
-    }
-    paths = ("location.country_code", "location.country_is_eu")
-    sample.export(tmp_path / "b.mmdb", "mmdb", schema="country", fields=paths)
-    get = maxminddb.open_database(tmp_path / "b.mmdb").get
-    assert get("8.8.8.8") == {"country": {"iso_code": "US"}}  # geoip2 leaves false out
-
-
 # --- geoip2
 
 

@@ -10,8 +10,7 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +18,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.prefixes.syntaxes.reading import changes_text, drawn, whole_text
-from tests.servers import nginx_files
 
 pytestmark = pytest.mark.long
 PROGRAMS = ("nft", "ipset", "iptables-restore", "ip6tables-restore", "ip")
@@ -156,71 +154,3 @@ def test_lists_are_loaded_replaced_and_changed(name: str, tmp_path: Path) -> Non
         assert in_order(held) == in_order(expected[4] + expected[6]), files
         if name == "iptables" and "changes" not in files:
             assert held == expected[4] + expected[6]
-
-
-#: A configuration, with {0} for its folder, and the command that checks it.
-DAEMONS = {
-    "bird": (
-        'router id 192.0.2.1;\ninclude "{0}/list";\nprotocol device {{}}\n',
-        ("bird", "-c", "{0}/conf", "-p"),
-    ),
-    "haproxy": (
-        """
-defaults
-    mode http
-    timeout connect 5s
-    timeout client 5s
-    timeout server 5s
-frontend tested
-    bind unix@{0}/socket
-    acl listed src -f {0}/list
-    http-request return status 403 if listed
-""",
-        ("haproxy", "-f", "{0}/conf", "-c"),
-    ),
-    "nginx-geo": (
-        """
-error_log stderr; pid {0}/pid; worker_processes 1; daemon off; events {{}}
-http {{
-    {1}
-    access_log off;
-    include {0}/list;
-    server {{
-        listen unix:{0}/socket;
-        return 200 "value=$blocked";
-    }}
-}}
-""",
-        ("nginx", "-e", "stderr", "-p", "{0}", "-c", "{0}/conf", "-t"),
-    ),
-    "squid": (
-        """
-acl listed src "{0}/list"
-http_access deny listed
-http_port 127.0.0.1:3128
-pid_filename {0}/pid
-cache deny all
-""",
-        ("squid", "-k", "parse", "-f", "{0}/conf"),
-    ),
-}
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder with a short name, without blanks: programs read it unquoted."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as name:
-        yield Path(name)
-
-
-def configured(folder: Path, name: str, text: str) -> list[str]:
-    """Configure a daemon to read a list; return the command that checks it."""
-    configuration, command = DAEMONS[name]
-    (folder / "list").write_text(text, encoding="utf-8")
-    (folder / "conf").write_text(configuration.format(folder, nginx_files(folder)), "utf-8")
-    return [part.format(folder) for part in command]
-
-
-def is_accepted(done: subprocess.CompletedProcess[str]) -> bool:
-    words = set(done.stderr.replace(":", " ").split())
-    return done.returncode == 0 and not {"WARNING", "ERROR", "FATAL"} & words

@@ -6,7 +6,6 @@ No text of a setting can become anything but one word of an output.
 from __future__ import annotations
 
 import os
-import re
 import string
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +17,11 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.errors import TableFileError
 from geolookup.prefixes.list_text import Lists, Settings
-from geolookup.prefixes.lists import changes, read_list
 from geolookup.prefixes.lists import lists as selection_lists
+from geolookup.prefixes.lists import read_list
 from geolookup.prefixes.select import Selection, question
 from geolookup.prefixes.syntaxes import SYNTAXES
-from tests.prefixes.syntaxes.reading import READERS, Held, changes_text, drawn, lists, whole_text
+from tests.prefixes.syntaxes.reading import READERS, Held, changes_text, drawn, whole_text
 from tests.tiers import scaled
 
 LINES = "1.0.0.0/24\n1.2.3.4/32\n2a00::/12\n"
@@ -160,13 +159,6 @@ def _texts(name: str, *changed: str) -> list[str]:
     return writes + ([changes_text(name, OLD, NEW, settings)] if SYNTAXES[name].changes else [])
 
 
-def test_long_lists_are_several_commands_of_nft() -> None:
-    prefixes = [f"{10 + (at >> 16)}.{at >> 8 & 255}.{at & 255}.0/24" for at in range(20_001)]
-    text = whole_text("nft", {4: prefixes})
-    assert [part.count(",") for part in text.split("add element")] == [0, 10_000, 10_000, 1]
-    assert re.findall(r"\S+/24", text) == prefixes
-
-
 #: Syntaxes whose list does not replace another: a group that is in use cannot be replaced, and
 #: nothing holds a list of lines.
 _ADDING = ("cidr", "cisco")
@@ -241,16 +233,6 @@ def _texts_in(lists: Lists) -> dict[int, list[str]]:
         family: [text for texts in batches for text in texts.to_pylist()]
         for family, batches in lists.items()
     }
-
-
-def test_the_old_list_with_its_changes_is_the_new_one() -> None:
-    for old, new in ((1, 2), (1, 1), (2, 1)):
-        before, after = drawn(old, 60), drawn(new, 60)
-        added, removed = map(_texts_in, changes(lists(before), lists(after)))
-        for family in (4, 6):
-            assert set(added[family]) == set(after[family]) - set(before[family])
-            assert set(removed[family]) == set(before[family]) - set(after[family])
-            assert added[family] == [item for item in after[family] if item in set(added[family])]
 
 
 _NOTHING: dict[int, list[str]] = {4: [], 6: []}
