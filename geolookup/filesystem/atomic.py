@@ -114,7 +114,8 @@ def staged_file(output: Path, mode: int = 0o666, *, force: bool = True) -> Itera
             _move_into_place(fresh, output, force=force)
             fsync_folder(output.parent)
     finally:
-        fresh.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what stays is removed as that of a killed process
+            fresh.unlink()
 
 
 @contextmanager

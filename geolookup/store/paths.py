@@ -41,6 +41,7 @@ def user_store() -> str:
 
 
 def data_folder() -> str:
+    """Return the folder of the user's data by the rules of the system."""
     home = os.path.expanduser("~")
     if sys.platform == "win32":
         return os.environ.get("LOCALAPPDATA") or home

@@ -168,22 +168,6 @@ def test_the_first_refused_row_is_named() -> None:
     assert caught.value.__notes__ == ["in row 2, counted from 0"]
 
 
-def _addresses() -> list[pa.Array]:
-    """Return the same addresses in all types; dictionaries differ between chunks."""
-    texts = pa.array(["8.8.8.3", "9.255.255.248", "8.8.8.0", None])
-    numbers = pa.array([0x08080803, 0x09FFFFF8, 0x08080800, None], pa.uint32())
-    packed = [None if n is None else n.to_bytes(4) for n in numbers.to_pylist()]
-    small = pa.dictionary(pa.int8(), pa.string())
-    chunks = [texts[:2].cast(small), texts[2:].cast(small)]
-    kinds = [pa.large_string(), pa.string_view(), small]
-    return [
-        *(texts.cast(kind) for kind in kinds),
-        numbers,
-        *(pa.array(packed, kind) for kind in (pa.binary(), pa.binary(4), pa.binary_view())),
-        pa.chunked_array(chunks),
-    ]
-
-
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store: 0 is pruned, 1 is a delta, 3 and 4 are folders; 1 was in force twice."""

@@ -164,16 +164,6 @@ def test_a_recipe_with_own_columns(tmp_path: Path, sites: Path, cache: Path) -> 
         assert engine.own("10.1.2.3") == {"site_id": "over"}
 
 
-def test_an_engine_with_an_overlay_is_pickled(sites: Path, compilations: list[Path]) -> None:
-    with geolookup.open(BASE, overlay=sites) as engine:
-        pickled = pickle.dumps(engine)
-        sites.write_text(OTHER, encoding="utf-8")
-        with pickle.loads(pickled) as copy:  # noqa: S301 - ours
-            assert (copy.generation, city(copy)) == (engine.generation, "Site")
-            assert copy.reload()
-            assert city(copy) == "Other"
-
-
 @needs("cryptography")
 def test_the_base_is_signed_and_not_older(tmp_path: Path, sites: Path) -> None:
     """At the opening, at each reload, and when an engine is unpickled."""
@@ -263,15 +253,3 @@ def test_what_is_no_overlay_is_one_line(
     with pytest.raises(GeoLookupError) as caught:
         geolookup.open(BASE, overlay=sites)
     assert "\n" not in str(caught.value)
-
-
-def test_commands_have_the_option(sites: Path) -> None:
-    for *command, expected in (
-        ("lookup", "8.8.8.8", "-d", "Site"),
-        ("explain", "8.8.8.8", "-d", "Site"),
-        ("prefixes", "city=Site", "-d", "8.8.8.8/32"),
-        ("info", "sites.csv"),
-    ):
-        done = run(*command, str(BASE), "--overlay", str(sites))
-        assert done.returncode == 0, done.stderr
-        assert expected in done.stdout

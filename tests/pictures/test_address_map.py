@@ -67,19 +67,6 @@ def test_a_cell_shows_each_view_at_its_first_address(
     _check(coarse, listed, _near(coarse, listed))
 
 
-def _drawn(order: int) -> list[tuple[int, int]]:
-    """The curve by its definition: four smaller ones, the first and last of them turned."""
-    if order == 0:
-        return [(0, 0)]
-    smaller, half = _drawn(order - 1), 1 << order - 1
-    return [
-        *((y, x) for x, y in smaller),
-        *((x, y + half) for x, y in smaller),
-        *((x + half, y + half) for x, y in smaller),
-        *((2 * half - 1 - y, half - 1 - x) for x, y in smaller),
-    ]
-
-
 image = optional("PIL.Image")
 
 

@@ -30,9 +30,6 @@ def test_the_finest_cells_that_fit_are_kept(limit: int) -> None:
     assert not steps or len(json.dumps(pack(shown.coarser(steps - 1)))) > limit
 
 
-_MOST = 2**30 - 1
-
-
 @given(st.binary(max_size=300))
 def test_the_inverse_returns_the_bytes(data: bytes) -> None:
     text = deflate(data)

@@ -9,15 +9,6 @@ from hypothesis import strategies as st
 from geolookup.pictures.cell_groups import CellParts, mark_cells
 from geolookup.pictures.wording import cover, mark_shown
 
-_NAN = float("nan")
-_places = st.lists(
-    st.tuples(
-        st.sampled_from((-90.0, -33.9, 0.0, 51.5, 51.509, 90.0, _NAN)),
-        st.sampled_from((-180.0, -0.1, -0.12, 151.2, 180.0, _NAN)),
-        st.integers(0, 100).map(float),
-    )
-)
-
 
 @given(st.lists(st.integers(0, 12), max_size=8), st.integers(0, 8))
 def test_the_sum_of_what_is_hidden_is_nothing_much_or_all(counts: list[int], least: int) -> None:
@@ -58,7 +49,3 @@ def test_no_group_has_few_in_hidden_cells(
         if hidden and counts[mask, group].any():
             assert hidden + beside[group] >= least
     assert weights[~mask].sum() in (0, weights.sum()) or weights[~mask].sum() >= least
-
-
-_codes = st.sampled_from(("DE", "FR", "XK", "RE", "ZZ", "de", "", None))
-_rows = st.lists(st.tuples(_codes, st.sampled_from(("A", None)), st.integers(0, 9)))

@@ -14,15 +14,6 @@ from tests.reports.conftest import PAGES
 pytestmark = OF_PAGES
 Pages = Callable[[str], Path]
 WIDTHS = (400, 1600)
-#: Whether each canvas that is shown has several colours; a part of it lies over a picture.
-_DRAWN = """() => {
-  const shown = [...document.querySelectorAll("canvas")].filter(each => each.checkVisibility());
-  return shown.length > 0 && shown.every(({ width, height }, at) => {
-    const copy = new OffscreenCanvas(width, height).getContext("2d");
-    copy.drawImage(shown[at], 0, 0);
-    return new Set(new Uint32Array(copy.getImageData(0, 0, width, height).data.buffer)).size > 1;
-  });
-}"""
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 
 

@@ -206,8 +206,10 @@ def test_one_line_on_standard_error(tmp_path: Path, old: Path) -> None:
 
 
 @pytest.mark.usefixtures("_today")
-def test_which_data_are_old(caplog: pytest.LogCaptureFixture) -> None:
+def test_which_data_are_old(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
+    path = copied(aged(4000), tmp_path / "dated") / "manifest.json"
+    text = path.read_text("utf-8")
     for date, is_told in (
         (days_before(181), True), (f"{days_before(181)}T23:59:59Z", True), ("2026-04", True),
         (days_before(181).replace("-", ""), True), (days_before(180), False), ("2026-06", False),
@@ -215,8 +217,10 @@ def test_which_data_are_old(caplog: pytest.LogCaptureFixture) -> None:
     ):  # fmt: skip
         caplog.clear()
         requirements.noticed.clear()
-        dataset = Dataset(str(aged(4000)))
-        dataset.manifest._document["sources"][0]["date"] = date
+        stated = json.loads(text)
+        stated["sources"][0]["date"] = date
+        path.write_text(json.dumps(stated), encoding="utf-8")
+        dataset = Dataset(str(path.parent))
         assert dataset.manifest.metadata().age.is_old is is_told, date
         requirements.Requirements().check(dataset)
         records = [(record.name, record.levelname) for record in caplog.records]

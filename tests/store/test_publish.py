@@ -44,24 +44,6 @@ def test_a_new_store_answers_from_what_was_published(tmp_path: Path) -> None:
         assert (listed.current, listed.withdrawn) == (True, False)
 
 
-def test_files_are_copied(tmp_path: Path) -> None:
-    """Symbolic links too: a store leads nowhere else, and nobody who has the source changes it."""
-    linked = tmp_path / "linked"
-    linked.mkdir()
-    for path in shared(0).iterdir():
-        (linked / path.name).symlink_to(path)
-    for number, dataset in enumerate((shared(0), linked)):
-        store = tmp_path / str(number)
-        publish(dataset, store)
-        assert names(store) == {"current", "generations", ".lock"}
-        target_folder = store / "generations" / id_of(0)
-        assert names(target_folder) == {*fmt.FILES, fmt.MANIFEST}
-        for path in target_folder.iterdir():
-            assert not path.is_symlink()
-            assert not path.samefile(shared(0) / path.name)
-            assert path.read_bytes() == (shared(0) / path.name).read_bytes()
-
-
 def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path) -> None:
     before, broken = (store / "current").read_bytes(), copied(shared(2), tmp_path / "broken")
     for name in (*fmt.FILES, fmt.MANIFEST):

@@ -11,6 +11,7 @@ import pickle
 import shutil
 import threading
 import weakref
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.history.generations import rollback
 from geolookup.history.pruning import prune
 from geolookup.store import resolve
+from geolookup.store.watch import Watch
 from tests.cli.program import python
 from tests.servers import until
 from tests.store.numbered import answers, answers_of, generation, id_of, number, numbered, shared
@@ -199,23 +201,24 @@ def test_a_published_generation_is_taken_up(store: Path) -> None:
 def test_a_refusal_is_said_once_and_a_good_one_taken_up(
     store: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with geolookup.open(store, watch=SOON) as engine:
-        publish(shared(2), store)
-        until(lambda: number(engine) == 2)
-        publish(shared(3), store)
-        until(lambda: number(engine) == 3)
+    with geolookup.open(store) as engine:
+        watch = Watch(engine, partial(resolve.fingerprint, str(store)), 3600)
+        for wanted in (2, 3):
+            publish(shared(wanted), store)
+            watch.poll(engine)
+            assert number(engine) == wanted
         (store / "generations" / id_of(2) / "zone.arrow").unlink()
         pointer = (store / "current").read_text(encoding="utf-8")
         other = pointer.replace(id_of(3), "f" * 64)
         for text in (other, other + " ", other + "  ", pointer):
             (store / ".next").write_text(text, encoding="utf-8")
             (store / ".next").rename(store / "current")
-            assert engine._watch is not None
-            watch = engine._watch  # it has seen the change
-            until(lambda watch=watch: watch._seen == resolve.fingerprint(str(store)))  # type: ignore[misc]
+            watch.poll(engine)
             assert number(engine) == 3
         publish(shared(4), store)
-        until(lambda: number(engine) == 4)
+        watch.poll(engine)
+        assert number(engine) == 4
+        watch.end()
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("geolookup", logging.WARNING)
     said = record.getMessage()
@@ -227,18 +230,19 @@ def test_a_store_that_goes_and_comes_back(
     store: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is reported once each time; polled by hand, so that no poll falls into a rename."""
-    with geolookup.open(store, watch=3600) as engine:
-        assert engine._watch is not None
+    with geolookup.open(store) as engine:
+        watch = Watch(engine, partial(resolve.fingerprint, str(store)), 3600)
         for turn in (1, 2):
             engine.lookup("8.8.8.8")
             store.rename(tmp_path / "moved")
             for _ in range(2):
-                engine._watch._poll(engine)
+                watch.poll(engine)
             assert len(caplog.records) == number(engine) == turn
             (tmp_path / "moved").rename(store)
             publish(shared(turn + 1), store)
-            engine._watch._poll(engine)
+            watch.poll(engine)
             assert number(engine) == turn + 1
+        watch.end()
     assert "8.8.8.8" not in caplog.text
 
 

@@ -116,42 +116,6 @@ def test_countries_by_another_code(scored: Path, tmp_path: Path) -> None:
     assert results[0]["country"] == (1, 0, 0)
 
 
-_DAMAGED = {
-    "seen.txt": (b"202.196.224.1\n", "has no columns; give a table"),
-    "ragged.csv": (b"ip,country\n202.196.224.1,AT\n202.196.224.2,AT,x\n", "row 3: 3 cells"),
-    "latin.csv": (b"ip,city\n202.196.224.1,K\xf6ln\n", "column 'city' is not UTF-8; convert"),
-    "changed.jsonl": (
-        b'{"ip": "202.196.224.1", "country": "AT"}\n{"ip": "202.196.224.2", "country": {}}\n',
-        "row 2: member 'country' changes its type",
-    ),
-}
-
-
-def test_what_is_counted_of_a_truth(score: DatasetScore) -> None:
-    # Mapped ranges are IPv4, those that carry IPv4 addresses have no answer of their own.
-    rows = "::ffff:202.196.224.0/120,AT\n2002:cac4:e000::/40,AT\n64:ff9b::cac4:e000/120,AT\n"
-    report = score("network,country_code\n" + rows)
-    assert counts(report, "ipv4")["country"] == (256, 0, 0)
-    assert report.datasets[0].parts["ipv6"].score.of == 0
-    # Single addresses of IPv6 are counted as such; of two rows the first decides.
-    part = score("ip,country\n2a02:ecc0::1,US\n2a02:ecc0::1,CA\n2a02:ecc0::2,US\n").datasets[0]
-    ipv6 = part.parts["ipv6"]
-    assert (ipv6.unit, ipv6.score.country.agree.count, ipv6.score.of) == ("addresses", 1, 2)
-    # Invalid values state nothing.
-    rows = "202.196.224.1,Austria,48,16\n202.196.224.2,AT,91,16\n202.196.224.3,AT,x,16\n"
-    report = score(f"ip,country,lat,lon\n{rows}202.196.224.4,AT,48.2,16.37\n")
-    assert report.truth[0].nulled == 3
-    assert report.datasets[0].parts["ipv4"].score.of == 1
-    assert report.datasets[0].parts["ipv4"].metrics["km_p50"] == pytest.approx(0, abs=1e-6)
-
-
-def test_the_row_that_damages_a_table_is_told(score: DatasetScore) -> None:
-    for name, (data, message) in _DAMAGED.items():
-        options = {"truth_format": "addresses"} if name == "seen.txt" else {}
-        with pytest.raises(geolookup.TableFileError, match=message):
-            score(data, name, **options)
-
-
 _UNUSABLE = (
     ("t.csv", "", "auto", "empty"),
     ("t.csv", "nothing known\n", "auto", "not recognised"),

@@ -146,13 +146,6 @@ def test_a_list_its_changes_and_an_empty_list() -> None:
     assert set(CHANGES) == {name for name, item in SYNTAXES.items() if item.changes}
 
 
-def test_a_syntax_has_the_settings_that_its_texts_show() -> None:
-    for name, syntax in SYNTAXES.items():
-        if syntax.entries == "prefix":
-            shown = {item for item in vars(NAMED) if _texts(name, item) != _texts(name)}
-            assert syntax.settings == shown, name
-
-
 def _texts(name: str, *changed: str) -> list[str]:
     settings = replace(NAMED, **dict.fromkeys(changed, "another"))
     writes = [whole_text(name, OLD, settings)]
@@ -217,15 +210,6 @@ def _is_accepted(member: str, text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def test_names_that_a_tool_would_refuse_or_that_it_has() -> None:
-    for name in ("-x", "_x", "1x", "INPUT", "DROP", "x" * 24, "a-b"):
-        with pytest.raises(ValueError, match="name "):
-            Settings(name=name)
-    Settings(name="x" * 23, table="my-filter", target="f2b-chain", value="AT", acl="#12")
-    for acl in ("/etc/haproxy/lists/geo.acl", "virt@geo"):
-        Settings(acl=acl)
 
 
 def _texts_in(lists: Lists) -> dict[int, list[str]]:
