@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -16,10 +14,8 @@ import geolookup
 from geolookup import publish
 from geolookup.errors import DatasetError
 from geolookup.history.pruning import prune
-from geolookup.history.unpacked import unpacked
 from geolookup.store import pointer
 from geolookup.store.pointer import Change, Publication
-from tests.conftest import ROOT
 from tests.history.past import DATES, past_store, set_periods
 from tests.signing import keys
 from tests.skips import needs
@@ -159,23 +155,3 @@ def test_the_past_is_signed_by_a_trusted_key(tmp_path: Path) -> None:
     assert number(reopened(pickle.dumps(past))) == 0
     with pytest.raises(DatasetError, match="trusted"):
         current.as_of("2026-02-15").close()
-
-
-def test_history_is_imported_only_for_the_past(store: Path) -> None:
-    unpacked(store, id_of(0))
-    program = """if True:
-        import sys, geolookup
-        path, *day = sys.argv[1:]
-        geolookup.open(path, **({"as_of": day[0]} if day else {})).lookup_json("8.8.8.8")
-        print(*sys.modules)
-    """
-
-    def modules(*arguments: str) -> set[str]:
-        command = [sys.executable, "-c", program, str(store), *arguments]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-        return set(done.stdout.decode().split())
-
-    assert not [name for name in modules() if name.startswith("geolookup.history")]
-    past = modules(MID_MONTH[0])
-    assert "geolookup.history.past_path" in past
-    assert not past & {"numpy", "pyarrow", "geolookup.archives", "geolookup.history.chain"}

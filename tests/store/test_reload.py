@@ -7,6 +7,7 @@ import gc
 import json
 import logging
 import multiprocessing
+import os
 import pickle
 import shutil
 import threading
@@ -286,3 +287,18 @@ engine.close()
 def test_the_process_ends_after_a_poll_that_has_begun(store: Path) -> None:
     """The interpreter aborts if a thread is in an import or in Arrow while it ends."""
     assert python(_EXIT_IN_A_POLL, str(store)).stdout == "the poll has ended\n"
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_watches_for_itself(store: Path) -> None:
+    with geolookup.open(store, watch=SOON) as engine:
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(AssertionError):
+                until(lambda: number(engine) == 2)
+                os._exit(0)
+            os._exit(1)
+        publish(shared(2), store)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        until(lambda: number(engine) == 2)
