@@ -118,7 +118,7 @@ def test_state_of_modules_is_known() -> None:
         ("geolookup/contract/localtime.py", "_recent"),
         ("geolookup/gate/accounts.py", "_alive"),
         ("geolookup/gate/sqlite.py", "_of_parents"),
-        ("geolookup/store/requirements.py", "_noticed"),
+        ("geolookup/store/requirements.py", "noticed"),
         ("geolookup/store/watch.py", "_watches"),
     }
     python = {path: text for path, text in SOURCES.items() if path.endswith(".py")}

@@ -36,7 +36,7 @@ METADATA = "geolookup"
 _COUNT = pa.decimal128(38, 0)
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 #: Rows of a batch: writers search the values of each batch's dictionaries once.
-_BATCH = 1 << 17
+BATCH = 1 << 17
 #: The columns with the ends of ranges, by family; in rows of the other family they are null.
 ENDS = {family: tuple(f"{end}_ipv{family}" for end in TYPED.names) for family in (4, 6)}
 
@@ -92,8 +92,8 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     for family, ends in limits:
         for ranges in changed_ranges(columns.compared, family, ends):
-            for begin in range(0, len(ranges), _BATCH):
-                yield columns.batch(ranges.take(slice(begin, begin + _BATCH)))
+            for begin in range(0, len(ranges), BATCH):
+                yield columns.batch(ranges.take(slice(begin, begin + BATCH)))
 
 
 class ChangeColumns:

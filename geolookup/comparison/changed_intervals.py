@@ -27,7 +27,7 @@ ROW_KINDS = (*KINDS[:UNCHANGED], "own column value")
 #: An IPv6 row ends at each multiple of this: its number of addresses has 38 digits at most.
 _QUARTER = 1 << 126
 #: The intervals of a dataset that are overlaid at a time: memory does not grow with it.
-_WINDOW = 1 << 18
+WINDOW = 1 << 18
 #: Of kilometres: metres.
 _DECIMALS = 3
 
@@ -118,7 +118,7 @@ def _windows(compared: DatasetPair, family: int, limits: Range) -> Iterator[Rang
     bounds = {
         starts[interval]
         for starts in (compared.old.starts(family), compared.new.starts(family))
-        for interval in range(_WINDOW, len(starts), _WINDOW)
+        for interval in range(WINDOW, len(starts), WINDOW)
     }
     # Of a damaged dataset the starts may be in any order; ``Side`` finds that.
     for bound in sorted(bound for bound in bounds if first < bound <= last):

@@ -34,7 +34,7 @@ _ONES = 0xFFFF_FFFF
 _PART, _LONG = 1 << 15, 512
 _THREADS = 2
 #: Bytes of files that are worth a second thread.
-_LARGE = 1 << 20
+LARGE = 1 << 20
 
 
 def canonical(document: Mapping[str, object]) -> bytes:
@@ -135,7 +135,7 @@ def wrong_files(folder: Path, manifest: Manifest) -> Iterator[tuple[Path, str]]:
     paths = [folder / name for name in manifest.files]
     files = zip(paths, manifest.files.values(), strict=True)
     total_bytes = sum(file.bytes or 0 for file in manifest.files.values())
-    with in_order(_problem, files, _THREADS if total_bytes > _LARGE else 0) as problems:
+    with in_order(_problem, files, _THREADS if total_bytes > LARGE else 0) as problems:
         for path, problem in zip(paths, problems, strict=True):
             if problem:
                 yield path, problem

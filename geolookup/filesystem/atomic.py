@@ -114,7 +114,8 @@ def staged_file(output: Path, mode: int = 0o666, *, force: bool = True) -> Itera
             _move_into_place(fresh, output, force=force)
             fsync_folder(output.parent)
     finally:
-        fresh.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # what stays is removed as that of a killed process
+            fresh.unlink()
 
 
 @contextmanager
@@ -222,7 +223,7 @@ def _rename_into(fresh: Path, output: Path) -> None:
     """
     if not output.exists():
         fresh.rename(output)
-    elif not _exchange(fresh, output):
+    elif not exchange(fresh, output):
         aside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
         old = output.rename(aside / "old")
         try:
@@ -239,7 +240,7 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _exchange(one: Path, other: Path) -> bool:
+def exchange(one: Path, other: Path) -> bool:
     """Swap the names of two folders in one step; return False if the system cannot.
 
     Linux 3.15 and later: renameat2(2) with RENAME_EXCHANGE. Some file systems, such as NFS, refuse.

@@ -37,7 +37,7 @@ _CHANGE = re.compile(
     re.MULTILINE,
 )
 #: Ranges whose values become Python objects at a time: one of IPv6 can be 254 prefixes.
-_BATCH = 1 << 12
+BATCH = 1 << 12
 #: The most digits of a length.
 _DIGITS = 3
 
@@ -51,8 +51,8 @@ def networks(selection: Selection) -> Iterator[Network]:
 def networks_with_values(selection: Selection) -> Iterator[tuple[Network, Any]]:
     """Yield the prefixes, each with its values in the shape of the selection."""
     for spans in _spans(selection):
-        for begin in range(0, len(spans), _BATCH):
-            part = spans.take(slice(begin, begin + _BATCH))
+        for begin in range(0, len(spans), BATCH):
+            part = spans.take(slice(begin, begin + BATCH))
             prefixes, of = prefixes_of(part)
             columns = selection.columns.take([codes[of] for codes in part.codes])
             # Not strict: without fields the values are endless.

@@ -37,10 +37,11 @@ def user_store() -> str:
     """
     if path := os.environ.get(STORE_VARIABLE):
         return os.path.abspath(path)
-    return os.path.join(_data_folder(), "geolookup", "store")
+    return os.path.join(data_folder(), "geolookup", "store")
 
 
-def _data_folder() -> str:
+def data_folder() -> str:
+    """Return the folder of the user's data by the rules of the system."""
     home = os.path.expanduser("~")
     if sys.platform == "win32":
         return os.environ.get("LOCALAPPDATA") or home

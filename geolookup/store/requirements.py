@@ -28,7 +28,7 @@ _ON_STALE = ("warn", "refuse", "tag")
 AGE_NOTICE = "GEOLOOKUP_AGE_NOTICE"
 _OFF = ("0", "false", "no", "off")
 #: The processes that have logged the notice: a forked child is another one.
-_noticed: dict[int, object] = {}
+noticed: dict[int, object] = {}
 
 
 class Requirements:
@@ -196,7 +196,7 @@ def age_notice(dataset: Dataset) -> str | None:
 
 def _log_notice(dataset: Dataset) -> None:
     notice, token = age_notice(dataset), object()
-    if notice and _noticed.setdefault(os.getpid(), token) is token:  # one thread gets it
+    if notice and noticed.setdefault(os.getpid(), token) is token:  # one thread gets it
         from logging import getLogger
 
         getLogger("geolookup").info("%s", notice)

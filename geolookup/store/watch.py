@@ -79,10 +79,11 @@ class Watch:
             engine = self._engine()
             if engine is None:
                 return
-            self._poll(engine)
+            self.poll(engine)
             del engine  # while the thread waits, it holds no strong reference
 
-    def _poll(self, engine: Reloadable) -> None:
+    def poll(self, engine: Reloadable) -> None:
+        """Reload the engine if the dataset of the path has changed, and report a refused one."""
         # Taken before the reload: a change during it is noticed by the next poll.
         fingerprint: object = None
         try:

@@ -24,7 +24,7 @@ from geolookup.tables.row_tables import RowTables, TableColumns
 JointNumbers = NDArray[np.uint32]
 _Int64 = NDArray[np.int64]
 # An odd number with irregular bits, the golden ratio times 2**64: it mixes the bits of a hash.
-_FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 #: A location refers to a row of these; a joint table of countries can outgrow ``uint16``.
 _LINKS = {COUNTRY: pa.uint32(), ZONE: pa.uint16()}
 
@@ -164,7 +164,7 @@ def _hashes(numbers: Sequence[_Int64], count: int) -> NDArray[np.uint64]:
     hashes = np.zeros(count, np.uint64)
     for number in numbers:
         hashes ^= number.view(np.uint64)
-        hashes *= _FACTOR
+        hashes *= FACTOR
         hashes ^= hashes >> _SHIFT
     return hashes
 

@@ -17,7 +17,7 @@ from geolookup.tables.times import Instants, instants_of
 
 #: A block ends at this number of rows or of bytes of addresses, whichever comes first.
 #: A generation has 20,000 rows of a block if there are 52 of them.
-_ROWS, _BYTES = 1 << 20, 1 << 28
+ROWS, _BYTES = 1 << 20, 1 << 28
 _CELL_BITS = 14  # of the number of equal cells of time between the first and the last begin
 _Rows = NDArray[np.int64]
 #: Addresses, and their rows in the block.
@@ -168,7 +168,7 @@ def slices_of(columns: Iterable[Inputs]) -> Iterator[Slices]:
         waiting.append(part)
         rows += len(part.addresses)
         size += part.addresses.nbytes
-        if rows >= _ROWS or size >= _BYTES:
+        if rows >= ROWS or size >= _BYTES:
             yield _slices(begin, waiting)
             begin += rows
             waiting, rows, size = [], 0, 0

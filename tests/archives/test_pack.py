@@ -284,16 +284,6 @@ def test_other_content_of_the_same_size(archive: Path, tmp_path: Path) -> None:
     assert error.problem == problem
 
 
-def test_other_manifests(archive: Path, tmp_path: Path) -> None:
-    begin, remainder = b'{"format": "geolookup-dataset", "format_version": ', members(archive)[2:]
-    versions = (begin + b"99}", begin + b'2, "generation": "", "files": {}}')
-    for text in (b"", b"[]", b"[" * 100_000, b"\xff", *versions):
-        digest = f"{hashlib.sha256(text).hexdigest()}  {fmt.MANIFEST}\n".encode()
-        listed = [named(fmt.MANIFEST, text), named(SUM, digest), *remainder]
-        error = check_refused(archived(tmp_path / "a.tar.zst", listed), tmp_path / "out")
-        assert "digest" not in error.problem, text[:80]
-
-
 def test_sizes_that_cannot_be(archive: Path, tmp_path: Path) -> None:
     """Nothing of a size that a header claims is kept in memory or written before it is there."""
     listed = members(archive)

@@ -88,17 +88,6 @@ def test_again_it_is_current_again(delta: Path, full: Path, store: Path, tmp_pat
     assert digests(folder_of(tmp_path / "new", shared(1))) == digests(shared(1))
 
 
-def test_the_generation_that_is_expected(delta: Path, store: Path, tmp_path: Path) -> None:
-    # The rest of an archive may be anything: nothing is read behind a head that is refused.
-    cut = archived(tmp_path / "cut.tar.zst", [*members(delta)[:3], named("x", b"y")])
-    for archive in (delta, cut):
-        error = check_refused(archive, store, expect=id_of(2))
-        assert error.path == str(archive)
-        assert "was expected" in error.problem
-        assert error.remedy == "fetch the dataset that you expect"
-    assert publish(delta, store, expect=id_of(1)) == id_of(1)
-
-
 def test_a_base_that_the_store_lacks(
     delta: Path, full: Path, store: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

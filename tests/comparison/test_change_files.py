@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,6 @@ from pyarrow import parquet
 from geolookup.comparison import changed_intervals
 from geolookup.comparison.change_files import write_rows
 from geolookup.comparison.change_table import diff_table
-from geolookup.comparison.former_answers import read_former_answers, write_former_answers
-from geolookup.errors import DatasetError, TableFileError
 from tests.cli.program import run
 from tests.comparison.conftest import dataset
 
@@ -63,7 +60,7 @@ def test_neighbours_across_64_bits_windows_and_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int
 ) -> None:
     """With a window of two intervals a row is read in parts, and is one row all the same."""
-    monkeypatch.setattr(changed_intervals, "_WINDOW", window)
+    monkeypatch.setattr(changed_intervals, "WINDOW", window)
     head = "network,country_code,city_name\n"
     old = dataset(tmp_path / "old", one=f"{head}2a00::/62,US,A\n")
     new = dataset(
@@ -94,16 +91,6 @@ def test_conditions_hold_before_or_after(pair: tuple[Path, Path]) -> None:
     assert rows(where={"country": "FR", "not": {"asn": 4}}) == []
 
 
-def test_fields_are_what_is_compared(pair: tuple[Path, Path]) -> None:
-    table = diff_table(*pair, ["network"]).read_all()
-    assert [kind for _, kind in _ranges(table)] == ["lost", "gained"]
-    assert [name for name in table.schema.names if name.startswith("location")] == []
-    with pytest.raises(ValueError, match="diff_table: no field 'cuntry'"):
-        diff_table(*pair, "cuntry")
-    with pytest.raises(ValueError, match="diff_table: within must be a network"):
-        diff_table(*pair, within="8.8.8.8/24")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -127,36 +114,3 @@ def test_misuse_is_one_line(
     assert done.stderr.startswith(f"geolookup: {message}")
     assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_range_is_read_or_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    path = tmp_path / "former"
-    assert write_former_answers(*pair, path) == 5
-    whole = read_former_answers(path, 4, 0, 2**32 - 1)
-    assert [row.first for row in whole.rows] == [0x08080880, 0x09090900, 0x09090980, 0x0B000000]
-    assert read_former_answers(path, 6, 0, 1).rows == []
-    with pytest.raises(TableFileError, match="missing"):
-        read_former_answers(tmp_path / "none", 4, 0, 1)
-    data = path.read_bytes()
-    rows = parquet.read_table(pa.BufferReader(data[:-32]))
-    forged = [
-        _with_digest(rows.replace_schema_metadata({"geolookup": text}))
-        for text in (b"[" * 100_000, b'{"fields": [1], "layers": []}')
-    ]
-    other = _with_digest(pa.table({"first_ipv4": [1]}))
-    flipped = [
-        data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :] for at in range(0, len(data), 997)
-    ]
-    for damaged in (b"", data[:-9], data[:-32], other, *forged, *flipped):
-        path.write_bytes(damaged)
-        with pytest.raises(TableFileError, match=r"former: damaged; compare"):
-            read_former_answers(path, 4, 0, 2**32 - 1)
-    with pytest.raises(DatasetError):
-        write_former_answers(pair[0], tmp_path / "none", tmp_path / "x")
-
-
-def _with_digest(table: pa.Table) -> bytes:
-    stream = pa.BufferOutputStream()
-    parquet.write_table(table, stream)
-    data: bytes = stream.getvalue().to_pybytes()
-    return data + hashlib.sha256(data).digest()

@@ -127,8 +127,8 @@ def test_each_address_is_in_a_row_if_its_answers_differ(
     pair: tuple[Recipe, Recipe], window: int
 ) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(changed_intervals, "_WINDOW", window)
-        patch.setattr(change_table, "_BATCH", 3)
+        patch.setattr(changed_intervals, "WINDOW", window)
+        patch.setattr(change_table, "BATCH", 3)
         old, new = (_built(Path(folder, name), side) for name, side in zip("on", pair, strict=True))
         table = diff_table(old, new).read_all()
         rows = _check_rows(table)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import geolookup
 from geolookup.comparison import OwnComparison, diff
 from geolookup.comparison.report import lines
-from geolookup.errors import DiffError
 from geolookup.reports.changes import change_section
 from geolookup.reports.difference import difference
-from tests.cli.program import run
 from tests.conftest import build_at
 from tests.reports.shown import of_sections
 
@@ -88,30 +83,3 @@ def test_columns_added_removed_and_retyped_are_told(pair: tuple[Path, Path]) -> 
     assert "Own columns added: own.new_only." in section.values["note"]
     assert "Nothing has changed" not in section.values["note"]
     assert "Own columns of IPv4 addresses" in of_sections([section])
-
-
-def test_gates_name_own_columns(pair: tuple[Path, Path]) -> None:
-    old, new = map(str, pair)
-    assert not geolookup.diff(old, new, fail_if=["ipv4.changed.own.site > 25%"]).failed
-    (verdict,) = geolookup.diff(old, new, fail_if=["ipv4.changed.own.site > 20%"]).failed
-    assert verdict.measured == {"ipv4.changed.own.site": 0.25}
-    assert geolookup.diff(old, new, fail_if=["null_gained.own.old_only > 0"]).failed
-    with pytest.raises(DiffError, match=r"no metric 'changed\.own\.sit'"):
-        geolookup.diff(old, new, fail_if=["changed.own.sit > 2%"])
-    done = run("diff", old, new, "--json", "--fail-if", "changed.own.site > 2%")
-    assert done.returncode == 1
-    assert json.loads(done.stdout)["columns"]["retyped"] == {"own.risk": ["integer", "text"]}
-
-
-def test_requests_weigh_own_columns(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    asked: list[Any] = ["8.8.8.1"] * 3 + ["8.8.8.200", "::ffff:10.0.0.200", "10.0.0.1", "127.0.0.1"]
-    path = tmp_path / "asked.csv"
-    path.write_text("ip\n" + "\n".join(map(str, asked)) + "\n", encoding="utf-8")
-    result = diff(*pair, traffic=path)
-    assert result.requests is not None
-    assert (result.requests.total, result.requests.private) == (7, 3)
-    part = result.parts["all"]
-    # Requests of private addresses count: one of 10.0.0.1, and one of 10.0.0.200, now another site.
-    assert (part.fields["own.site"].old, part.fields["own.site"].changed) == (6, 1)
-    assert part.coverage.old == 0
-    assert part.fields["own.new_only"].null_lost == 3

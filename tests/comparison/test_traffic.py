@@ -60,30 +60,6 @@ def test_every_format_counts_alike(pair: tuple[Path, Path], tmp_path: Path) -> N
     assert expected["parts"]["all"]["moved"]["country"] == {"count": 8, "of": 13, "share": 8 / 13}
 
 
-def test_what_is_counted(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    remainder = ' - - [10/Oct/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1'
-    for folder in (tmp_path / "all", tmp_path / "all" / "day"):
-        folder.mkdir()
-        _listed(folder / "a.txt")
-    (tmp_path / "all" / "notes.md").write_text("8.8.8.8", encoding="utf-8")
-    (tmp_path / "plain").write_text("8.8.8.1;2\n10.0.0.1;3\n", encoding="utf-8")
-    (tmp_path / "t.log").write_text(
-        f"8.8.8.8{remainder}\n8.8.8.8\n10.0.0.1{remainder}\n", encoding="utf-8"
-    )
-    (tmp_path / "none.csv").write_text("ip\n", encoding="utf-8")
-    pa_parquet.write_table(TABLE, tmp_path / "t.parquet")
-    for name, options, counts in (
-        ("all", {}, (50, 2, 22)),  # the requests of its files, and of folders in it
-        ("plain", {"column": "column1", "count": "column2", "format": "csv", "delimiter": ";",
-                   "header": False}, (5, 3, 0)),
-        ("t.log", {}, (3, 1, 1)),
-        ("none.csv", {}, (0, 0, 0)),
-        ("t.parquet", {"column": "client"}, (7, 1, 2)),  # each row is one
-    ):  # fmt: skip
-        result = _counted(pair, Traffic(tmp_path / name, **options))
-        assert result["requests"] == Requests(*counts), name
-
-
 _ERRORS: tuple[tuple[str, str | None, str | None, str], ...] = (
     ("t.csv", "8.8.8.8\n8.8.4.4\n", None, "pass --no-header"),
     ("t.csv", "address,n\n8.8.8.8,1\n", None, "name another by --ip-column; known are address, n"),

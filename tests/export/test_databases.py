@@ -15,7 +15,6 @@ import pytest
 import geolookup
 from geolookup.contract.fields import Field
 from geolookup.export.ranges import fields_of
-from tests.conftest import Build
 from tests.export.postgresql_server import has_ip4r, psql
 from tests.export.reading import address_text, expected, of_sqlite
 from tests.skips import needs, optional
@@ -78,17 +77,6 @@ def test_sqlite(hostile: geolookup.Engine, sample: geolookup.Engine, tmp_path: P
                 assert (row and tuple(of_sqlite(*pair) for pair in pairs)) == values, ip
 
 
-def test_sqlite_searches_by_the_key(wide: geolookup.Engine, tmp_path: Path) -> None:
-    wide.export(tmp_path / "a.db", "sqlite", fields=paths_of(wide))
-    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
-        for table, key in (("ipv4", 1 << 28), ("ipv6", ip_address("2a00::1:0:0:0:0").packed)):
-            query = f"explain query plan {_sqlite_query(database, wide, table)}"
-            plan = [row[3] for row in database.execute(query, {"ip": key})]
-            assert any(step.startswith(f"SEARCH {table} USING ") for step in plan)
-            assert not any("SCAN" in step and "range" not in step for step in plan)
-            assert not any("TEMP B-TREE" in step for step in plan)
-
-
 @needs("duckdb")
 def test_duckdb_joins_addresses(hostile: geolookup.Engine, tmp_path: Path) -> None:
     fields = fields_read(hostile)
@@ -136,33 +124,6 @@ def test_postgresql(
 
 def _lines(text: str) -> list[str]:
     return text.rstrip("\n").split("\n")
-
-
-def test_postgresql_replaces_nul(postgresql: dict[str, str], build: Build, tmp_path: Path) -> None:
-    rows = '{"network": "8.0.0.0/8", "isp": "a\\u0000b"}\n'
-    recipe = '[dataset]\nname = "t"\n[[source]]\nformat = "jsonl"\npath = "a.jsonl"\n'
-    dataset, _ = build({"a.jsonl": rows}, recipe)
-    with geolookup.open(dataset) as engine:
-        engine.export(tmp_path / "a.sql", "postgresql")
-    psql(postgresql, "-f", str(tmp_path / "a.sql"))
-    assert _lines(psql(postgresql, "-c", "select network_isp from geolookup")) == ["a\ufffdb"]
-
-
-def test_postgresql_uses_the_index(
-    postgresql: dict[str, str], wide: geolookup.Engine, tmp_path: Path
-) -> None:
-    queries = {
-        "cidr": "select * from geolookup where network >>= inet '16.0.5.1'",
-        "range": (
-            "select * from geolookup where first <= inet '16.0.5.1' order by first desc limit 1"
-        ),
-        "ip4r": "select * from geolookup where range >>= ipaddress '16.0.5.1'",
-    }
-    for form, query in queries.items():
-        wide.export(tmp_path / "a.sql", "postgresql", ranges=form, within="16.0.0.0/10", force=True)
-        psql(postgresql, "-f", str(tmp_path / "a.sql"))
-        assert "Index" in (plan := psql(postgresql, "-c", f"explain {query}"))
-        assert "geolookup_address" in plan
 
 
 @needs("chdb")

@@ -5,23 +5,15 @@ from __future__ import annotations
 import ast
 import gzip
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyarrow import parquet
 
 import geolookup
-from geolookup import export
-from geolookup.contract.fields import STORED
 from geolookup.errors import ExportError, OutputError
-from geolookup.export import parquet as of_parquet
-from geolookup.export import ranges
-from geolookup.export.formats import FORMATS, format_by_suffix, options_of_formats
 from geolookup.export.ranges import DEFAULT, fields_of
 from tests.cli.program import refusal, run
-from tests.conftest import build_at
 from tests.damage import copied
 from tests.datasets import SMALL
 from tests.export.conftest import HOSTILE
@@ -74,14 +66,6 @@ def test_private_space_has_rows_of_own_columns(tmp_path: Path) -> None:
         assert "Branch" in values
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", [*map(of_reader, READERS)])
-def test_every_stored_field(name: str, sample: geolookup.Engine, tmp_path: Path) -> None:
-    output, paths = tmp_path / "out", tuple(field.path for field in STORED)
-    sample.export(output, name, fields=paths)
-    assert READERS[name](output, fields_of(paths)) == expected(sample, paths)
-
-
 def test_prefixes_are_the_ranges_and_adjacent_ranges_of_equal_values_are_one(
     sample: geolookup.Engine, tmp_path: Path
 ) -> None:
@@ -92,18 +76,6 @@ def test_prefixes_are_the_ranges_and_adjacent_ranges_of_equal_values_are_one(
         counts = sample.export(tmp_path / name, name, fields=paths, ranges="cidr")
         assert READERS[name](tmp_path / name, fields_of(paths)) == wanted
         assert counts["networks"] > len(wanted)
-
-
-def test_a_full_parquet_file_is_followed_by_another(
-    hostile: geolookup.Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ranges, "_BATCH", 2)
-    monkeypatch.setattr(of_parquet, "_FILE", 3)
-    hostile.export(tmp_path / "out", "parquet")
-    assert READERS["parquet"](tmp_path / "out", fields_read(hostile)) == expected(hostile)
-    files = sorted((tmp_path / "out" / "ipv4").iterdir())
-    assert len(files) > 2
-    assert all(3 <= parquet.read_metadata(file).num_rows <= 4 for file in files[:-1])
 
 
 def test_a_part_of_the_space(sample: geolookup.Engine, tmp_path: Path) -> None:
@@ -200,34 +172,6 @@ def test_a_folder_of_other_files_stays(sample: geolookup.Engine, tmp_path: Path)
         sample.export(output, "parquet", force=True)
 
 
-def test_each_format_has_a_writer_and_each_option_one_name() -> None:
-    names = [option.name for option in options_of_formats()]
-    assert len(names) == len(set(names))  # options of one name are the same in every format
-    for form in FORMATS.values():
-        module, _, function = form.writer.partition(":")
-        folder = Path(export.__file__).parent
-        path = next(
-            p for p in (folder / f"{module}.py", folder / module / "__init__.py") if p.is_file()
-        )
-        assert f"def {function}(" in path.read_text(encoding="utf-8"), form.name
-    # Those read in other ways: see mmdb/, and test_databases.py.
-    assert {*READERS, "mmdb", "clickhouse", "postgresql"} == {*FORMATS}
-
-
-@pytest.mark.parametrize(
-    ("output", "name"),
-    [
-        *(("a.csv", "csv"), ("a.CSV.gz", "csv"), ("a.jsonl", "jsonl"), ("a.ndjson.zst", "jsonl")),
-        *(("a.mmdb", "mmdb"), ("a.parquet", "parquet"), ("a.sql", "postgresql")),
-        *(("a.sqlite", "sqlite"), ("a.sqlite3", "sqlite"), ("a.duckdb", "duckdb")),
-        *(("a.mmdb.gz", None), ("a", None), ("a.txt", None), ("csv", None), ("-", None)),
-    ],
-)
-def test_the_suffix_names_the_format(output: str, name: str | None) -> None:
-    export_format = format_by_suffix(f"/x.csv/{output}")
-    assert (export_format and export_format.name) == name
-
-
 def test_the_command_writes_a_file_and_says_what(tmp_path: Path) -> None:
     target = tmp_path / "a.mmdb"
     flat = run("export", str(SMALL), "--output", str(target))
@@ -246,19 +190,6 @@ def test_the_command_writes_a_file_and_says_what(tmp_path: Path) -> None:
         assert list(tmp_path.iterdir()) == [target]
 
 
-def test_postgresql_cuts_no_name(tmp_path: Path) -> None:
-    name = "x" * 60
-    recipe = (
-        f'[dataset]\nname = "t"\n[columns]\n{name} = "text"\n'
-        '[[source]]\nformat = "csv"\npath = "a.csv"\n'
-    )
-    output, _ = build_at(tmp_path, {"a.csv": f"network,{name}\n8.0.0.0/8,x\n"}, recipe)
-    with geolookup.open(output) as engine:
-        with pytest.raises(ExportError, match=f"cuts the name own_{name} after 63 bytes"):
-            engine.export(tmp_path / "a.sql")
-        assert engine.export(tmp_path / "b.sql", fields=["country"]) == {"networks": 0}
-
-
 def test_a_damaged_dataset_leaves_no_file(tmp_path: Path) -> None:
     copy = copied(SMALL, tmp_path / "copy")
     manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
@@ -269,10 +200,3 @@ def test_a_damaged_dataset_leaves_no_file(tmp_path: Path) -> None:
     for name in ("mmdb", "csv"):
         assert refusal("export", str(copy), "--format", name, "--output", str(tmp_path / "x"))
         assert list(tmp_path.iterdir()) == [copy]
-
-
-def test_a_package_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "duckdb", None)
-    monkeypatch.delitem(sys.modules, "geolookup.export.duckdb", raising=False)
-    line = refusal("export", str(SMALL), "--format", "duckdb", "--output", str(tmp_path / "a.db"))
-    assert line == "duckdb needs the package duckdb; run pip install 'geolookup[duckdb]'"

@@ -162,7 +162,7 @@ def test_a_folder_is_replaced(
             with monkeypatch.context() as patch:
                 patch.setattr(os, "umask", refused)
                 if not exchange:
-                    patch.setattr(atomic, "_exchange", lambda *_: False)
+                    patch.setattr(atomic, "exchange", lambda *_: False)
                 with replacing(output):
                     assert (output / "a").read_text(encoding="utf-8") == "old"
                 dataset, _ = build(NEW)
@@ -183,7 +183,7 @@ def test_a_rename_that_fails_puts_the_old_back(
             raise PermissionError(13, "Permission denied")
         return rename(self, target)
 
-    monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
+    monkeypatch.setattr(atomic, "exchange", lambda *_: False)
     monkeypatch.setattr(Path, "rename", failing)
     with pytest.raises(OutputError, match="Permission denied"), replacing(output):
         pass

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from geolookup.filesystem import atomic, locks
-from tests.skips import names_in_utf8
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="flock is POSIX")
 
@@ -82,13 +81,3 @@ def test_removed_before_it_is_locked(tmp_path: Path) -> None:
         locks.sweep(tmp_path)
         assert fresh.is_dir()
     assert len(created) == 3
-
-
-@names_in_utf8
-@pytest.mark.parametrize("name", ["x" * 250 + ".html", "日" * 83 + ".html", "🌍" * 62 + ".html"])
-def test_an_output_has_as_long_a_name_as_the_system_allows(tmp_path: Path, name: str) -> None:
-    with atomic.staged_file(tmp_path / name) as fresh:
-        fresh.write_text("new", encoding="utf-8")
-    with atomic.staged_folder(tmp_path / name[1:]) as folder:
-        (folder / "a").touch()
-    assert {path.name for path in tmp_path.iterdir()} == {name, name[1:]}

@@ -53,22 +53,6 @@ def test_one_waits_for_the_other(tmp_path: Path) -> None:
     assert held.is_set()
 
 
-def test_the_file_keeps_its_content(tmp_path: Path) -> None:
-    path = tmp_path / "archive"
-    path.write_bytes(b"content")
-    with hold_lock(path), hold_lock_if_free(path) as mine:
-        assert not mine  # another open file, even of the same process
-    assert path.read_bytes() == b"content"
-
-
-def test_a_file_and_a_link_to_one(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"x")
-    (tmp_path / "link").symlink_to(tmp_path / "a")
-    for name in ("a", "link"):
-        with open_regular(tmp_path / name) as stream:
-            assert stream.read() == b"x"
-
-
 @pytest.mark.skipif(os.name != "posix", reason="FIFOs and devices are POSIX")
 def test_anything_else(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")

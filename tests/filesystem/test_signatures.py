@@ -9,15 +9,11 @@ import lzma
 import sqlite3
 import tarfile
 import zipfile
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.orc
 import pyarrow.parquet
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 
@@ -89,19 +85,3 @@ def test_what_tools_write() -> None:
         "network,isp\n8.8.8.0/24,\0\n", "\0" * 600, "%PD\n", "\t\x0c\r\n", "a\0b",
     ):  # fmt: skip
         assert looks_like(text.encode()[:START_BYTES], text.encode()) is None, text
-
-
-@pytest.mark.long
-def test_duckdb(tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    with duckdb.connect(str(tmp_path / "a")) as database:
-        database.execute("CREATE TABLE a (network VARCHAR)")
-    result = looks_like((tmp_path / "a").read_bytes()[:START_BYTES])
-    assert result is not None
-    assert result.name == "DuckDB"
-
-
-@pytest.mark.long
-@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"])))
-def test_no_text_is_anything(text: str) -> None:
-    assert looks_like(("network," + text).encode()[:START_BYTES]) is None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -14,12 +12,10 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup import publish
-from geolookup.errors import ClosedError, DatasetError
+from geolookup.errors import DatasetError
 from geolookup.history.pruning import prune
-from geolookup.history.unpacked import unpacked
 from geolookup.store import pointer
 from geolookup.store.pointer import Change, Publication
-from tests.conftest import ROOT
 from tests.history.past import DATES, past_store, set_periods
 from tests.signing import keys
 from tests.skips import needs
@@ -108,18 +104,6 @@ def test_what_has_no_generation_is_named(store: Path, tmp_path: Path) -> None:
         geolookup.open(store, as_of=MID_MONTH[3])
 
 
-def test_nothing_is_reloaded(store: Path) -> None:
-    engine = geolookup.open(store, as_of=MID_MONTH[1], watch=0.01)
-    publish(shared(5), store)
-    assert engine.reload() is False
-    prune(store)  # number 1 is no longer kept; its files are open
-    assert engine.reload() is False
-    assert answers(engine) == answers_of(shared(1))
-    engine.close()
-    with pytest.raises(ClosedError):
-        engine.as_of(MID_MONTH[0])
-
-
 def test_the_age_is_at_the_instant(tmp_path: Path) -> None:
     old = numbered(tmp_path / "old", 1, date="2020-01-01")
     store = tmp_path / "dated"
@@ -136,30 +120,6 @@ def test_the_age_is_at_the_instant(tmp_path: Path) -> None:
     assert not engine.as_of("2020-02-05").stale
 
 
-def test_pickles_name_store_and_generation(store: Path) -> None:
-    engine = geolookup.open(store, as_of=MID_MONTH[1])
-    publish(shared(5), store)
-    again = reopened(pickle.dumps(engine))
-    assert answers(again) == answers(engine)
-    assert again.reload() is False
-    assert number(reopened(pickle.dumps(again)).as_of(MID_MONTH[0])) == 0
-
-
-def test_a_pickled_generation_can_become_a_delta(store: Path) -> None:
-    pickled = pickle.dumps(geolookup.open(store))
-    for of in (5, 6):
-        publish(shared(of), store)
-    prune(store, 7)
-    assert not (store / "generations" / id_of(4)).exists()
-    engine = reopened(pickled)
-    assert answers(engine) == answers_of(shared(4))
-    assert engine.reload() is True  # it is of the store, not of an instant
-    assert number(engine) == 6
-    prune(store)
-    with pytest.raises(DatasetError, match="publish it again, or pickle again"):
-        reopened(pickled)
-
-
 def test_the_overlay_is_above_the_past(store: Path, tmp_path: Path) -> None:
     sites = tmp_path / "sites.csv"
     sites.write_text("network,city_name\n8.8.8.8,Site\n", encoding="utf-8")
@@ -172,14 +132,6 @@ def test_the_overlay_is_above_the_past(store: Path, tmp_path: Path) -> None:
     sites.write_text("network,city_name\n8.8.8.8,Other\n", encoding="utf-8")
     assert engine.reload() is True
     assert engine.get_many(["8.8.8.8", "9.9.9.9"], "city") == ["Other", "Town 1"]
-
-
-def test_preload_and_fallback(store: Path) -> None:
-    engine = geolookup.open(store, as_of=MID_MONTH[3], preload=True)
-    assert number(engine.as_of(MID_MONTH[0])) == 0
-    (store / "generations" / id_of(3) / "ipv4.arrow").unlink()
-    with pytest.raises(DatasetError, match=r"ipv4\.arrow"):
-        geolookup.open(store, as_of=MID_MONTH[3], fallback=True)
 
 
 @needs("cryptography")
@@ -203,23 +155,3 @@ def test_the_past_is_signed_by_a_trusted_key(tmp_path: Path) -> None:
     assert number(reopened(pickle.dumps(past))) == 0
     with pytest.raises(DatasetError, match="trusted"):
         current.as_of("2026-02-15").close()
-
-
-def test_history_is_imported_only_for_the_past(store: Path) -> None:
-    unpacked(store, id_of(0))
-    program = """if True:
-        import sys, geolookup
-        path, *day = sys.argv[1:]
-        geolookup.open(path, **({"as_of": day[0]} if day else {})).lookup_json("8.8.8.8")
-        print(*sys.modules)
-    """
-
-    def modules(*arguments: str) -> set[str]:
-        command = [sys.executable, "-c", program, str(store), *arguments]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-        return set(done.stdout.decode().split())
-
-    assert not [name for name in modules() if name.startswith("geolookup.history")]
-    past = modules(MID_MONTH[0])
-    assert "geolookup.history.past_path" in past
-    assert not past & {"numpy", "pyarrow", "geolookup.archives", "geolookup.history.chain"}

@@ -24,7 +24,6 @@ from geolookup.store import pointer
 from geolookup.store.pointer import Change
 from geolookup.tables import enrich, joint_rows, row_blocks
 from geolookup.tables.generations import RowsWithoutGeneration
-from tests import skips
 from tests.history import pool
 from tests.own_random import WINDOWS
 
@@ -110,7 +109,7 @@ def test_each_row_is_answered_by_its_generation(
     plain = enrich(_state(name, newest), table, fields, at=AT)
     wanted = [_slow(generations, plain.schema.names[2:], *row) for row in rows]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_blocks, "_ROWS", block_rows)
+        patch.setattr(row_blocks, "ROWS", block_rows)
         for data in _all_kinds(table):
             missing = RowsWithoutGeneration()
             result = enrich(
@@ -141,10 +140,10 @@ def _period(generations: Any, instant: int | None) -> str:
     return "before" if period < 0 else generations.by_period[period] or ""
 
 
-@pytest.mark.parametrize("factor", [0, joint_rows._FACTOR])
+@pytest.mark.parametrize("factor", [0, joint_rows.FACTOR])
 def test_rows_with_equal_hashes_are_told_apart(factor: Any, monkeypatch: Any) -> None:
     """With the factor 0, all rows have the same hash."""
-    monkeypatch.setattr(joint_rows, "_FACTOR", np.uint64(factor))
+    monkeypatch.setattr(joint_rows, "FACTOR", np.uint64(factor))
     generations = _Generations("compiled", [0, 1, 2, 3], [0, 1, 3, 4])
     rows = [(ip, instant) for instant in range(4) for ip in IPS]
     table = pa.table(list(zip(*rows, strict=True)), names=["ip", "when"])
@@ -152,36 +151,6 @@ def test_rows_with_equal_hashes_are_told_apart(factor: Any, monkeypatch: Any) ->
     result = enrich(_state("compiled", 4), table, FIELDS, **options)
     wanted = [_slow(generations, result.schema.names[2:], *row) for row in rows]
     assert [list(row.values())[2:] for row in result.to_pylist()] == wanted
-
-
-@pytest.mark.parametrize("name", KERNELS)
-def test_texts_are_cleaned_and_their_addresses_returned(name: str) -> None:
-    generations = _Generations(name, [0, 10], [0, 1])
-    fields = ["ip", "ip_type", "city", "own.site", "error_code"]
-    ips = [" 8.8.8.3:80", "x", "8.8.8.3", " 10.0.0.1 ", None, "8.8.8.3"]
-    addresses = pa.table({"address": ips})
-    options: dict[str, Any] = {"column": "address", "clean": True, "add_known": True}
-    both = [enrich(_state(name, n), addresses, fields, **options).to_pylist() for n in (0, 1)]
-    table = addresses.append_column("when", pa.array([11, 12, 3, 3, 11, -1]))
-    result = enrich(
-        _state(name, 1), table, fields, as_of="when", generations=generations, **options
-    )
-    rows = result.drop_columns(["when"]).to_pylist()
-    assert rows[:5] == [both[n][row] for row, n in enumerate((1, 1, 0, 0, 1))]
-    assert set(rows[5].values()) == {"8.8.8.3", None}
-    assert rows[5]["ip"] is None
-
-
-def test_a_table_opens_each_generation_once_and_the_newest_first() -> None:
-    generations = _Generations("compiled", [0, 10, 20, 30, 40], [0, 1, 0, None, 4])
-    table = pa.table({"ip": ["8.8.8.1"] * 50, "when": list(range(50))})
-    enrich(_state("compiled", 4), table, "city", as_of="when", generations=generations)
-    assert generations.opened == [4, 0, 1]
-    only = table.slice(0, 10)
-    generations.opened.clear()
-    reader = enrich(_state("compiled", 4), only.to_reader(2), as_of="when", generations=generations)
-    reader.read_all()
-    assert generations.opened == [4, 0]
 
 
 def test_the_first_refused_row_is_named() -> None:
@@ -197,34 +166,6 @@ def test_the_first_refused_row_is_named() -> None:
     with pytest.raises(geolookup.PrivateAddressError) as caught:
         enrich(_state("compiled", 1), table, **options)
     assert caught.value.__notes__ == ["in row 2, counted from 0"]
-
-
-def _addresses() -> list[pa.Array]:
-    """Return the same addresses in all types; dictionaries differ between chunks."""
-    texts = pa.array(["8.8.8.3", "9.255.255.248", "8.8.8.0", None])
-    numbers = pa.array([0x08080803, 0x09FFFFF8, 0x08080800, None], pa.uint32())
-    packed = [None if n is None else n.to_bytes(4) for n in numbers.to_pylist()]
-    small = pa.dictionary(pa.int8(), pa.string())
-    chunks = [texts[:2].cast(small), texts[2:].cast(small)]
-    kinds = [pa.large_string(), pa.string_view(), small]
-    return [
-        *(texts.cast(kind) for kind in kinds),
-        numbers,
-        *(pa.array(packed, kind) for kind in (pa.binary(), pa.binary(4), pa.binary_view())),
-        pa.chunked_array(chunks),
-    ]
-
-
-@pytest.mark.parametrize("addresses", _addresses(), ids=lambda one: str(one.type)[:12])
-def test_all_types_of_addresses(addresses: Any) -> None:
-    generations = _Generations("compiled", [0, 10], [0, 1])
-    when = [11, 3, 12, 4]
-    table = pa.table({"ip": addresses, "when": when})
-    result = enrich(_state("compiled", 1), table, "own.site", as_of="when", generations=generations)
-    texts = ["8.8.8.3", "9.255.255.248", "8.8.8.0", None]
-    numbers = [int(second > 9) for second in when]
-    wanted = [_answers(n)[ip]["own_site"] for n, ip in zip(numbers, texts, strict=True)]
-    assert result["own_site"].to_pylist() == wanted
 
 
 @pytest.fixture(scope="module")
@@ -254,16 +195,6 @@ def _wanted(field: str, ip: str = "8.8.8.3") -> list[Any]:
     return [None if n is None else _answers(n)[ip][field] for n in INSTANTS.values()]
 
 
-def test_an_engine_as_of_an_instant_has_one_generation(store: Path) -> None:
-    table = pa.table({"ip": ["8.8.8.8"], "time": [0]})
-    with (
-        geolookup.open(store) as engine,
-        engine.as_of(pointer.read_changes(store)[0].since) as past,
-        pytest.raises(ValueError, match="opened as of an instant"),
-    ):
-        past.enrich(table, "city", as_of="time")
-
-
 def test_a_store(store: Path, caplog: pytest.LogCaptureFixture) -> None:
     with geolookup.open(store) as engine, caplog.at_level(logging.WARNING, "geolookup"):
         result = engine.enrich(_visits(), ["country", "own.site"], as_of="when")
@@ -283,34 +214,3 @@ def test_a_store(store: Path, caplog: pytest.LogCaptureFixture) -> None:
         pytest.raises(geolookup.DatasetError, match="not a store"),
     ):
         engine.enrich(_visits(), as_of="when")
-
-
-@skips.needs("pandas")
-def test_pandas(store: Path) -> None:
-    with geolookup.open(store) as engine:
-        frame = engine.enrich(_visits().to_pandas(), "country", as_of="when")
-    values = frame["location_country_code"].astype(object).where(lambda one: one.notna(), None)
-    assert values.tolist() == _wanted("location_country_code")
-
-
-@skips.needs("polars")
-def test_polars(store: Path) -> None:
-    import polars as pl
-
-    with geolookup.open(store) as engine:
-        visits = pl.DataFrame(_visits())
-        frame = engine.enrich(visits, "country", as_of="when", time_column="when")
-        lazy = engine.enrich(visits.lazy(), "country", as_of="when").collect()
-    for result in (frame, lazy):
-        assert result["location_country_code"].to_list() == _wanted("location_country_code")
-
-
-@skips.needs("duckdb")
-def test_duckdb(store: Path) -> None:
-    import duckdb
-
-    visits = _visits()  # noqa: F841 - the query reads it
-    with geolookup.open(store) as engine, duckdb.connect() as connection:
-        reader = engine.enrich(connection.sql("from visits"), "country", as_of="when")
-        values = reader.read_all()["location_country_code"].to_pylist()
-    assert values == _wanted("location_country_code")

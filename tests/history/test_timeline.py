@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from ipaddress import ip_address, ip_network, summarize_address_range
+from ipaddress import ip_address, ip_network
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.comparison.former_answers import write_former_answers
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import ClosedError, DatasetError, InvalidAddressError, PrivateAddressError
+from geolookup.errors import InvalidAddressError, PrivateAddressError
 from geolookup.history.former_files import former_answers_path
 from geolookup.store import pointer
 from geolookup.store.pointer import Change
@@ -139,71 +139,6 @@ def test_any_store(
         _check(store, asked, prefixes)
 
 
-@pytest.mark.long
-def test_former_answers_instead_of_old_generations(tmp_path: Path, cache: Path) -> None:
-    store = _store(tmp_path, [("publish", 1), ("rollback", 0), ("publish", 2), ("publish", 3)])
-    geolookup.prune(store, 4)
-    expected = slow.changes(_copies(store), list(ip_network("8.8.8.0/28")))
-    assert len({(change.before, change.after) for change in expected}) == 4
-    for path in (store / pointer.HISTORY).glob("*.former"):
-        path.unlink()
-    _keep_rows(store)
-
-    def changes() -> list[slow.SlowChange]:
-        with geolookup.open(store) as engine:
-            return _as_slow(engine.history("8.8.8.0/28"))
-
-    assert changes() == expected
-    assert not cache.exists()  # no generation was unpacked
-    files = sorted((store / pointer.HISTORY).glob("*.former"))
-    files[0].write_bytes(files[1].read_bytes())  # of other generations
-    files[1].write_bytes(files[1].read_bytes()[:-9])  # damaged
-    files[2].unlink()
-    assert changes() == expected
-    assert cache.exists()
-
-
-def test_as_of_an_instant(tmp_path: Path) -> None:
-    store = _store(tmp_path, [("publish", 1), ("rollback", 0), ("publish", 2), ("prune", 3)])
-    copies, address = _copies(store), ip_address("8.8.8.8")
-    assert len(copies) == 4
-    with geolookup.open(store) as engine:
-        for number, copy in enumerate(copies, 1):
-            with engine.as_of(copy.begin) as past:
-                history = past.history(address)
-                assert _as_slow(history) == slow.changes(copies[:number], [address])
-
-
-def test_names_of_fields(tmp_path: Path) -> None:
-    store = _store(tmp_path, [("publish", 1), ("publish", 2)])
-    with geolookup.open(store) as engine:
-        whole = engine.history("8.8.8.0/28")
-        for names in (("asn",), (["country", "own.site"],), ("location", "own")):
-            part = engine.history("8.8.8.0/28", *names)
-            paths = {path for change in part.changes for path in change.fields}
-            assert paths
-            assert _by_address(part, paths) == _by_address(whole, paths)
-            # Neighbours that changed alike are joined.
-            for one, other in pairwise(part.changes):
-                assert one.last != str(ip_address(other.first) - 1) or one.layers != other.layers
-        assert set(engine.history("8.8.8.8", "isp").first.fields or {}) <= {"network.isp"}
-        for name, problem in (("own.none", "no column"), ("time.abbr", "not stored"), ("x", "x")):
-            with pytest.raises(ValueError, match=problem):
-                engine.history("8.8.8.8", name)  # type: ignore[arg-type]
-
-
-def _by_address(history: Any, paths: set[str]) -> set[tuple[str, str, str, str]]:
-    """Return which generation changed which of some fields at each address, and how."""
-    return {
-        (change.generation, str(address), path, repr(pair))
-        for change in history.changes
-        for network in summarize_address_range(ip_address(change.first), ip_address(change.last))
-        for address in network
-        for path, pair in change.fields.items()
-        if path in paths
-    }
-
-
 def test_forms_of_addresses(tmp_path: Path) -> None:
     form: Any
     store = _store(tmp_path, [("publish", 1)])
@@ -235,29 +170,3 @@ def test_private_space_without_private_columns(tmp_path: Path) -> None:
                 engine.history(private)
         assert len(engine.history("0.0.0.0/0").changes) == 3
         assert engine.history("10.0.0.0/7").changes == ()  # 11.0.0.0/8 is public
-
-
-def test_no_store(tmp_path: Path) -> None:
-    with (
-        geolookup.open(pool.dataset(0)) as engine,
-        pytest.raises(DatasetError, match="not a store"),
-    ):
-        engine.history("8.8.8.8")
-    with pytest.raises(ClosedError):
-        engine.history("8.8.8.8")
-    store, overlay = _store(tmp_path, []), tmp_path / "overlay.csv"
-    overlay.write_text("network,isp\n8.8.8.0/24,x\n", encoding="utf-8")
-    with (
-        geolookup.open(store, overlay=overlay) as engine,
-        pytest.raises(DatasetError, match="an overlay has no history"),
-    ):
-        engine.history("8.8.8.8")
-
-
-def test_a_damaged_generation(tmp_path: Path) -> None:
-    store = _store(tmp_path, [("publish", 1)])
-    manifest = store / pointer.GENERATIONS / pool.id_of(0) / "manifest.json"
-    manifest.chmod(0o644)
-    manifest.write_text("{}", encoding="utf-8")
-    with geolookup.open(store) as engine, pytest.raises(DatasetError, match="manifest"):
-        engine.history("8.8.8.8")

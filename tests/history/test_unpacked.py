@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import shutil
 from collections.abc import Callable
 from itertools import permutations
@@ -12,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from geolookup.archives.pack import pack
-from geolookup.errors import DatasetError, OutputError, SettingsError
-from geolookup.filesystem import limits
-from geolookup.history.unpacked import open_unpacked, unpacked
+from geolookup.errors import DatasetError
+from geolookup.history.unpacked import unpacked
 from tests.archives.test_pack import digests
 from tests.history.past import DELTAS, UNPACKED, delta, past_store
 from tests.store.numbered import id_of, shared
@@ -43,22 +40,6 @@ def test_each_generation_has_the_bytes_of_its_full_copy(
         assert digests(folder) == digests(shared(number))
         assert folder.is_relative_to(cache if number in DELTAS else store)
     assert generations_in(cache) == {id_of(number) for number in DELTAS}
-
-
-def test_damage_in_the_cache_is_made_good(store: Path) -> None:
-    folder = unpacked(store, id_of(2))
-    (folder / "ipv4.arrow").unlink()
-    assert open_unpacked(store, id_of(2)).generation == id_of(2)
-    # The size is the same: only a walk, which reads all bytes, notices it.
-    damaged = folder / "location.arrow"
-    damaged.write_bytes(bytes(damaged.stat().st_size))
-    assert digests(unpacked(store, id_of(1))) == digests(shared(1))
-
-
-def test_a_delta_that_is_written_again_is_unpacked_again(store: Path) -> None:
-    former = unpacked(store, id_of(2))
-    os.utime(delta(store, 2), ns=(0, 1))
-    assert unpacked(store, id_of(2)) != former
 
 
 def _truncate(store: Path) -> str:
@@ -106,68 +87,3 @@ def test_a_damaged_delta_is_named_with_its_remedy(
         assert caught.value.remedy == RESTORE
     assert generations_in(cache) == set()
     unpacked(store, id_of(2))  # it needs no other delta
-
-
-def test_a_damaged_generation_of_the_store_is_named(store: Path, cache: Path) -> None:
-    path = store / "generations" / id_of(3) / "network.arrow"
-    path.write_bytes(bytes(path.stat().st_size))
-    with pytest.raises(DatasetError, match="older generations are kept as changes to it") as caught:
-        unpacked(store, id_of(2))
-    assert Path(caught.value.path) == path
-    assert generations_in(cache) == set()
-
-
-def test_the_least_recently_used_goes_first(
-    store: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    size = sum(path.stat().st_size for path in shared(0).iterdir())
-    monkeypatch.setenv("GEOLOOKUP_HISTORY_CACHE", f"{int(2.5 * size)}B")
-    engine_file = open_unpacked(store, id_of(2))
-    for number, day in ((2, 1), (1, 2)):
-        os.utime(unpacked(store, id_of(number)), (day, day))
-    open_unpacked(store, id_of(2))  # used now
-    os.utime(unpacked(store, id_of(1)), (2, 2))
-    unpacked(store, id_of(0))
-    # 1 is the base of 0: it stays, 2 goes; what has it open keeps its files.
-    assert generations_in(cache) == {id_of(1), id_of(0)}
-    assert engine_file.provenance(4) is not None
-    # Less than one: the wanted generation stays.
-    monkeypatch.setenv("GEOLOOKUP_HISTORY_CACHE", "1kB")
-    unpacked(store, id_of(2))
-    assert generations_in(cache) == {id_of(2)}
-    monkeypatch.setenv("GEOLOOKUP_HISTORY_CACHE", "much")
-    with pytest.raises(SettingsError, match="'much' is not a number of bytes such as 500MB"):
-        unpacked(store, id_of(1))
-
-
-def test_a_full_disk_is_named(store: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "free_space", lambda _folder: 1000)
-    with pytest.raises(OutputError, match=r"1,000 are free .* by \$GEOLOOKUP_CACHE") as caught:
-        unpacked(store, id_of(0))
-    assert Path(str(caught.value.path)).is_relative_to(cache)
-    assert generations_in(cache) == set()
-
-
-def test_a_cache_that_cannot_be_written_is_named(
-    store: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cache.write_text("a file", encoding="utf-8")
-    with pytest.raises(OutputError, match=r"cannot be written .* by \$GEOLOOKUP_CACHE"):
-        unpacked(store, id_of(0))
-
-
-def _unpack_all(store: Path, numbers: tuple[int, ...]) -> list[dict[str, str]]:
-    return [digests(unpacked(store, id_of(number))) for number in numbers]
-
-
-@pytest.mark.long
-def test_several_processes_at_the_same_time(store: Path, cache: Path) -> None:
-    orders = [(0, 1, 2), (2, 1, 0), (0, 2, 1), (0, 0, 0)]
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(4) as pool:
-        for _ in range(5):
-            shutil.rmtree(cache, ignore_errors=True)
-            results = pool.starmap(_unpack_all, [(store, order) for order in orders])
-            for order, result in zip(orders, results, strict=True):
-                assert result == [digests(shared(number)) for number in order]
-            assert generations_in(cache) == {id_of(number) for number in DELTAS}

@@ -16,10 +16,8 @@ import geolookup
 from geolookup.errors import BuildError, DatasetError, GeoLookupError
 from geolookup.signing.statement import SIGNATURE
 from tests.cli.program import run
-from tests.conftest import build_at
 from tests.corrupt import forging
 from tests.damage import copied
-from tests.servers import until
 from tests.signing import keys
 from tests.skips import needs
 from tests.store.numbered import generation, id_of, shared
@@ -124,27 +122,6 @@ def test_an_overlay_that_changes_meanwhile(sites: Path, monkeypatch: pytest.Monk
         assert city(engine) == "Site"
 
 
-def test_an_overlay_that_changes_and_changes_back(
-    sites: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compile_recipe = compiler.compile_recipe
-
-    def changed(*arguments: Any) -> Any:
-        sites.write_text(OTHER, encoding="utf-8")
-        done = compile_recipe(*arguments)
-        sites.write_text(SITES, encoding="utf-8")
-        os.utime(sites, ns=(0, next(times)))
-        return done
-
-    times = count()
-    with monkeypatch.context() as patch:
-        patch.setattr(compiler, "compile_recipe", changed)
-        with pytest.raises(BuildError, match="changed while it was compiled"):
-            geolookup.open(BASE, overlay=sites)
-    with geolookup.open(BASE, overlay=sites) as engine:
-        assert city(engine) == "Site"
-
-
 def test_a_base_that_is_replaced_meanwhile(
     tmp_path: Path, sites: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,17 +140,6 @@ def test_a_base_that_is_replaced_meanwhile(
         _before_compiling(patch, swap)
         with pytest.raises(DatasetError, match="sign"):
             geolookup.open(base, overlay=sites, trusted_keys=ours.public)
-
-
-def test_watch_notices_the_overlay_and_a_new_generation(tmp_path: Path, sites: Path) -> None:
-    store = tmp_path / "store"
-    geolookup.publish(BASE, store)
-    with geolookup.open(store, overlay=sites, watch=0.02) as engine:
-        sites.write_text(OTHER, encoding="utf-8")
-        until(lambda: city(engine) == "Other")
-        geolookup.publish(shared(1), store)
-        until(lambda: engine.get("9.9.9.9", "city") == "Town 1")
-        assert city(engine) == "Other"
 
 
 def test_a_recipe_with_own_columns(tmp_path: Path, sites: Path, cache: Path) -> None:
@@ -196,22 +162,6 @@ def test_a_recipe_with_own_columns(tmp_path: Path, sites: Path, cache: Path) -> 
     sites.write_text("network,site_id\n10.0.0.0/8,over\n", encoding="utf-8")
     with geolookup.open(base_folder, overlay=sites) as engine:
         assert engine.own("10.1.2.3") == {"site_id": "over"}
-
-
-def test_a_base_may_have_no_answer(tmp_path: Path, sites: Path) -> None:
-    base, _ = build_at(tmp_path, {"empty.csv": "network,country_code\n"})
-    with geolookup.open(base, overlay=sites) as engine:
-        assert city(engine) == "Site"
-
-
-def test_an_engine_with_an_overlay_is_pickled(sites: Path, compilations: list[Path]) -> None:
-    with geolookup.open(BASE, overlay=sites) as engine:
-        pickled = pickle.dumps(engine)
-        sites.write_text(OTHER, encoding="utf-8")
-        with pickle.loads(pickled) as copy:  # noqa: S301 - ours
-            assert (copy.generation, city(copy)) == (engine.generation, "Site")
-            assert copy.reload()
-            assert city(copy) == "Other"
 
 
 @needs("cryptography")
@@ -303,15 +253,3 @@ def test_what_is_no_overlay_is_one_line(
     with pytest.raises(GeoLookupError) as caught:
         geolookup.open(BASE, overlay=sites)
     assert "\n" not in str(caught.value)
-
-
-def test_commands_have_the_option(sites: Path) -> None:
-    for *command, expected in (
-        ("lookup", "8.8.8.8", "-d", "Site"),
-        ("explain", "8.8.8.8", "-d", "Site"),
-        ("prefixes", "city=Site", "-d", "8.8.8.8/32"),
-        ("info", "sites.csv"),
-    ):
-        done = run(*command, str(BASE), "--overlay", str(sites))
-        assert done.returncode == 0, done.stderr
-        assert expected in done.stdout

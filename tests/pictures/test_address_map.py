@@ -7,13 +7,12 @@ import ipaddress
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import IPV4, Space, View
-from geolookup.pictures.map_picture import NOTHING, along_curve, pixels, png
+from geolookup.pictures.map_picture import NOTHING, pixels, png
 from tests.pictures import hilbert
 from tests.pictures.random_views import starts_in, value_at, views
 from tests.skips import needs, optional
@@ -33,13 +32,6 @@ def test_a_cell_is_a_network_of_its_block(space: Space, data: st.DataObject) -> 
     (at,) = (at for at, block in enumerate(blocks) if network.subnet_of(block))  # type: ignore[arg-type]
     assert cell // space.cells_per_block == at
     assert space.cell(int(network[0])) == space.cell(int(network[-1])) == cell
-
-
-def test_outside_the_blocks() -> None:
-    for text in ("::", "2000:ffff::", "2002::", "2a02::", "ffff::"):
-        assert IPV6.cell(int(ipaddress.ip_address(text))) is None, text
-    with pytest.raises(IndexError):
-        IPV6.first_address(IPV6.cell_count)
 
 
 def _check(shown: AddressMap, listed: list[View], cells: set[int]) -> None:
@@ -73,36 +65,6 @@ def test_a_cell_shows_each_view_at_its_first_address(
     coarse = shown.coarser(steps)
     assert coarse.space.cell_bits == shown.space.cell_bits + 2 * steps
     _check(coarse, listed, _near(coarse, listed))
-
-
-def _drawn(order: int) -> list[tuple[int, int]]:
-    """The curve by its definition: four smaller ones, the first and last of them turned."""
-    if order == 0:
-        return [(0, 0)]
-    smaller, half = _drawn(order - 1), 1 << order - 1
-    return [
-        *((y, x) for x, y in smaller),
-        *((x, y + half) for x, y in smaller),
-        *((x + half, y + half) for x, y in smaller),
-        *((2 * half - 1 - y, half - 1 - x) for x, y in smaller),
-    ]
-
-
-def test_the_curve_is_that_of_the_definition() -> None:
-    for order in range(7):
-        x, y = hilbert.points(np.arange(4**order, dtype=np.uint64), order)
-        assert list(zip(x.tolist(), y.tolist(), strict=True)) == _drawn(order)
-        assert hilbert.cells(x, y, order).tolist() == list(range(4**order))
-
-
-def test_values_along_the_curve_are_a_square() -> None:
-    for order in range(6):
-        along = np.arange(4**order, dtype=np.uint32)
-        square = along_curve(along)
-        x, y = hilbert.points(along.astype(np.uint64), order)
-        assert square[y, x].tolist() == along.tolist()
-    with pytest.raises(ValueError, match="square"):
-        along_curve(np.zeros(8))
 
 
 image = optional("PIL.Image")

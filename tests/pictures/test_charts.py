@@ -56,12 +56,3 @@ def test_a_hidden_value_has_no_cell() -> None:
     chart = charts.heatmap("few", "Few", "n", ["a", "b"], ["c", "d"], [[1, None], [None, 2000]])
     assert chart.rows == [("a", "1", "hidden"), ("b", "hidden", "2,000")]
     assert len(chart.spec["data"]["values"]) == 2
-
-
-def test_much_is_dark_on_a_light_page_and_light_on_a_dark_one() -> None:
-    chart = charts.heatmap("few", "Few", "n", ["a"], ["c", "d"], [[0, 9]])
-    cells = re.findall(r'fill="light-dark\((rgb\([^)]*\)), (rgb\([^)]*\))\)"', chart.page_svg())
-    least, most = ([sum(map(int, re.findall(r"\d+", item))) for item in cell] for cell in cells)
-    assert least[0] > most[0]
-    assert (least[1], most[1]) == (most[0], least[0])
-    assert "light-dark" not in chart.picture_svg()

@@ -32,20 +32,3 @@ def test_shares() -> None:
         (0.5, "50.00 %"), (0.9999, "99.99 %"), (0.99999, "> 99.99 %"), (1, "100.00 %"),
     ):  # fmt: skip
         assert wording.percent(share) == text, share
-
-
-def test_a_size_has_the_unit_that_suits_it() -> None:
-    for number, text in (
-        (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.0 kB"), (19_404, "19.4 kB"),
-        (999_949, "999.9 kB"), (999_950, "1.0 MB"), (27_864_260, "27.9 MB"),
-        (1_234_000_000, "1.2 GB"),
-    ):  # fmt: skip
-        assert wording.size(number) == text, number
-
-
-def test_distances_families_and_names() -> None:
-    assert wording.kilometres(12345.67) == "12,345.7"
-    assert (wording.family("ipv4"), wording.family("ipv6")) == ("IPv4", "IPv6")
-    assert wording.name("a\n\x1b[31m") == "a\\n\\x1b[31m"
-    assert wording.name("x" * 120) == "x" * 120
-    assert wording.name("x" * 121) == "x" * 119 + "…"

@@ -170,11 +170,3 @@ def _text(family: int, value: int) -> str:
     if family == 6 and value >> 32 == 0xFFFF:  # from Python 3.13 on, ipaddress writes 1.2.3.4
         return f"::ffff:{value >> 16 & 0xFFFF:x}:{value & 0xFFFF:x}"
     return str(_ADDRESS[family](value))
-
-
-def test_a_family_ends_a_range() -> None:
-    """The last IPv4 address does not touch the first IPv6 address."""
-    for begin in (0, MAX[4] + 1):
-        pairs = (4, (1, MAX[4])), (6, (begin, begin + 1))
-        actual = [*join(spans_of(family, [ends]) for family, ends in pairs)]
-        assert [(item.family, *listed_of(item)) for item in actual] == [*pairs]

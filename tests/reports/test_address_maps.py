@@ -6,11 +6,9 @@ import datetime as dt
 import ipaddress
 import random
 from bisect import bisect_right
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import geolookup
@@ -18,8 +16,7 @@ from geolookup.comparison.values import read_tables
 from geolookup.contract.address import BITS
 from geolookup.dataset.files import Dataset
 from geolookup.errors import PrivateAddressError
-from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View
-from geolookup.reports.address_maps import address_map_section
+from geolookup.pictures.address_space import View
 from geolookup.reports.dataset.row_names import LEVELS
 from geolookup.reports.dataset.views import dataset_views
 from tests.conftest import build_at
@@ -104,18 +101,3 @@ def test_the_labels_of_an_address_are_those_of_its_answer(
             if any(address in network for network in CARRYING_IPV4):
                 expected = dict.fromkeys(actual, "special-purpose")
             assert actual == expected, address
-
-
-def test_the_first_labels_are_those_of_most_addresses() -> None:
-    view = _views(SMALL, 4)[0]
-    sizes = np.diff([*starts_in(view), 1 << 32])
-    totals = np.bincount(view.values, sizes.astype(float), len(view.labels))
-    assert list(totals[2:]) == sorted(totals[2:], reverse=True)
-    assert totals[2:].all()
-    assert totals[SPECIAL] >= 1 << 28  # 240.0.0.0/4
-
-
-def test_a_family_of_which_nothing_is_known_has_no_map() -> None:
-    views = _views(SMALL, 6)
-    unknown = [replace(view, values=np.minimum(view.values, UNKNOWN)) for view in views]
-    assert address_map_section(unknown) is None

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from geolookup.comparison.values import coordinates
-from geolookup.contract.address import MAX
 from geolookup.contract.fields import LOCATION
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.public_ranges import Ranges
 from geolookup.pictures.world import DefaultCoordinates
 from geolookup.reports.dataset.coordinates import (
     coordinates_section,
@@ -24,12 +19,10 @@ from geolookup.reports.dataset.coordinates import (
 )
 from geolookup.reports.dataset.countries import countries_section, per_country
 from geolookup.reports.dataset.coverage import coverage_section
-from geolookup.reports.dataset.facts import read_facts, space_of
+from geolookup.reports.dataset.facts import read_facts
 from geolookup.reports.dataset.located import find_default_coordinates
 from geolookup.reports.dataset.network_sections import networks_section, prefix_lengths_section
-from geolookup.reports.dataset.sources import age_shares, sources_section
 from geolookup.reports.dataset.summary import summary_section
-from geolookup.reports.dataset.views import dataset_views
 from tests.conftest import Build, build_at
 from tests.datasets import SMALL
 from tests.oracle import Source
@@ -58,18 +51,6 @@ MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_
 #: The sections whose tables state figures of a dataset.
 _SECTIONS = (summary_section, coverage_section, countries_section, networks_section,
              prefix_lengths_section)  # fmt: skip
-_TWO_SOURCES = """[dataset]
-name = "test"
-[[source]]
-format = "csv"
-path = "a.csv"
-name = "first"
-{}
-[[source]]
-format = "csv"
-path = "a.csv"
-name = "second"
-"""
 
 
 def _check(dataset: Path) -> None:
@@ -97,29 +78,6 @@ def test_figures_of_random_datasets(listed: list[Source]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         files: dict[str, str | bytes] = {f"{at}.csv": as_csv(s) for at, s in enumerate(listed)}
         _check(build_at(Path(folder), files, recipe(listed))[0])
-
-
-def test_a_source_without_a_date_is_in_the_table_of_ages(build: Build) -> None:
-    for date, shown in (
-        ('date = "2020-01-01"', [("1. first", False), ("2. second", True)]),
-        ("", []),  # "Nothing to show."
-    ):
-        files = {"a.csv": "network,country_code\n9.0.0.0/8,US\n"}
-        facts = read_facts(Dataset(build(files, _TWO_SOURCES.format(date))[0]))
-        *_, ages, _ = sources_section(facts).values["charts"]
-        assert [(name, age == "no date stated") for name, age in ages.rows] == shown
-        *_, view = dataset_views(facts.dataset, facts.tables, 4, dt.date(2020, 1, 2))
-        label = "up to 30 days" if date else "no date stated"
-        assert view.name == "age"
-        assert label in {view.labels[value] for value in view.values.tolist()}
-
-
-@given(st.lists(st.integers(0, MAX[6]), min_size=2, max_size=2).map(sorted))
-def test_the_size_of_a_range_is_exact_to_16_digits(ends: list[int]) -> None:
-    for first, last in (ends, ends[:1] * 2):
-        high, low = np.array([divmod(item, 1 << 64) for item in (first, last)], np.uint64).T
-        result = space_of(Ranges(6, high[:1], low[:1], high[1:], low[1:], {}))
-        assert result.tolist() == pytest.approx([(last - first + 1) / 2**64], rel=1e-15)
 
 
 _HEAD = "network,country_code,city_name,latitude,longitude\n"
@@ -167,15 +125,6 @@ def test_the_definition(build: Build) -> None:
     ]
 
 
-def test_a_country_on_two_continents_has_one_place(build: Build) -> None:
-    head = _HEAD.replace("city_name", "continent_code")
-    rows = ["20.0.0.0/16,CY,EU,35,33", "20.1.0.0/17,CY,AS,35,33", "20.2.0.0/18,,EU,50,10"]
-    actual = [
-        (item.name, item.weight, item.share) for item in _default_coordinates(build, rows, head)
-    ]
-    assert actual == [("Cyprus (CY)", 3 << 15, 1.0), ("Europe, no country", 1 << 14, 1.0)]
-
-
 def test_coordinates_are_compared_with_the_country(build: Build) -> None:
     rows = [
         "20.0.0.0/24,DE,Berlin,52.5,13.4",
@@ -199,33 +148,3 @@ def test_coordinates_are_compared_with_the_country(build: Build) -> None:
     assert tables["Addresses whose coordinates lie in another country"] == [
         ["FR", "DE", "256", "100.00 %"]
     ]
-
-
-def test_locations_by_the_age_of_their_source(build: Build) -> None:
-    """9.0.0.0/9 has a source of 2020, three times as much has one of last week."""
-    rows = "network,country_code\n9.0.0.0/9,US\n"
-    others = "network,country_code\n20.0.0.0/8,DE\n24.0.0.0/9,DE\n2a00::/32,DE\n"
-    recent = (dt.datetime.now(dt.UTC).date() - dt.timedelta(days=7)).isoformat()
-    recipe = _TWO_SOURCES.format('date = "2020-01-01"').replace(
-        'path = "a.csv"\nname = "second"', f'path = "b.csv"\nname = "second"\ndate = "{recent}"'
-    )
-    facts = read_facts(Dataset(build({"a.csv": rows, "b.csv": others}, recipe)[0]))
-    assert age_shares(facts, "ipv4") == [0.75, 0, 0, 0, 0.25, 0]
-    assert age_shares(facts, "ipv6") == [1, 0, 0, 0, 0, 0]
-    section = sources_section(facts)
-    stated = "older than 180 days decide the locations of 25.00 % of IPv4 and 0.00 % of IPv6:"
-    assert stated in section.values["note"]
-    assert of_sections([section])["Located addresses by the age of their source"] == [
-        ["IPv4", "75.00 %", "0.00 %", "0.00 %", "0.00 %", "25.00 %", "0.00 %"],
-        ["IPv6", "100.00 %", "0.00 %", "0.00 %", "0.00 %", "0.00 %", "0.00 %"],
-    ]
-
-
-def test_titles_state_the_share_that_is_known(build: Build) -> None:
-    rows = "network,continent_code,country_code,asn\n20.0.0.0/24,NA,US,\n20.0.1.0/24,NA,,\n"
-    rows += "20.0.2.0/23,NA,US,1\n"
-    facts = read_facts(Dataset(build({"rows.csv": rows})[0]))
-    (countries, _), *_ = countries_section(facts).values["pairs"]
-    (networks, _), *_ = networks_section(facts).values["pairs"]
-    assert countries.title == "Countries by IPv4 addresses, 75.00 % have a country"
-    assert networks.title == "AS by IPv4 addresses, 50.00 % have an AS"

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import geolookup
 from geolookup.dataset.files import Dataset
 from geolookup.reports.dataset.coverage import coverage_section
 from geolookup.reports.dataset.facts import read_facts
 from geolookup.reports.dataset.sources import sources_section
-from geolookup.reports.truth import truth_section
 from tests.own_sources import own_dataset
 
 
@@ -28,12 +24,3 @@ def test_own_columns_are_in_coverage_and_provenance() -> None:
     # Others: of all public addresses.
     assert rows["3. places.csv", "own.share"] == ("16,711,680", "0.45 %")
     assert "Private own columns are known in special-purpose space too" in sources.values["note"]
-
-
-def test_agreement_of_own_columns_has_a_table(tmp_path: Path) -> None:
-    truth = tmp_path / "truth.csv"
-    truth.write_text("network,own.site_id\n10.0.0.0/15,HQ\n", encoding="utf-8")
-    section = truth_section(geolookup.score(own_dataset(), truth=truth))
-    (table,) = section.values["first"]
-    assert table.rows == [("own.site_id, IPv4 addresses", "50.00 %", "50.00 %", "0.00 %")]
-    assert section.values["charts"] == []

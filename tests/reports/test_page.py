@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.pictures.charts import bars
 from geolookup.reports.dataset import SECTIONS, sections, title
 from geolookup.reports.page import page
 from geolookup.reports.section import Link, Section, Table, charts_section, link
@@ -32,38 +31,11 @@ def _charts(*tables: Table) -> Section:
     return charts_section("all", "All <of> it", "", [], tables)
 
 
-def test_a_long_table_shows_its_first_rows() -> None:
-    for rows, shown, more in (
-        (1, 1, ""),
-        (25, 25, ""),
-        (26, 25, "1 more row<"),
-        (27, 25, "2 more rows<"),
-    ):
-        table = Table("Caption", ("name", "value"), [(f"row {at}", "1") for at in range(rows)])
-        first, _, opened = _page(_charts(table)).partition("<details>")
-        assert first.count('<th scope="row">') == shown
-        assert opened.count('<th scope="row">') == rows - shown
-        assert more in opened
-        assert bool(more) == (" more row" in opened)
-
-
-def test_an_empty_table_is_a_sentence() -> None:
-    text = _page(_charts(Table("IPv6 per country", ("Country", "share"), [])))
-    assert "<p>IPv6 per country: nothing to show.</p>" in text
-    assert "<table" not in text
-
-
 def test_links_lead_to_the_web_alone() -> None:
     assert link("https://a.b/\x00") == Link("https://a.b/\\x00", "https://a.b/\\x00")
     assert link("javascript:alert(1)") == "javascript:alert(1)"
     html = _page(_charts(Table("Caption", ("a",), [(link("http://a.b/?c&d"),)])))
     assert '<a href="http://a.b/?c&amp;d" rel="noreferrer">http://a.b/?c&amp;d</a>' in html
-
-
-def test_each_chart_with_rows_is_a_picture() -> None:
-    charts = [bars("some", "Some", "", [("a", 1)]), bars("none", "None", "", [])]
-    (picture,) = charts_section("all", "All", "", charts).pictures
-    assert (picture.name, picture.svg[:4]) == ("some", "<svg")
 
 
 def test_data_cannot_end_their_element() -> None:

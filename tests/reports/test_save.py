@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
-from geolookup.comparison.changes import KINDS, UNCHANGED
 from geolookup.pictures.charts import bars
 from geolookup.reports.changed_ranges import without_formula
 from geolookup.reports.page import page
@@ -70,17 +68,3 @@ def test_a_cell_is_no_formula_of_a_spreadsheet(reader: Reader, tmp_path: Path) -
     ]
     assert [without_formula(text) for text in _FORMULAS] == [f"'{text}" for text in _FORMULAS]
     assert [without_formula(text) for text in _TEXTS] == _TEXTS
-
-
-def test_the_ranges_that_changed_are_saved(reader: Reader, page: Callable[[str], Path]) -> None:
-    path = page("against")
-    reader.open(path.as_uri())
-    button = reader.page.locator("#ranges").get_by_role("button", name="Save as CSV")
-    with reader.page.expect_download() as download:
-        button.click()
-    assert download.value.suggested_filename == "ranges-that-changed.csv"
-    rows = list(csv.DictReader(io.StringIO(download.value.path().read_text("utf-8"))))
-    stated = reader.page.locator("#ranges p").first.inner_text()
-    count = sum(":" not in row["first"] for row in rows)
-    assert stated.startswith((f"IPv4: all {count:,} ranges", f"IPv4: the {count:,} largest of "))
-    assert {row["change"] for row in rows} <= {*KINDS[:UNCHANGED]}

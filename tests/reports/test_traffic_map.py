@@ -17,19 +17,17 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
 from geolookup.files.summarize import KINDS, Count, Summary
-from geolookup.files.traffic import LocalHours, Traffic
-from geolookup.pictures.world import Density, World
+from geolookup.files.traffic import Traffic
 from geolookup.reports.traffic_groups import groups_of
 from geolookup.reports.traffic_page import title
 from geolookup.reports.traffic_times import hours_section
 from geolookup.tables.times import Instants
-from tests.cli.program import pipe, run
+from tests.cli.program import run
 from tests.conftest import build_at
 from tests.pictures.unpacking import inflated, unpack_floats, unpack_integers
 from tests.skips import needs
@@ -116,40 +114,6 @@ def _split(paths: tuple[str, ...]) -> list[list[str]]:
     return [path.split(".") for path in paths]
 
 
-def test_places_are_those_of_single_lookups(sample: geolookup.Engine) -> None:
-    summary = Summary(sample)
-    summary.add(pa.array([*LOCATED * 3, *OTHERS]))
-    result: Counter[Any] = Counter()
-    *places, countries = summary.places()
-    for cells in zip(*places, strict=True):
-        latitude, longitude, weight = (float(item) for item in cells)
-        result[None if np.isnan(latitude) else (latitude, longitude)] += int(weight)
-    wanted: Counter[Any] = Counter()
-    for address in [*LOCATED * 3, *OTHERS]:
-        data: Any = sample.lookup(address)["data"]
-        if data is not None:
-            at = data["location"]["latitude"], data["location"]["longitude"]
-            wanted[None if at[0] is None else at] += 1
-    assert +result == wanted
-    assert len(countries) == len(places[0])
-
-
-def test_hours_of_few_requests_are_hidden(sample: geolookup.Engine) -> None:
-    hours = LocalHours(sample.snapshot())
-    for day, hour, count in ((0, 13, 6), (6, 23, 4), (3, 0, 1_000), (1, 1, 5), (2, 2, 6)):
-        hours.counts[day * 24 + hour] = count
-    section = hours_section(hours, 1_021, 5)
-    (view,) = section.values["views"]
-    assert "In hidden hours: 9." in section.values["note"]  # 4 would tell of a small group
-    shown = [
-        (day, hour, count)
-        for day, counts in view.rows
-        for hour, count in enumerate(counts)
-        if count is not None
-    ]
-    assert shown == [("Monday", 13, 6), ("Wednesday", 2, 6), ("Thursday", 0, 1_000)]
-
-
 #: An address of the small dataset in each zone.
 _ZONES = {
     "68.181.17.93": "America/Los_Angeles",
@@ -198,23 +162,6 @@ def test_no_city_is_found_by_subtraction_from_its_country(tmp_path: Path) -> Non
     assert (result.hidden, result.unknown) == (95, 3)
     assert [entry.addresses for entry in groups_of(summary, "countries", 10, 5).top] == [92, 15, 7]
     assert groups_of(summary, "cities", 10, 1).hidden == 0
-
-
-def test_no_cell_is_found_by_subtraction_from_its_country(tmp_path: Path) -> None:
-    rows = [("8.8.8.0/24", "FR", 48.9, 2.3), ("8.8.9.0/24", "FR", 45.8, 4.8),
-            ("9.0.0.0/24", "DE", 52.5, 13.4), ("9.0.1.0/24", "DE", 50.1, 8.7),
-            ("9.0.2.0/24", "US", 38.9, -77.0)]  # fmt: skip
-    text = "".join(f"{','.join(map(str, row))}\n" for row in rows)
-    head = "network,country_code,latitude,longitude\n"
-    dataset, _ = build_at(tmp_path, {"a.csv": head + text})
-    counts = {"8.8.8.8": 18, "8.8.9.9": 2, "9.0.0.1": 3, "9.0.1.1": 3, "9.0.2.1": 30}
-    with geolookup.open(dataset) as engine:
-        summary = Summary(engine)
-        summary.add(pa.array([item for item, n in counts.items() for _ in range(n)]))
-    # France has 20: 18 in a cell would tell of 2 in another.
-    density = Density("requests", "Requests", "requests", *summary.places())
-    assert World([density], 5).layers[0].weights.tolist() == [30]
-    assert sorted(World([density], 1).layers[0].weights.tolist()) == [2, 3, 3, 18, 30]
 
 
 def _secrets(addresses: list[str]) -> Iterator[str | bytes]:
@@ -322,21 +269,3 @@ def test_places_hours_and_groups_of_few_requests_are_hidden(tmp_path: Path) -> N
         ["countries", "1", "6", "0", "9", "0"],
     ]
     assert "In hidden hours: 9." in page
-
-
-@MADE
-@pytest.mark.long
-def test_malformed_lines_standard_input_and_pictures(tmp_path: Path) -> None:
-    path, output = tmp_path / "a.log", tmp_path / "map.html"
-    path.write_text(_LINE.format("93.180.39.77", 1) * 9 + f"{LOCATED[1]} broken\n", "utf-8")
-    done = run("map", str(path), "--output", str(output), "--png", str(tmp_path / "png"))
-    assert done.returncode == 0
-    assert done.stderr == f"{path}: 1 line is malformed: 10\n"
-    assert "broken" not in output.read_text(encoding="utf-8")
-    names = {item.name for item in (tmp_path / "png").iterdir()}
-    assert {"hours.png", "top-networks.png", "top-cities.png", "top-countries.png"} <= names
-    data = b"\x80<\xff\n93.180.39.77\n"  # not all of it is text
-    assert pipe("map", "-", "--output", str(output), "--force", data=data).returncode == 0
-    page = output.read_text(encoding="utf-8")
-    assert "<h1>Map of addresses</h1>" in page
-    assert '<dt>Invalid</dt><dd class="value">1</dd>' in page

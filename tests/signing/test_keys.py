@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from geolookup.signing.keys import (
     read_private,
     read_public,
 )
-from tests.cli.program import umask
 from tests.skips import needs, optional
 
 _PRIMITIVES = "cryptography.hazmat.primitives"
@@ -96,18 +94,6 @@ def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
     for number in range(50):
         private = ed25519.Ed25519PrivateKey.from_private_bytes(number.to_bytes(32, "little"))
         assert not has_small_order(private.public_key().public_bytes_raw())
-
-
-def test_a_generated_pair(tmp_path: Path) -> None:
-    with umask(0):
-        public = generate(tmp_path / "key")
-    assert read_private(tmp_path / "key").public == read_public(tmp_path / "key.pub") == public
-    assert len(public.id) == 64
-    assert {path.name for path in tmp_path.iterdir()} == {"key", "key.pub"}
-    if os.name == "posix":
-        modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("key", "key.pub")]
-        assert modes == [0o600, 0o644]
-    assert public != generate(tmp_path / "other")
 
 
 def test_no_file_is_replaced(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,11 +13,10 @@ import geolookup
 from geolookup.archives.members import MANIFEST_SUM, sum_line
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError
-from geolookup.history.generations import generations
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in
 from geolookup.store import pointer
-from geolookup.store.trusted import distrust, latest_serial, trust
+from geolookup.store.trusted import latest_serial
 from tests.archives.test_pack import archived, members, named
 from tests.cli.program import run
 from tests.signing.keys import Paths, public
@@ -178,28 +176,3 @@ def test_without_a_good_key_nothing_is_signed(recipe: Path, tmp_path: Path) -> N
     for _ in range(2):
         geolookup.update(recipe, store=tmp_path / "store")
     assert latest_serial(tmp_path / "store") == 0
-
-
-@pytest.mark.long
-def test_updates_of_a_store_that_trusts(
-    recipe: Path, tmp_path: Path, key_files: Paths, ours: Key, theirs: Key
-) -> None:
-    store = tmp_path / "store"
-    trust(store, [ours.public])
-    assert geolookup.update(recipe, store=store, signing_keys=key_files[0]).state == "updated"
-    rewrite(recipe, "two")
-    for signing, dry_run in product(([], [key_files[1]]), (False, True)):
-        with pytest.raises(DatasetError, match="name one with --signing-key KEY"):
-            geolookup.update(recipe, store=store, signing_keys=signing, dry_run=dry_run)
-    assert len(generations(store)) == 1
-    assert geolookup.update(recipe, store=store, signing_keys=key_files[0]).state == "updated"
-    before = latest_serial(store)
-    assert geolookup.update(recipe, store=store, signing_keys=key_files[0]).state == "current"
-    assert latest_serial(store) == before
-    # The keys are rotated although the data stay.
-    trust(store, [theirs.public])
-    assert geolookup.update(recipe, store=store, signing_keys=key_files).state == "current"
-    assert latest_serial(store) > before
-    distrust(store, ours.public.id)
-    geolookup.verify(store, deep=True, trusted_keys=public(key_files[1]))
-    assert geolookup.update(recipe, store=store, signing_keys=key_files[1]).state == "current"

@@ -17,14 +17,12 @@ from geolookup.integrity import verify
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.keys import read_public
 from geolookup.signing.statement import (
-    LARGEST_SIGNATURE,
     SIGNATURE,
     read_signature,
     serial_in,
     serial_of,
     signed_statement,
 )
-from geolookup.store import pointer
 from geolookup.store.signatures import adopt_signature, is_signed_by, manifest_text, sign
 from geolookup.store.trusted import distrust, keys_of, latest_serial, trust, trust_of
 from tests.signing.keys import Paths
@@ -211,19 +209,6 @@ def test_a_store_that_trusts_no_key_takes_everything(
         assert serial_in(folder_of(store, signed)) == serial_in(signed)
 
 
-def test_keys_without_a_store(tmp_path: Path, datasets: Paths, ours: Key) -> None:
-    """The folder of keys may be there first, put there by hand."""
-    target = tmp_path / "new"
-    trust(tmp_path / "model", [ours.public])
-    shutil.copytree(tmp_path / "model" / "trusted", target / "trusted")
-    with pytest.raises(DatasetError, match="not signed"):
-        publish(datasets[0], target)
-    assert not pointer.read(target)
-    sign(datasets[0], ours)
-    publish(datasets[0], target)
-    assert (target / "trusted" / f"{ours.public.id}.pem").exists()
-
-
 def test_keys_that_no_store_may_trust(store: Path, datasets: Paths) -> None:
     folder = store / "trusted"
     (key,) = folder.iterdir()
@@ -235,16 +220,6 @@ def test_keys_that_no_store_may_trust(store: Path, datasets: Paths) -> None:
     (folder / "notes").write_bytes(text)
     trust(store, [read_public(folder / "notes")])
     publish(datasets[1], store)
-
-
-def test_what_cannot_be_signed_or_distrusted(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"cannot be read \(No such file or directory\)"):
-        manifest_text(tmp_path)
-    (tmp_path / SIGNATURE).write_bytes(b" " * (LARGEST_SIGNATURE + 1))
-    with pytest.raises(DatasetError, match="more than"):
-        read_signature(tmp_path)
-    with pytest.raises(DatasetError, match="does not trust the key"):
-        distrust(tmp_path / "store", "0" * 64)
 
 
 def test_the_past_of_a_trusted_store(

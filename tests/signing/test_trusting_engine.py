@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import shutil
-import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -17,12 +16,9 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.comparison.former_answers import write_former_answers
 from geolookup.contract.gregorian import timestamp
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical
-from geolookup.errors import DatasetError, KeyFileError, SettingsError
-from geolookup.history.former_files import former_answers_path
+from geolookup.errors import DatasetError, KeyFileError
 from geolookup.history.generations import rollback
 from geolookup.history.unpacked import unpacked
 from geolookup.signing.keys import PrivateKey as Key
@@ -30,11 +26,10 @@ from geolookup.signing.statement import SIGNATURE
 from geolookup.store import pointer
 from geolookup.store.pointer import Change
 from geolookup.store.signatures import sign
-from tests.corrupt.forging import manifest
 from tests.damage import copied
 from tests.signing.keys import Paths, public
 from tests.skips import needs
-from tests.store.numbered import generation, id_of, named, number, shared
+from tests.store.numbered import generation, id_of, named, number
 
 pytestmark = needs("cryptography")
 
@@ -188,22 +183,6 @@ def test_each_generation_that_is_read_must_be_signed(
         signature.write_bytes(genuine)
 
 
-def test_a_file_of_former_answers_is_not_signed(
-    store: Path, datasets: Paths, key: Path, key_files: Paths, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Anybody who writes it makes a history of his own: with keys, only datasets answer."""
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(store.with_name("cache")))
-    sign(datasets[2], key_files[0])
-    publish(datasets[2], store, keep=3)  # number 0 is a delta
-    lie = copied(shared(5), store.with_name("lie"))
-    (lie / fmt.MANIFEST).write_bytes(canonical(manifest(lie) | {"generation": id_of(0)}))
-    write_former_answers(lie, datasets[1], former_answers_path(store, id_of(0), id_of(1)))
-    for keys, town in ((None, "Town 5"), (key, "Town 0")):
-        with geolookup.open(store, trusted_keys=keys) as engine:
-            change = engine.history("8.8.8.8").changes[-1]
-        assert change.fields["location.city_name"] == (town, "Town 1")
-
-
 def test_every_byte_is_as_signed(datasets: Paths, store: Path, key: Path) -> None:
     """Also of files that no lookup reads, and whose rows have checksums that anybody can make."""
     for name in (fmt.MANIFEST, fmt.NETWORK, fmt.PROVENANCE[4]):
@@ -272,13 +251,3 @@ def test_an_unpickled_engine_keeps_the_keys(
     shutil.copyfile(datasets[1] / SIGNATURE, folder / SIGNATURE)
     with pytest.raises(DatasetError, match="signed by no trusted key"):
         pickle.loads(pickled)  # noqa: S301
-
-
-def test_without_the_package_one_line_says_so(
-    store: Path, key: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "cryptography", None)
-    with pytest.raises(SettingsError, match=r"pip install 'geolookup\[sign\]'"):
-        geolookup.open(store, trusted_keys=key)
-    geolookup.open(store).close()  # signed, but no key is trusted
-    assert geolookup.verify(store).damages == ()

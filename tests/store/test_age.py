@@ -24,9 +24,7 @@ from tests.cli.program import python, run
 from tests.conftest import Build
 from tests.damage import copied
 from tests.datasets import once
-from tests.servers import until
 from tests.store.numbered import generation, named, number, shared
-from tests.store.test_reload import SOON
 from tests.tiers import scaled
 
 TODAY = dt.date(2026, 11, 21)
@@ -153,25 +151,13 @@ def test_refused(tmp_path: Path) -> None:
         assert engine.generation == generation(aged(5))
 
 
-@pytest.mark.usefixtures("_today")
-def test_who_watches_is_told_when_data_grow_too_old(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with geolookup.open(aged(5), max_age=30, watch=SOON) as engine:
-        be_today(TODAY + dt.timedelta(days=26), monkeypatch)
-        until(lambda: caplog.records)
-        assert engine.stale
-    (record,) = caplog.records
-    assert "31 days" in record.getMessage()
-
-
 NOTICE = "GEOLOOKUP_AGE_NOTICE"
 
 
 @pytest.fixture(autouse=True)
 def _switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(NOTICE)
-    monkeypatch.setattr(requirements, "_noticed", {})
+    monkeypatch.setattr(requirements, "noticed", {})
 
 
 @pytest.fixture
@@ -219,32 +205,22 @@ def test_one_line_on_standard_error(tmp_path: Path, old: Path) -> None:
         assert arguments[0] == "verify" or json.loads(done.stdout)["age"]["days"] >= 400
 
 
-def test_how_the_notice_is_switched_off(
-    old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dataset = Dataset(str(old))
-    for value, is_told in (("", True), ("1", True), ("0", False), ("FALSE", False), ("no", False)):
-        monkeypatch.setenv(NOTICE, value)
-        assert (requirements.age_notice(dataset) is not None) is is_told, value
-    monkeypatch.delenv(NOTICE)
-    path = copied(old, tmp_path / "damaged") / "manifest.json"  # in its list of sources
-    path.write_text(path.read_text("utf-8").replace('"coverage"', '"coverages"'), encoding="utf-8")
-    assert requirements.age_notice(Dataset(str(path.parent))) is None
-    geolookup.open(path.parent).close()
-
-
 @pytest.mark.usefixtures("_today")
-def test_which_data_are_old(caplog: pytest.LogCaptureFixture) -> None:
+def test_which_data_are_old(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
+    path = copied(aged(4000), tmp_path / "dated") / "manifest.json"
+    text = path.read_text("utf-8")
     for date, is_told in (
         (days_before(181), True), (f"{days_before(181)}T23:59:59Z", True), ("2026-04", True),
         (days_before(181).replace("-", ""), True), (days_before(180), False), ("2026-06", False),
         (days_before(-3), False), ("", False), ("last spring", False),
     ):  # fmt: skip
         caplog.clear()
-        requirements._noticed.clear()
-        dataset = Dataset(str(aged(4000)))
-        dataset.manifest._document["sources"][0]["date"] = date
+        requirements.noticed.clear()
+        stated = json.loads(text)
+        stated["sources"][0]["date"] = date
+        path.write_text(json.dumps(stated), encoding="utf-8")
+        dataset = Dataset(str(path.parent))
         assert dataset.manifest.metadata().age.is_old is is_told, date
         requirements.Requirements().check(dataset)
         records = [(record.name, record.levelname) for record in caplog.records]

@@ -12,29 +12,34 @@ from tests.tiers import scaled
 #: Ends the process when the thread of the watch has opened or imported so many files of a reload.
 _END_AT = """
 import sys, threading
+from functools import partial
 import geolookup
 from geolookup.dataset import checksums
-from geolookup.store import pointer
+from geolookup.store import pointer, resolve
+from geolookup.store.watch import Watch
 
-checksums._LARGE = 0  # digests in a pool of threads, as of a large dataset
-store, step, steps, reached = sys.argv[1], int(sys.argv[2]), 0, threading.Event()
-engine = geolookup.open(store, watch=3600)
-watch, engine._watch._seconds = engine._watch, 0.001
+checksums.LARGE = 0  # digests in a pool of threads, as of a large dataset
+store, step, steps = sys.argv[1], int(sys.argv[2]), 0
+reached, ended = threading.Event(), threading.Event()
+engine = geolookup.open(store)
 before = engine.generation
+
+class EndingWatch(Watch):
+    def end(self):
+        ended.set()
+        super().end()
 
 def count(event, _arguments):
     global steps
-    if event in ("open", "import") and threading.current_thread() is watch._thread:
+    if event in ("open", "import") and threading.current_thread().name == "geolookup-watch":
         steps += 1
         if steps == step:
             reached.set()
-            watch._ended.wait(60)  # until the process ends
+            ended.wait(60)  # until the process ends
 
-watch.end()
-watch.join()
 sys.addaudithook(count)
 pointer.write(store, pointer.read(store)[::-1])  # without an import that a reload needs
-watch.start()
+watch = EndingWatch(engine, partial(resolve.fingerprint, store), 0.001)
 while engine.generation == before and not reached.wait(0.01):
     pass
 print("ends in a reload" if reached.is_set() else f"reloaded in {steps} steps")

@@ -21,7 +21,7 @@ from geolookup.history.pruning import prune
 from tests.cli.program import run
 from tests.corrupt.forging import manifest
 from tests.damage import copied
-from tests.store.numbered import answers, answers_of, generation, id_of, shared
+from tests.store.numbered import answers, answers_of, id_of, shared
 
 
 def names(folder: Path) -> set[str]:
@@ -42,37 +42,6 @@ def test_a_new_store_answers_from_what_was_published(tmp_path: Path) -> None:
         (listed,) = generations(store)
         assert before <= datetime.fromisoformat(listed.at) <= datetime.now(UTC)
         assert (listed.current, listed.withdrawn) == (True, False)
-
-
-def test_files_are_copied(tmp_path: Path) -> None:
-    """Symbolic links too: a store leads nowhere else, and nobody who has the source changes it."""
-    linked = tmp_path / "linked"
-    linked.mkdir()
-    for path in shared(0).iterdir():
-        (linked / path.name).symlink_to(path)
-    for number, dataset in enumerate((shared(0), linked)):
-        store = tmp_path / str(number)
-        publish(dataset, store)
-        assert names(store) == {"current", "generations", ".lock"}
-        target_folder = store / "generations" / id_of(0)
-        assert names(target_folder) == {*fmt.FILES, fmt.MANIFEST}
-        for path in target_folder.iterdir():
-            assert not path.is_symlink()
-            assert not path.samefile(shared(0) / path.name)
-            assert path.read_bytes() == (shared(0) / path.name).read_bytes()
-
-
-def test_a_generation_that_is_there_only_moves_the_pointer(store: Path) -> None:
-    target_folder = store / "generations" / id_of(0)
-    before = target_folder.stat().st_ino
-    for dataset, number in ((shared(0), 0), (shared(1), 1), (target_folder, 0)):
-        publish(dataset, store)
-        assert target_folder.stat().st_ino == before
-        assert answers_of(store) == answers_of(shared(number))
-        assert [item.generation for item in generations(store)] == [
-            id_of(number),
-            id_of(1 - number),
-        ]
 
 
 def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path) -> None:
@@ -107,43 +76,6 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
         with pytest.raises(geolookup.OutputError, match=problem):
             publish(shared(0), target_folder)
     assert names(tmp_path / "full") == {"letter.txt"}
-
-
-def test_other_files_in_a_store_are_neither_removed_nor_in_the_way(
-    tmp_path: Path, store: Path
-) -> None:
-    """Such as those of a desktop, a snapshot, or of NFS for a mapped file that was removed."""
-    inside, outside = store / "generations", tmp_path / "outside"
-    for folder in (inside / ".snapshot", inside / "mine", outside, store / ".current.old"):
-        folder.mkdir()
-        (folder / "x").touch()
-    (inside / ".DS_Store").touch()
-    (inside / ".removed.link").symlink_to(outside)
-    left = inside / f".{id_of(2)}.abc"  # by a process that died
-    left.mkdir()
-    (left / fmt.ZONE).write_bytes(b"x")
-    (store / ".current.abc").write_bytes(b"x")
-    geolookup.publish(shared(0), store)
-    assert names(store) == {"current", "generations", ".lock", ".current.old"}
-    assert not left.exists()
-    assert geolookup.prune(store, keep=1)
-    geolookup.publish(shared(1), store)
-    assert {".snapshot", "mine", ".DS_Store", ".removed.link"} < names(inside)
-    assert names(inside / "mine") == names(inside / ".snapshot") == names(outside) == {"x"}
-
-
-def test_a_store_stands_for_its_current_generation(tmp_path: Path, store: Path) -> None:
-    """Every call and command that reads a dataset takes a store as well."""
-    wanted = id_of(1)
-    assert geolookup.verify(store).generation == wanted
-    assert publish(store, tmp_path / "other", expect=wanted) == wanted
-    assert answers_of(tmp_path / "other") == answers_of(store)
-    assert geolookup.diff(store, shared(1)).new.generation == wanted
-    geolookup.pack(store, tmp_path / "packed.tar.zst")
-    geolookup.unpack(tmp_path / "packed.tar.zst", tmp_path / "unpacked")
-    assert generation(tmp_path / "unpacked") == wanted
-    for command in (("verify", str(store)), ("diff", str(store), str(shared(0)))):
-        assert wanted in run(*command).stdout
 
 
 def state(dataset: Path, stated: object) -> None:
@@ -229,15 +161,6 @@ def test_rollback_refuses_a_damaged_generation(store: Path) -> None:
     with pytest.raises(geolookup.DatasetError, match=r"zone.arrow"):
         rollback(store)
     assert answers_of(store) == answers_of(shared(1))
-
-
-def test_a_removed_generation_still_answers_who_has_it_open(store: Path) -> None:
-    with geolookup.open(store) as engine:
-        publish(shared(2), store)
-        prune(store, 1)
-        assert not engine.path.exists()
-        assert [engine.lookup_json("8.8.8.8", at=0)] == answers_of(shared(1))[:1]
-        assert len(list(engine.prefixes())) == 4
 
 
 def test_changes_that_cannot_be(store: Path, tmp_path: Path) -> None:

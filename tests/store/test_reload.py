@@ -12,6 +12,7 @@ import pickle
 import shutil
 import threading
 import weakref
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ from geolookup.dataset.files import Dataset
 from geolookup.history.generations import rollback
 from geolookup.history.pruning import prune
 from geolookup.store import resolve
+from geolookup.store.watch import Watch
 from tests.cli.program import python
-from tests.conftest import build_at
 from tests.servers import until
 from tests.store.numbered import answers, answers_of, generation, id_of, number, numbered, shared
 from tests.tiers import scaled
@@ -54,20 +55,6 @@ def test_reload_follows_the_pointer(store: Path) -> None:
         rollback(store)
         assert engine.reload()
         assert number(engine) == 1
-
-
-def test_iterations_finish_where_they_began(store: Path) -> None:
-    with geolookup.open(store) as engine:
-        expected = list(engine.prefixes(by="location"))
-        running = engine.prefixes(by="location")
-        first = next(running)
-        engine.explain("8.8.8.8")
-        publish(shared(2), store)
-        prune(store, 1)
-        engine.reload()
-        assert [first, *running] == expected
-        assert next(engine.prefixes(by="city"))[1] == "Town 2"
-        assert engine.explain("8.8.8.8")["layers"]["isp"]["source"] == "a.csv"
 
 
 @pytest.mark.parametrize("problem", [None, geolookup.DatasetError("store", "pruned", "retry")])
@@ -113,16 +100,6 @@ def test_lost_fields_are_refused_unless_allowed(tmp_path: Path, store: Path) -> 
         publish(more, store)
         assert not engine.reload()
         assert open_.reload()
-
-
-def test_reload_after_close_and_of_a_store_that_is_gone(store: Path, tmp_path: Path) -> None:
-    with geolookup.open(store) as engine:
-        store.rename(tmp_path / "moved")
-        with pytest.raises(geolookup.DatasetError, match="no dataset here"):
-            engine.reload()
-        assert number(engine) == 1
-    with pytest.raises(geolookup.ClosedError):
-        engine.reload()
 
 
 def test_reloads_in_threads(store: Path) -> None:
@@ -222,37 +199,27 @@ def test_a_published_generation_is_taken_up(store: Path) -> None:
             until(lambda wanted=wanted: number(engine) == wanted)  # type: ignore[misc]
 
 
-def test_a_dataset_replaced_in_its_place_is_taken_up(tmp_path: Path) -> None:
-    target = numbered(tmp_path / "n", 1)
-    with geolookup.open(target, watch=SOON) as engine, geolookup.open(target) as other:
-        assert not other.reload()
-        build_at(target.parent, {"a.csv": "network,city_name,isp\n8.8.8.0/24,Town 5,Carrier 5\n"})
-        until(lambda: number(engine) == 5)
-        assert number(other) == 1
-        assert other.reload()
-        assert number(other) == 5
-
-
 def test_a_refusal_is_said_once_and_a_good_one_taken_up(
     store: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with geolookup.open(store, watch=SOON) as engine:
-        publish(shared(2), store)
-        until(lambda: number(engine) == 2)
-        publish(shared(3), store)
-        until(lambda: number(engine) == 3)
+    with geolookup.open(store) as engine:
+        watch = Watch(engine, partial(resolve.fingerprint, str(store)), 3600)
+        for wanted in (2, 3):
+            publish(shared(wanted), store)
+            watch.poll(engine)
+            assert number(engine) == wanted
         (store / "generations" / id_of(2) / "zone.arrow").unlink()
         pointer = (store / "current").read_text(encoding="utf-8")
         other = pointer.replace(id_of(3), "f" * 64)
         for text in (other, other + " ", other + "  ", pointer):
             (store / ".next").write_text(text, encoding="utf-8")
             (store / ".next").rename(store / "current")
-            assert engine._watch is not None
-            watch = engine._watch  # it has seen the change
-            until(lambda watch=watch: watch._seen == resolve.fingerprint(str(store)))  # type: ignore[misc]
+            watch.poll(engine)
             assert number(engine) == 3
         publish(shared(4), store)
-        until(lambda: number(engine) == 4)
+        watch.poll(engine)
+        assert number(engine) == 4
+        watch.end()
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("geolookup", logging.WARNING)
     said = record.getMessage()
@@ -264,18 +231,19 @@ def test_a_store_that_goes_and_comes_back(
     store: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is reported once each time; polled by hand, so that no poll falls into a rename."""
-    with geolookup.open(store, watch=3600) as engine:
-        assert engine._watch is not None
+    with geolookup.open(store) as engine:
+        watch = Watch(engine, partial(resolve.fingerprint, str(store)), 3600)
         for turn in (1, 2):
             engine.lookup("8.8.8.8")
             store.rename(tmp_path / "moved")
             for _ in range(2):
-                engine._watch._poll(engine)
+                watch.poll(engine)
             assert len(caplog.records) == number(engine) == turn
             (tmp_path / "moved").rename(store)
             publish(shared(turn + 1), store)
-            engine._watch._poll(engine)
+            watch.poll(engine)
             assert number(engine) == turn + 1
+        watch.end()
     assert "8.8.8.8" not in caplog.text
 
 

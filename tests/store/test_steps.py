@@ -21,7 +21,7 @@ from geolookup.history.publishing import publish
 from geolookup.history.unpacked import unpacked
 from geolookup.integrity import verify
 from geolookup.store import pointer
-from geolookup.store.trusted import distrust, latest_serial, trust
+from geolookup.store.trusted import distrust, keys_of, latest_serial, trust
 from tests.datasets import once
 from tests.signing import keys
 from tests.skips import needs
@@ -112,6 +112,11 @@ def trusting_state(folder: Path) -> str:
     return store_state(folder)
 
 
+def keys_state(folder: Path) -> tuple[str, frozenset[str]]:
+    """Return the current generation and the ids of the trusted keys, one of them ours."""
+    return trusting_state(folder), frozenset(key.id for key in keys_of(folder / "store").values())
+
+
 def cache_state(folder: Path) -> frozenset[str]:
     """Return the generations in the cache, all whole."""
     entries = (folder / "cache" / "history").glob("[!.]*-*")
@@ -195,14 +200,15 @@ OPERATIONS = {
     "trust": Operation(
         trusting,
         in_store(lambda store: trust(store, [keys.public_keys()[1]])),
-        trusting_state,
+        keys_state,
         needs_key=True,
     ),
     "distrust": Operation(
         trusting_two,
         in_store(lambda store: distrust(store, keys.public_keys()[1].id)),
-        trusting_state,
+        keys_state,
         needs_key=True,
+        repeats=False,
     ),
 }
 

@@ -125,7 +125,7 @@ def test_a_folder_that_may_not_be_entered(store: Path, monkeypatch: pytest.Monke
         with pytest.raises(geolookup.DatasetError, match="check its permissions"):
             geolookup.open()
         patch.delenv("GEOLOOKUP_STORE")
-        patch.setattr(paths, "_data_folder", lambda: str(store.parent))
+        patch.setattr(paths, "data_folder", lambda: str(store.parent))
         (store.parent / "geolookup").mkdir()
         store = store.rename(store.parent / "geolookup" / "store")
         assert paths.current_user_store() is None

@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from geolookup.archives.delta import apply_patch, file_patches
+from geolookup.archives.delta import apply_patch
 from geolookup.archives.delta.streams import PatchError, encode_numbers
 from geolookup.dataset import layout as fmt
 from tests.archives.delta.random_files import write
-from tests.tiers import scaled
 
 NUMBERS, TEXTS = fmt.EXPLAINED_NUMBERS, fmt.ZONE
 LITERAL, CHANGES, STEPS = (bytes([method]) for method in range(3))
@@ -124,24 +121,3 @@ def test_hostile_patches(pair: tuple[Path, Path]) -> None:
                 with pytest.raises(PatchError) as caught:
                     apply_patch(*pair, name, patch)
                 assert problem in str(caught.value), number
-
-
-def test_truncated(pair: tuple[Path, Path]) -> None:
-    for name, patch in file_patches(*pair):
-        for size in range(0, len(patch), scaled(3, 1)):
-            with pytest.raises(PatchError):
-                apply_patch(*pair, name, patch[:size])
-
-
-@settings(max_examples=scaled(12, 300))
-@given(data=st.data())
-def test_flipped(pair: tuple[Path, Path], data: st.DataObject) -> None:
-    name, whole = data.draw(st.sampled_from(list(file_patches(*pair))))
-    patch = bytearray(whole)
-    for at in data.draw(st.lists(st.integers(0, len(patch) - 1), min_size=1, max_size=4)):
-        patch[at] = data.draw(st.sampled_from([0, 1, 2, 127, 255, patch[at] ^ 1]))
-    try:
-        result = apply_patch(*pair, name, bytes(patch))
-    except PatchError:
-        return
-    assert len(result) == (pair[1] / name).stat().st_size

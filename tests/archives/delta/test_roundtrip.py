@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 
 from geolookup.archives.delta import apply_patch, file_patches, largest_patch
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import read_manifest
-from geolookup.integrity import verify
 from tests.archives.delta.random_files import edited, table, write
-from tests.archives.deltas import line
 from tests.tiers import one_of_each, scaled
 
 EVERY = sorted({*fmt.FILES, *fmt.EXPLAINING})
@@ -63,17 +60,3 @@ def test_random_files(name: str, seed: int, rows: int, changes: int) -> None:
         base = written(Path(made, "base"), {name: former})
         target = written(Path(made, "target"), {name: edited(name, former, rng, changes)})
         rebuilt(base, target, Path(made, "rebuilt"))
-
-
-@pytest.mark.parametrize("pair", [(0, 1), pytest.param((2, 0), marks=pytest.mark.long)], ids=str)
-def test_compiled_datasets(tmp_path: Path, pair: tuple[int, int]) -> None:
-    """The last one has files that the others do not have."""
-    base, target = (line().datasets[item] for item in pair)
-    patches = rebuilt(base, target, tmp_path / "rebuilt")
-    former, fresh = read_manifest(base).files, read_manifest(target).files
-    assert list(patches) == sorted(
-        name for name in fresh if name not in former or former[name].sha256 != fresh[name].sha256
-    )
-    assert {fmt.IPV4, fmt.IPV6, fmt.NETWORK, *fmt.PROVENANCE.values()} <= set(patches)
-    verify(tmp_path / "rebuilt", deep=True)
-    assert list(file_patches(base, base)) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -117,77 +116,6 @@ def test_countries_by_another_code(scored: Path, tmp_path: Path) -> None:
     assert results[0]["country"] == (1, 0, 0)
 
 
-def test_columns_of_values_that_are_no_texts(scored: Path, tmp_path: Path) -> None:
-    path, nan = tmp_path / "seen.parquet", float("nan")
-    ip = {"ip": ["202.196.224.1"]}
-    table = {**ip, "country": ["AT"], "latitude": [nan], "longitude": [nan]}
-    parquet.write_table(pa.table(table), path)
-    report = geolookup.score(scored, truth=path)
-    assert report.truth[0].nulled == 0
-    assert counts(report, "ipv4")["country"] == (1, 0, 0)
-    entries = pa.array([[("a", "US")]], pa.map_(pa.string(), pa.string()))
-    for column in (pa.array([["US"]]), pa.array([{"a": "US"}]), entries, pa.array([b"K\xf6ln"])):
-        parquet.write_table(pa.table({**ip, "city": column}), path)
-        said = "is not UTF" if column.type == pa.binary() else "holds neither"
-        with pytest.raises(geolookup.TableFileError, match=f"column 'city' {said}"):
-            geolookup.score(scored, truth=path)
-
-
-_DAMAGED = {
-    "seen.txt": (b"202.196.224.1\n", "has no columns; give a table"),
-    "ragged.csv": (b"ip,country\n202.196.224.1,AT\n202.196.224.2,AT,x\n", "row 3: 3 cells"),
-    "latin.csv": (b"ip,city\n202.196.224.1,K\xf6ln\n", "column 'city' is not UTF-8; convert"),
-    "changed.jsonl": (
-        b'{"ip": "202.196.224.1", "country": "AT"}\n{"ip": "202.196.224.2", "country": {}}\n',
-        "row 2: member 'country' changes its type",
-    ),
-}
-
-
-def test_what_is_counted_of_a_truth(score: DatasetScore) -> None:
-    # Mapped ranges are IPv4, those that carry IPv4 addresses have no answer of their own.
-    rows = "::ffff:202.196.224.0/120,AT\n2002:cac4:e000::/40,AT\n64:ff9b::cac4:e000/120,AT\n"
-    report = score("network,country_code\n" + rows)
-    assert counts(report, "ipv4")["country"] == (256, 0, 0)
-    assert report.datasets[0].parts["ipv6"].score.of == 0
-    # Single addresses of IPv6 are counted as such; of two rows the first decides.
-    part = score("ip,country\n2a02:ecc0::1,US\n2a02:ecc0::1,CA\n2a02:ecc0::2,US\n").datasets[0]
-    ipv6 = part.parts["ipv6"]
-    assert (ipv6.unit, ipv6.score.country.agree.count, ipv6.score.of) == ("addresses", 1, 2)
-    # Invalid values state nothing.
-    rows = "202.196.224.1,Austria,48,16\n202.196.224.2,AT,91,16\n202.196.224.3,AT,x,16\n"
-    report = score(f"ip,country,lat,lon\n{rows}202.196.224.4,AT,48.2,16.37\n")
-    assert report.truth[0].nulled == 3
-    assert report.datasets[0].parts["ipv4"].score.of == 1
-    assert report.datasets[0].parts["ipv4"].metrics["km_p50"] == pytest.approx(0, abs=1e-6)
-
-
-def test_a_folder_a_glob_and_odd_names(
-    scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    (tmp_path / "temporary").mkdir()
-    folder = tmp_path / 'a "b" [c]'
-    folder.mkdir()
-    files = {"x [1].csv": "202.196.224.0/25,AT,,,\n", "y.csv": "2.125.160.0/24,FR,,,\n"}
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    assert geolookup.score(scored, truth=folder / "x [1].csv").truth[0].rows == 1
-    assert list((tmp_path / "temporary").iterdir()) == []
-    plain = folder.rename(tmp_path / "plain")
-    assert counts(geolookup.score(scored, truth=plain), "ipv4")["country"] == (128, 256, 0)
-    (plain / "z.csv").write_text("202.196.224.0/24,DE,,,\n", encoding="utf-8")  # one truth
-    report = geolookup.score(scored, truth=f"{plain}/*.csv", truth_format="geofeed")
-    assert counts(report, "ipv4")["country"] == (128, 384, 0)
-
-
-def test_the_row_that_damages_a_table_is_told(score: DatasetScore) -> None:
-    for name, (data, message) in _DAMAGED.items():
-        options = {"truth_format": "addresses"} if name == "seen.txt" else {}
-        with pytest.raises(geolookup.TableFileError, match=message):
-            score(data, name, **options)
-
-
 _UNUSABLE = (
     ("t.csv", "", "auto", "empty"),
     ("t.csv", "nothing known\n", "auto", "not recognised"),
@@ -211,14 +139,3 @@ def test_what_cannot_be_used_is_told_without_an_address(score: DatasetScore) -> 
         assert told in str(raised.value), truth
         assert "198.51.100.7" not in str(raised.value)
         assert "\n" not in str(raised.value)
-
-
-def test_a_missing_file_is_told(scored: Path, tmp_path: Path) -> None:
-    with pytest.raises(geolookup.BuildError, match="no such file"):
-        geolookup.score(scored, truth=tmp_path / "nothing.csv")
-    with pytest.raises(geolookup.DatasetError):
-        geolookup.score(tmp_path / "nothing", truth=tmp_path / "nothing.csv")
-    with pytest.raises(ValueError, match="at least one"):
-        geolookup.score(scored, truth=[])
-    with pytest.raises(ValueError, match="worst"):
-        geolookup.score(scored, truth=tmp_path / "nothing.csv", worst=-1)

@@ -4,12 +4,10 @@ outside of others is a record."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from geolookup.export.mmdb.encoding import ENCODERS, encode, pointers
+from geolookup.export.mmdb.encoding import pointers
 from tests.skips import needs, optional
 
 decoder, maxminddb = optional("maxminddb.decoder"), optional("maxminddb")
@@ -51,38 +49,6 @@ def test_each_value_outside_of_others_is_a_record(files: dict[str, Path]) -> Non
 
 
 # Values at each size at which their form changes.
-
-
-def decoded(data: bytes) -> Any:
-    value, end = decoder.Decoder(data, 0).decode(0)
-    assert end == len(data)
-    return value
-
-
-def test_columns() -> None:
-    columns: list[tuple[str, list[Any]]] = [
-        ("string", ["x" * size for size in (1, 28, 29, 30, 284, 285, 286, 65_820, 65_821)]),
-        ("string", ["Ærø"]),
-        ("double", [0.0, -0.0, 1.5, -180.0, 1e-300, 37.4229]),
-        ("uint32", [1, 255, 256, 65_535, 65_536, (1 << 24) - 1, 1 << 24, (1 << 32) - 1]),
-        ("int64", [0, 1, 255, 256, (1 << 32) - 1, 1 << 32, (1 << 63) - 1]),
-        ("bool", [True, False]),
-        ("list<item: string>", [["en"], ["en", "de-CH", "x" * 40]]),
-    ]
-    assert {kind for kind, _ in columns} == {*ENCODERS}
-    for kind, values in columns:
-        types = {"list<item: string>": pa.list_(pa.string())}
-        column = pa.array(values, types.get(kind) or pa.type_for_alias(kind))
-        actual = [decoded(value) for value in ENCODERS[kind](column).to_pylist()]
-        assert actual == values
-        assert ENCODERS[kind](column[:0]).to_pylist() == []
-
-
-def test_maps_and_lists() -> None:
-    for size in (0, 28, 29, 284, 285, 300):
-        members = {f"k{at}": "x" for at in range(size)}
-        assert decoded(encode(members)) == members
-        assert decoded(encode(["x"] * size)) == ["x"] * size
 
 
 def test_pointers() -> None:

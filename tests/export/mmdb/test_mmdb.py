@@ -12,7 +12,6 @@ import pytest
 
 import geolookup
 from geolookup.errors import ExportError
-from geolookup.export import mmdb
 from tests.conftest import Build, build_at
 from tests.export.reading import Address, ExpectedRecords, addresses, carrying
 from tests.skips import needs, optional
@@ -75,41 +74,6 @@ def test_metadata(sample: geolookup.Engine, build: Build, tmp_path: Path) -> Non
     assert about.build_epoch == 1
 
 
-@pytest.mark.long
-def test_fields_limit_what_is_written(sample: geolookup.Engine, tmp_path: Path) -> None:
-    paths: tuple[str, ...] = (
-        *("location.country_code", "location.country_is_eu"),
-        *("currency", "network.asn"),
-    )
-    sample.export(tmp_path / "a.mmdb", "mmdb", fields=paths)
-    check(tmp_path / "a.mmdb", ExpectedRecords(sample, "flat", *paths), 5, ["C"])
-    assert maxminddb.open_database(tmp_path / "a.mmdb").get("8.8.8.8") == {
-        "country_code": "US",
-        "country_is_eu": False,
-        "asn": 15169,
-        "currency_code": "USD",
-        "currency_name": "US Dollar",
-        "currency_symbol": "$",
-    }
-    paths = ("location.country_code", "location.country_is_eu")
-    sample.export(tmp_path / "b.mmdb", "mmdb", schema="country", fields=paths)
-    get = maxminddb.open_database(tmp_path / "b.mmdb").get
-    assert get("8.8.8.8") == {"country": {"iso_code": "US"}}  # geoip2 leaves false out
-
-
-def test_what_a_schema_does_not_have(sample: geolookup.Engine, tmp_path: Path) -> None:
-    cases: list[tuple[dict[str, Any], str]] = [
-        ({"schema": "asn", "fields": ("location",)}, "the schema asn has no location; it has"),
-        ({"schema": "city", "fields": ("network.asn",)}, "the schema city has no network.asn"),
-        ({"fields": ("time.abbr",)}, "time.abbr follows from the address or the time"),
-        ({"languages": ("en", "de")}, "no names in 'de'; a dataset has each name once"),
-    ]
-    for options, problem in cases:
-        with pytest.raises(ExportError, match=problem):
-            sample.export(tmp_path / "a.mmdb", "mmdb", **options)
-        assert list(tmp_path.iterdir()) == []
-
-
 # --- geoip2
 
 
@@ -146,21 +110,6 @@ def test_geoip2_reads_the_models_of_the_stand_in(
 
 
 # --- sizes of records
-
-
-@pytest.mark.long
-def test_records_of_each_size(
-    sample: geolookup.Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for sizes in ((24, 28, 32), (28, 32), (32,)):
-        monkeypatch.setattr(mmdb, "_RECORD_BITS", sizes)
-        counts = sample.export(tmp_path / "a.mmdb", "mmdb", force=True)
-        assert counts["record bits"] == sizes[0]
-        check(tmp_path / "a.mmdb", ExpectedRecords(sample, "flat"), 5)
-    monkeypatch.setattr(mmdb, "_RECORD_BITS", (8,))
-    with pytest.raises(ExportError, match="too large for records of 32 bits"):
-        sample.export(tmp_path / "b.mmdb", "mmdb")
-    assert [path.name for path in tmp_path.iterdir()] == ["a.mmdb"]
 
 
 # --- datasets of every form

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from ipaddress import IPv4Address, ip_address
+from ipaddress import IPv4Address
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -49,20 +49,6 @@ def check(
 def own_names(engine: geolookup.Engine) -> dict[str, str]:
     columns = [column["name"] for column in engine.metadata.columns]
     return dict(zip(columns, columns, strict=True))
-
-
-def test_every_boundary(tmp_path: Path) -> None:
-    with geolookup.open(own_dataset()) as engine:
-        engine.export(tmp_path / "a.mmdb", columns="own")
-        check(engine, tmp_path / "a.mmdb", own_names(engine), ["C", "Python"])
-        engine.export(tmp_path / "site.mmdb", columns=["place = own.site_id", "risk_score"])
-        check(engine, tmp_path / "site.mmdb", {"site_id": "place", "risk_score": "risk_score"})
-        engine.export(
-            tmp_path / "paths.mmdb", columns=["my.site=own.site_id", "my.risk=risk_score"]
-        )
-        get = READERS["C"](tmp_path / "paths.mmdb")
-        assert get(ip_address("10.2.0.1")) == {"my": {"site": "HQ"}}
-        assert get(ip_address("8.8.4.4"))["country_code"] == "US"
 
 
 @settings(max_examples=scaled(1, 10), suppress_health_check=list(HealthCheck), deadline=None)

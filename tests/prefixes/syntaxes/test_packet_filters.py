@@ -10,19 +10,14 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from geolookup.prefixes.list_text import Settings
-from tests.conftest import ROOT
-from tests.docs.blocks import blocks
 from tests.prefixes.syntaxes.reading import changes_text, drawn, whole_text
-from tests.servers import nginx_files
 
 pytestmark = pytest.mark.long
 PROGRAMS = ("nft", "ipset", "iptables-restore", "ip6tables-restore", "ip")
@@ -159,116 +154,3 @@ def test_lists_are_loaded_replaced_and_changed(name: str, tmp_path: Path) -> Non
         assert in_order(held) == in_order(expected[4] + expected[6]), files
         if name == "iptables" and "changes" not in files:
             assert held == expected[4] + expected[6]
-
-
-@in_namespace
-def test_a_set_in_use_is_replaced_and_rules_beside_the_chain_stay(tmp_path: Path) -> None:
-    """A rule that names the set keeps it from being destroyed, but not from being swapped."""
-    written(tmp_path, "ipset")
-    rule = "iptables -A INPUT -m set --match-set geolookup_v4 src -j DROP"
-    script(tmp_path, f"{loads('ipset', 'old')}; {rule}; ipset restore -f new")
-    written(tmp_path, "iptables")
-    text = "iptables -A INPUT -s 9.0.0.0/8 -j ACCEPT; iptables-restore --noflush new; "
-    assert "-A INPUT -s 9.0.0.0/8 -j ACCEPT" in script(tmp_path, f"{text} iptables -S INPUT")
-
-
-@in_namespace
-def test_the_commands_of_the_page_load_lists(tmp_path: Path) -> None:
-    page = blocks(ROOT / "docs/use/firewalls.md")
-    files = {
-        **{block.name: block.text for block in page if block.name},
-        "tv.nft": whole_text("nft", OLD),
-        "tv.ipset": whole_text("ipset", OLD),
-        "tv.rules": whole_text("iptables", OLD, Settings(name="tuvalu")),
-        "changes.nft": changes_text("nft", OLD, NEW),
-    }
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    lines = [line for block in page if block.kind == "bash" for line in block.text.splitlines()]
-    commands = [line for line in lines if not line.startswith("geolookup ")]
-    assert len(commands) > 10
-    shown = script(tmp_path, "\n".join([*commands, "nft list set inet geolookup geolookup_v4"]))
-    assert next(item for item in NEW[4] if item not in OLD[4]) in shown
-
-
-#: A configuration, with {0} for its folder, and the command that checks it.
-DAEMONS = {
-    "bird": (
-        'router id 192.0.2.1;\ninclude "{0}/list";\nprotocol device {{}}\n',
-        ("bird", "-c", "{0}/conf", "-p"),
-    ),
-    "haproxy": (
-        """
-defaults
-    mode http
-    timeout connect 5s
-    timeout client 5s
-    timeout server 5s
-frontend tested
-    bind unix@{0}/socket
-    acl listed src -f {0}/list
-    http-request return status 403 if listed
-""",
-        ("haproxy", "-f", "{0}/conf", "-c"),
-    ),
-    "nginx-geo": (
-        """
-error_log stderr; pid {0}/pid; worker_processes 1; daemon off; events {{}}
-http {{
-    {1}
-    access_log off;
-    include {0}/list;
-    server {{
-        listen unix:{0}/socket;
-        return 200 "value=$blocked";
-    }}
-}}
-""",
-        ("nginx", "-e", "stderr", "-p", "{0}", "-c", "{0}/conf", "-t"),
-    ),
-    "squid": (
-        """
-acl listed src "{0}/list"
-http_access deny listed
-http_port 127.0.0.1:3128
-pid_filename {0}/pid
-cache deny all
-""",
-        ("squid", "-k", "parse", "-f", "{0}/conf"),
-    ),
-}
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder with a short name, without blanks: programs read it unquoted."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as name:
-        yield Path(name)
-
-
-def configured(folder: Path, name: str, text: str) -> list[str]:
-    """Configure a daemon to read a list; return the command that checks it."""
-    configuration, command = DAEMONS[name]
-    (folder / "list").write_text(text, encoding="utf-8")
-    (folder / "conf").write_text(configuration.format(folder, nginx_files(folder)), "utf-8")
-    return [part.format(folder) for part in command]
-
-
-def is_accepted(done: subprocess.CompletedProcess[str]) -> bool:
-    words = set(done.stderr.replace(":", " ").split())
-    return done.returncode == 0 and not {"WARNING", "ERROR", "FATAL"} & words
-
-
-_BLOCKED = Settings(name="blocked", value="listed")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=needs(command[0])) for name, (_, command) in DAEMONS.items()]
-)
-def test_lists_are_accepted_and_a_malformed_one_is_not(folder: Path, name: str) -> None:
-    whole = whole_text(name, OLD, _BLOCKED)
-    # Squid warns of an empty list.
-    texts = [whole] if name == "squid" else [whole, whole_text(name, {4: [], 6: []}, _BLOCKED)]
-    for text in texts:
-        assert is_accepted(run(*configured(folder, name, text)))
-    assert run(*configured(folder, name, whole.replace("/24", "/33", 1))).returncode

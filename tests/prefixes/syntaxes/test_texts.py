@@ -6,7 +6,6 @@ No text of a setting can become anything but one word of an output.
 from __future__ import annotations
 
 import os
-import re
 import string
 from dataclasses import replace
 from pathlib import Path
@@ -18,11 +17,11 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.errors import TableFileError
 from geolookup.prefixes.list_text import Lists, Settings
-from geolookup.prefixes.lists import changes, read_list
 from geolookup.prefixes.lists import lists as selection_lists
+from geolookup.prefixes.lists import read_list
 from geolookup.prefixes.select import Selection, question
 from geolookup.prefixes.syntaxes import SYNTAXES
-from tests.prefixes.syntaxes.reading import READERS, Held, changes_text, drawn, lists, whole_text
+from tests.prefixes.syntaxes.reading import READERS, Held, changes_text, drawn, whole_text
 from tests.tiers import scaled
 
 LINES = "1.0.0.0/24\n1.2.3.4/32\n2a00::/12\n"
@@ -147,24 +146,10 @@ def test_a_list_its_changes_and_an_empty_list() -> None:
     assert set(CHANGES) == {name for name, item in SYNTAXES.items() if item.changes}
 
 
-def test_a_syntax_has_the_settings_that_its_texts_show() -> None:
-    for name, syntax in SYNTAXES.items():
-        if syntax.entries == "prefix":
-            shown = {item for item in vars(NAMED) if _texts(name, item) != _texts(name)}
-            assert syntax.settings == shown, name
-
-
 def _texts(name: str, *changed: str) -> list[str]:
     settings = replace(NAMED, **dict.fromkeys(changed, "another"))
     writes = [whole_text(name, OLD, settings)]
     return writes + ([changes_text(name, OLD, NEW, settings)] if SYNTAXES[name].changes else [])
-
-
-def test_long_lists_are_several_commands_of_nft() -> None:
-    prefixes = [f"{10 + (at >> 16)}.{at >> 8 & 255}.{at & 255}.0/24" for at in range(20_001)]
-    text = whole_text("nft", {4: prefixes})
-    assert [part.count(",") for part in text.split("add element")] == [0, 10_000, 10_000, 1]
-    assert re.findall(r"\S+/24", text) == prefixes
 
 
 #: Syntaxes whose list does not replace another: a group that is in use cannot be replaced, and
@@ -227,30 +212,11 @@ def _is_accepted(member: str, text: str) -> bool:
     return True
 
 
-def test_names_that_a_tool_would_refuse_or_that_it_has() -> None:
-    for name in ("-x", "_x", "1x", "INPUT", "DROP", "x" * 24, "a-b"):
-        with pytest.raises(ValueError, match="name "):
-            Settings(name=name)
-    Settings(name="x" * 23, table="my-filter", target="f2b-chain", value="AT", acl="#12")
-    for acl in ("/etc/haproxy/lists/geo.acl", "virt@geo"):
-        Settings(acl=acl)
-
-
 def _texts_in(lists: Lists) -> dict[int, list[str]]:
     return {
         family: [text for texts in batches for text in texts.to_pylist()]
         for family, batches in lists.items()
     }
-
-
-def test_the_old_list_with_its_changes_is_the_new_one() -> None:
-    for old, new in ((1, 2), (1, 1), (2, 1)):
-        before, after = drawn(old, 60), drawn(new, 60)
-        added, removed = map(_texts_in, changes(lists(before), lists(after)))
-        for family in (4, 6):
-            assert set(added[family]) == set(after[family]) - set(before[family])
-            assert set(removed[family]) == set(before[family]) - set(after[family])
-            assert added[family] == [item for item in after[family] if item in set(added[family])]
 
 
 _NOTHING: dict[int, list[str]] = {4: [], 6: []}
