@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup.dataset import layout
 from tests import own
 from tests.datasets import SMALL
 
@@ -106,18 +102,3 @@ def test_processes(folder: Path) -> None:
         wanted = [engine.own(ip) for ip in ADDRESSES]
         with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
             assert list(pool.map(engine.own, ADDRESSES)) == wanted
-
-
-def test_damage_to_the_table(tmp_path: Path) -> None:
-    """Tables read the columns of ``own.arrow``, not its texts."""
-    folder = own.add_own(SMALL, tmp_path / "damaged")
-    path = folder / layout.OWN
-    whole = path.read_bytes()
-    for at in range(0, len(whole), 97):
-        changed = bytearray(whole)
-        changed[at] ^= 0xFF
-        staged = path.with_name("new")
-        staged.write_bytes(changed)
-        os.replace(staged, path)  # noqa: PTH105 - an open dataset keeps the old file
-        with suppress(geolookup.DatasetError), geolookup.open(folder) as engine:
-            engine.enrich(pa.array(ADDRESSES), "own").validate(full=True)

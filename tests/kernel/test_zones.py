@@ -38,7 +38,9 @@ def defined(data: bytes, at: int) -> Period | None:
         return None
     try:
         return next(
-            period for period in localtime.periods_around(zone, at) if period.start <= at < period.end
+            period
+            for period in localtime.periods_around(zone, at)
+            if period.start <= at < period.end
         )
     except ValueError:
         return None
