@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -67,38 +63,3 @@ def test_a_reload_refuses_to_lose_a_column(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="no own columns"):
             loose.own("8.8.8.8")
         assert answer.own.risk == 5  # of its generation
-
-
-def test_pickles(folder: Path) -> None:
-    with geolookup.open(folder) as engine, pickle.loads(pickle.dumps(engine)) as again:  # noqa: S301
-        assert [again.own(ip) for ip in ADDRESSES] == [engine.own(ip) for ip in ADDRESSES]
-
-
-def test_threads(folder: Path) -> None:
-    with geolookup.open(folder) as engine:
-        wanted = [engine.own(ip) for ip in ADDRESSES]
-
-        def ask(_number: int) -> bool:
-            names = [f"own.{name}" for name in own.NAMES]
-            for _ in range(50):
-                columns = [engine.own(ip) for ip in ADDRESSES]
-                assert columns == wanted
-                values: list[Any] = engine.get_many(ADDRESSES, names)
-                assert [dict(zip(own.NAMES, row, strict=True)) for row in values[:-1]] == wanted[
-                    :-1
-                ]
-                for column in columns[:-1]:
-                    assert column is not None
-                    column.clear()
-            return True
-
-        with ThreadPoolExecutor(8) as pool:
-            assert all(pool.map(ask, range(16)))
-
-
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-def test_processes(folder: Path) -> None:
-    with geolookup.open(folder) as engine:
-        wanted = [engine.own(ip) for ip in ADDRESSES]
-        with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
-            assert list(pool.map(engine.own, ADDRESSES)) == wanted

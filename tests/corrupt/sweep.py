@@ -130,8 +130,9 @@ def _swept(
                     damage.enter_context(copy.flipped(flip, forged=forged))
                 try:
                     actual, answers = _verdict(folder), [probe.survey(folder) for probe in asked]
-                    read_whole(folder)
-                    if flips[0].name not in (*fmt.ANSWERING, fmt.MANIFEST):
+                    if flips[0].name in (*fmt.ANSWERING, fmt.MANIFEST, fmt.OWN):
+                        read_whole(folder)
+                    else:
                         asked[0].explain(folder)
                 except Exception:  # noqa: BLE001 - whatever it is, it is reported
                     failures.append(f"{flips}: {traceback.format_exc()}")

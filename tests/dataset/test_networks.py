@@ -32,6 +32,10 @@ CSV = """network,country_code,city_name
 ::/1,US,
 2001::/16,US,Around Teredo
 2003::/64,US,After 6to4
+2a00:0:0:1:8000::/65,FR,Before a border of 64 bits
+2a00:0:0:2::/64,FR,After it
+2a00:0:0:3:ffff:ffff:ffff:ffff/128,FR,The last one before a border
+2a00:0:0:4::/128,FR,The first one after it
 """
 
 
