@@ -16,7 +16,6 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup.contract.fields import PATHS
 from tests.hostile import NO_ADDRESS
 from tests.store.numbered import numbered
 
@@ -97,17 +96,6 @@ def test_the_collector_is_as_before(sample: geolookup.Engine) -> None:
             assert gc.isenabled() == is_on
     finally:
         gc.enable()
-
-
-def test_every_path(sample: geolookup.Engine) -> None:
-    paths = list(PATHS)
-    result = sample.get_many(MIXED[:7], paths, at=AT)
-    for ip, values in zip(MIXED, result, strict=False):
-        if sample.lookup(ip)["success"]:
-            assert values == tuple(sample.get(ip, path, at=AT) for path in paths)
-        else:
-            assert values == (None,) * len(paths)
-    assert sample.get_many(["8.8.8.8", "x"], []) == [(), ()]
 
 
 def test_one_field_or_several(sample: geolookup.Engine) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import pydoc
 import re
-import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -110,14 +109,6 @@ def test_check_reports_what_the_command_prints(recipe: Path, tmp_path: Path) -> 
         geolookup.check(tmp_path / "none")
     with pytest.raises(ValueError, match="max_rejects"):
         geolookup.check(recipe, max_rejects=-1)
-
-
-def test_build_prints_nothing(
-    recipe: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    geolookup.build(recipe, tmp_path / "data")
-    assert capfd.readouterr() == ("", "")
 
 
 def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:
@@ -288,22 +279,6 @@ def test_the_call_for_json_opens_the_default_dataset(kernel: str) -> None:
         GEOLOOKUP_KERNEL=kernel,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_the_call_for_json_tries_again(tmp_path: Path) -> None:
-    """A default dataset that does not open raises at each call, and may exist later."""
-    done = program.python(
-        "import geolookup, os\n"
-        "for _ in range(2):\n"
-        "    try:\n"
-        "        geolookup.lookup_json('8.8.8.8')\n"
-        "    except geolookup.DatasetError:\n"
-        "        print('none')\n"
-        "os.environ.pop('GEOLOOKUP_DATASET')\n"
-        "print(geolookup.lookup_json('8.8.8.8')[:16].decode())\n",
-        GEOLOOKUP_DATASET=str(tmp_path / "none"),
-    )
-    assert done.stdout.split() == ["none", "none", '{"success":true,']
 
 
 def test_an_error_of_arguments_names_the_public_class(sample: geolookup.Engine) -> None:

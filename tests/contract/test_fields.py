@@ -181,18 +181,6 @@ def test_a_field_that_the_call_does_not_have() -> None:
         paths.resolve_fields(["error_code"], FIELDS, "get")
 
 
-def test_several_texts_or_one_list() -> None:
-    names = ("country", "asn")
-    for arguments in (names, (names,), (list(names),), (iter(names),)):
-        assert paths.names_of(arguments) == names
-    assert paths.names_of(("country",)) == ("country",)
-    assert paths.names_of(()) == paths.names_of(([],)) == ()
-    wrong: Any
-    for wrong in ((["country"], "asn"), ([["country"]],), (5,), (b"country",), (list,)):
-        with pytest.raises(ValueError, match="a field is a text; write several texts or one list"):
-            paths.resolve_fields(paths.names_of(wrong), FIELDS, "get")
-
-
 # ``geolookup.fields()``, and the texts that repeat the entries.
 
 _KINDS: dict[str, Any] = {
@@ -203,18 +191,6 @@ _KINDS: dict[str, Any] = {
     "boolean": bool,
     "object": dict,
 }
-
-
-def test_every_path_is_listed_after_its_group() -> None:
-    listed: list[str] = [field.path for field in geolookup.fields()]
-    assert sorted(listed) == sorted(fields.PATHS)
-    assert [path for path in listed if path not in fields.GROUPS] == [
-        field.path for field in FIELDS
-    ]
-    for group in fields.GROUPS:
-        members = [path for path in listed if path.startswith(f"{group}.")]
-        at = listed.index(group) + 1
-        assert listed[at : at + len(members)] == members
 
 
 def test_types_pages_and_schema_are_those_of_the_entries() -> None:

@@ -175,14 +175,6 @@ def test_instant_now(monkeypatch: pytest.MonkeyPatch) -> None:
     assert localtime.instant(None) == 1
 
 
-@repeatable
-@given(st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29)), st.integers(-1439, 1439))  # noqa: DTZ001
-def test_instant_of_datetimes_is_exact(naive: datetime, minutes: int) -> None:
-    at = naive.replace(tzinfo=timezone(timedelta(minutes=minutes)))
-    second = EPOCH + timedelta(seconds=localtime.instant(at))
-    assert second <= at < second + timedelta(seconds=1)
-
-
 # Agreement with zoneinfo.
 
 

@@ -20,7 +20,6 @@ from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from tests.archives.test_pack import digests
-from tests.builder.building import fails
 from tests.builder.building import recipe as recipe_of
 from tests.conftest import Build, build_at
 from tests.damage import copied
@@ -115,18 +114,6 @@ def test_without_it_nothing_is_kept(build: Build, dataset: Path) -> None:
     assert set(explained) == {"ip", "network", "same_sources", "layers"}
     members = {"source", "date", "licence", "range", "values", "same_values", "prefix"}
     assert set(explained["layers"]["isp"]) == members
-
-
-def test_an_unknown_value(tmp_path: Path) -> None:
-    for value, remedy in (
-        ('"ful"', "did you mean 'full'?"),
-        ('["full"]', "did you mean 'full'?"),
-        ("true", "known are sources, full"),
-    ):
-        text = recipe_of('path = "a.csv"').replace("\n", f"\nexplain = {value}\n", 1)
-        error = fails(tmp_path, {"a.csv": "network\n8.8.8.0/24\n"}, text)
-        assert error.problem.startswith("unknown value ")
-        assert error.remedy == remedy
 
 
 def test_members_of_archives(build: Build) -> None:

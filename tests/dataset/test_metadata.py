@@ -224,7 +224,7 @@ def rows(batches: Iterator[Ranges]) -> list[Row]:
 
 
 def expected(engine: geolookup.Engine, family: int, within: object = None) -> list[Row]:
-    state = engine._open_state()
+    state = engine.snapshot()
     actual = []
     for network, _ in walk(engine, within):
         if network.version == family:
@@ -248,7 +248,7 @@ def merged(listed: list[Row]) -> list[Row]:
 def test_known_ranges_are_those_of_networks(
     sample: geolookup.Engine, monkeypatch: pytest.MonkeyPatch, family: int
 ) -> None:
-    dataset = sample._open_state().dataset
+    dataset = sample.snapshot().dataset
     for within in (None, "8.0.0.0/7", "2001:4860::/30", "10.0.0.0/8"):
         wanted = merged(expected(sample, family, within))
         for batch in (3, 1 << 17):
@@ -258,7 +258,7 @@ def test_known_ranges_are_those_of_networks(
 
 @pytest.mark.parametrize("family", [4, 6])
 def test_all_ranges_are_public_space(sample: geolookup.Engine, family: int) -> None:
-    dataset = sample._open_state().dataset
+    dataset = sample.snapshot().dataset
     result = rows(public_ranges(dataset, family))
     everything = merged([(first, last, 0, 0) for first, last, *_ in result])
     assert tuple((first, last) for first, last, *_ in everything) == ranges_of(family, PUBLIC)
@@ -269,7 +269,7 @@ def test_all_ranges_are_public_space(sample: geolookup.Engine, family: int) -> N
 
 def test_parts(sample: geolookup.Engine) -> None:
     """Within a part of an interval, and chosen ranges only."""
-    dataset = sample._open_state().dataset
+    dataset = sample.snapshot().dataset
     network = ipaddress.ip_network("8.8.8.8/31")
     result = rows(public_ranges(dataset, 4, network))
     assert [item[:2] for item in result] == [(int(network[0]), int(network[-1]))]

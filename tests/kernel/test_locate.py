@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from geolookup import errors, kernel
 from geolookup.contract.address import embedded_ipv4, parse_text
@@ -20,7 +18,6 @@ from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from tests.damage import crowded
 from tests.datasets import SMALL
 from tests.near_addresses import interval_starts
-from tests.strategies import texts
 from tests.tiers import scaled
 
 DATASET = Dataset(SMALL)
@@ -68,23 +65,6 @@ def single_number(family: int, value: int) -> int:
 
 def encoded(texts: Iterable[str]) -> list[bytes]:
     return [text.encode("utf-8", "surrogatepass") for text in texts]
-
-
-_texts = (texts | st.ip_addresses(v=6).map(lambda address: address.exploded)).map(
-    lambda text: text.encode("utf-8", "surrogatepass")
-)
-
-
-@settings(max_examples=scaled(15, 200))
-@given(st.lists(st.one_of(_texts, st.binary(max_size=48)), min_size=1, max_size=80))
-@example([b"1.2.3.4"])
-@example([b"", b"::", b""])
-@example([b"255.255.255.255", b"0000:0000:0000:0000:0000:ffff:255.255.255.255"])
-def test_equal_to_single_texts(rows: list[bytes]) -> None:
-    expected = list(map(single, rows))
-    for suffix in SUFFIXES:
-        assert column(COMPILED, rows, suffix) == expected
-    assert column(REFERENCE, rows) == expected
 
 
 def test_every_octet_and_group_text() -> None:

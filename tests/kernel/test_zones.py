@@ -108,12 +108,6 @@ def test_damaged_files() -> None:
     assert answered > 50
 
 
-def test_short_files() -> None:
-    data = written(TYPES, [(0, 1), (10**10, 2)], FOOTERS[0])
-    for size in range(len(data)):
-        assert zones.period_in_file(data[:size], 5) is None
-
-
 def test_a_table_is_checked_once() -> None:
     """Else this file of 64 kB takes minutes: for each transition, all types are checked."""
     first, transitions, types, letters = first_day(2024) * DAY, 2_400, 3_600, 21_000
