@@ -7,6 +7,7 @@ import random
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -85,13 +86,26 @@ def without(path: Path) -> Iterator[bytes]:
         aside.rename(path)
 
 
-def survey(dataset: Path) -> str:
+def crowded() -> Path:
+    """Return a dataset with many intervals in one bucket of the jump table and one high half."""
+    rows = [f"20.0.0.{at}/32,{'IE' if at % 4 else 'FR'}" for at in range(0, 256, 2)]
+    rows += [f"2a00:1::{at:x}/128,{'IE' if at % 4 else 'FR'}" for at in range(0, 400, 2)]
+    rows += [f"2a00:1:0:{at:x}::/64,FR" for at in range(2, 300, 2)]
+    return whole(rows="\n".join(["network,country_code", *rows, ""]), name="crowded")
+
+
+def survey(dataset: Path, addresses: Iterable[str] = ADDRESSES) -> str:
     """Return "answered" or "refused"; fail at anything that is neither."""
     try:
         engine = geolookup.open(dataset)
     except geolookup.DatasetError as error:
         return refused(error, str(dataset))
-    outcomes = {_ask(engine, ip) for ip in ADDRESSES} | {_walk(engine)}
+    outcomes = {_ask(engine, ip) for ip in addresses}
+    try:
+        walk(engine)
+        repr(engine.metadata)
+    except geolookup.DatasetError as error:
+        outcomes.add(refused(error, str(engine.path)))
     engine.close()
     return "refused" if "refused" in outcomes else "answered"
 
@@ -138,15 +152,12 @@ def _check(text: bytes) -> None:
         _valid.add(text)
 
 
-def _walk(engine: geolookup.Engine) -> str:
-    try:
-        groups = ["location", "currency", "network"]
-        for count, (network, values) in enumerate(engine.prefixes(by=groups, aggregate=False)):
-            assert len(values) == len(groups)
-            assert network.prefixlen >= 0
-            if count > 200:  # damaged starts can make many small networks
-                break
-        assert engine.metadata.bytes >= 0
-    except geolookup.DatasetError as error:
-        return refused(error, str(engine.path))
-    return "answered"
+def walk(engine: geolookup.Engine) -> None:
+    """Read the first networks: they ascend, whatever the starts are."""
+    groups = ["location", "currency", "network"]
+    before = (0, -1)
+    for network, values in islice(engine.prefixes(by=groups, aggregate=False), 200):
+        assert len(values) == len(groups)
+        first = network.version, int(network[0])
+        assert first > before
+        before = network.version, int(network[-1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.store.paths import BUNDLED
-from tests.conftest import ROOT, build_at
+from tests.conftest import build_at
 from tests.datasets import SMALL
 
 CSV = "network,country_code,asn\n8.8.8.0/24,US,15169\n2001:4860::/32,US,15169\n"
@@ -128,20 +127,3 @@ def mapping(path: Path) -> tuple[int, int]:
     _, _, actual = Path("/proc/self/smaps").read_text(encoding="utf-8").partition(f" {path}\n")
     fields = dict(line.split(":")[:2] for line in actual.splitlines()[:5])
     return int(fields["Size"].split()[0]), int(fields["Rss"].split()[0])
-
-
-def test_adapters_take_a_snapshot(sample: geolookup.Engine) -> None:
-    """Outside the kernel and the engine, no module reads the private state of an engine."""
-    assert sample.snapshot() is sample.snapshot()
-    owners = {"engine", "kernel"}
-    private = [
-        path
-        for folder in (ROOT / "geolookup", ROOT / "builder")
-        for path in folder.rglob("*.py")
-        if re.search(r"\._open_state|\bengine\._\w", path.read_text(encoding="utf-8"))
-    ]
-    assert {path.parent.name for path in private} <= owners
-    with geolookup.open(SMALL) as engine:
-        pass
-    with pytest.raises(geolookup.errors.ClosedError):
-        engine.snapshot()

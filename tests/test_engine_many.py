@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import time
-import tracemalloc
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from ipaddress import IPv4Network
@@ -17,7 +16,6 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup.contract.fields import PATHS
 from tests.hostile import NO_ADDRESS
 from tests.store.numbered import numbered
 
@@ -89,13 +87,6 @@ def test_short_lists_and_other_iterables(sample: geolookup.Engine, count: int) -
     ]
 
 
-def test_blocks_of_lines_are_small(sample: geolookup.Engine) -> None:
-    """Memory of a block that malloc maps would be new pages for each block."""
-    blocks = list(sample.json_lines(["8.8.8.8"] * 1000, at=0))
-    assert max(map(len, blocks)) < 100_000
-    assert b"".join(blocks) == (sample.lookup_json("8.8.8.8", at=0) + b"\n") * 1000
-
-
 def test_the_collector_is_as_before(sample: geolookup.Engine) -> None:
     """The compiled kernel pauses it while it makes envelopes."""
     try:
@@ -105,17 +96,6 @@ def test_the_collector_is_as_before(sample: geolookup.Engine) -> None:
             assert gc.isenabled() == is_on
     finally:
         gc.enable()
-
-
-def test_every_path(sample: geolookup.Engine) -> None:
-    paths = list(PATHS)
-    result = sample.get_many(MIXED[:7], paths, at=AT)
-    for ip, values in zip(MIXED, result, strict=False):
-        if sample.lookup(ip)["success"]:
-            assert values == tuple(sample.get(ip, path, at=AT) for path in paths)
-        else:
-            assert values == (None,) * len(paths)
-    assert sample.get_many(["8.8.8.8", "x"], []) == [(), ()]
 
 
 def test_one_field_or_several(sample: geolookup.Engine) -> None:
@@ -228,21 +208,6 @@ def test_one_call_answers_from_one_generation(tmp_path: Path) -> None:
             result = call(reloading(), at=0)
             assert all(answer == result[0] for answer in result)
             assert call(["8.8.8.8"], at=0)[0] != result[0]
-
-
-@pytest.mark.long
-def test_memory_does_not_grow_with_the_addresses(sample: geolookup.Engine) -> None:
-    def peak(count: int) -> int:
-        gc.collect()
-        tracemalloc.start()
-        size = sum(map(len, sample.json_lines(("8.8.8.8" for _ in range(count)), at=0)))
-        actual = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        assert size > count * 500
-        return actual
-
-    peak(1000)
-    assert peak(8000) < peak(1000) + 200_000
 
 
 def test_module_functions() -> None:

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import pickle
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import suppress
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup.dataset import layout
 from tests import own
 from tests.datasets import SMALL
 
@@ -71,53 +63,3 @@ def test_a_reload_refuses_to_lose_a_column(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="no own columns"):
             loose.own("8.8.8.8")
         assert answer.own.risk == 5  # of its generation
-
-
-def test_pickles(folder: Path) -> None:
-    with geolookup.open(folder) as engine, pickle.loads(pickle.dumps(engine)) as again:  # noqa: S301
-        assert [again.own(ip) for ip in ADDRESSES] == [engine.own(ip) for ip in ADDRESSES]
-
-
-def test_threads(folder: Path) -> None:
-    with geolookup.open(folder) as engine:
-        wanted = [engine.own(ip) for ip in ADDRESSES]
-
-        def ask(_number: int) -> bool:
-            names = [f"own.{name}" for name in own.NAMES]
-            for _ in range(50):
-                columns = [engine.own(ip) for ip in ADDRESSES]
-                assert columns == wanted
-                values: list[Any] = engine.get_many(ADDRESSES, names)
-                assert [dict(zip(own.NAMES, row, strict=True)) for row in values[:-1]] == wanted[
-                    :-1
-                ]
-                for column in columns[:-1]:
-                    assert column is not None
-                    column.clear()
-            return True
-
-        with ThreadPoolExecutor(8) as pool:
-            assert all(pool.map(ask, range(16)))
-
-
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-def test_processes(folder: Path) -> None:
-    with geolookup.open(folder) as engine:
-        wanted = [engine.own(ip) for ip in ADDRESSES]
-        with ProcessPoolExecutor(2, mp_context=get_context("fork")) as pool:
-            assert list(pool.map(engine.own, ADDRESSES)) == wanted
-
-
-def test_damage_to_the_table(tmp_path: Path) -> None:
-    """Tables read the columns of ``own.arrow``, not its texts."""
-    folder = own.add_own(SMALL, tmp_path / "damaged")
-    path = folder / layout.OWN
-    whole = path.read_bytes()
-    for at in range(0, len(whole), 97):
-        changed = bytearray(whole)
-        changed[at] ^= 0xFF
-        staged = path.with_name("new")
-        staged.write_bytes(changed)
-        os.replace(staged, path)  # noqa: PTH105 - an open dataset keeps the old file
-        with suppress(geolookup.DatasetError), geolookup.open(folder) as engine:
-            engine.enrich(pa.array(ADDRESSES), "own").validate(full=True)

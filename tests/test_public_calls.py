@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import itertools
-import os
 import pydoc
 import re
-import shutil
-import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,11 +14,8 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.cli.registry import COMMANDS, load
-from geolookup.kernel import python as kernel_python
+from geolookup.cli.registry import load
 from tests.cli import program
-from tests.conftest import ROOT
-from tests.kernel.modules import compiled, needs_compiled
 
 CALLS = (
     *(
@@ -118,21 +111,6 @@ def test_check_reports_what_the_command_prints(recipe: Path, tmp_path: Path) -> 
         geolookup.check(recipe, max_rejects=-1)
 
 
-def test_build_offline_takes_the_cache_alone(recipe: Path, tmp_path: Path) -> None:
-    text = RECIPE.replace("a.csv", "https://host.invalid/a.csv")
-    recipe.write_text(text, encoding="utf-8")
-    with pytest.raises(geolookup.BuildError, match=r"offline|cache"):
-        geolookup.build(recipe, tmp_path / "data", cache=tmp_path / "cache", offline=True)
-
-
-def test_build_prints_nothing(
-    recipe: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    geolookup.build(recipe, tmp_path / "data")
-    assert capfd.readouterr() == ("", "")
-
-
 def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:
     """Each is the function that the tests of its part call with paths."""
     data, store, archive, again = (
@@ -200,24 +178,6 @@ def test_commands_take_what_their_calls_take() -> None:
 # --- what ``help`` and editors show
 
 
-def test_calls_and_members_are_documented_in_full() -> None:
-    calls = [item for item in geolookup.__all__ if inspect.isfunction(getattr(geolookup, item))]
-    assert set(CALLS) < set(calls)
-    for name in calls:
-        call = getattr(geolookup, name)
-        text, shown = inspect.getdoc(call), pydoc.plain(pydoc.render_doc(call))
-        assert text, name
-        assert "see ``Engine." not in text, name
-        assert all(line.strip() in shown for line in text.splitlines()), name
-        for parameter in parameters(call).values():
-            assert parameter.annotation is not parameter.empty, (name, parameter)
-            assert parameter.name in shown, (name, parameter)
-    for name in {name for name in dir(geolookup.Engine) if not name.startswith("_")} - {"kernel"}:
-        member = inspect.getattr_static(geolookup.Engine, name)
-        assert inspect.getdoc(member), name
-        assert isinstance(member, property) or next(iter(parameters(member))) == "self", name
-
-
 def alike(one: Any, other: Any) -> None:
     """Two calls have the same parameters after ``self``: it is positional in C."""
     stated, others = (
@@ -228,14 +188,6 @@ def alike(one: Any, other: Any) -> None:
         for call in (one, other)
     )
     assert [item for item in stated if item[0] != "self"] == others[1:], one
-
-
-@needs_compiled
-def test_the_kernels_are_documented_alike() -> None:
-    for name in ("answer", "data", "get", "lookup", "lookup_json", "own"):
-        one, other = (getattr(module.Kernel, name) for module in (compiled, kernel_python))
-        assert inspect.getdoc(one) == inspect.getdoc(other), name
-        alike(one, other)
 
 
 def test_the_default_engine_takes_what_an_engine_takes() -> None:
@@ -266,35 +218,6 @@ def test_the_public_names_and_a_misspelt_one() -> None:
 # --- imports
 
 
-def run(code: str, *arguments: str) -> None:
-    path = os.pathsep.join([str(ROOT), str(ROOT / "builder")])
-    program.python(code, *arguments, PYTHONPATH=path)
-
-
-@pytest.mark.long
-def test_no_module_hides_a_call() -> None:
-    for name, suffix in itertools.product(CALLS, ("", ".py")):
-        assert not (ROOT / "geolookup" / f"{name}{suffix}").exists()
-    names = (
-        "history.publishing archives.pack archives.unpack history.generations integrity comparison "
-        "comparison.scoring"
-    )
-    modules = [
-        *(f"geolookup.{name}" for name in names.split()),
-        "geolookup_builder.calls",
-        *(f"geolookup.cli.{item}" for item in sorted(set(COMMANDS.values()) - {"serve"})),
-    ]
-    code = (
-        "import sys, importlib\n"
-        "for each in sys.argv[1:]: importlib.import_module(each)\n"
-        "import geolookup, types\n"
-        f"for name in {CALLS}:\n"
-        "    assert isinstance(getattr(geolookup, name), types.FunctionType), name\n"
-    )
-    run(code, *modules)
-    run(code, *reversed(modules))
-
-
 def test_calls_load_when_they_are_used() -> None:
     code = """
 import sys, geolookup
@@ -306,26 +229,13 @@ assert 'geolookup.history.generations' in sys.modules
 assert 'geolookup_builder' not in sys.modules and 'numpy' not in sys.modules
 assert geolookup.generations is geolookup.__dict__['generations']
 """
-    run(code)
+    program.python(code)
     with pytest.raises(AttributeError, match="'geolookup' has no attribute 'bulid'"):
         geolookup.bulid  # type: ignore[attr-defined]  # noqa: B018
     assert not hasattr(geolookup, "compile_dataset")
     shown = pydoc.render_doc(geolookup, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
     for call in ("build(recipe: ", "pack(dataset: ", "verify(dataset: ", "diff(old: "):
         assert call in shown
-
-
-@pytest.mark.long
-def test_a_folder_with_a_package_named_builder(recipe: Path, tmp_path: Path) -> None:
-    """The compiler's name on import is not one that a project is likely to have."""
-    for name in ("builder", "compile", "recipes", "sources"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_bytes(b"raise SystemExit('the wrong package')\n")
-    shutil.copy(recipe, tmp_path / "r.toml")
-    args = ("build", "r.toml", "--output", "data")
-    done = program.run(*args, folder=tmp_path, alone=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert geolookup.verify(tmp_path / "data").files > 0
 
 
 def test_threads_share_one_default_engine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,22 +279,6 @@ def test_the_call_for_json_opens_the_default_dataset(kernel: str) -> None:
         GEOLOOKUP_KERNEL=kernel,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_the_call_for_json_tries_again(tmp_path: Path) -> None:
-    """A default dataset that does not open raises at each call, and may exist later."""
-    done = program.python(
-        "import geolookup, os\n"
-        "for _ in range(2):\n"
-        "    try:\n"
-        "        geolookup.lookup_json('8.8.8.8')\n"
-        "    except geolookup.DatasetError:\n"
-        "        print('none')\n"
-        "os.environ.pop('GEOLOOKUP_DATASET')\n"
-        "print(geolookup.lookup_json('8.8.8.8')[:16].decode())\n",
-        GEOLOOKUP_DATASET=str(tmp_path / "none"),
-    )
-    assert done.stdout.split() == ["none", "none", '{"success":true,']
 
 
 def test_an_error_of_arguments_names_the_public_class(sample: geolookup.Engine) -> None:

@@ -150,14 +150,14 @@ def period(zone: str, at: int) -> Period | None:
     if rules is None:
         return None
     try:
-        periods = _periods(rules, at)
+        periods = periods_around(rules, at)
     except ValueError:  # the file of the zone is malformed
         return None
     _recent[zone] = local = next(part for part in periods if part.start <= at < part.end)
     return local
 
 
-def _periods(rules: Zone, at: int) -> tuple[Period, ...]:
+def periods_around(rules: Zone, at: int) -> tuple[Period, ...]:
     """Return the periods of the local year of a Unix second."""
     offset, *_ = rules.state(at)
     # The local year: 2026-12-31 23:30 UTC is in 2027 at +01:00.

@@ -24,7 +24,6 @@ from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import InvalidAddressError
 from geolookup.integrations.redaction import REMOVED, Redaction
 from tests.address_texts import CLEANED, MALFORMED, NO_NODES, NODES
-from tests.datasets import SMALL
 from tests.hostile import HostileText
 from tests.kernel.test_scan import texts as scanned
 from tests.strategies import ipv4_values, ipv6_values, texts
@@ -146,11 +145,12 @@ def test_columns_are_cleaned_as_single_texts_are(kind: object, sample: geolookup
 
 
 @given(st.lists(decorated, max_size=40))
-def test_columns_of_any_texts_are_cleaned_as_single_texts_are(drawn: list[str]) -> None:
+def test_columns_of_any_texts_are_cleaned_as_single_texts_are(
+    sample: geolookup.Engine, drawn: list[str]
+) -> None:
     inputs = [text.encode("utf-8", "replace").decode() for text in drawn]
-    with geolookup.open(SMALL) as engine:
-        made = engine.enrich(pa.array(inputs, pa.string()), ["ip", "error_code"], clean=True)
-        answers = engine.lookup_many(inputs, clean=True)
+    made = sample.enrich(pa.array(inputs, pa.string()), ["ip", "error_code"], clean=True)
+    answers = sample.lookup_many(inputs, clean=True)
     assert made["error_code"].to_pylist() == [answer["error_code"] for answer in answers]
     actual = [answer["data"] and parse(answer["data"]["ip"]) for answer in answers]
     assert [text and parse(text) for text in made["ip"].to_pylist()] == actual

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 
 import geolookup
 from docs import fields as generator
-from geolookup.contract import fields, paths, types
+from geolookup.contract import fields, paths
 from geolookup.contract.fields import FIELDS, Field
-from tests.conftest import ROOT
 from tests.envelopes import published
 
 JSON_TYPES = {
@@ -50,13 +48,8 @@ def test_a_field_is_what_the_schema_says() -> None:
     listed = [f"{group}.{name}" for group, names in groups.items() for name in names]
     assert [field.path for field in FIELDS if field.group] == listed
     assert list(fields.PATHS[:6]) == list(definitions["data"]["properties"])
-
-
-def test_a_field_with_a_table_has_a_column_and_a_layer() -> None:
-    for field in FIELDS:
-        assert bool(field.table) == bool(field.column) == bool(field.layer), field
-    columns = [(field.table, field.column) for field in FIELDS if field.table]
-    assert len(set(columns)) == len(columns)
+    layers = "location", "asn", "isp", "organization", "connection_type", "user_type"
+    assert layers == fields.LAYERS
 
 
 def test_the_one_field_that_may_be_absent_comes_first_in_its_row() -> None:
@@ -64,14 +57,6 @@ def test_the_one_field_that_may_be_absent_comes_first_in_its_row() -> None:
     assert [field.path for field in absent] == ["network.asn"]
     assert fields.in_table(fields.NETWORK)[0] is absent[0]
     assert fields.NETWORK_MEMBERS[1:] == fields.NETWORK_MEMBERS_WITHOUT_ASN
-
-
-def test_the_layers_are_those_of_the_recipe() -> None:
-    page = (ROOT / "docs" / "data" / "recipe.md").read_text(encoding="utf-8")
-    assert (
-        *("location", "asn", "isp", "organization", "connection_type", "user_type"),
-    ) == fields.LAYERS
-    assert all(layer in page for layer in fields.LAYERS)
 
 
 def test_an_unknown_field_names_the_call_the_nearest_and_no_address() -> None:
@@ -96,14 +81,6 @@ def test_an_unknown_field_names_the_call_the_nearest_and_no_address() -> None:
     for other in (0x08080808, b"8.8.8.8", ip_address("8.8.8.8"), ip_network("8.8.8.0/24"), None):
         text = str(paths.unknown_field(other, "get"))
         assert text == "get: a field is a text; write several texts or one list of texts"
-
-
-def test_the_value_of_each_field() -> None:
-    with geolookup.open() as engine:
-        data = engine.data("8.8.8.8", at=0)
-        for field in FIELDS:
-            wanted = engine.get("8.8.8.8", field.path, at=0)  # type: ignore[call-overload]
-            assert fields.value_in(data, field) == wanted, field.path
 
 
 # Names of other products.
@@ -133,6 +110,9 @@ def test_a_name_of_another_product() -> None:
             assert text == f"get: no field {name!r}; did you mean {meant!r}?"
     for name in ("", "location.", "qwerty", "-"):
         assert paths.path_of_name(name) is None
+    listed = [name for entry in fields.ENTRIES for name in entry.other_names.split()]
+    assert len(listed) == len(set(listed))  # each leads to one path
+    assert not set(listed) & set(fields.PATHS)
 
 
 # The names of fields in calls and options.
@@ -201,26 +181,6 @@ def test_a_field_that_the_call_does_not_have() -> None:
         paths.resolve_fields(["error_code"], FIELDS, "get")
 
 
-def test_several_texts_or_one_list() -> None:
-    names = ("country", "asn")
-    for arguments in (names, (names,), (list(names),), (iter(names),)):
-        assert paths.names_of(arguments) == names
-    assert paths.names_of(("country",)) == ("country",)
-    assert paths.names_of(()) == paths.names_of(([],)) == ()
-    wrong: Any
-    for wrong in ((["country"], "asn"), ([["country"]],), (5,), (b"country",), (list,)):
-        with pytest.raises(ValueError, match="a field is a text; write several texts or one list"):
-            paths.resolve_fields(paths.names_of(wrong), FIELDS, "get")
-
-
-def test_every_other_name_leads_to_one_path() -> None:
-    listed = [name for entry in fields.ENTRIES for name in entry.other_names.split()]
-    assert len(listed) == len(set(listed))
-    assert not set(listed) & set(fields.PATHS)
-    for entry in fields.ENTRIES:
-        assert {paths.path_of_name(name) for name in entry.other_names.split()} <= {entry.path}
-
-
 # ``geolookup.fields()``, and the texts that repeat the entries.
 
 _KINDS: dict[str, Any] = {
@@ -231,18 +191,6 @@ _KINDS: dict[str, Any] = {
     "boolean": bool,
     "object": dict,
 }
-
-
-def test_every_path_is_listed_after_its_group() -> None:
-    listed: list[str] = [field.path for field in geolookup.fields()]
-    assert sorted(listed) == sorted(fields.PATHS)
-    assert [path for path in listed if path not in fields.GROUPS] == [
-        field.path for field in FIELDS
-    ]
-    for group in fields.GROUPS:
-        members = [path for path in listed if path.startswith(f"{group}.")]
-        at = listed.index(group) + 1
-        assert listed[at : at + len(members)] == members
 
 
 def test_types_pages_and_schema_are_those_of_the_entries() -> None:
@@ -263,56 +211,16 @@ def test_each_value_is_of_its_type(sample: geolookup.Engine) -> None:
             assert value is None or isinstance(value, _KINDS[field.type]), field.path
             known |= {field.path} if value is not None else set()
     assert known == set(fields.PATHS)
-
-
-# The types of answers and paths.
-
-_OBJECTS: dict[str, Any] = {
-    "location": geolookup.Location,
-    "time": geolookup.Time,
-    "currency": geolookup.Currency,
-    "network": geolookup.Network,
-}
-
-
-def literals(kind: Any) -> Iterator[str]:
-    for word in get_args(kind):
-        yield from literals(word) if get_args(word) else [word]
-
-
-def test_the_literal_names_are_those_of_the_contract() -> None:
-    names = list(literals(types.ContractName))
-    assert len(names) == len(set(names))
-    assert set(names) == set(fields.NAMES)
-    others = {fields.ERROR_CODE.path, fields.OWN, types.OwnField}
-    assert set(literals(types.ColumnName)) == {*names, *others}
-
-
-def test_the_members_are_those_of_the_contract() -> None:
-    assert list(get_type_hints(geolookup.Data)) == list(fields.PATHS[:6])
-    for group, kind in _OBJECTS.items():
-        hints = get_type_hints(kind)
-        assert list(hints) == list(fields.members(fields.FIELDS, group))
-        optional = {
-            field.member for field in fields.FIELDS if field.optional and field.group == group
-        }
-        assert kind.__optional_keys__ == optional
+    data = sample.data("8.8.8.8", at=0)
+    values = sample.get("8.8.8.8", [field.path for field in FIELDS], at=0)
+    assert tuple(fields.value_in(data, field) for field in FIELDS) == values
 
 
 def test_an_answer_has_the_members_of_its_type(sample: geolookup.Engine) -> None:
     answer = sample.lookup("8.8.8.8", at=0)
-    assert set(answer) == set(get_type_hints(geolookup.Envelope))
-    assert set(answer["data"] or {}) == set(get_type_hints(geolookup.Data))
-
-
-def test_names_by_the_type_of_their_values() -> None:
-    kinds: list[tuple[Any, set[str]]] = [
-        (types.StringField, {"string"}),
-        (types.StringsField, {"list<item: string>"}),
-        (types.NumberField, {"double"}),
-        (types.IntegerField, {"int64", "int32", "uint32"}),
-        (types.BooleanField, {"bool"}),
-    ]
-    for kind, arrow in kinds:
-        paths = {field.path for field in FIELDS if field.type in arrow}
-        assert {fields.NAMES[name] for name in literals(kind)} == paths
+    assert list(answer) == list(get_type_hints(geolookup.Envelope))
+    data: Any = answer["data"]
+    assert list(data) == list(get_type_hints(geolookup.Data)) == list(fields.PATHS[:6])
+    for kind in (geolookup.Location, geolookup.Time, geolookup.Currency, geolookup.Network):
+        assert list(data[kind.__name__.lower()]) == list(get_type_hints(kind))
+    assert geolookup.Network.__optional_keys__ == {"asn"}

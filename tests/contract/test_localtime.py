@@ -22,14 +22,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.contract import localtime, tzdatabase
+from geolookup.contract import localtime
 from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_json, time_object
 from tests.contract.tzif_files import DAY, EPOCH, HOUR, ZONES, transitions, tzif, unix
 from tests.tiers import scaled
 
 ROOT = Path(__file__).parents[2]
 
-repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(60, 300))
+repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(30, 200))
 instants = st.integers(EARLIEST, LATEST - 1) | st.integers(-3 * 10**9, 5 * 10**9)
 
 
@@ -129,34 +129,6 @@ def test_unknown_zones() -> None:
         assert zone is None or period(zone, 0) is None
 
 
-@repeatable
-@given(st.text() | st.text("abcUTC/._-+0\0", max_size=20))
-def test_no_text_raises(zone: str) -> None:
-    answer = time_object(zone, 0)
-    assert answer["zone"] == (zone if zone in ZONES else None)
-
-
-def test_wrong_case_where_the_file_system_accepts_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for name in ("UTC", "utc", "Europe/Paris", "Europe/paris"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(tzif("UTC"))
-    monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr("geolookup.contract.tzdatabase.os.listdir", {
-        str(tmp_path): ["UTC", "Europe"], str(tmp_path / "Europe"): ["Paris"],
-    }.__getitem__)  # fmt: skip
-    read = tzdatabase._from_folder
-    assert [bool(read(str(tmp_path), zone)) for zone in ("UTC", "Europe/Paris")] == [True, True]
-    assert [read(str(tmp_path), zone) for zone in ("utc", "Europe/paris")] == [None, None]
-
-
-def test_long_texts_are_not_kept() -> None:
-    size = localtime._rules.cache_info().currsize
-    assert [period("x" * length, 0) for length in range(65, 200)] == [None] * 135
-    assert localtime._rules.cache_info().currsize == size
-
-
 # The instant.
 
 
@@ -203,14 +175,6 @@ def test_instant_now(monkeypatch: pytest.MonkeyPatch) -> None:
     assert localtime.instant(None) == 1
 
 
-@repeatable
-@given(st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29)), st.integers(-1439, 1439))  # noqa: DTZ001
-def test_instant_of_datetimes_is_exact(naive: datetime, minutes: int) -> None:
-    at = naive.replace(tzinfo=timezone(timedelta(minutes=minutes)))
-    second = EPOCH + timedelta(seconds=localtime.instant(at))
-    assert second <= at < second + timedelta(seconds=1)
-
-
 # Agreement with zoneinfo.
 
 
@@ -248,8 +212,8 @@ def test_periods_cover_the_year(zone: str, year: int) -> None:
         }
 
 
-def test_ends_of_the_range_in_every_zone() -> None:
-    for zone in ZONES:
+def test_ends_of_the_range() -> None:
+    for zone in ZONES[:: scaled(8, 1)]:
         first, last = period_at(zone, EARLIEST), period_at(zone, LATEST - 1)
         assert (first.start, last.end) == (EARLIEST, LATEST)
         assert str(time_object(zone, EARLIEST)["current_time"]).startswith("0001-01-0")
@@ -304,23 +268,31 @@ def nearest(hours: list[tuple[int, timedelta, bool]], first: int, last: int) -> 
     return []
 
 
-@pytest.mark.parametrize(
-    ("zone", "years"),
-    [
-        ("America/New_York", (1945, 1974, 2024)), ("Europe/London", (1941, 1947, 1968, 1971)),
-        ("Europe/Dublin", (1968, 1971, 2024, 2050)), ("Africa/Casablanca", (2018, 2024, 2030)),
-        ("Africa/Windhoek", (1994, 2010, 2017)), ("Europe/Prague", (1945, 1946, 1947)),
-        ("Europe/Moscow", (1919, 1981, 1991, 2011)), ("Europe/Istanbul", (1978, 2016)),
-        ("Pacific/Apia", (2011,)), ("Asia/Gaza", (2011, 2040)), ("Antarctica/Troll", (2010, 2024)),
-        ("America/Nome", (1967, 1983)), ("Asia/Manila", (1942, 1945)), ("UTC", (2024,)),
-        ("Australia/Lord_Howe", (1985, 2024)), ("America/Cambridge_Bay", (1999, 2000, 2001)),
-        ("Asia/Hong_Kong", (1941,)), ("Europe/Samara", (1991,)), ("America/Santo_Domingo", (1974,)),
-    ],
-)  # fmt: skip
-def test_is_dst_hour_by_hour(zone: str, years: tuple[int, ...]) -> None:
-    for year in years:
+#: Zones and years in which the rule matters: double summer time, negative savings, changes of
+#: the standard offset, two periods at once.
+_HOURLY = [
+    ("Europe/London", (1947, 1971)), ("Europe/Dublin", (1971, 2024)),
+    ("Africa/Casablanca", (2018,)), ("Africa/Windhoek", (1994, 2017)), ("Europe/Prague", (1947,)),
+    ("Europe/Moscow", (1919, 1991)), ("Europe/Istanbul", (2016,)), ("America/Nome", (1983,)),
+    ("Antarctica/Troll", (2010,)), ("America/Santo_Domingo", (1974,)), ("Europe/Samara", (1991,)),
+]  # fmt: skip
+_HOURLY_TOO = [
+    ("America/New_York", (1945, 1974, 2024)), ("Europe/London", (1941, 1968)),
+    ("Europe/Dublin", (1968, 2050)), ("Africa/Casablanca", (2024, 2030)),
+    ("Africa/Windhoek", (2010,)), ("Europe/Prague", (1945, 1946)), ("Europe/Moscow", (1981, 2011)),
+    ("Europe/Istanbul", (1978,)), ("Pacific/Apia", (2011,)), ("Asia/Gaza", (2011, 2040)),
+    ("Antarctica/Troll", (2024,)), ("America/Nome", (1967,)), ("Asia/Manila", (1942, 1945)),
+    ("UTC", (2024,)), ("Australia/Lord_Howe", (1985, 2024)), ("Asia/Hong_Kong", (1941,)),
+    ("America/Cambridge_Bay", (1999, 2000, 2001)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("listed", [_HOURLY, pytest.param(_HOURLY_TOO, marks=pytest.mark.long)])
+def test_is_dst_hour_by_hour(listed: list[tuple[str, tuple[int, ...]]]) -> None:
+    for zone, year in [(zone, year) for zone, years in listed for year in years]:
         hours = hours_of(zone, year)
-        assert [period_at(zone, at).is_dst for at, *_ in hours] == is_dst_by_hours(hours)
+        expected = is_dst_by_hours(hours)
+        assert [period_at(zone, at).is_dst for at, *_ in hours] == expected, (zone, year)
 
 
 # Transitions, against the files.
@@ -329,7 +301,7 @@ def test_is_dst_hour_by_hour(zone: str, years: tuple[int, ...]) -> None:
 def test_transitions_are_found_to_the_second() -> None:
     """Per zone, the years of the two closest transitions and of one other."""
     choose = random.Random(7)
-    for zone in ZONES:
+    for zone in ZONES[:: scaled(4, 1)]:
         changes = [at for at in transitions(zone) if at > unix("1850-01-01T00:00:00Z")]
         pairs = sorted(pairwise(changes), key=lambda pair: pair[1] - pair[0])[:1]
         for change in {*(pairs[0] if pairs else ()), *choose.sample(changes, min(1, len(changes)))}:
@@ -343,13 +315,11 @@ def test_transitions_are_found_to_the_second() -> None:
 
 
 def test_threads_agree() -> None:
-    choose = random.Random(11)
-    asked = [(choose.choice(ZONES[::20]), choose.randrange(0, 2**31)) for _ in range(400)]
-    expected = [time_json(*request) for request in asked]
-    localtime._recent.clear()
-    localtime._year.cache_clear()
+    choose = random.Random(11)  # of years that no other test needs: nothing is cached
+    asked = [(choose.choice(ZONES[::20]), choose.randrange(2**33, 2**34)) for _ in range(400)]
     with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda request: time_json(*request), asked)) == expected
+        answers = list(pool.map(lambda request: time_json(*request), asked))
+    assert answers == [time_json(*request) for request in asked]
 
 
 def test_a_zone_loads_no_slow_module() -> None:

@@ -199,18 +199,6 @@ def test_the_table_is_the_registry(shared_data: Path, family: int) -> None:
         assert special.rfc.replace(" ", "") in documents, special.block
 
 
-def test_rows_are_canonical_blocks_with_a_document() -> None:
-    rows = [*IPV4_REGISTRY, *IPV6_REGISTRY, *UNREGISTERED]
-    assert len({row.block for row in rows}) == len(rows) > 40
-    for row in rows:
-        network = ipaddress.ip_network(row.block)  # refuses host bits
-        assert str(network) == row.block or row.block == "::ffff:0:0/96"
-        family, first, last = parse_block(row.block)
-        assert (family, first, last) == (network.version, int(network[0]), int(network[-1]))
-        assert re.fullmatch(r"RFC \d+", row.rfc)
-        assert row.name == row.name.strip() != ""
-
-
 def test_besides_is_what_the_contract_names() -> None:
     assert {row.block: row.rfc for row in UNREGISTERED} == {
         "224.0.0.0/4": "RFC 5771",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,7 +63,7 @@ def state(folder: Path, version: str, name: str = "tzdata.zi", before: str = "# 
 @contextmanager
 def choosing(*folders: Path | str, wanted: str = "", package: bool = True) -> Iterator[str]:
     """Let this process choose again: the folders are the search path. Yield the choice as text."""
-    caches = (tzdatabase.database, tzdatabase._readers)
+    caches = [item for item in vars(tzdatabase).values() if hasattr(item, "cache_clear")]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tzdatabase, "search_path", lambda: tuple(map(str, folders)))
         patch.setenv("GEOLOOKUP_TZ", wanted)
@@ -165,10 +164,9 @@ def test_a_choice_that_is_missing_is_refused(tmp_path: Path) -> None:
             pass
 
 
-@pytest.mark.parametrize("arguments", [("lookup", "8.8.8.8"), ("info",)])
-def test_a_bad_choice_is_one_line(arguments: tuple[str, ...]) -> None:
+def test_a_bad_choice_is_one_line() -> None:
     # In a process: the choice is cached, and this one may have made it.
-    done = run(*arguments, env={**os.environ, "GEOLOOKUP_TZ": "newest"})
+    done = run("lookup", "8.8.8.8", env={**os.environ, "GEOLOOKUP_TZ": "newest"})
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
     assert "GEOLOOKUP_TZ is 'newest'; write auto, system or package, or unset it" in line
@@ -202,6 +200,15 @@ def test_a_malformed_file_is_as_none(system: Path) -> None:
         assert database().source == "system"
         assert local() == packaged(ZONE)
         assert rules("America") is None
+
+
+def test_a_file_that_is_larger_than_any_zone(system: Path) -> None:
+    least = len(written([(OFFSET, False, "")], footer="UTC0"))
+    for size, is_read in ((1 << 16, True), ((1 << 16) + 1, False)):
+        data = written([(OFFSET, False, "A" * (size - least))], footer="UTC0")
+        (system / ELSEWHERE).write_bytes(data)
+        with choosing(system, package=False):
+            assert (rules(ELSEWHERE) is not None) is is_read, size
 
 
 def test_the_compiler_knows_the_zones_that_lookups_can_answer() -> None:
@@ -239,66 +246,66 @@ def test_every_way_to_ask(dataset: Path, system: Path, version: str, newer: str)
         assert answer == answers["spawned"]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("version", "newer"), [("1999z", "package"), ("2999a", "system")])
-def test_workers_of_spark(dataset: Path, system: Path, version: str, newer: str) -> None:
-    pytest.importorskip("pyspark")
-    if shutil.which("java") is None:
-        pytest.skip("no java")
-    state(system, version)
-    answers = probe(dataset, system, "dict python", "spark", PYSPARK_PYTHON=sys.executable)
-    assert answers["spark"] == answers["dict python"]
-    assert (answers["spark"]["abbr"] == "SYS") is (newer == "system")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Python has no search path there")
-def test_the_search_path_is_known_without_sysconfig() -> None:
+def test_what_is_loaded() -> None:
+    """Opening loads no zones; the search path is known without ``sysconfig``."""
     code = (
-        "import sys; sys.modules['sysconfig'] = None; "
+        "import sys, geolookup; geolookup.open(); "
+        "assert not {'tzdata', 'zoneinfo', 'geolookup.contract.tzdatabase'} & set(sys.modules); "
+        "sys.modules['sysconfig'] = None; "
         "from geolookup.contract.tzdatabase import search_path; assert search_path()"
     )
-    python(code)
+    python(code, GEOLOOKUP_TZ=None)
 
 
-def test_the_search_path_is_that_of_zoneinfo(tmp_path: Path, system: Path) -> None:
+@pytest.mark.parametrize("path", [None, pytest.param("", marks=pytest.mark.long), "relative:{0}"])
+def test_the_search_path_is_that_of_zoneinfo(tmp_path: Path, path: str | None) -> None:
     code = (
-        "from geolookup.contract.tzdatabase import database, rules, search_path, zone_names; "
-        "import sys, warnings; warnings.simplefilter('ignore'); found = search_path(); "
-        "import zoneinfo; assert found == search_path() == zoneinfo.TZPATH, found; "
+        "from geolookup.contract.tzdatabase import search_path; found = search_path(); "
+        "import warnings; warnings.simplefilter('ignore'); "
+        "import zoneinfo; assert found == search_path() == zoneinfo.TZPATH, found"
     )
-    for path in (None, "", f"relative{os.pathsep}{tmp_path}{os.pathsep}{tmp_path}"):
-        python(code, PYTHONTZPATH=path)
-    state(system, "2999a")
-    names = f"{{{ELSEWHERE!r}, 'Europe/Paris'}}"
-    code += (
-        f"names = zone_names(); assert {names} <= names; "
-        "assert not {'localtime', 'posixrules'} & names"
-    )
-    python(code, PYTHONTZPATH=str(system))
+    shown = path and path.format(f"{tmp_path}:{tmp_path}").replace(":", os.pathsep)
+    python(code, PYTHONTZPATH=shown)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no FIFOs")
 def test_nothing_waits_for_a_fifo(system: Path) -> None:
     (system / ELSEWHERE).unlink()
     os.mkfifo(system / ELSEWHERE)
-    code = "import sys; from geolookup.contract.tzdatabase import rules; print(rules(sys.argv[1]))"
-    assert python(code, ELSEWHERE, PYTHONTZPATH=str(system)).stdout == "None\n"
+    with choosing(system):
+        assert rules(ELSEWHERE) is None
 
 
 def test_the_path_that_the_application_sets(system: Path) -> None:
+    """A malformed table makes a zone unknown only where it is read."""
+    state(system, "2999a")
+    types = [(-18000, False, "EST"), (-14400, True, "EDT")]
+    table = written(types, [(-2717650800, 0), (-1633280400, 1)], "EST5EDT,M3.2.0,M11.1.0")
+    (system / "America" / "Damaged").write_bytes(table.replace(b"EDT\0", b"EDTX"))
     code = (
         "import sys, zoneinfo; zoneinfo.reset_tzpath([sys.argv[1]]); before = zoneinfo.TZPATH; "
-        "from geolookup.contract.tzdatabase import database, rules; import geolookup; "
+        "from geolookup.contract.localtime import period; import geolookup; "
+        "from geolookup.contract.tzdatabase import database, rules, zone_names; "
         f"assert str(database()) == '2999a (system)'; assert rules({ZONE!r}).state(0)[2] == 'SYS'; "
-        "geolookup.lookup('8.8.8.8'); assert zoneinfo.TZPATH is before"
+        "geolookup.lookup('8.8.8.8'); assert zoneinfo.TZPATH is before; names = zone_names(); "
+        f"assert {{{ELSEWHERE!r}, 'Europe/Paris'}} <= names; "
+        "assert not {'localtime', 'posixrules'} & names; "
+        "assert period('America/Damaged', 0).abbr == 'EST'; "
+        "assert period('America/Damaged', -(10**10)) is None"
     )
-    state(system, "2999a")
     python(code, str(system))
 
 
-def test_opening_loads_no_zones() -> None:
-    code = (
-        "import sys, geolookup; geolookup.open(); "
-        "assert not {'tzdata', 'zoneinfo', 'geolookup.contract.tzdatabase'} & set(sys.modules)"
-    )
-    python(code, GEOLOOKUP_TZ=None)
+def test_wrong_case_where_the_file_system_accepts_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("UTC", "utc", "Europe/Paris", "Europe/paris"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(SYSTEM)
+    listed = {str(tmp_path): ["UTC", "Europe"], str(tmp_path / "Europe"): ["Paris"]}
+    with choosing(tmp_path, package=False):
+        monkeypatch.setattr(sys, "platform", "darwin")
+        monkeypatch.setattr(os, "listdir", listed.__getitem__)
+        assert [bool(rules(zone)) for zone in ("UTC", "Europe/Paris")] == [True, True]
+        assert [rules(zone) for zone in ("utc", "Europe/paris")] == [None, None]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from datetime import UTC, datetime
-from itertools import pairwise
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from geolookup.contract import localtime, tzif
-from geolookup.contract.localtime import EARLIEST, LATEST, _changes, time_object
+from geolookup.contract import tzif
+from geolookup.contract.localtime import EARLIEST, LATEST
 from geolookup.contract.tzif import Zone
 from tests.contract import tzif_files as files
 from tests.contract.test_localtime import rules
-from tests.contract.tzif_files import DAY, Type, by_zoneinfo, plain_zone, unix, written
+from tests.contract.tzif_files import DAY, Type, by_zoneinfo, changes, plain_zone, unix, written
 from tests.tiers import scaled
 
 FROM, TO = unix("1901-01-01T00:00:00Z"), unix("2101-01-01T00:00:00Z")
@@ -23,7 +21,7 @@ NEW_YORK = "EST5EDT,M3.2.0,M11.1.0"
 APART, YEAR = 4 * DAY, 365 * DAY
 TYPES: list[Type] = [(-17762, False, "LMT"), (-18000, False, "EST"), (-14400, True, "EDT")]
 
-repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(40, 700))
+repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(20, 300))
 
 
 def zone_in(data: bytes) -> Zone:
@@ -34,57 +32,29 @@ def zone_in(data: bytes) -> Zone:
 
 # All zones.
 
-#: Zones that the database defines with a negative saving, and when: the file flags their
-#: winter, or Ramadan, and the contract calls the other part of the year daylight saving.
-REVERSED = {
-    "Africa/Casablanca": ("2019", "2026-09-20T01"),
-    "Africa/El_Aaiun": ("2019", "2026-09-20T01"),
-    "Africa/Windhoek": ("1994", "2017-10-24"),
-    "Eire": ("1971", "2038"),
-    "Europe/Dublin": ("1971", "2038"),
-}
-BEGIN, END = unix("1970-01-01T00:00:00Z"), unix("2038-01-01T00:00:00Z")
-
 
 def check(zone: str) -> None:
-    """Compare with `zoneinfo` and the file, at every change, beside it and between changes."""
-    data = files.tzif(zone)
-    actual, expected, listed = zone_in(data), rules(zone), files.types(data)
-    changes = [at for at, _ in listed if FROM <= at < TO]
-    for at in (near for change in changes for near in (change - 1, change, change + 1)):
+    """Compare with `zoneinfo` at every change, beside it and between changes."""
+    actual, expected = zone_in(files.tzif(zone)), rules(zone)
+    listed = [at for start in range(FROM, TO, YEAR) for at in actual.between(start, start + YEAR)]
+    near = {at + step for at in {*listed, *files.transitions(zone)} for step in (-1, 0, 1)}
+    for at in near | {*range(FROM, TO, scaled(80, 10) * DAY)}:
         assert actual.state(at) == by_zoneinfo(expected, at), (zone, at)
-    seen = {at for start in range(FROM, TO, YEAR) for at in actual.between(start, start + YEAR)}
-    assert {at for at in seen if FROM <= at < TO} <= set(changes)
-    first, last = REVERSED.get(zone, ("9999", ""))
-    for (begin, kind), (end, _) in pairwise([*listed, (END, listed[-1][1])]):
-        begin, end = max(begin, BEGIN), min(end, END)
-        for at in {begin, (begin + end) // 2, end - 1} if begin < end else ():
-            answer = time_object(zone, at)
-            is_reversed = first <= datetime.fromtimestamp(at, UTC).isoformat() < last
-            assert (answer["abbr"], answer["is_dst"]) == (kind[2], kind[1] != is_reversed), at
-            assert abs(int(str(answer["utc_offset_seconds"])) - kind[0]) <= 30, (zone, at)
 
 
 @pytest.mark.parametrize(
     "zone",
     [
-        *("America/New_York", "America/Nome", "America/Nuuk", "America/Santo_Domingo", "UTC"),
-        *("Europe/Samara", "Australia/Lord_Howe", *REVERSED),
+        *("America/New_York", "America/Nome", "Africa/Casablanca", "Europe/Dublin", "UTC"),
+        *("Europe/Samara", "Australia/Lord_Howe"),
     ],
 )
-def test_a_zone_agrees_with_zoneinfo_and_its_file(zone: str) -> None:
+def test_a_zone_agrees_with_zoneinfo(zone: str) -> None:
     check(zone)
 
 
 @pytest.mark.long
-def test_every_zone_agrees_with_zoneinfo_and_its_file() -> None:
-    listed = files.types(files.tzif("America/New_York"))  # the parser reads a file that is known
-    for text, kind in (
-        ("1974-01-06T07:00:00Z", (-14400, True, "EDT")),
-        ("2007-03-11T07:00:00Z", (-14400, True, "EDT")),
-        ("2037-11-01T06:00:00Z", (-18000, False, "EST")),
-    ):
-        assert (unix(text), kind) in listed
+def test_every_zone_agrees_with_zoneinfo() -> None:
     assert len(files.ZONES) > 500
     for zone in files.ZONES:
         check(zone)
@@ -143,14 +113,14 @@ def test_changes_are_those_of_the_states(
     result = zone_in(written(types, transitions, footer, version))
     start = unix(f"{year}-01-01T00:00:00Z") - DAY
     end = start + 367 * DAY
-    changes = _changes(result, start, end)
-    assert changes[0][0] == start
-    for at, state in changes[1:]:
+    listed = changes(result, start, end)
+    assert listed[0][0] == start
+    for at, state in listed[1:]:
         assert result.state(at) == state != result.state(at - 1)
     inside = {start, *(at for at, _ in transitions if start <= at < end)}
     inside |= set(range(start, end, 10 * DAY))
     for at in inside:
-        _, state = changes[bisect_right([item for item, _ in changes], at) - 1]
+        _, state = listed[bisect_right([item for item, _ in listed], at) - 1]
         assert state == result.state(at)
 
 
@@ -187,14 +157,6 @@ def test_a_malformed_table_before_a_footer_is_found_when_it_is_read() -> None:
     assert zone.state(0) == TYPES[1]  # by the footer
     with pytest.raises(ValueError):  # noqa: PT011 - the message is not shown
         zone.state(-(10**10))
-
-
-def test_a_zone_with_a_malformed_table_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    damaged = GOOD.replace(b"EDT\0", b"EDTX")
-    monkeypatch.setattr(localtime, "_rules", lambda _: tzif.read(damaged))
-    monkeypatch.setattr(localtime, "_recent", {})
-    assert localtime.period("America/New_York", -(10**10)) is None
-    assert localtime.time_object("America/New_York", 0)["abbr"] == "EST"
 
 
 @repeatable

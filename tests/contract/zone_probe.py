@@ -46,27 +46,12 @@ def _spawned(dataset: str, address: str) -> Any:
         return pool.submit(_looked_up, dataset, address).result()
 
 
-def _spark(dataset: str, address: str) -> Any:
-    from pyspark.sql import SparkSession
-
-    from geolookup.tables import spark as adapter
-
-    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    try:
-        frame = session.createDataFrame([(address,)], "ip string")
-        table = adapter.enrich(frame, ["time"], dataset=dataset, at=AT)
-        return _row(table.toArrow())
-    finally:
-        session.stop()
-
-
 def _row(table: Any) -> dict[str, Any]:
     (row, *_) = table.to_pylist()
     return {name[5:]: value for name, value in row.items() if name.startswith("time_")}
 
 
-_OF_NO_KERNEL = {"spawned": _spawned, "spark": _spark}
+_OF_NO_KERNEL = {"spawned": _spawned}
 
 
 def main(dataset: str, address: str, *ways: str) -> None:

@@ -12,13 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import geolookup
 from geolookup.contract import fields
 from geolookup.contract.address import effective, parse
+from geolookup.dataset.coverage import known_addresses
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.provenance import decisions
 from geolookup.errors import DatasetError, InvalidAddressError
+from geolookup.kernel.columns import PRIVATE_ID
+from tests import damage
 from tests.damage import ADDRESSES, EXPLAINED, whole
 from tests.envelopes import check
 from tests.tiers import scaled
@@ -29,14 +34,12 @@ _AT = 1_795_132_800
 
 
 def addresses(dataset: Path, count: int = LOOKUPS) -> list[str]:
-    """Return the addresses around all starts of a small dataset, and seeded others."""
+    """Return addresses around the starts of a dataset, and seeded others up to a count."""
     opened, rng = Dataset(dataset), random.Random(1)
-    ends = [start + step for start in opened.ipv4_starts for step in (-1, 0)]
-    texts = [str(IPv4Address(value)) for value in ends if value >= 0]
+    ends = [start + step for start in opened.ipv4_starts[:60] for step in (-1, 0)]
+    texts = [*ADDRESSES, *(str(IPv4Address(value)) for value in ends if value >= 0)]
     halves = zip(opened.ipv6_highs, opened.ipv6_lows, strict=True)
-    texts += [str(IPv6Address(high << 64 | low)) for high, low in halves]
-    texts += ADDRESSES
-    assert len(texts) < count
+    texts += [str(IPv6Address(high << 64 | low)) for high, low in list(halves)[:60]]
     while len(texts) < count * 2 // 3:
         texts.append(str(IPv4Address(rng.getrandbits(32))))
     while len(texts) < count:
@@ -67,7 +70,8 @@ class Probe:
             kernel, state = self._kernel.Kernel(dataset), self._kernel.State(dataset)
         except DatasetError:
             return [None] * len(self._texts)
-        _columns(state, self._letters, self._offsets)
+        intervals = len(dataset.ipv4_starts) + len(dataset.ipv6_highs)
+        _columns(state, self._letters, self._offsets, intervals)
         _many(state, self._texts[::40])
         for text in self._texts[::40]:
             _answer(lambda ip: _compact(kernel.lookup(ip, at=_AT)), text)
@@ -88,8 +92,22 @@ class Probe:
 
 def probes() -> list[Probe]:
     pytest.importorskip(KERNELS["compiled"], reason="the extension was not built")
-    texts = addresses(whole("full"), scaled(100, LOOKUPS))
+    texts = addresses(whole("full"), scaled(0, LOOKUPS // 4))
     return [Probe(kernel, texts) for kernel in KERNELS]
+
+
+def read_whole(folder: Path) -> None:
+    """Read tables as a whole: counts, a walk through networks, and columns of every field."""
+    with suppress(DatasetError):
+        known_addresses(folder)
+    for read in (damage.walk, _enrich):
+        with suppress(DatasetError), geolookup.open(folder) as engine:
+            read(engine)
+
+
+def _enrich(engine: geolookup.Engine) -> None:
+    names: Any = [*fields.GROUPS, *["own"] * bool(engine.metadata.columns)]
+    engine.enrich(pa.array(ADDRESSES), names).validate(full=True)
 
 
 def look_up(dataset: Path, asked: list[Probe], *, explain: bool = False) -> None:
@@ -155,11 +173,12 @@ def _check_answers(answers: Iterable[bytes]) -> None:
             _valid.add(answer)
 
 
-def _columns(state: Any, letters: Any, offsets: Any) -> None:
+def _columns(state: Any, letters: Any, offsets: Any, intervals: int) -> None:
     size = len(offsets) - 1
     rows, families = np.zeros(size, np.int32), np.zeros(size, np.uint8)
     with suppress(DatasetError):
         state.locate_texts(letters, offsets, rows, families)
         assert set(families.tolist()) <= {0, 4, 6}
+        assert PRIVATE_ID <= rows.min() <= rows.max() < intervals
         with suppress(IndexError):  # its own way to say that an interval does not exist
             state.take_rows(rows, np.zeros(size, np.uint32), np.zeros(size, np.uint32))

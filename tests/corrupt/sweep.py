@@ -1,9 +1,8 @@
 """Flips through all bytes of a small dataset: ``python -m tests.corrupt.sweep --help``.
 
-Every flip must be found by ``verify``; ``open`` and a thousand lookups on it,
-unverified, must answer by the contract or raise DatasetError. A forged flip
-has its digest in the manifest: ``verify`` gets to read the columns. A flip that it misses must
-change no answer.
+Every flip must be found by ``verify``; ``open``, lookups and reads of whole tables on it,
+unverified, must answer by the contract or raise DatasetError. A forged flip has its digest in the
+manifest: ``verify`` gets to read the columns. A flip that it misses must change no answer.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -29,11 +28,11 @@ import click
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity import verify
-from tests.corrupt.probe import KERNELS, LOOKUPS, Probe, addresses
+from tests.corrupt.probe import KERNELS, LOOKUPS, Probe, addresses, read_whole
 from tests.damage import copied, whole
 from tests.own_sources import full_dataset
 
-_PART = 1000
+_PART = 500
 
 
 class Flip(NamedTuple):
@@ -48,19 +47,32 @@ class Flip(NamedTuple):
 Outcome = tuple[Counter[tuple[str, str]], list[str]]
 
 
-def flips_of(dataset: Path, seed: int, sample: int | None, *, forged: bool) -> list[Flip]:
-    """Return a flip of every byte, or a seeded sample with repetition, at least one a file."""
+def damages_of(
+    dataset: Path,
+    seed: int,
+    sample: int | None,
+    *,
+    forged: bool,
+    files: Collection[str] = (),
+    together: int = 1,
+) -> list[list[Flip]]:
+    """Return a flip of every byte, or a seeded sample with repetition, at least one a file.
+
+    ``files`` are those to damage, all by default; ``together`` flips are done at once.
+    """
     rng = random.Random(seed)
     flips = [
         Flip(path.name, at, rng.choice((1, 2, 4, 8, 16, 32, 64, 128, 255)))
         for path in sorted(dataset.iterdir())
         for at in range(path.stat().st_size)
-        if not forged or path.name != fmt.MANIFEST
+        if (not forged or path.name != fmt.MANIFEST) and (not files or path.name in files)
     ]
     if sample is None:
-        return flips
+        return [[flip] for flip in flips]
+    if together > 1:
+        return [rng.sample(flips, together) for _ in range(sample)]
     by_file = {flip.name: flip for flip in rng.sample(flips, len(flips))}
-    return [*by_file.values(), *rng.choices(flips, k=sample - len(by_file))]
+    return [[flip] for flip in (*by_file.values(), *rng.choices(flips, k=sample - len(by_file)))]
 
 
 class Flippable:
@@ -101,47 +113,57 @@ def _verdict(folder: Path) -> str:
     return "missed"
 
 
-def _swept(dataset: Path, kernel: str, forged: bool, lookups: int, flips: list[Flip]) -> Outcome:
+def _swept(
+    dataset: Path, kernels: Sequence[str], forged: bool, lookups: int, damages: list[list[Flip]]
+) -> Outcome:
     """Flip, verify, look up, and flip back, one after the other, in a copy of its own."""
     counts, failures = Counter[tuple[str, str]](), []
     memory = Path("/dev/shm")  # noqa: S108 - only where it is there
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as target:
         folder = copied(dataset, Path(target) / "dataset")
-        probe, copy = Probe(kernel, addresses(folder, lookups)), Flippable(folder)
-        right = probe.survey(folder)
-        for flip in flips:
-            with copy.flipped(flip, forged=forged):
+        texts, copy = addresses(folder, lookups), Flippable(folder)
+        asked = [Probe(kernel, texts) for kernel in kernels]
+        right = [probe.survey(folder) for probe in asked]
+        for flips in damages:
+            with ExitStack() as damage:
+                for flip in flips:
+                    damage.enter_context(copy.flipped(flip, forged=forged))
                 try:
-                    actual, answers = _verdict(folder), probe.survey(folder)
-                    if flip.name not in (*fmt.ANSWERING, fmt.MANIFEST):
-                        probe.explain(folder)
+                    actual, answers = _verdict(folder), [probe.survey(folder) for probe in asked]
+                    if flips[0].name in (*fmt.ANSWERING, fmt.MANIFEST, fmt.OWN):
+                        read_whole(folder)
+                    else:
+                        asked[0].explain(folder)
                 except Exception:  # noqa: BLE001 - whatever it is, it is reported
-                    failures.append(f"{flip}: {traceback.format_exc()}")
+                    failures.append(f"{flips}: {traceback.format_exc()}")
                     continue
-            counts[flip.name, actual] += 1
-            counts[flip.name, "refused" if None in answers else "answered"] += 1
+            name = flips[0].name if len(flips) == 1 else "several"
+            counts[name, actual] += 1
+            counts[name, "refused" if any(None in each for each in answers) else "answered"] += 1
             if actual == "missed" and (not forged or answers != right):
-                failures.append(f"{flip}: not found by verify")
-        if probe.survey(folder) != right or None in right or _verdict(folder) != "missed":
+                failures.append(f"{flips}: not found by verify")
+        again = [probe.survey(folder) for probe in asked]
+        if again != right or any(None in each for each in right) or _verdict(folder) != "missed":
             failures.append("the last flip was not taken back")
     return counts, failures
 
 
 def sweep(
-    kernel: str,
+    dataset: Path,
     *,
     sample: int | None,
-    seed: int,
-    forged: bool,
-    jobs: int,
+    forged: bool = False,
+    files: Collection[str] = (),
+    together: int = 1,
+    kernels: Sequence[str] = tuple(KERNELS),
+    seed: int = 20261121,
+    jobs: int = 1,
     lookups: int = LOOKUPS,
-    own: bool = False,
 ) -> Outcome:
     """Flip every byte, or so many; return what became of them. One job runs in this process."""
-    dataset = full_dataset() if own else whole("full")
-    flips = flips_of(dataset, seed, sample, forged=forged)
-    parts = [flips[begin : begin + _PART] for begin in range(0, len(flips), _PART)]
-    work = partial(_swept, dataset, kernel, forged, lookups)
+    damages = damages_of(dataset, seed, sample, forged=forged, files=files, together=together)
+    parts = [damages[begin : begin + _PART] for begin in range(0, len(damages), _PART)]
+    work = partial(_swept, dataset, kernels, forged, lookups)
     if jobs == 1:
         return _joined(map(work, parts))
     # A crash ends a process of the pool, and with it the pool, with an error.
@@ -162,9 +184,10 @@ def _joined(outcomes: Iterable[Outcome]) -> Outcome:
 @click.option("--own", is_flag=True, help="Of a dataset with own columns.")
 @click.option("--forged", is_flag=True, help="With the digests made to fit.")
 @click.option("--jobs", default=os.cpu_count() or 1)
-def main(**options: Any) -> None:
+def main(kernel: str, own: bool, **options: Any) -> None:
     """Run the command; exits with 1 where anything is as it must not be."""
-    counts, failures = sweep(**options)
+    dataset = full_dataset() if own else whole("full")
+    counts, failures = sweep(dataset, kernels=[kernel], **options)
     for (name, label), count in sorted(counts.items()):
         click.echo(f"{name:<24} {label:<12} {count:>8,}")
     for failure in failures[:20]:

@@ -1,65 +1,79 @@
-"""Flipped bytes, by the command that flips all of them: here a seeded sample."""
+"""Flipped bits of every kind of dataset, by the command that flips all of them: a seeded sample."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
-from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-import geolookup
 from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT
 from tests.corrupt.probe import LOOKUPS
 from tests.corrupt.sweep import sweep
+from tests.damage import crowded, whole
+from tests.own_sources import full_dataset
+from tests.skips import needs
 from tests.tiers import scaled
 
 
-@pytest.fixture(scope="module")
-def kernel() -> str:
-    with geolookup.open() as engine:
-        return engine.kernel
+class Case(NamedTuple):
+    """A dataset, the files to damage, flips in the two tiers, and how they are made."""
+
+    dataset: Callable[[], Path]
+    files: Collection[str]
+    fast: int
+    full: int
+    together: int = 1
+    forged: bool = False
+    #: the least share of an outcome: "found" by verify, "answered" and "refused" lookups
+    shares: Mapping[str, float] = {"found": 1}
 
 
-def swept(kernel: str, sample: int, *, forged: bool, own: bool = False) -> Counter[tuple[str, str]]:
-    """Flip in this process, or in processes of their own, whose crash is a failure like others."""
-    amounts = {"jobs": scaled(1, 2), "lookups": scaled(100, LOOKUPS)}
+EVERY = (fmt.MANIFEST, *fmt.FILES, *fmt.EXPLAINING)
+_OWN = (fmt.OWN, fmt.IPV4, fmt.IPV6)
+_SEARCHED = (fmt.IPV4_JUMP, fmt.IPV4, fmt.IPV6, fmt.IPV6_SPARSE_INDEX)
+#: The rest of the bytes is padding.
+_FORGED = {"found": 0.34}
+_ANSWERED = {"found": 1, "answered": 0.25, "refused": 0.1}
+CASES = {
+    "any file": Case(lambda: whole("full"), EVERY, 24, 800, shares=_ANSWERED),
+    "forged": Case(lambda: whole("full"), EVERY[1:], 20, 150, forged=True, shares=_FORGED),
+    "own columns": Case(full_dataset, _OWN, 6, 120),
+    "own columns, forged": Case(full_dataset, _OWN, 8, 120, forged=True, shares=_FORGED),
+    "many intervals close together": Case(crowded, _SEARCHED, 12, 150),
+    "many flips at once": Case(lambda: whole("full"), EVERY[1:], 4, 60, together=90),
+}
+
+
+@needs("geolookup.kernel._compiled")
+@pytest.mark.parametrize("name", CASES)
+def test_every_flip_is_found_and_no_lookup_leaves_the_contract(name: str) -> None:
+    """In this process, or in processes of their own, whose crash is a failure like others."""
+    case = CASES[name]
+    flips = scaled(case.fast, case.full)
     counts, failures = sweep(
-        kernel, sample=sample, seed=20261121, forged=forged, own=own, **amounts
+        case.dataset(),
+        sample=flips,
+        forged=case.forged,
+        files=case.files,
+        together=case.together,
+        jobs=scaled(1, 2),
+        lookups=scaled(0, LOOKUPS // 4),
     )
     assert failures == []
-    return counts
-
-
-def total(counts: Counter[tuple[str, str]], *whats: str) -> int:
-    return sum(count for (_, label), count in counts.items() if label in whats)
-
-
-def test_every_flip_is_found_and_no_lookup_leaves_the_contract(kernel: str) -> None:
-    # The Python kernel takes four times as long for the same thousand lookups.
-    flips = scaled(30, 4_000 if kernel == "compiled" else 2_500)
-    counts = swept(kernel, flips, forged=False)
-    assert total(counts, "found") == flips
-    assert total(counts, "answered", "refused") == flips
-    assert {name for name, _ in counts} == {fmt.MANIFEST, *fmt.FILES, *fmt.EXPLAINING}
-    assert total(counts, "answered") > flips // 4
-    assert total(counts, "refused") > flips // 10
-
-
-def test_flips_whose_digest_was_made_to_fit(kernel: str) -> None:
-    flips = scaled(20, 400)
-    counts = swept(kernel, flips, forged=True)
-    assert total(counts, "found", "missed") == flips
-    assert total(counts, "found") > flips // 3  # two thirds of all bytes; the rest is padding
-
-
-@pytest.mark.parametrize("forged", [False, True])
-def test_flips_of_own_columns(kernel: str, forged: bool) -> None:
-    counts = swept(kernel, scaled(25, 1_000), forged=forged, own=True)
-    assert (fmt.OWN, "found") in counts or forged
-    assert forged or not total(counts, "missed")
+    total = {
+        outcome: sum(count for (_, label), count in counts.items() if label == outcome)
+        for outcome in ("found", "missed", "answered", "refused")
+    }
+    assert total["found"] + total["missed"] == total["answered"] + total["refused"] == flips
+    assert {file for file, _ in counts} == ({*case.files} if case.together == 1 else {"several"})
+    for outcome, share in case.shares.items():
+        assert total[outcome] >= flips * share, outcome
 
 
 @pytest.mark.long

@@ -116,7 +116,7 @@ def test_a_member_of_another_kind(tmp_path: Path, table: str) -> None:
     """Every wrong text of a member is refused."""
     name = fmt.TABLES[table]
     wrong = [forgery for forgery in forgeries() if forgery[0] == table]
-    for _, number, text in random.Random(table).sample(wrong, min(scaled(8, 150), len(wrong))):
+    for _, number, text in random.Random(table).sample(wrong, min(scaled(4, 60), len(wrong))):
         dataset = copied(whole("full"), tmp_path / "copy")
         member(dataset, name, number, text)
         assert outcomes(dataset) == {"refused"}, (number, text[:20])

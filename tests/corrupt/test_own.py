@@ -14,6 +14,7 @@ from tests.corrupt.forging import Change, manifest, put, replaced, rewrite
 from tests.corrupt.probe import Probe, look_up, probes
 from tests.damage import copied
 from tests.own_sources import full_dataset
+from tests.tiers import scaled
 
 V4, VALUES = fmt.PROVENANCE[4], fmt.EXPLAINED_VALUES
 #: File, column, change, and the message.
@@ -38,41 +39,35 @@ def _probes() -> list[Probe]:
     return probes()
 
 
-@pytest.fixture
-def dataset(tmp_path: Path) -> Path:
-    return copied(full_dataset(), tmp_path / "copy")
+def test_damage_of_own_columns(tmp_path: Path, probes: list[Probe]) -> None:
+    for number, (name, column, change, problem) in enumerate(CASES):
+        dataset = copied(full_dataset(), tmp_path / "copy")
+        replaced(dataset, name, column, change)
+        messages = [str(damage) for damage in examine(dataset).damages]
+        assert any(f"{dataset / name}: " in text and problem in text for text in messages), messages
+        if number % scaled(4, 1) == 0:
+            look_up(dataset, probes, explain=True)
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}-{case[3][:20]}")
-def test_damage_of_own_columns(
-    dataset: Path, probes: list[Probe], case: tuple[str, str, Change, str]
-) -> None:
-    name, column, change, problem = case
-    replaced(dataset, name, column, change)
-    messages = [str(damage) for damage in examine(dataset).damages]
-    assert any(f"{dataset / name}: " in text and problem in text for text in messages), messages
-    look_up(dataset, probes, explain=True)
+#: Columns of a manifest that no recipe declares so, and members that it leaves out: defaults.
+_COLUMNS: list[object] = [
+    *([], [{"name": "site_id", "type": "string"}], "text", [{"name": "other"}], {}),
+]
+_DEFAULTS = [{"group": None}, {"group": "risk_score"}, {"private": False}, {"description": ""}]
 
 
-@pytest.mark.parametrize(
-    "columns", [[], [{"name": "site_id", "type": "string"}], "text", [{"name": "other"}], {}]
-)
-def test_columns_of_a_manifest(dataset: Path, columns: object) -> None:
+def test_columns_of_a_manifest(tmp_path: Path) -> None:
+    dataset = copied(full_dataset(), tmp_path / "copy")
     document = manifest(dataset)
-    rewrite(dataset, document | {"columns": columns})
-    assert examine(dataset).damages
-    with pytest.raises(DatasetError), geolookup.open(dataset) as engine:
-        engine.own("8.8.8.8")
-
-
-@pytest.mark.parametrize(
-    "member", [{"group": None}, {"group": "risk_score"}, {"private": False}, {"description": ""}]
-)
-def test_a_manifest_leaves_out_the_defaults_of_columns(
-    dataset: Path, member: dict[str, object]
-) -> None:
-    document = manifest(dataset)
-    plain = next(column for column in document["columns"] if column["name"] == "risk_score")
-    plain.update(member)
-    rewrite(dataset, document)
-    assert examine(dataset).damages
+    for columns in _COLUMNS:
+        rewrite(dataset, document | {"columns": columns})
+        assert examine(dataset).damages
+        with pytest.raises(DatasetError), geolookup.open(dataset) as engine:
+            engine.own("8.8.8.8")
+    for member in _DEFAULTS:
+        columns = [
+            column | member if column["name"] == "risk_score" else column
+            for column in document["columns"]
+        ]
+        rewrite(dataset, document | {"columns": columns})
+        assert examine(dataset).damages

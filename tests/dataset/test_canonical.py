@@ -12,20 +12,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from geolookup_builder.fragments import json_columns, json_texts, plain_texts
-from hypothesis import example, given
+from geolookup_builder.fragments import json_columns, json_texts
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from geolookup import kernel
-from geolookup.contract import fields
 from geolookup.dataset import checksums as python
-from geolookup.dataset import layout as fmt
 from geolookup.dataset import rows
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.checksums import canonical, crc32c
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 from tests.kernel.modules import compiled
+from tests.tiers import scaled
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(
@@ -33,6 +32,7 @@ values = st.recursive(
 )
 
 
+@settings(max_examples=scaled(10, 100))
 @given(st.dictionaries(st.text(), values))
 @example(
     {"a": [], "b": {}, "c": [[[0, 8], None], {"é\n": [math.inf, True, -0.0, 1e-7]}], "": ([1], ())}
@@ -96,54 +96,6 @@ def test_digest_of_numbers() -> None:
 
 
 WORDS = ["Zürich", 'a "quoted"\nline', "back\\slash", "\x01\x7f\u2028", None]
-
-
-def row_texts(columns: list[pa.Array], table: str) -> rows.Texts:
-    """Write rows as the compiler does; return them as an open dataset has them."""
-    made = json_columns(columns)
-    _, offsets, data = made["json"].buffers()
-    sums = memoryview(made[fmt.CHECKSUMS].to_numpy())
-    return rows.Texts("x", memoryview(offsets).cast("i"), memoryview(data), sums, rows.KINDS[table])
-
-
-def test_rows_read_back_as_written() -> None:
-    text = json_texts(pa.array(WORDS))
-    number = json_texts(pa.array([0.0, -33.8688, 1e-7, 90.0, None]))
-    names = [text, text, text, text, number, number, text]
-    result = row_texts(names, fields.LOCATION)
-    for at, known in enumerate(WORDS):
-        location = rows.place_members(result[at])
-        assert tuple(location) == fields.PLACE_MEMBERS
-        assert location["city_name"] == known
-    assert [rows.place_members(row)["latitude"] for row in (result[1], result[3], result[4])] == [
-        -33.8688,
-        90,
-        None,
-    ]
-
-
-def test_an_absent_value_is_left_out() -> None:
-    asn = json_texts(pa.array([15169, None], pa.uint32()), rows.ABSENT)
-    others = [plain_texts([None, "x"]) for _ in fields.NETWORK_MEMBERS[1:]]
-    result = row_texts([asn, *others], fields.NETWORK)
-    assert rows.network(result[0]) == dict.fromkeys(fields.NETWORK_MEMBERS) | {"asn": 15169}
-    assert rows.network(result[1]) == dict.fromkeys(fields.NETWORK_MEMBERS[1:], "x")
-
-
-def test_a_countrys_row_holds_its_currency() -> None:
-    examples = {fields.TEXT: "text", fields.TEXTS: ["de", "fr"], "double": 0.44, "bool": False}
-    examples["int64"] = (1 << 63) - 1
-    values = {item.path: examples[item.type] for item in fields.in_table(fields.COUNTRY)}
-    texts = [plain_texts([value]) for value in values.values()]
-    row = rows.split(row_texts(texts, fields.COUNTRY)[0])
-    country, currency = rows.country(row), rows.currency(row)
-    assert tuple(country) == fields.members(fields.FIELDS, "location")
-    assert {f"location.{name}" for name, value in country.items() if value is None} == {
-        f"location.{name}" for name in fields.PLACE_MEMBERS
-    }
-    known = {f"location.{name}": value for name, value in country.items() if value is not None}
-    known |= {f"currency.{name}": value for name, value in currency.items()}
-    assert known == values
 
 
 #: By their fault, the texts of a row of two members.

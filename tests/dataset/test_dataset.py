@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import shlex
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from tests.cli.program import run
-from tests.damage import ADDRESSES, copied, survey, whole
+from tests.damage import ADDRESSES, EXPLAINED, copied, survey, whole
 from tests.tiers import scaled
 
 
@@ -49,7 +48,7 @@ def test_files_swapped_as_the_manifest_has_it(dataset: Path) -> None:
                 read_manifest(dataset)
         else:
             assert read_manifest(dataset).metadata().name == name
-    for one, other in combinations(fmt.FILES, 2):
+    for one, other in list(combinations(fmt.FILES, 2))[:: scaled(3, 1)]:
         manifest = stated(whole())
         files = manifest["files"]
         files[one], files[other] = files[other], files[one]
@@ -82,7 +81,7 @@ def survey_of(dataset: Path, manifest: Any, path: tuple[Any, ...], value: object
     else:
         node[path[-1]] = value
     rewrite(dataset, again)
-    return survey(dataset)
+    return survey(dataset, EXPLAINED[::2])
 
 
 def kind(path: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -174,38 +173,3 @@ def test_what_it_does_not_read(tmp_path: Path) -> None:
     for path in (tmp_path / "x.mmdb", tmp_path / "missing.mmdb"):
         with pytest.raises(DatasetError, match="no dataset here"):
             geolookup.open(path)
-
-
-def flip(path: Path, at: int, mask: int) -> None:
-    with path.open("r+b") as stream:
-        stream.seek(at)
-        byte = stream.read(1)[0]
-        stream.seek(at)
-        stream.write(bytes([byte ^ mask]))
-
-
-@pytest.mark.parametrize("explain", ["sources", "full"])
-def test_flipped_bits(tmp_path: Path, explain: str) -> None:
-    dataset = copied(whole(explain), tmp_path / "copy")
-    names, flips = ((fmt.MANIFEST, *fmt.FILES), scaled(10, 100))
-    if explain == "full":
-        names, flips = fmt.EXPLAINING, scaled(4, 50)
-    for name in names:
-        path, rng = dataset / name, random.Random(name)
-        for at in rng.sample(range(path.stat().st_size), flips):
-            mask = rng.choice((1, 2, 4, 8, 16, 32, 64, 128, 255, rng.randrange(1, 256)))
-            flip(path, at, mask)
-            survey(dataset)
-            flip(path, at, mask)
-    assert survey(dataset) == "answered"
-
-
-def test_many_flips_at_once(tmp_path: Path) -> None:
-    for seed in range(scaled(10, 40)):
-        dataset, rng = copied(whole(), tmp_path / "copy"), random.Random(seed)
-        for name in fmt.FILES:
-            path = dataset / name
-            size = path.stat().st_size
-            for _ in range(rng.choice((0, 3, 50))):
-                flip(path, rng.randrange(size), rng.randrange(1, 256))
-        survey(dataset)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import pickle
 import shutil
@@ -12,9 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources import FORMATS
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from hypothesis import given, settings
 
 import geolookup
@@ -150,19 +146,6 @@ def deciding(explained: dict[str, Any]) -> dict[str, Any]:
     return {name: layer and layer["source"] for name, layer in explained["layers"].items()}
 
 
-def test_the_network_is_wider_if_two_sources_state_the_same(build: Build) -> None:
-    head = "network,country_code\n"
-    files: dict[str, str | bytes] = {
-        "a.csv": f"{head}8.8.8.0/25,US\n",
-        "b.csv": f"{head}8.8.8.0/24,US\n",
-    }
-    dataset, _ = build(files, recipe_of('path = "a.csv"', 'path = "b.csv"'))
-    with geolookup.open(dataset) as engine:
-        explained = engine.explain("8.8.8.8")
-        assert explained["network"] == str(engine.answer("8.8.8.8").prefix) == "8.8.8.0/24"
-        assert explained["same_sources"] == "8.8.8.0-8.8.8.127"
-
-
 def test_values_and_where_they_hold(build: Build) -> None:
     """One source states the values of a layer in several rows; each is a range of its own."""
     rows = (
@@ -241,30 +224,6 @@ def test_damaged_provenance(dataset: Path, tmp_path: Path, sample: geolookup.Eng
         for family, addresses in known_of_layer.items():
             parts = [source.coverage.get(layer, {}).get(family, 0) for source in metadata.sources]
             assert sum(parts) == addresses
-
-
-def test_tables_of_one_source_share_its_number(
-    build: Build, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def read(spec: SourceSpec) -> Iterator[SourceTable]:
-        for name in ("top.csv", "bottom.csv"):
-            yield from FORMATS["csv"].read(dataclasses.replace(spec, path=name))
-
-    monkeypatch.setitem(FORMATS, "pair", SourceFormat("pair", frozenset(), read))
-    text = (
-        '[dataset]\nname = "d"\n[[source]]\nformat = "pair"\npath = "*.csv"\nname = "Pair"\n'
-        '[[source]]\nformat = "csv"\npath = "last.csv"\n'
-    )
-    files = {**FILES, "last.csv": "network,user_type,isp\n8.8.8.0/24,hosting,Last\n"}
-    dataset, report = build(files, text)
-    assert len(report.sources) == 3
-    with geolookup.open(dataset) as engine:
-        actual = {layer: item["source"] for layer, item in known(engine, "8.8.8.8").items()}
-        assert actual == dict.fromkeys(("location", "asn", "isp"), "Pair") | {
-            "user_type": "last.csv"
-        }
-        assert known(engine, "8.8.8.8")["isp"]["range"] == "8.8.8.0-8.8.9.255"
-        assert [source.name for source in engine.metadata.sources] == ["Pair", "last.csv"]
 
 
 @pytest.mark.long

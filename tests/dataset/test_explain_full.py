@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import random
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,12 +20,9 @@ from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from tests.archives.test_pack import digests
-from tests.builder.building import fails
 from tests.builder.building import recipe as recipe_of
-from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.conftest import Build, build_at
 from tests.damage import copied
-from tests.skips import needs
 
 FILES = {
     "top.csv": 'network,isp,city_name\n\n8.8.8.0/26,"To\np",\n8.8.8.64/26,,Berlin\n9.0.0.0/8,,\n',
@@ -103,21 +99,6 @@ def test_only_rows_that_decide_are_kept(build: Build) -> None:
     assert places(dataset, "8.8.8.8", "8.8.8.200") == [("a.csv", 5), ("a.csv", 6)]
 
 
-def test_what_follows_from_other_columns_is_not_stored(build: Build) -> None:
-    rows = [f"8.{number >> 8}.{number & 255}.0/24,{number % 7}\n" for number in range(1000)]
-    text = "network,isp\n" + "".join(rows) + "8.0.0.0/8,wide\n"
-    dataset, _ = build({"a.csv": text}, full('path = "a.csv"'))
-    sizes = {name: len(next(iter(columns(dataset, name).values()))) for name in fmt.EXPLAINING}
-    # Beside row 0: the one row that is not an interval, one run of lines, eight values.
-    assert sizes[fmt.EXPLAINED_RANGES] == sizes[fmt.EXPLAINED_LINES] == 2
-    assert (sizes[fmt.EXPLAINED_NUMBERS], sizes[fmt.EXPLAINED_VALUES]) == (1002, 9)
-    with geolookup.open(dataset) as engine:
-        (row,) = engine.explain("8.3.231.9")["sources"]
-        assert (row["line"], row["range"]) == (1001, "8.3.231.0-8.3.231.255")
-        (row,) = engine.explain("8.3.232.0")["sources"]
-        assert (row["line"], row["range"]) == (1002, "8.0.0.0-8.255.255.255")
-
-
 def test_without_it_nothing_is_kept(build: Build, dataset: Path) -> None:
     """Answers and their files are the same."""
     plain, _ = build({**FILES}, recipe_of(*SOURCES))
@@ -133,18 +114,6 @@ def test_without_it_nothing_is_kept(build: Build, dataset: Path) -> None:
     assert set(explained) == {"ip", "network", "same_sources", "layers"}
     members = {"source", "date", "licence", "range", "values", "same_values", "prefix"}
     assert set(explained["layers"]["isp"]) == members
-
-
-def test_an_unknown_value(tmp_path: Path) -> None:
-    for value, remedy in (
-        ('"ful"', "did you mean 'full'?"),
-        ('["full"]', "did you mean 'full'?"),
-        ("true", "known are sources, full"),
-    ):
-        text = recipe_of('path = "a.csv"').replace("\n", f"\nexplain = {value}\n", 1)
-        error = fails(tmp_path, {"a.csv": "network\n8.8.8.0/24\n"}, text)
-        assert error.problem.startswith("unknown value ")
-        assert error.remedy == remedy
 
 
 def test_members_of_archives(build: Build) -> None:
@@ -200,29 +169,6 @@ def test_lines_of_other_formats(build: Build) -> None:
         text = full(f'path = "{name}"').replace('"csv"', f'"{kind}"')
         dataset, _ = build({name: content}, text)
         assert places(dataset, "8.8.8.8", "8.8.4.4") == [(name, line) for line in lines]
-
-
-@needs("maxminddb")
-def test_a_file_without_lines(build: Build) -> None:
-    tree = mmdb({"8.8.8.0/24": {"country": {"iso_code": "US"}}})
-    dataset, _ = build({"m.mmdb": tree}, full('path = "m.mmdb"').replace('"csv"', '"mmdb"'))
-    assert places(dataset, "8.8.8.8") == [("m.mmdb", None)]
-
-
-def test_lines_of_real_data(tmp_path: Path, shared_data: Path) -> None:
-    name = "ip2asn-v4.tsv"
-    lines = (shared_data / "iptoasn" / name).read_text(encoding="utf-8").splitlines()
-    text = full(f"path = '{name}'").replace('"csv"', '"iptoasn"')
-    dataset, _ = build_at(tmp_path, {name: "\n".join(lines)}, text)
-    asked = [line.split("\t") for line in random.Random(1).sample(lines, 300)]
-    with geolookup.open(dataset) as engine:
-        public = [first for first, *_ in asked if engine.lookup(first)["success"]]
-        actual = [row for first in public for row in engine.explain(first)["sources"]]
-    assert len(actual) == len(public) > 200
-    for row in actual:
-        first, last, asn, *_ = lines[row["line"] - 1].split("\t")
-        assert row["range"] == f"{first}-{last}"
-        assert row["values"].get("asn", {}).get("asn", 0) == int(asn)
 
 
 def test_the_same_bytes_twice_in_whatever_blocks(

@@ -155,26 +155,8 @@ def test_manifest_has_the_keys_listed(dataset: Path) -> None:
 @needs("duckdb")
 def test_duckdb_examples_agree_with_the_engine(dataset: Path) -> None:
     scope, (ipv4,) = run_examples("DuckDB")
-    texts = ["2001:4860:4860::8888", "2620:fe::fe", "2a00::1"]
     with geolookup.open(dataset) as engine:
         assert sorted(ipv4) == answers(engine, scope["visits"]["address"].to_pylist())
-        assert sorted(scope["connection"].sql(_ipv6_query(texts)).fetchall()) == answers(
-            engine, texts
-        )
-
-
-def _ipv6_query(texts: list[str]) -> str:
-    """The query of the page with its start of an IPv6 interval."""
-    (start,) = re.findall(r"`(start_high::[^`]*)`", TEXT)
-    (query,) = re.findall(r"^```sql\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    selected = query.partition("\n)\n")[2].replace("ipv4", "intervals")
-    numbers = ", ".join(
-        f"('{text}', {int(ipaddress.ip_address(text))}::UHUGEINT)" for text in texts
-    )
-    return f"""
-    WITH numbered AS (SELECT * FROM (VALUES {numbers}) v(address, number)),
-         intervals AS (SELECT {start} AS start, location, network FROM ipv6)
-    {selected}"""  # noqa: S608 - the query of our own page
 
 
 def test_own_columns_as_the_page_states_them() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
@@ -19,7 +19,8 @@ from geolookup.contract.address import EMBEDDED, MAX, canonical, embedded_ipv4
 from geolookup.contract.special import CARRIES_IPV4, PRIVATE, is_private, ranges_of
 from geolookup.dataset.networks import Network
 from tests.conftest import Build, build_at
-from tests.strategies import ipv4_values, ipv6_values
+from tests.strategies import ipv4_values
+from tests.tiers import scaled
 from tests.walk import walk
 
 CSV = """network,country_code,city_name
@@ -32,6 +33,10 @@ CSV = """network,country_code,city_name
 ::/1,US,
 2001::/16,US,Around Teredo
 2003::/64,US,After 6to4
+2a00:0:0:1:8000::/65,FR,Before a border of 64 bits
+2a00:0:0:2::/64,FR,After it
+2a00:0:0:3:ffff:ffff:ffff:ffff/128,FR,The last one before a border
+2a00:0:0:4::/128,FR,The first one after it
 """
 
 
@@ -125,7 +130,7 @@ def bounds(engine: geolookup.Engine, family: int, first: int, last: int) -> Iter
 def test_around_everything_known_and_special(request: pytest.FixtureRequest, name: str) -> None:
     engine: geolookup.Engine = request.getfixturevalue(name)
     known = list(engine.prefixes(aggregate=False))
-    drawn = random.Random(4).sample(known, min(150, len(known)))
+    drawn = random.Random(4).sample(known, min(scaled(40, 150), len(known)))
     ranges = [(entry.version, int(entry[0]), int(entry[-1])) for entry in drawn]
     for family in (4, 6):
         special = (*ranges_of(family, PRIVATE), *ranges_of(family, CARRIES_IPV4))
@@ -135,12 +140,6 @@ def test_around_everything_known_and_special(request: pytest.FixtureRequest, nam
             check(engine, family, value)
     for other in (None, "", "8.8.8", "8.8.8.0/24", "::1%1", 5):
         assert engine.answer(other).prefix is None
-
-
-@given(ipv4_values, ipv6_values)
-def test_anywhere(sample: geolookup.Engine, ipv4: int, ipv6: int) -> None:
-    check(sample, 4, ipv4)
-    check(sample, 6, ipv6)
 
 
 @given(
@@ -200,18 +199,6 @@ def known(groups: tuple[dict[str, Any], ...]) -> bool:
     return any(value is not None for value in values)
 
 
-@given(ipv4_values, ipv6_values)
-def test_what_is_left_out_is_unknown(sample: geolookup.Engine, ipv4: int, ipv6: int) -> None:
-    for family, value in ((4, ipv4), (6, ipv6)):
-        answer = sample.lookup(canonical(family, value))
-        data: Any = answer["data"]
-        if data is None or (family == 6 and embedded_ipv4(value) is not None):
-            continue
-        groups = tuple(data[group] for group in GROUPS)
-        listed = walked(sample, canonical(family, value))
-        assert [values for _, values in listed] == ([groups] if known(groups) else [])
-
-
 def clipped(networks: Iterable[tuple[Network, Any]], limit: Network) -> list[tuple[Network, Any]]:
     """Return the parts of disjoint networks within a limit; networks nest or are disjoint."""
     actual = []
@@ -223,6 +210,7 @@ def clipped(networks: Iterable[tuple[Network, Any]], limit: Network) -> list[tup
     return actual
 
 
+@settings(max_examples=scaled(5, 100))
 @given(st.data())
 def test_within(sample: geolookup.Engine, data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(sorted(ANY)))

@@ -15,9 +15,8 @@ from geolookup.dataset.provenance import explain
 from geolookup.kernel import State
 from geolookup.kernel import python as kernel_python
 from tests import own_random
-from tests.cli.program import run
 from tests.oracle import Address
-from tests.own_sources import full_dataset, own_dataset
+from tests.own_sources import own_dataset
 from tests.tiers import scaled
 
 LAYERS = ("own.site", "own.risk", "own.share", "own.flag", "own.tags")
@@ -84,24 +83,3 @@ def test_a_private_address_is_explained_by_its_own_columns() -> None:
         # An IPv6 address that carries it has the network of its own family.
         assert engine.explain("::ffff:10.1.2.3")["network"] == "::ffff:a01:0/112"
         assert set(engine.explain("127.0.0.1")["layers"].values()) == {None}
-
-
-def test_rows_of_private_addresses() -> None:
-    with geolookup.open(full_dataset()) as engine:
-        explained = engine.explain("192.168.3.4")
-    decided = explained["layers"]["own.site_id"]
-    assert decided["row"] == {
-        "file": "threats.jsonl",
-        "line": 3,
-        "range": "192.168.0.0-192.168.255.255",
-    }
-    assert explained["sources"][0]["values"] == {"own.site_id": {"own.site_id": "lab"}}
-
-
-def test_the_command() -> None:
-    options = ["--dataset", str(own_dataset())]
-    done = run("explain", "10.1.2.3", "8.8.8.9", *options)
-    assert done.returncode == 0
-    assert "  own.site_id      Branch\n" in done.stdout
-    assert "  own.threat       yes\n" in done.stdout
-    assert run("explain", "9.9.9.9", *options).stdout.count("own.is_vpn no, own.is_tor yes") == 1

@@ -13,15 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from geolookup import tables
 from geolookup.contract.localtime import EARLIEST, LATEST
 from geolookup.dataset.files import Dataset
 from tests.conftest import build_at
 from tests.kernel.modules import MODULES
-from tests.tiers import scaled
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Zone and hours east of UTC. POSIX counts westward, hence the names.
@@ -85,15 +82,3 @@ def test_fixed_edges(module: Any, dataset: Dataset) -> None:
         assert at in instants
         assert wanted("Etc/UTC", at) == text
     check(module, dataset, [(zone, at) for zone in ZONES for at in instants])
-
-
-@settings(max_examples=scaled(20, 100))
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(list(ZONES)), st.integers(EARLIEST, LATEST - 1)),
-        min_size=30,
-        max_size=60,
-    )
-)
-def test_agrees_with_datetime(module: Any, dataset: Dataset, asked: list[Ask]) -> None:
-    check(module, dataset, asked)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import ctypes
-import io
 import mmap
 import sys
 from types import ModuleType
@@ -113,18 +111,6 @@ def test_records_are_those_of_arrow(data: bytes, columns: int, delimiters: str) 
     else:
         # Refused: another number of cells, or a form that no program writes.
         assert records is None or b'"' in data
-
-
-@given(st.lists(st.lists(st.text(max_size=9), min_size=3, max_size=3)), st.sampled_from([1, 16]))
-def test_written_records_are_accepted(rows: list[list[str]], repeats: int) -> None:
-    """Whatever a program writes by RFC 4180, in the kernel that users have."""
-    rows = [[cell.encode("utf-8", "replace").decode() * repeats for cell in row] for row in rows]
-    stream = io.StringIO(newline="")
-    csv.writer(stream).writerows(rows)
-    result = split(compiled or python, stream.getvalue().encode(), 3, [0])
-    assert result is not None
-    text = b"".join(part + b"\n" for part in result[0]).decode()
-    assert list(csv.reader(io.StringIO(text, newline=""))) == rows
 
 
 def part(cells: list[bytes | None], kind: str) -> Any:

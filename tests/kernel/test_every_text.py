@@ -38,8 +38,8 @@ Judged = tuple[int, int]  # family and value; (0, 0) for no address
 @pytest.fixture(scope="module")
 def texts() -> list[str]:
     rng = random.Random(20261120)
-    near = islice(near_addresses(rng, DATASET), scaled(6_000, 400_000))
-    edited = (mutated(rng, rng.choice(SEEDS)) for _ in range(scaled(6_000, 100_000)))
+    near = islice(near_addresses(rng, DATASET), scaled(2_500, 100_000))
+    edited = (mutated(rng, rng.choice(SEEDS)) for _ in range(scaled(2_500, 50_000)))
     return [*EVERY, *near, *edited]
 
 
@@ -121,7 +121,9 @@ def test_columns_of_texts_are_located(module: Any, texts: list[str]) -> None:
     for text, item, row in zip(texts, located, wanted, strict=True):
         assert item == row, ascii(text)
     for data, row in zip(rows[: len(EVERY)], wanted, strict=False):
-        for suffix in SUFFIXES if len(data) < 100 else SUFFIXES[:1]:
+        # The Python kernel reads a text as a whole.
+        is_short = module is not kernel_python and len(data) < 100
+        for suffix in SUFFIXES if is_short else SUFFIXES[-1:]:
             assert column(state, [data], suffix) == [row], (data, suffix)
 
 

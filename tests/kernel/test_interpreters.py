@@ -44,9 +44,3 @@ def test_a_second_interpreter_cannot_be_asked_for_the_compiled_kernel() -> None:
     problem = f"GEOLOOKUP_KERNEL is 'compiled', but {NOTICE}; use threads or processes"
     with pytest.raises(AssertionError, match=problem):
         python(_TWO, GEOLOOKUP_KERNEL="compiled")
-
-
-def test_the_python_kernel_answers_in_each() -> None:
-    done = python(_TWO, GEOLOOKUP_KERNEL="python")
-    lines = done.stdout.splitlines()
-    assert (len(lines), len(set(lines)), done.stderr) == (3, 1, "")

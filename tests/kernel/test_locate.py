@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
-import geolookup
 from geolookup import errors, kernel
 from geolookup.contract.address import embedded_ipv4, parse_text
 from geolookup.contract.special import is_private
-from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
-from tests.damage import copied, whole
-from tests.dataset.test_dataset import flip
+from tests.damage import crowded
 from tests.datasets import SMALL
 from tests.near_addresses import interval_starts
-from tests.strategies import texts
 from tests.tiers import scaled
 
 DATASET = Dataset(SMALL)
@@ -72,23 +65,6 @@ def single_number(family: int, value: int) -> int:
 
 def encoded(texts: Iterable[str]) -> list[bytes]:
     return [text.encode("utf-8", "surrogatepass") for text in texts]
-
-
-_texts = (texts | st.ip_addresses(v=6).map(lambda address: address.exploded)).map(
-    lambda text: text.encode("utf-8", "surrogatepass")
-)
-
-
-@settings(max_examples=scaled(15, 200))
-@given(st.lists(st.one_of(_texts, st.binary(max_size=48)), min_size=1, max_size=80))
-@example([b"1.2.3.4"])
-@example([b"", b"::", b""])
-@example([b"255.255.255.255", b"0000:0000:0000:0000:0000:ffff:255.255.255.255"])
-def test_equal_to_single_texts(rows: list[bytes]) -> None:
-    expected = list(map(single, rows))
-    for suffix in SUFFIXES:
-        assert column(COMPILED, rows, suffix) == expected
-    assert column(REFERENCE, rows) == expected
 
 
 def test_every_octet_and_group_text() -> None:
@@ -144,49 +120,14 @@ def test_numbers_around_every_interval(state: Any) -> None:
     assert rows.tolist() == [single_number(*number) for number in numbers]
 
 
-@pytest.fixture(scope="module")
-def crowded() -> Path:
-    """A dataset with many intervals in one bucket of the jump table, and under one high half."""
-    rows = [f"20.0.0.{at}/32,{'IE' if at % 4 else 'FR'}" for at in range(0, 256, 2)]
-    rows += [f"2a00:1::{at:x}/128,{'IE' if at % 4 else 'FR'}" for at in range(0, 400, 2)]
-    rows += [f"2a00:1:0:{at:x}::/64,FR" for at in range(2, 300, 2)]
-    return whole(rows="\n".join(["network,country_code", *rows, ""]), name="crowded")
-
-
-def test_many_intervals_close_together(crowded: Path) -> None:
+def test_many_intervals_close_together() -> None:
     texts = [f"20.0.{a}.{b}" for a in range(2) for b in range(256)]
     texts += [f"2a00:1::{at:x}" for at in range(500)]
     texts += [f"2a00:1:0:{at:x}::{low}" for at in range(310) for low in ("", "1", "ffff:0:0:0")]
-    states = kernel.State(Dataset(crowded)), kernel_python.State(Dataset(crowded))
+    states = [kind(Dataset(crowded())) for kind in (kernel.State, kernel_python.State)]
     first, second = (column(state, encoded(texts)) for state in states)
     assert first == second
     assert len(set(first)) > 500
-
-
-@pytest.mark.parametrize("name", [fmt.IPV4_JUMP, fmt.IPV4, fmt.IPV6, fmt.IPV6_SPARSE_INDEX])
-def test_damage_gives_a_row_or_an_error(crowded: Path, tmp_path: Path, name: str) -> None:
-    """Whatever the indices are, a row is in the dataset, and no memory outside it is read."""
-    dataset, rng = copied(crowded, tmp_path / "copy"), random.Random(name)
-    path = dataset / name
-    size = path.stat().st_size
-    texts = encoded(["20.0.0.77", "20.0.0.1", "9.9.9.9", "2a00:1::7", "2a00:1:0:9::1", "fbff::"])
-    outcomes = set()
-    for _ in range(scaled(60, 300)):
-        at, mask = rng.randrange(size), rng.randrange(1, 256)
-        flip(path, at, mask)
-        outcomes.add(_outcome(dataset, texts * 20))
-        flip(path, at, mask)
-    assert "answered" in outcomes
-
-
-def _outcome(dataset: Path, texts: list[bytes]) -> str:
-    try:
-        opened = Dataset(dataset)
-        rows = [row for row, _ in column(kernel.State(opened), texts)]
-    except geolookup.DatasetError:
-        return "refused"
-    assert all(0 <= row < len(opened.ipv4_starts) + len(opened.ipv6_highs) for row in rows)
-    return "answered"
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -60,6 +60,24 @@ def test_lines_of_text(module: Any, separator: str) -> None:
         assert failures == sum(answer.startswith(b'{"success":false') for answer in answers)
 
 
+@pytest.mark.parametrize("way", ["add", "add_text"])
+@pytest.mark.parametrize("module", MODULES)
+def test_lines_that_were_taken_do_not_come_again(module: Any, way: str) -> None:
+    """Of one block, of several, and of more bytes than the compiled kernel keeps memory for."""
+    state, single = module.State(Dataset(SMALL)), kernel_python.Kernel(Dataset(SMALL))
+    kinds = ["8.8.8.8", "x", "2001:4860:4860::8888", "10.0.0.1", "8.8.8.8"]
+    answers = [single.lookup_json(ip, at=AT) + b"\n" for ip in kinds]
+    lines = state.lines()
+    for count in (1, 64, 65, 300, 2, 301, 1000, 5, 300, 0, 700):
+        ips: list[str] = [kinds[at % 5] for at in range(count)]
+        failures = (
+            lines.add(ips, AT) if way == "add" else lines.add_text("\n".join(ips).encode(), AT)
+        )
+        assert failures == sum(ip in ("x", "10.0.0.1") for ip in ips)
+        assert lines.take() == b"".join(answers[at % 5] for at in range(count)), count
+    assert lines.take() == b""
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_a_malformed_list_of_instants(module: Any) -> None:
     state = module.State(Dataset(SMALL))

@@ -93,12 +93,6 @@ def test_strings(value: str) -> None:
     assert certain((_STRING,), text) == (is_text and b"\\" not in text)
 
 
-@given(st.binary(max_size=6))
-def test_bytes_in_strings(middle: bytes) -> None:
-    text = b'"' + middle + b'"'
-    assert as_defined((_STRING,), text) or not certain((_STRING,), text)
-
-
 def test_numbers_near_to_shortest_ones() -> None:
     rng = random.Random(1)
     for _ in range(scaled(3_000, 300_000)):

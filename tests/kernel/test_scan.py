@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geolookup.kernel import python as kernel_python
-from geolookup.kernel import python_texts
 from tests.address_texts import IN_TEXTS, NOT_IN_TEXTS
 from tests.kernel.modules import MODULES, compiled, needs_compiled
 
@@ -222,9 +221,3 @@ def test_copied_texts(module: Any) -> None:
             module.copy_texts(data, *(np.array([text]) for text in wrong), np.zeros(2, np.uint8))
     with pytest.raises(ValueError, match="fill"):
         module.copy_texts(data, starts, lengths, np.zeros(6, np.uint8))
-
-
-def test_patterns_mean_the_same_in_every_release_of_python() -> None:
-    """Early releases of 3.11 misplace groups around possessive quantifiers and atomic groups."""
-    for pattern in python_texts._PATTERNS.values():
-        assert not re.search(rb"[*+?}]\+|\(\?>", pattern.pattern)
