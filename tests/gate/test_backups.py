@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from geolookup.errors import AccountsError
-from geolookup.gate import audit, open_accounts
-from geolookup.gate.account_store import Entry
 from geolookup.gate.accounts_file import AccountsFile
 from geolookup.gate.backup import back_up, restore
-from tests.cli.program import run
-from tests.conftest import ROOT
 from tests.gate.conftest import Open
 
 #: What makes another file of a backup, and a word of the refusal.
@@ -132,46 +126,6 @@ BOUNDS = (
 )
 
 
-@pytest.mark.parametrize("script", BOUNDS)
-def test_values_at_their_bounds_are_restored(script: str, backup: Path, url: str) -> None:
-    with closing(sqlite3.connect(backup)) as db:
-        db.executescript(script)
-    content = restore(url, backup)
-    listed = run("api-keys", "list", "--accounts", url)
-    assert (listed.returncode, len(listed.stdout.splitlines())) == (0, content.keys)
-    assert len(run("accounts", "usage", "--accounts", url).stdout.splitlines()) == content.accounts
-    with open_accounts(url) as accounts:
-        assert accounts.create_key("New", "free")
-
-
-def test_a_forged_schema_is_a_short_line(backup: Path, url: str) -> None:
-    """SQLite names a damaged object, whose name may have megabytes."""
-    with closing(sqlite3.connect(backup)) as db, db:
-        db.execute("PRAGMA writable_schema = ON")
-        db.execute("UPDATE sqlite_master SET name = hex(zeroblob(1000000)) WHERE name = 'log'")
-    with pytest.raises(AccountsError, match="malformed database schema") as caught:
-        restore(url, backup)
-    assert len(str(caught.value)) < 1_000
-
-
-@pytest.mark.skipif(sys.platform == "darwin", reason="APFS has names of UTF-8 only")
-def test_names_of_files_that_are_not_utf_8(backup: Path, tmp_path: Path) -> None:
-    other = backup.rename(tmp_path / "b\udcff")
-    live = f"sqlite:///{tmp_path}/a\udcff"
-    restore(live, other)
-    with open_accounts(live) as accounts:
-        assert f"from {tmp_path}/b\\udcff, " in str(accounts.log()[-1].detail)
-    assert back_up(live, tmp_path / "c\udcff") == restore(live, tmp_path / "c\udcff")
-
-
-def test_an_object_that_is_there_twice(backup: Path, url: str) -> None:
-    with closing(sqlite3.connect(backup, isolation_level=None)) as db:
-        db.execute("PRAGMA writable_schema = ON")
-        db.execute("INSERT INTO sqlite_master SELECT * FROM sqlite_master WHERE name = 'log'")
-    with pytest.raises(AccountsError, match=r"twice|malformed"):
-        restore(url, backup)
-
-
 def test_a_restore_that_fails_late_changes_nothing(
     backup: Path, url: str, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,43 +157,3 @@ try:
 except GeoLookupError as error:
     print(error)
 """
-
-
-def test_accounts_created_while_a_restore_runs(
-    backup: Path, url: str, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Their file is no longer missing: its audit log stays, and has the restore."""
-
-    def append(db: sqlite3.Connection, entry: Entry) -> None:
-        monkeypatch.undo()
-        with open_accounts(url) as other:
-            other.create_key("Meanwhile", "free")
-        audit.append(db, entry)
-
-    for end in ("", "-wal", "-shm"):
-        Path(f"{file}{end}").unlink(missing_ok=True)
-    monkeypatch.setattr(audit, "append", append)
-    content = restore(url, backup)
-    with open_accounts(url) as accounts:
-        assert [entry.action for entry in accounts.log()] == ["created", "restored"]
-        assert len(accounts.usage()) == content.accounts
-        assert "Meanwhile" not in {usage.name for usage in accounts.usage()}
-
-
-def test_a_full_disk_changes_nothing(url: str, file: Path, tmp_path: Path, worker: Open) -> None:
-    accounts = worker()
-    for number in range(200):
-        accounts.create_key(f"account {number}", "mid")
-    back_up(url, tmp_path / "backup")
-    accounts.create_key("Late", "mid")
-    accounts.close()
-    before = dump(file)
-    for target in (file, tmp_path / "fresh.db"):
-        command = [sys.executable, "-c", _FULL, f"sqlite:///{target}", str(tmp_path / "backup")]
-        done = subprocess.run(
-            [*command, "16384"], cwd=ROOT, capture_output=True, text=True, check=False
-        )
-        assert done.stdout.startswith(f"{target}: "), done
-        assert len(done.stdout.splitlines()) == 1
-        assert dump(file) == before
-        assert {path.name for path in tmp_path.glob("*fresh*")} == set()
