@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.http.heartbeats import SILENT, Heartbeats, Watchdog
+from geolookup.http.heartbeats import LATE, SILENT, STARTING, Heartbeats, Watchdog
 from tests.http.serving import Store, serving
 from tests.http.test_supervision import workers
 from tests.servers import PATIENCE
@@ -43,6 +43,20 @@ def test_a_silent_worker_is_killed(
     assert caplog.messages == ["worker-1 is silent for 15 seconds; killing it"]
     look(watch, process, SILENT)  # it has ended
     assert watch.silent_workers(1) == {}
+
+
+def test_a_start_may_take_longer(tmp_path: Path, process: subprocess.Popen[bytes]) -> None:
+    beats = Heartbeats(tmp_path, 1)
+    watch = Watchdog(beats)
+    beats.beat(0)
+    look(watch, process, LATE + 1)
+    assert watch.silent_workers(LATE) == {0: LATE}
+    beats.begin(0)
+    look(watch, process, STARTING)
+    assert process.poll() is None
+    assert watch.silent_workers(1) == {}
+    look(watch, process, 1)
+    assert process.wait(PATIENCE) == -signal.SIGKILL
 
 
 @pytest.mark.long
