@@ -35,7 +35,7 @@ def test_counts_are_those_of_all_workers(own_store: Store, tmp_path: Path) -> No
         for _ in range(asked["200"]):  # a connection each: both workers get some
             answer = json.loads(server.ask("?ip=8.8.8.8", header).body)
             assert list(answer["data"])[-2:] == ["network", "own"]
-            assert answer["data"]["own"]["risk_score"] == 10
+            assert answer["data"]["own"]["site_id"] == 'the "1" site'
         assert json.loads(server.ask("?ip=10.2.0.1", header).body)["own"]["site_id"] == "HQ"
         for query in ("?ip=x", ""):
             assert b'"own":{"' not in server.ask(query, header).body
