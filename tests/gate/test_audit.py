@@ -66,16 +66,6 @@ def test_no_change_without_its_entry(url: str, worker: Open, file: Path) -> None
     assert [one.name for one in accounts.usage()] == ["Acme"]
 
 
-def test_a_malformed_entry_of_redis_is_one_line(emptied: str) -> None:
-    with open_accounts(emptied) as accounts, optional("redis").Redis.from_url(emptied) as client:
-        accounts.create_key("Acme", "free")
-        for entry in (b"no JSON", b"[1]", b"\xff"):
-            client.rpush("geolookup:log", entry)
-            with pytest.raises(AccountsError, match="a record is malformed"):
-                accounts.log()
-            client.rpop("geolookup:log")
-
-
 def test_the_log_survives_a_restore(worker: Open, file: Path, tmp_path: Path) -> None:
     url, backup = f"sqlite:///{file}", tmp_path / "backup"
     accounts = open_accounts(url)

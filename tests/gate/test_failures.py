@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sqlite3
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
@@ -17,13 +13,12 @@ from unittest.mock import patch
 import pytest
 
 from geolookup.errors import AccountsError, InvalidKeyError
-from geolookup.gate import Accounts, audit, open_accounts, sqlite, store_health
+from geolookup.gate import Accounts, audit, open_accounts, store_health
 from geolookup.gate.account_store import NewKey, wall_clock
 from geolookup.gate.accounts_file import AccountsFile
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
-from tests.cli.program import python, refusal
-from tests.conftest import ROOT
+from tests.cli.program import refusal
 from tests.gate.conftest import SECOND, FakeClock, Worker, outcomes
 from tests.gate.turns import decisions
 from tests.servers import PATIENCE, free_port, redis, until
@@ -44,17 +39,6 @@ def all_fail(accounts: Accounts, made: list[str], says: str) -> None:
         assert "\n" not in str(wrong.value)
         assert wrong.value.http_status == 503
         assert wrong.value.retry_after > 0
-
-
-def test_a_file_that_cannot_be_opened_is_not_made_by_asking(file: Path) -> None:
-    with open_accounts(f"sqlite:///{file}") as accounts:
-        for ask in (accounts.keys, accounts.usage):
-            with pytest.raises(AccountsError, match="geolookup api-keys create"):
-                ask()
-        assert not file.exists()
-        file.mkdir()
-        with pytest.raises(AccountsError, match="permissions"):
-            accounts.keys()
 
 
 NONSENSE = bytes(range(256)) * 64
@@ -139,26 +123,6 @@ def test_a_file_locked_by_another(
         assert outcomes(accounts, made) == [None] * len(made)
 
 
-def test_a_file_locked_for_a_moment_is_asked_again_at_once(
-    file: Path, plans: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other, pauses = sqlite3.connect(file, isolation_level=None), list[float]()
-
-    def pause(seconds: float) -> None:
-        pauses.append(seconds)
-        if len(pauses) == 3:
-            other.execute("ROLLBACK")
-
-    monkeypatch.setattr(sqlite, "sleep", pause)
-    with open_accounts(f"sqlite:///{file}", plans) as accounts:
-        before = sum(row.used for row in accounts.usage())
-        other.execute("BEGIN IMMEDIATE")
-        accounts.admit(made[0])
-        assert sum(row.used for row in accounts.usage()) == before + 1
-    assert pauses == [50e-6, 100e-6, 200e-6]
-    other.close()
-
-
 _LIMITED = """
 import os, resource, sys
 from geolookup.errors import AccountsError
@@ -184,22 +148,6 @@ if os.geteuid() == 0:
     os.seteuid(65534)
 refused("read-only")
 """
-
-
-def test_a_disk_that_takes_no_more(made: list[str], file: Path, plans: Path) -> None:
-    with tempfile.TemporaryDirectory() as scratch:  # open to others, as tmp_path is not
-        copy = Path(shutil.copy(file, scratch))
-        command = [sys.executable, "-c", _LIMITED, str(copy), str(plans), *made]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        copy.parent.chmod(0o755)
-    assert done.stderr == ""
-    for how in ("full", "read-only"):
-        assert done.stdout.count(f"{how} {copy}: ") == len(made)
-
-
-def test_a_missing_client_of_redis_is_named(file: Path) -> None:
-    assert "pip install 'geolookup[redis]'" in python(_NO_CLIENT, f"sqlite:///{file}").stdout
-    assert file.exists()
 
 
 class Interrupting(bytes):
@@ -302,25 +250,3 @@ def until_admitted(accounts: Accounts, keys: list[str]) -> None:
     """Ask with every key until the failure is forgotten."""
     for key in keys:
         until(lambda key=key: outcomes(accounts, [key]) == [None])  # type: ignore[misc]
-
-
-def test_a_redis_that_takes_no_writes(emptied: str, plans: Path) -> None:
-    client = optional("redis").Redis.from_url(emptied)
-    with open_accounts(emptied, plans) as accounts, client:
-        made = [accounts.create_key(plan, plan) for plan in ("mid", "endless")]
-        client.config_set("maxmemory", 1)
-        all_fail(accounts, made, "redis://127.0.0.1")
-        client.config_set("maxmemory", 0)
-        assert outcomes(accounts, made) == [None] * len(made)
-
-
-_NO_CLIENT = """
-import sys
-sys.modules["redis"] = None
-from geolookup.gate import open_accounts
-open_accounts(sys.argv[1]).create_key("Acme", "free")
-try:
-    open_accounts("redis://localhost:1/0")
-except Exception as error:
-    print(error)
-"""

@@ -14,7 +14,6 @@ from geolookup.gate.account_store import wall_clock
 from geolookup.gate.keys import digest, identifier, make
 from tests.cli.program import run
 from tests.gate.conftest import SECOND, FakeClock
-from tests.servers import PATIENCE, redis
 from tests.skips import optional
 
 client_package, redis_module = optional("redis"), optional("geolookup.gate.redis")
@@ -163,34 +162,3 @@ def test_a_forgetful_server_is_named(with_settings: Callable[[dict[str, str]], s
     assert done.stdout.endswith(" is revoked\n")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "appendonly" in done.stderr
-
-
-def test_a_server_that_answers_before_its_disk_is_named(
-    with_settings: Callable[[dict[str, str]], str],
-) -> None:
-    url = with_settings({"appendfsync": "everysec"})
-    with client_package.Redis.from_url(url) as client:
-        has_waitaof = client.execute_command("COMMAND INFO", "waitaof") != [None]
-    with open_accounts(url) as accounts:
-        warning = accounts.check_durability()
-        assert (warning is None) == has_waitaof
-        key = accounts.create_key("Acme", "free")
-    if warning:
-        assert warning.startswith("redis://127.0.0.1:")
-        assert "set 'appendfsync always'" in warning
-        done = run("api-keys", "revoke", identifier(digest(key) or b""), "--accounts", url)
-        assert (done.returncode, done.stderr) == (0, f"geolookup: {warning}\n")
-
-
-def test_a_revocation_survives_a_killed_server(tmp_path: Path) -> None:
-    durable, patient = ("--appendfsync", "always"), f"?socket_timeout={PATIENCE}"
-    with redis(tmp_path, *durable) as first, open_accounts(first.url + patient) as accounts:
-        key = accounts.create_key("Acme", "free")
-        accounts.revoke(identifier(digest(key) or b""))
-        first.end()
-    hidden = ("--rename-command", "CONFIG", "")
-    with redis(tmp_path, *hidden) as second, open_accounts(second.url + patient) as accounts:
-        with pytest.raises(InvalidKeyError):
-            accounts.admit(key)
-        # It does not show its settings, which is a warning.
-        assert "appendonly" in (accounts.check_durability() or "")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.errors import AccountsError, InvalidKeyError
+from geolookup.errors import InvalidKeyError
 from geolookup.gate import open_accounts
-from geolookup.gate.backup import back_up, restore
+from geolookup.gate.backup import back_up
 from tests.cli.program import umask
 from tests.gate.conftest import SECOND, FakeClock, Open, of, outcomes
 
@@ -27,8 +27,8 @@ def url(file: Path) -> str:
     return f"sqlite:///{file}"
 
 
-#: What is raised for a key: it is admitted or refused, or its store cannot be used.
-IN, OUT, DOWN = None, InvalidKeyError, AccountsError
+#: What is raised for a key: it is admitted or refused.
+IN, OUT = None, InvalidKeyError
 
 
 def test_another_file_renamed_to_the_path_counts_within_a_second(
@@ -55,72 +55,6 @@ def test_another_file_renamed_to_the_path_counts_within_a_second(
         for column, item in (("count(*)", 2), ("sum(revoked)", 1)):
             assert db.execute(f"SELECT {column} FROM key").fetchone() == (item,)  # noqa: S608
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-
-
-def test_the_log_of_the_old_file_does_not_undo_a_restore(
-    worker: Open, clock: FakeClock, url: str, file: Path, tmp_path: Path
-) -> None:
-    service, admin = worker(), worker()
-    key = admin.create_key("Acme", "mid")
-    other = admin.create_key("Other", "mid")
-    admin.revoke(of(key))
-    back_up(url, backup := tmp_path / "backup")
-    assert outcomes(service, [key, other]) == [OUT, IN]
-    with sqlite3.connect(file) as db:  # in the log of the old file, and nowhere else
-        db.execute("UPDATE key SET revoked = 0")
-    db.close()
-    backup.replace(file)
-    clock.now += SECOND
-    assert outcomes(service, [key, other]) == [OUT, IN]
-    service.close()
-    admin.close()
-    assert outcomes(worker(), [key, other]) == [OUT, IN]
-
-
-def test_no_file_admits_nobody(
-    worker: Open, clock: FakeClock, url: str, file: Path, tmp_path: Path
-) -> None:
-    service = worker()
-    keys = [service.create_key(plan, plan) for plan in PLANS_OF]
-    back_up(url, backup := tmp_path / "backup")
-    for remove in (
-        file.unlink,
-        lambda: [*map(Path.unlink, tmp_path.glob("accounts.db*"))],  # with its log
-        lambda: file.rename(tmp_path / "elsewhere"),
-    ):
-        assert outcomes(service, keys) == [IN] * 2
-        remove()
-        clock.now += SECOND
-        for _ in range(3):
-            assert outcomes(service, keys) == [DOWN] * 2
-        assert not file.exists()
-        shutil.copy(backup, file)
-    assert outcomes(service, keys) == [IN] * 2
-
-
-def test_a_backup_and_a_restore_under_running_services(
-    worker: Open, clock: FakeClock, url: str, file: Path, tmp_path: Path
-) -> None:
-    services = [worker(), worker()]
-    old = [services[0].create_key(plan, plan) for plan in PLANS_OF]
-    services[0].revoke(of(old[0]))
-    backup = tmp_path / "backup"
-    back_up(url, backup)
-    inode = file.stat().st_ino
-    new = services[0].create_key("New", "mid")
-    clock.now += SECOND
-    for service in services:
-        assert outcomes(service, [*old, new]) == [OUT, IN, IN]
-    restore(url, backup)
-    clock.now += SECOND
-    for service in [*services, worker()]:
-        assert outcomes(service, [*old, new]) == [OUT, IN, OUT]
-    assert file.stat().st_ino == inode
-    file.unlink()  # but not its log
-    restore(url, backup)
-    clock.now += SECOND
-    for service in [*services, worker()]:
-        assert outcomes(service, [*old, new]) == [OUT, IN, OUT]
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022])

@@ -11,7 +11,7 @@ from geolookup.errors import AccountsError
 from geolookup.gate import open_accounts
 from geolookup.gate.backup import back_up
 from geolookup.gate.store_url import PASSWORD, PASSWORD_FILE
-from tests.cli.program import refusal, run
+from tests.cli.program import run
 from tests.servers import redis
 from tests.skips import needs
 
@@ -67,38 +67,6 @@ def test_a_password_is_read_from_url_environment_or_file(
     assert "username-password" in refused(guarded)
     with open_accounts(guarded.replace("redis://", f"redis://:{ENCODED}@")) as accounts:
         assert accounts.usage()[0].keys == 6
-
-
-@needs("redis")
-def test_a_missing_or_wrong_password_is_one_line(
-    guarded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remedy = f"put the password into ${PASSWORD} or the file ${PASSWORD_FILE}"
-    told = refusal("accounts", "usage", "--accounts", guarded)
-    assert told.startswith("redis://127.0.0.1:")
-    assert told.endswith(f": the server demands a password; {remedy}")
-    monkeypatch.setenv(PASSWORD, "")
-    assert f"${PASSWORD}: the password is empty" in refused(guarded)
-    monkeypatch.setenv(PASSWORD_FILE, str(tmp_path))
-    assert refused(guarded).endswith(f"${PASSWORD} is set too; unset one of them")
-    monkeypatch.delenv(PASSWORD)
-    assert f"{tmp_path} cannot be read (" in refused(guarded)
-    file = tmp_path / "password"
-    monkeypatch.setenv(PASSWORD_FILE, str(file))
-    assert "No such file" in refused(guarded)
-    for content, says in (
-        (b"\n", "the password is empty"),
-        (b"secret\xff", "is not UTF-8"),
-        (b"secret" * 1000, "has more than 4,096 bytes"),
-        (b"secret", "username-password"),
-    ):
-        file.write_bytes(content)
-        text = refused(guarded)
-        assert says in text
-        assert "secret" not in text
-    # No password is asked for by a file of accounts.
-    with open_accounts(f"sqlite:///{tmp_path}/a.db") as accounts:
-        accounts.create_key("Acme", "free")
 
 
 @needs("redis")

@@ -57,15 +57,6 @@ async def _ask(server: Server, key: str, times: int = 1, begin: float = 0.0) -> 
     return took
 
 
-async def ask_each_second(
-    server: Server, key: str, clients: int, seconds: int
-) -> list[list[float]]:
-    """Ask once a second on so many connections; return the seconds of the answers of each."""
-    begin = time.monotonic() + clients / 2000  # when all are connected, on a machine that is idle
-    asked = (_ask(server, key, seconds, begin + number / clients) for number in range(clients))
-    return await asyncio.gather(*asked)
-
-
 async def _hold(server: Server, opened: asyncio.Semaphore) -> None:
     """Hold a connection that sends nothing; connect again whenever the server closes it."""
     while True:

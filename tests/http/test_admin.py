@@ -17,6 +17,7 @@ import geolookup
 from geolookup.http.answers import ANSWERED, OUTCOMES, Outcome
 from geolookup.http.metrics import BOUNDS, Counters, exposition, readings
 from tests.http.serving import PATH, Server, Store, serving
+from tests.own_sources import own_dataset
 from tests.servers import family
 from tests.store.numbered import numbered
 from tests.store.test_age import days_ago
@@ -29,11 +30,15 @@ LINE = re.compile(r'[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})? \S+')
 def test_counts_are_those_of_all_workers(own_store: Store, tmp_path: Path) -> None:
     header = [("X-API-Key", own_store.key())]
     asked = {"200": 40, "400": 3, "401": 2, "404": 1, "405": 1}
-    with serving(own_store, tmp_path, workers=2) as server:
+    options = ("--dataset", str(own_dataset()), "--own")
+    with serving(own_store, tmp_path, *options, workers=2) as server:
         for _ in range(asked["200"]):  # a connection each: both workers get some
-            assert server.ask("?ip=8.8.8.8", header).status == 200
-        for query in ("?ip=x", "?ip=10.0.0.1", ""):
-            assert server.ask(query, header).status == 400
+            answer = json.loads(server.ask("?ip=8.8.8.8", header).body)
+            assert list(answer["data"])[-2:] == ["network", "own"]
+            assert answer["data"]["own"]["site_id"] == 'the "1" site'
+        assert json.loads(server.ask("?ip=10.2.0.1", header).body)["own"]["site_id"] == "HQ"
+        for query in ("?ip=x", ""):
+            assert b'"own":{"' not in server.ask(query, header).body
         for headers in ([], [("X-API-Key", "x")]):
             assert server.ask("?ip=8.8.8.8", headers).status == 401
         assert server.raw(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 404

@@ -9,10 +9,8 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from geolookup.errors import SettingsError
 from geolookup.http import admin_port
 from geolookup.http.admin_port import PLAIN, AdminPort, Page
-from geolookup.http.settings import HEAD_LIMIT
 from tests.http.serving import connection_to
 from tests.servers import free_port, until
 
@@ -41,17 +39,6 @@ def ask(port: int, request: bytes = _ASKED) -> tuple[bytes, bytes]:
     return head.partition(b"\r\n")[0], body
 
 
-def test_answers(port: int) -> None:
-    assert ask(port) == (b"HTTP/1.1 200 OK", b"well\n")
-    assert ask(port, _ASKED.replace(b"GET", b"HEAD")) == (b"HTTP/1.1 200 OK", b"")
-    assert ask(port, _ASKED.replace(b"1.1", b"1.0")) == (b"HTTP/1.1 200 OK", b"well\n")
-    assert ask(port, _ASKED.replace(b"/well", b"/x"))[0] == b"HTTP/1.1 404 Not Found"
-    assert ask(port, _ASKED.replace(b"GET", b"PUT"))[0] == b"HTTP/1.1 405 Method Not Allowed"
-    for nonsense in (b"\r\n\r\n", b"GET /well\r\n\r\n", b"\xff\x00 \xff HTTP/9\r\n\r\n"):
-        assert ask(port, nonsense)[0] == b"HTTP/1.1 400 Bad Request"
-    assert ask(port, bytes(HEAD_LIMIT + 5))[1] == b""
-
-
 def test_a_head_that_trickles_ends_in_time(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admin_port, "DEADLINE", 0.3)
     with connection_to(port) as slow:
@@ -71,23 +58,3 @@ def test_silent_connections_shut_no_probe_out(port: int, monkeypatch: pytest.Mon
         assert ask(port) == (b"HTTP/1.1 200 OK", b"well\n")
         assert threading.active_count() == threads
         until(lambda: set(select.select(silent, [], [], 0)[0]) >= set(silent[:42]))
-
-
-def test_it_ends_with_open_connections() -> None:
-    number = free_port()
-    with ExitStack() as stack:
-        with AdminPort(f"127.0.0.1:{number}", _page):
-            line = stack.enter_context(connection_to(number))
-            ask(number)  # accepted in order, so after the first connection
-        assert line.recv(1) == b""
-
-
-def test_a_taken_port(port: int) -> None:
-    with pytest.raises(SettingsError, match=r"^--admin 127.0.0.1:\d+: .* in use; choose another"):
-        AdminPort(f"127.0.0.1:{port}", _page)
-
-
-@pytest.mark.parametrize("number", ["", "65536", "9" * 5_000, "9090 ", "\u0663"])
-def test_an_invalid_port(number: str) -> None:
-    with pytest.raises(SettingsError, match="write HOST:PORT"):
-        AdminPort(f"127.0.0.1:{number}", _page)

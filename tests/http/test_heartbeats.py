@@ -6,15 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from geolookup.http.admin import Admin
-from geolookup.http.heartbeats import LATE, LOST, SILENT, STARTING, Heartbeats, Watchdog
-from geolookup.http.metrics import Counters
+from geolookup.http.heartbeats import LATE, SILENT, STARTING, Heartbeats, Watchdog
 from tests.http.serving import Store, serving
 from tests.http.test_supervision import workers
 from tests.servers import PATIENCE
@@ -48,15 +45,6 @@ def test_a_silent_worker_is_killed(
     assert watch.silent_workers(1) == {}
 
 
-def test_one_beat_in_time_is_enough(tmp_path: Path, process: subprocess.Popen[bytes]) -> None:
-    beats = Heartbeats(tmp_path, 1)
-    watch = Watchdog(beats)
-    for _ in range(4):
-        beats.beat(0)
-        look(watch, process, SILENT)
-    assert process.poll() is None
-
-
 def test_a_start_may_take_longer(tmp_path: Path, process: subprocess.Popen[bytes]) -> None:
     beats = Heartbeats(tmp_path, 1)
     watch = Watchdog(beats)
@@ -69,28 +57,6 @@ def test_a_start_may_take_longer(tmp_path: Path, process: subprocess.Popen[bytes
     assert watch.silent_workers(1) == {}
     look(watch, process, 1)
     assert process.wait(PATIENCE) == -signal.SIGKILL
-
-
-def test_health_names_silent_workers(
-    tmp_path: Path, process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "kill", lambda *_: None)  # a process that SIGKILL does not end
-    beats = Heartbeats(tmp_path, 2)
-    watch = Watchdog(beats)
-    Counters(tmp_path).serve("ab" * 32, 0)
-    admin = Admin(tmp_path, str(tmp_path), watch)
-    beats.beat(0)
-    look(watch, process, LATE)
-    assert admin.page("/readyz")[::2] == (200, "ready\n")
-    look(watch, process, 1)
-    assert admin.page("/readyz")[::2] == (503, "not ready\nworker-1 is silent for 5 seconds\n")
-    look(watch, process, LOST - LATE - 1)
-    assert admin.page("/livez")[::2] == (200, "alive\n")
-    look(watch, process, 1)
-    assert admin.page("/livez")[::2] == (503, "not alive\nworker-1 is silent for 30 seconds\n")
-    beats.beat(0)
-    look(watch, process, 1)
-    assert [admin.page(path).status for path in ("/livez", "/readyz")] == [200, 200]
 
 
 @pytest.mark.long
@@ -110,18 +76,3 @@ def test_a_stopped_worker_is_replaced(own_store: Store, tmp_path: Path) -> None:
         assert "worker-2 was killed by SIGKILL; starting it again" in server.log
         assert first in workers(server)
         assert server.log.count("killing it") == 1
-
-
-@pytest.mark.long
-def test_a_suspension_replaces_nobody(own_store: Store, tmp_path: Path) -> None:
-    """All processes stop and go on, as when a machine is suspended."""
-    with serving(own_store, tmp_path, workers=2) as server:
-        processes = [server.process.pid, *workers(server)]
-        for process in processes:
-            os.kill(process, signal.SIGSTOP)
-        time.sleep(SILENT + 5)
-        for process in processes:
-            os.kill(process, signal.SIGCONT)
-        time.sleep(3)
-        assert server.show("/readyz").status == 200
-        assert "killing it" not in server.log

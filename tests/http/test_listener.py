@@ -7,13 +7,12 @@ import select
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from geolookup.http.listener import limit
-from geolookup.http.settings import BUFFER
 from tests.http.clients import request
 from tests.http.serving import Server, Store, connection_to, serving
 from tests.servers import PATIENCE
@@ -44,28 +43,6 @@ def test_a_client_that_reads_nothing_is_disconnected() -> None:
         with pytest.raises(OSError, match=r"timed out") as caught:
             end.sendall(bytes(16 * 1024 * 1024))  # more than all buffers hold
         assert caught.value.errno == errno.ETIMEDOUT
-
-
-def test_a_client_that_reads_is_not() -> None:
-    with limited_pair(stall=200) as (end, client):
-        for _ in range(20):
-            end.sendall(_PART)
-            left = len(_PART)
-            while left:
-                left -= len(client.recv(left))
-
-
-def test_buffers_do_not_grow() -> None:
-    with limited_pair(stall=0) as (end, client):
-        for one, other in ((end, client), (client, end)):
-            other.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
-            one.setblocking(False)
-        sent = 0
-        with suppress(BlockingIOError):
-            while True:
-                sent += end.send(_PART)
-        # Linux reserves the double of a buffer, at both ends.
-        assert sent <= 2 * (2 * BUFFER)
 
 
 def pipeline(stack: ExitStack, server: Server, count: int) -> list[socket.socket]:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import select
-import socket
 from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote_plus
@@ -17,34 +16,26 @@ from hypothesis import strategies as st
 
 from geolookup.http.application import ip_parameter
 from geolookup.http.settings import HEAD_LIMIT
-from tests.http.clients import allow_descriptors, ask_each_second, beside_silent, request
+from tests.http.clients import allow_descriptors, beside_silent, request
 from tests.http.serving import PATH, Server, Store, connection_to, serving
 
 #: The query of a request, and the error code of its answer.
 QUERIES: list[tuple[str, int | None]] = [
     ("?ip=8.8.8.8", None),
     ("?ip=%38.8.8.8", None),
-    ("?%69p=8.8.8.8", None),
     ("?ip=2606%3A4700%3a4700::1111", None),
     ("?format=xml&ip=8.8.8.8&callback=f", None),
     ("?IP=1.1.1.1&ip=8.8.8.8", None),
-    ("?&&ip=8.8.8.8&", None),
     ("?ip=8.8.8.8&ip=8.8.8.8", 10001),
     ("?ip=8.8.8.8&%69p=8.8.8.8", 10001),
-    ("?ip=&ip=8.8.8.8", 10001),
     ("?ip", 10001),
-    ("?ip=", 10001),
     ("?ip=+8.8.8.8", 10001),
-    ("?ip=8.8.8.8%20", 10001),
     ("?ip=8.8.8.8;ip=1.1.1.1", 10001),
     ("?ip=8.8.8.8%00", 10001),
     ("?ip=%ff%fe", 10001),
-    ("?ip=%", 10001),
     ("?ip=%d9%a8.8.8.8", 10001),
     ("?ip=%ed%a0%80", 10001),
-    ("?ip==8.8.8.8", 10001),
     ("?ip=" + "8" * 10_000, 10001),
-    ("?ip=" + "%00" * 4_000, 10001),
     ("?" + "ip=8.8.8.8&" * 1_000, 10001),
     ("?" + "a=b&" * 3_000 + "ip=8.8.8.8", None),
     ("?", 10002),  # no address: the caller is this machine
@@ -132,18 +123,6 @@ def test_a_path_with_encoded_characters_is_the_same_resource(server: Server, key
         assert server.raw(head.encode()).status == 200, path
 
 
-def test_bodies_and_odd_headers_do_not_matter(server: Server, key: str) -> None:
-    one = f"GET {PATH}?ip=8.8.8.8 HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n"
-    with connection_to(server.port) as line:
-        line.sendall(f"{one}Content-Length: 5\r\n\r\nhello{one}Connection: close\r\n\r\n".encode())
-        answers = b""
-        while part := line.recv(65536):
-            answers += part
-    assert answers.count(b"HTTP/1.1 200 OK") == 2
-    odd = [("User-Agent", "\xff\xfe"), ("Referer", "\xe9"), ("Accept", "x" * 5000)]
-    assert server.ask("?ip=8.8.8.8", [("X-API-Key", key), *odd]).status == 200
-
-
 def test_a_forwarding_header_beyond_ascii_is_not_absent(server: Server, key: str) -> None:
     """Else a client that writes into it is believed in the other header: a proxy passes it on."""
     lie, truth = "8.8.8.8", "1.1.1.1"
@@ -215,17 +194,6 @@ def test_line_feeds_alone_end_lines_and_a_fragment_is_dropped(server: Server, ke
     assert server.raw(asked.format("#/other").encode()).status == 200
 
 
-def test_half_closed_connections_end(server: Server, key: str) -> None:
-    """With or without an answer: the moment of the notice decides (``docs/operate/http.md``)."""
-    for _ in range(20):
-        with connection_to(server.port) as line:
-            line.sendall(request(key))
-            line.shutdown(socket.SHUT_WR)
-            while line.recv(65_536):
-                pass
-    assert server.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status == 200
-
-
 #: Texts that stand nowhere else; the caller's is one of them.
 ASKED = ["9.9.9.77", "1.1.1.213", "2606:4700:4700::abcd", "10.77.77.77", "not.an.address"]
 CALLER = "8.8.4.177"
@@ -261,21 +229,9 @@ def test_nothing_written_holds_an_address(own_store: Store, tmp_path: Path) -> N
         assert ip.encode() not in written
 
 
-def test_the_access_log_is_off_by_default(server: Server, key: str) -> None:
-    server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
-    assert "] 200 " not in server.output.read_text(encoding="utf-8")
-
-
 def test_silent_connections_shut_nobody_out(server: Server, key: str) -> None:
     allow_descriptors(4_096)
     assert asyncio.run(beside_silent(server, key, silent=1_100, seconds=0.3))
-
-
-@pytest.mark.long
-def test_many_honest_clients_are_all_answered(server: Server, key: str) -> None:
-    allow_descriptors(4_096)
-    clients = asyncio.run(ask_each_second(server, key, clients=1_000, seconds=2))
-    assert {len(took) for took in clients} == {2}
 
 
 @pytest.mark.long

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import shutil
 import signal
 import socket
@@ -14,13 +13,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Self
-from unittest.mock import Mock
 
 import pytest
 
-import geolookup
 from geolookup import publish
-from geolookup.cli.serve import serve as command
 from geolookup.history.generations import rollback
 from tests.conftest import build_at
 from tests.datasets import SMALL
@@ -129,32 +125,6 @@ def test_idle_connections_do_not_hold_the_end_up(own_store: Store, tmp_path: Pat
     idle.close()
 
 
-@pytest.mark.long
-def test_sighup_under_load_fails_no_request(own_store: Store, tmp_path: Path) -> None:
-    dataset = tmp_path / "current"
-    shutil.copytree(SMALL, dataset)
-    (tmp_path / "new").mkdir()
-    new, _ = build_at(tmp_path / "new", {"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
-    with geolookup.open(SMALL) as old_engine, geolookup.open(new) as new_engine:
-        old, later = old_engine.metadata.generation, new_engine.metadata.generation
-    key = own_store.key()
-    options = ("--dataset", str(dataset), "--allow-lost-fields")
-    with serving(own_store, tmp_path, *options, workers=2) as server:
-        with Load(server, key) as load:
-            server.becomes(load.count(60))
-            dataset.rename(tmp_path / "old")
-            new.rename(dataset)
-            server.process.send_signal(signal.SIGHUP)
-            server.until(f"answering from generation {later}", times=2)
-            server.becomes(load.count(60))
-        assert load.broken == []
-        assert set(load.outcomes) == {200}
-        assert set(load.generations) == {old, later}
-        assert load.told_to_leave == 0
-        assert server.log.count("answering from generation") == 4  # once by each worker
-        assert server.metric(f'geolookup_dataset_workers{{generation="{later}"}}') == 2
-
-
 def test_sighup_takes_up_plans_and_no_bad_file(own_store: Store, tmp_path: Path) -> None:
     dataset, plans = tmp_path / "current", own_store.plans.read_text(encoding="utf-8")
     shutil.copytree(SMALL, dataset)
@@ -173,32 +143,6 @@ def test_sighup_takes_up_plans_and_no_bad_file(own_store: Store, tmp_path: Path)
         own_store.plans.write_text(plans.replace("quota = 2", "quota = 3"), encoding="utf-8")
         server.process.send_signal(signal.SIGHUP)
         server.becomes(lambda: server.ask("?ip=8.8.8.8", small).status == 200)
-
-
-def test_a_worker_that_drains_does_not_reload(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker = pytest.importorskip("geolookup.http.worker")
-    monkeypatch.setattr(worker, "Thread", thread := Mock())
-    for draining, threads in ((False, 1), (True, 1)):
-        worker.Worker.reload(Mock(draining=draining))
-        assert thread.call_count == threads
-
-
-@pytest.mark.parametrize(
-    ("error", "line"),
-    [
-        (MemoryError(), "not reloaded: MemoryError"),
-        (RuntimeError("can't start new thread"), "not reloaded: can't start new thread"),
-    ],
-)
-def test_a_reload_that_fails_is_one_line_unless_the_worker_has_ended(
-    error: Exception, line: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    worker = pytest.importorskip("geolookup.http.worker")
-    monkeypatch.setattr(worker, "read_plans", Mock(side_effect=error))
-    worker.Worker._reload(Mock(_ended=True))
-    assert caplog.messages == []
-    worker.Worker._reload(Mock(_ended=False))
-    assert caplog.messages == [line]
 
 
 @pytest.fixture
@@ -243,27 +187,3 @@ def test_data_too_old_are_tagged(own_store: Store, tmp_path: Path) -> None:
         server.until("answering from generation", times=2)
         answer = server.ask("?ip=8.8.8.8", header)
         assert (answer.status, answer.headers["x-dataset-stale"]) == (200, "true")
-
-
-def test_the_notice_about_old_data_can_be_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GEOLOOKUP_AGE_NOTICE", "1")
-    command.make_context("serve", ["--accounts", "x", "--no-age-notice"])
-    assert os.environ["GEOLOOKUP_AGE_NOTICE"] == "0"
-
-
-@pytest.mark.long
-def test_a_changed_overlay_is_reloaded(
-    own_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
-    sites, header = tmp_path / "sites.csv", [("X-API-Key", own_store.key())]
-    sites.write_text("network,city_name\n8.8.8.8,Here\n", encoding="utf-8")
-    options = ("--dataset", str(SMALL), "--overlay", str(sites))
-    with serving(own_store, tmp_path, *options) as server:
-        assert b'"Here"' in server.ask("?ip=8.8.8.8", header).body
-        sites.write_text("nothing\n", encoding="utf-8")
-        server.process.send_signal(signal.SIGHUP)
-        server.until("not reloaded: ")
-        sites.write_text("network,city_name\n8.8.8.8,There\n", encoding="utf-8")
-        server.process.send_signal(signal.SIGHUP)
-        server.becomes(lambda: b'"There"' in server.ask("?ip=8.8.8.8", header).body)

@@ -13,15 +13,12 @@ from unittest.mock import Mock
 import pytest
 
 from geolookup.errors import AccountsError
-from geolookup.gate import open_accounts
-from geolookup.gate.backup import back_up
-from geolookup.gate.keys import digest, identifier, make
+from geolookup.gate.keys import make
 from geolookup.http import application
-from tests.cli.program import run
 from tests.corrupt.forging import member
 from tests.datasets import SMALL
 from tests.http.serving import Server, Store, serving, store_at
-from tests.servers import PATIENCE, Redis, family, free_port, redis
+from tests.servers import PATIENCE, Redis, family, redis
 from tests.skips import optional
 
 DAMAGED = ("8.8.8.8", "2001:4860:4860::8888")
@@ -113,19 +110,6 @@ def test_failures_are_logged_once_a_second(
         assert len(caplog.records) == lines, now
 
 
-@pytest.mark.long
-def test_redis_that_undoes_revocations_is_not_served(tmp_path: Path) -> None:
-    pytest.importorskip("granian")
-    limited = ("--maxmemory", "1gb", "--maxmemory-policy", "allkeys-lru")
-    with redis(tmp_path, "--appendonly", "no", *limited) as server:
-        store = store_at(server.url, tmp_path)
-        store.key()
-        done = run("serve", "--accounts", store.url, "--port", str(free_port()))
-    assert done.returncode == 2
-    assert "appendonly" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
 def connections_to(server: Redis) -> int:
     with optional("redis").Redis.from_url(server.url) as client:
         return int(client.info("stats")["total_connections_received"])
@@ -151,42 +135,6 @@ def test_a_silent_redis_delays_nobody_for_long(server_of_accounts: Redis, tmp_pa
         # Most of 119 requests fail at once; one that waits for Redis in vain connects anew.
         assert connections_to(server_of_accounts) - before < count
         server.becomes(lambda: server.ask("?ip=8.8.8.8", headers[1]).status == 200)
-
-
-@pytest.mark.long
-def test_an_accounts_file_that_is_removed_and_replaced(own_store: Store, tmp_path: Path) -> None:
-    """Without it nobody is admitted; a restored one counts."""
-    key, file, backup = own_store.key(), tmp_path / "accounts.db", tmp_path / "backup"
-    back_up(own_store.url, backup)
-    late = own_store.key()
-
-    def becomes(of_key: int, of_late: int) -> None:
-        wanted = [of_key] * 8 + [of_late] * 8
-        server.becomes(lambda: [status(server, key) for key in keys] == wanted)
-
-    keys = [key] * 8 + [late] * 8  # both workers are asked
-    with serving(own_store, tmp_path, workers=2) as server:
-        server.until_ready(200)
-        becomes(200, 200)
-        file.rename(tmp_path / "aside")
-        becomes(503, 503)
-        server.until_ready(503)
-        reply = server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
-        assert (reply.status, reply.body) == (503, b"")
-        assert server.show("/livez").status == 200
-        (tmp_path / "aside").rename(file)
-        becomes(200, 200)
-        Path(shutil.copy(backup, tmp_path / "new")).replace(file)
-        becomes(200, 401)
-        with open_accounts(own_store.url) as accounts:
-            accounts.revoke(identifier(digest(key) or b""))
-        becomes(401, 401)
-        for path in tmp_path.glob("accounts.db*"):
-            path.unlink()
-        becomes(503, 503)
-        shutil.copy(backup, file)
-        becomes(200, 401)
-        server.until_ready(200)
 
 
 def test_a_damaged_dataset_is_503_where_it_is_damaged(own_store: Store, tmp_path: Path) -> None:

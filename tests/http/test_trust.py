@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from geolookup import publish, sign
-from geolookup.http import Settings
 from tests.cli.program import run
 from tests.damage import copied
 from tests.http.serving import Store, serving
@@ -45,11 +44,3 @@ def test_a_store_without_follower(own_store: Store, tmp_path: Path) -> None:
         server.until(f"answering from generation {id_of(3)}")
         answer = server.ask("?ip=8.8.8.8", headers)
         assert answer.headers["x-dataset-generation"] == id_of(3)
-
-
-def test_a_follower_checks_for_its_workers() -> None:
-    """A store that follows trusts the keys itself: the store can replace them while it runs."""
-    settings = Settings("sqlite:///x", trusted_keys=("key.pub",))
-    assert settings.required_keys == ("key.pub",)
-    assert Settings("sqlite:///x", trusted_keys=("key.pub",), follow="mirror").required_keys is None
-    assert Settings("sqlite:///x").required_keys is None

@@ -6,7 +6,6 @@ The next run mends the mirror; the store is at the old or the new generation.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,13 +14,10 @@ import pytest
 
 from geolookup import publish
 from geolookup.history.generations import rollback
-from geolookup.history.pruning import prune
 from geolookup.mirrors.folder import mirror
-from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX
-from geolookup.mirrors.source import Source
 from tests.mirrors.conftest import Edge, archives_of, index_of
-from tests.store.dying import DONE, FAILED, KILLED, REFUSED, Kind, ending, endings
+from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
 from tests.store.numbered import id_of, shared
 from tests.tiers import one_of_each, scaled
 
@@ -93,33 +89,3 @@ CHANGES: dict[str, tuple[Callable[[Edge], object], int]] = {
     "pack": (lambda edge: edge.publish(2, deltas=0), 126),
     "withdrawal": (_withdraw, 41),
 }
-#: Polls that end, of each change and kind; spread over the steps.
-_POLLS = 5
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("kind", _KINDS)
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_poll_that_ends(followed: Edge, tmp_path: Path, name: str, kind: Kind) -> None:
-    change, steps = CHANGES[name]
-    change(followed)
-    old, new = id_of(1), followed.index().current
-    whole = tmp_path / "whole"
-    followed.store.rename(whole)
-    outcomes = set()
-    for number in range(_POLLS):
-        shutil.rmtree(followed.store, ignore_errors=True)
-        shutil.copytree(whole, followed.store)
-        step = number * steps // (_POLLS - 2)  # the last one ends by itself
-        ended = ending(lambda: poll(Source(followed.site.url, followed.store)), kind, step)
-        outcomes.add((ended, followed.current))
-        followed.poll()
-        assert followed.current == new
-        if kind == "fault":  # a removal that failed is logged; the next change of the store tidies
-            prune(followed.store)
-        assert not list((followed.store / "generations").glob(".*"))
-    assert {item for _, item in outcomes} == {old, new}
-    assert (DONE, new) in outcomes
-    assert (DONE, old) not in outcomes
-    assert kind == "fault" or (KILLED, old) in outcomes
-    assert FAILED not in {ended for ended, _ in outcomes}

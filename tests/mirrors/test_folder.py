@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,15 +10,11 @@ from pathlib import Path
 import pytest
 
 from geolookup import DatasetError, OutputError, publish
-from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
-from geolookup.history.generations import generations, rollback
+from geolookup.history.generations import rollback
 from geolookup.history.pruning import prune
-from geolookup.mirrors import archive_files
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.index import INDEX, Index
-from geolookup.mirrors.listing import listed_generations
-from geolookup.store import pointer
 from tests.cli.program import umask
 from tests.mirrors.conftest import archives_of, index_of, stats_of
 from tests.store.numbered import generation, id_of, numbered, shared
@@ -61,35 +56,6 @@ def test_two_packs_and_a_delta_from_each_generation(
     for deltas in (0, 1):
         mirror(store, folder, deltas=deltas)
         assert [item.base for item in index_of(folder).now.deltas] == [second][:deltas]
-
-
-def test_a_rollback_while_archives_are_packed_is_followed(
-    store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was listed first is withdrawn when it is packed, and in the second turn gone too."""
-    for is_gone in (False, True):
-        current = generations(store)[0].generation
-
-        def packed(
-            dataset: Path, archive: Path, *, base: Path | None = None,
-            current: str = current, is_gone: bool = is_gone,
-        ) -> int:  # fmt: skip
-            if [item.generation for item in generations(store) if item.current] == [current]:
-                rollback(store)
-                if is_gone:
-                    shutil.rmtree(store / "generations" / current)
-            return pack(dataset, archive, base=base)
-
-        monkeypatch.setattr(archive_files, "pack", packed)
-        index = mirror(store, folder).index
-        assert index == index_of(folder)
-        assert index.current == id_of(1)
-        assert {delta.base for delta in index.now.deltas} == {id_of(0)} | {id_of(2)} - {
-            current for _ in range(is_gone)
-        }
-        assert [item.generation for item in index.generations if item.withdrawn] == [current]
-        shutil.rmtree(folder)
-        publish(shared(2), store)
 
 
 def test_archives_of_the_former_index_stay_until_the_next(store: Path, folder: Path) -> None:
@@ -180,18 +146,6 @@ def test_serials_are_the_time_and_grow_whatever_the_clock_says(
         assert mirror(store, folder).index.serial == serial
 
 
-def test_the_withdrawn_generations_that_are_listed(store: Path) -> None:
-    """The last ones, so many that the index stays small."""
-    published = pointer.read(store)
-    gone = [pointer.Publication(f"{n:064x}", published[0].at, withdrawn=True) for n in range(120)]
-    pointer.write(store, [*gone, *published])
-    listed = [item.generation for item in listed_generations(store, 0)]
-    assert listed[:2] == [id_of(2), id_of(1)]
-    assert listed[2:] == [item.generation for item in reversed(gone)][:98]
-    pointer.write(store, [*published, *gone])
-    assert len(listed_generations(store, 0)) == 100
-
-
 def test_an_index_expires(store: Path, mirrored: Path) -> None:
     before = datetime.now(UTC)
     index = mirror(store, mirrored, expires="2d").index
@@ -257,13 +211,3 @@ def test_a_web_server_of_another_user_can_read_it(store: Path, folder: Path) -> 
         mirror(store, folder)
     assert {path.stat().st_mode & 0o777 for path in folder.glob("**/*.*")} == {0o644}
     assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_dir()} == {0o755}
-
-
-def test_a_generation_that_cannot_be_read_is_left_out(store: Path, folder: Path) -> None:
-    """As those of another format version, which the store keeps until they are pruned."""
-    second = store / "generations" / id_of(1)
-    (second / "manifest.json").unlink()
-    mirror(store, folder)
-    index = index_of(folder)
-    assert [item.generation for item in index.generations] == [id_of(2)]
-    assert [delta.base for delta in index.now.deltas] == [id_of(0)]

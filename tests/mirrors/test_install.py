@@ -5,49 +5,16 @@ from __future__ import annotations
 import gzip
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from geolookup import publish
 from geolookup.errors import DatasetError, MirrorError
-from geolookup.mirrors import source as source_module
 from geolookup.mirrors.folder import mirror
-from geolookup.mirrors.index import File
-from geolookup.mirrors.source import Source
 from geolookup.signing.envelope import LARGEST_ENVELOPE
 from tests.mirrors.conftest import Edge, content_of, folder_act
 from tests.remote.serving import Handler
 from tests.store.numbered import named
-
-
-def test_the_limits_of_what_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-
-    def fetch(remote: Any, sha256: str, cache: Path, _progress: object, limits: Any) -> object:
-        asked.append((remote.uri, sha256, cache.name, limits))
-        return SimpleNamespace(file=SimpleNamespace(path=cache, bytes=7), changed=len(asked) == 1)
-
-    monkeypatch.setattr(source_module, "fetch", fetch)
-    source = Source("https://example.com/geo/?key=1", tmp_path, limit_rate=1000)
-    assert [source.index()[1], source.index()[1]] == [7, 0]  # fetched, and unchanged
-    source.archive(File("packs/x", 5, "1" * 64))
-    common = {"longest_wait": 10.0, "fastest": 1000}
-    for (uri, sha256, cache, limits), expected in zip(
-        asked[1:],
-        (
-            ("https://example.com/geo/index.json?key=1", "", "index", 3, LARGEST_ENVELOPE),
-            ("https://example.com/geo/packs/x?key=1", "1" * 64, "archives", 6, 5),
-        ),
-        strict=True,
-    ):
-        assert (uri, sha256, cache, limits.attempts, limits.largest) == expected
-        assert {name: getattr(limits, name) for name in common} == common
-    for address in ("https://example.com/geo", str(tmp_path)):
-        Source(address, tmp_path).check()
-    with pytest.raises(MirrorError, match="unknown scheme ftp"):
-        Source("ftp://example.com/", tmp_path).check()
 
 
 def test_what_is_larger_after_its_transfer(followed: Edge) -> None:

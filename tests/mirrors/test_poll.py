@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 from contextlib import closing
 from dataclasses import replace
@@ -14,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from geolookup import DatasetError, GeoLookupError, publish
+from geolookup import DatasetError, GeoLookupError
 from geolookup.contract.gregorian import timestamp
 from geolookup.errors import MirrorError
 from geolookup.history.generations import generations, rollback
@@ -24,11 +23,10 @@ from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.follow import poll
 from geolookup.mirrors.index import INDEX, File
 from geolookup.mirrors.source import Source
-from geolookup.store import pointer
 from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
-from tests.remote.serving import Handler, cut, file, status
+from tests.remote.serving import Handler, file, status
 from tests.remote.test_headers import BAD_TAGS
-from tests.store.numbered import id_of, shared
+from tests.store.numbered import id_of
 from tests.tiers import scaled
 
 poll_module = import_module("geolookup.mirrors.follow")
@@ -129,19 +127,6 @@ def test_a_rollback_here_stands_until_the_mirror_publishes_again(followed: Edge)
     wanted = followed.publish(2)
     assert followed.poll().state == "updated"
     assert followed.current == wanted
-
-
-def test_a_store_that_knows_nothing_of_a_mirror(edge: Edge) -> None:
-    """It downloads no generation that it has, and fetches one that it lost."""
-    wanted = edge.publish(0)
-    publish(shared(0), edge.store)
-    for _ in range(2):
-        assert edge.poll().state == "current"
-        assert kinds_asked(edge.site) == [""]
-        (edge.store / "follow.json").unlink()
-    shutil.rmtree(pointer.folder_of(edge.store, wanted))
-    assert edge.poll().kind == "pack"
-    assert edge.current == wanted
 
 
 def assert_refused(edge: Edge, match: str) -> GeoLookupError:
@@ -273,25 +258,6 @@ def test_an_archive_that_is_not_the_one_of_the_index(followed: Edge) -> None:
     assert_refused(followed, "larger than")
 
 
-@pytest.mark.long
-def test_a_cut_download_is_resumed_by_the_next_poll(followed: Edge) -> None:
-    wanted = followed.publish(2, deltas=0)
-    pack = followed.index().now.pack
-    assert pack is not None
-    content, whole = (followed.folder / pack.path).read_bytes(), folder_act(followed.folder)
-    followed.site.plan[:] = [
-        whole,
-        cut(content, 1000, etag=etag_of(content)),
-        status(503, Retry_After="77"),
-    ]
-    assert_refused(followed, "answers 503")
-    followed.site.plan[:] = [whole]
-    followed.site.asked.clear()
-    followed.poll()
-    assert followed.current == wanted
-    assert followed.site.ranges == [None, "bytes=1000-"]
-
-
 def test_an_address_that_is_no_mirror(tmp_path: Path) -> None:
     with closing(socket.socket()) as nobody:
         nobody.bind(("127.0.0.1", 0))  # and does not listen
@@ -309,24 +275,3 @@ def test_an_address_that_is_no_mirror(tmp_path: Path) -> None:
                 poll(Source(url, tmp_path / "edge"))
             assert "secret" not in str(caught.value)
             assert "recipe" not in str(caught.value)
-
-
-def test_a_folder_that_is_no_store_is_left_alone(edge: Edge, tmp_path: Path) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
-    with pytest.raises(GeoLookupError, match="is not empty and not a store"):
-        poll(Source(edge.site.url, tmp_path / "mine"))
-    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
-
-
-@pytest.mark.long
-def test_only_so_many_generations_are_kept(followed: Edge) -> None:
-    followed.publish(2)
-    followed.poll()
-    followed.publish(3)
-    followed.poll()
-    assert len(generations(followed.store)) == 2
-    followed.publish(4)
-    poll(replace(followed.source, keep=3))
-    assert len(generations(followed.store)) == 3
-    assert len(list((followed.store / "generations").iterdir())) == 2  # the first is a delta

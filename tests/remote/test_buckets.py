@@ -21,7 +21,7 @@ from pyarrow import fs
 from geolookup.errors import BuildError
 from tests.builder.building import isps, recipe
 from tests.conftest import build_at
-from tests.remote.serving import cut, drop, fetched, kept_files, remote, serving, status
+from tests.remote.serving import cut, drop, fetched, kept_files, serving, status
 
 ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
 OTHER = ROWS.replace(b"isp ", b"net ")
@@ -136,37 +136,6 @@ def test_an_object_comes_once_and_is_built(bucket: Bucket, tmp_path: Path) -> No
     output, report = build_at(tmp_path, {}, recipe(f'path = "{address}"'), cache=tmp_path / "cache")
     assert isps(output, "8.8.8.8") == ["isp 8"]
     assert report.sources[0].name == "a.csv"
-
-
-def test_a_part_is_resumed_if_it_is_of_this_version(bucket: Bucket, tmp_path: Path) -> None:
-    address = bucket.put("a.csv", ROWS)
-    with pytest.raises(BuildError, match="SHA-256"):
-        fetched(address, tmp_path, "0" * 64)
-    folder = tmp_path / "cache" / f"a.csv-{remote(address, tmp_path).identity}"
-    for content, start in ((ROWS, 1000), (OTHER, 0)):
-        first = fetched(address, tmp_path).file
-        (folder / "kept.json").unlink()
-        (folder / "part").mkdir()
-        (folder / "part" / "a.csv").write_bytes(ROWS[:1000])
-        note = '{"validator": "%s", "total": %d}'
-        validator = first.version.validator.replace('"', '\\"')
-        (folder / "part.json").write_text(note % (validator, len(ROWS)), encoding="utf-8")
-        bucket.put("a.csv", content) if content == OTHER else None
-        done = fetched(address, tmp_path)
-        assert (done.start, done.file.path.read_bytes()) == (start, content)
-
-
-def test_what_is_not_there_or_not_right(bucket: Bucket, tmp_path: Path) -> None:
-    for address in (bucket.address("none.csv"), bucket.address("none/none.csv")):
-        with pytest.raises(BuildError, match="no such file in the bucket; correct the path"):
-            fetched(address, tmp_path)
-    for name, content, text in (
-        ("page.csv", PAGE, "HTML or XML page"),
-        ("a.zip", ROWS, "the content is not a .zip file"),
-        ("empty.csv", b"", "the downloaded file is empty"),
-    ):
-        with pytest.raises(BuildError, match=text):
-            fetched(bucket.put(name, content), tmp_path)
 
 
 UNREADABLE = "the bucket cannot be read ("

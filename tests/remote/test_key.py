@@ -6,8 +6,6 @@ headers, and redirects.
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
 import subprocess
 import sys
@@ -167,15 +165,6 @@ def test_no_file_and_no_display_holds_it(tmp_path: Path) -> None:
             assert clean_files(folder), name
 
 
-def test_it_shows_itself_nowhere() -> None:
-    hidden = Key(HIDDEN)
-    assert clean(f"{hidden} {hidden!r} {[hidden]}")
-    stream = io.StringIO()
-    traceback.print_exception(ValueError(hidden), file=stream)
-    assert clean(stream.getvalue())
-    assert Key("1234:s3cr3t").mask("no S3cr3t of 1234:s3cr3t") == "no {key} of {key}"
-
-
 def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
     """Looked up where others can look: while the server waits, in the list of processes."""
     seen: list[str] = []
@@ -199,31 +188,6 @@ def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
     assert QUOTED in site.asked[0][0]
     assert any("geolookup\0download" in entry for entry in seen)
     assert clean("".join(seen) + done.stdout + done.stderr)
-
-
-PADDING = b"8.8.8.0/24,one\n" * 500  # the key is not at the beginning
-KEPT = {
-    "row": b"network,isp\n" + PADDING + f"{HIDDEN},one\n".encode(),
-    "header": gzip.compress(f"network,{HIDDEN}\n".encode() + PADDING),
-    "quoted": gzip.compress(f"network,{QUOTED}\n".encode() + PADDING),
-    "name": zipped(f"{HIDDEN}/a.csv", b"network,no\n" + PADDING),
-    "member": zipped(f"{HIDDEN}/a.csv", b"network,isp\nnone,one\n"),
-}
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_no_error_of_a_build_holds_it(name: str, tmp_path: Path) -> None:
-    file_name = {b"PK": "a.zip", b"\x1f\x8b": "a.csv.gz"}.get(KEPT[name][:2], "a.csv")
-    cache, rejects = tmp_path / "cache", tmp_path / "rejects.csv"
-    with serving(file(KEPT[name])) as site:
-        source = f'path = "{site.url}/{file_name}"\nkey_env = "VENDOR_KEY"'
-        for kind in ("csv", "auto", "maxmind"):
-            rejects.unlink(missing_ok=True)
-            text = recipe(source).replace('"csv"', f'"{kind}"')
-            caught = fails(tmp_path, {}, text, cache=cache, rejects=rejects, max_rejects=0)
-            assert clean("".join(traceback.format_exception(caught))), kind
-            assert rejects.exists() == (name in ("row", "member")), kind
-            assert not rejects.exists() or clean(rejects.read_text(encoding="utf-8")), kind
 
 
 def test_a_value_is_masked_before_it_is_cut(tmp_path: Path) -> None:

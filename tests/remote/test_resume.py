@@ -97,19 +97,6 @@ def test_no_file_is_made_of_two(tmp_path: Path) -> None:
             assert site.ranges[-1] == last, name
 
 
-def test_what_is_no_sure_version(tmp_path: Path) -> None:
-    # The server sends the rest of another file under the same ETag and length.
-    remainder = answered(TWO[AT:], f"bytes {AT}-{len(TWO) - 1}/{len(TWO)}")
-    with serving(cut(ONE, AT), remainder, file(ONE)) as site:
-        assert fetched(f"{site.url}/a.csv", tmp_path, SHA256).file.path.read_bytes() == ONE
-    assert site.ranges == [None, f"bytes={AT}-", None]
-    for number, etag in enumerate(("", 'W/"one"')):
-        with serving(cut(ONE, AT, etag=etag), file(ONE, etag)) as site:
-            done = fetched(f"{site.url}/a.csv", tmp_path / str(number))
-        assert done.file.path.read_bytes() == ONE
-        assert site.ranges == [None, None]
-
-
 def test_what_stays_of_a_failure_is_what_can_be_resumed(tmp_path: Path) -> None:
     """Nothing stays of a file that is too large."""
     for name, etag, stays in (("no version", "", []), ("version", '"one"', [ONE[:AT]])):

@@ -18,7 +18,6 @@ from tests.remote.serving import (
     file,
     kept_files,
     serving,
-    status,
     to,
 )
 from tests.skips import needs, optional
@@ -89,15 +88,6 @@ def test_the_key_stays_with_its_host(own: Site, other: Site, tmp_path: Path) -> 
 
 
 @encrypted
-def test_the_key_comes_back_with_its_host_only(own: Site, other: Site, tmp_path: Path) -> None:
-    own.plan.insert(0, to(f"{other.url}/b.csv"))
-    other.plan.insert(0, to(f"{own.url}/c.csv"))
-    fetched(f"{own.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
-    assert authorizations(own) == [f"Bearer {HIDDEN}"] * 2
-    assert authorizations(other) == [None]
-
-
-@encrypted
 def test_a_host_that_hands_the_key_on_is_not_followed(
     own: Site, other: Site, tmp_path: Path
 ) -> None:
@@ -142,13 +132,6 @@ def test_plain_http_stays_on_this_machine(tmp_path: Path) -> None:
         pytest.raises(BuildError, match=r"redirects to 192\.0\.2\.1 without encryption"),
     ):
         fetched(f"{site.url}/a.csv", tmp_path)
-
-
-@encrypted
-def test_an_error_behind_a_redirect_is_told(own: Site, other: Site, tmp_path: Path) -> None:
-    own.plan[:], other.plan[:] = [to(f"{other.url}/b.csv")], [status(403)]
-    with pytest.raises(BuildError, match=r"refuses access .403.; check the key in VENDOR_KEY"):
-        fetched(f"{own.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
 
 
 @encrypted

@@ -12,8 +12,6 @@ import hashlib
 import lzma
 import random
 import socket
-import subprocess
-import sys
 from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
@@ -21,13 +19,9 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import BuildError, DownloadError
-from geolookup.progress import Progress
 from geolookup.remote import Limits
-from geolookup.remote.transfer import fetch
 from tests.builder.sources.formats.test_generic_typed import as_parquet
 from tests.builder.sources.reading.test_inputs import tarred, zipped, zstd
-from tests.builder.test_progress import Terminal
-from tests.conftest import ROOT
 from tests.remote.serving import (
     FAST,
     MODIFIED,
@@ -38,7 +32,6 @@ from tests.remote.serving import (
     fetched,
     file,
     kept_files,
-    remote,
     serving,
     status,
     trickle,
@@ -249,14 +242,6 @@ def test_what_passes_is_tried_again_and_nothing_else(tmp_path: Path) -> None:
             assert len(site.asked) == 1
 
 
-def test_reasons_of_retries_are_shown(tmp_path: Path) -> None:
-    terminal = Terminal()
-    progress = Progress(terminal)
-    with serving(status(503), file(ROWS)) as site, progress.stage("fetching a.csv"):
-        fetch(remote(f"{site.url}/a.csv", tmp_path), "", tmp_path / "cache", progress, FAST)
-    assert "fetching a.csv  the server answers 503; retry in 0.0 s" in terminal.getvalue()
-
-
 def test_the_wait_a_server_asks_for_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,17 +255,6 @@ def test_the_wait_a_server_asks_for_is_kept(
         assert waits[0] == 7
         assert 1 <= waits[1] <= 2  # the second failure: half to all of two seconds
         waits.clear()
-
-
-def test_waits_double_up_to_the_longest() -> None:
-    limits = Limits(attempts=20)
-    for failures in range(1, 20):
-        longest = min(2.0 ** (failures - 1), 120)
-        waits = [limits.wait(failures, None) or 0 for _ in range(50)]
-        assert all(longest / 2 <= wait <= longest for wait in waits)
-        assert len(set(waits)) > 1
-    assert limits.wait(20, None) is None
-    assert (limits.wait(1, 120), limits.wait(1, 121)) == (120, None)
 
 
 def test_no_length_at_all_is_well_with_chunks_or_a_digest(tmp_path: Path) -> None:
@@ -323,18 +297,6 @@ try:
 except OutputError as error:
     print(error)
 """
-
-
-@pytest.mark.long
-def test_a_full_disk_while_it_is_decompressed(tmp_path: Path) -> None:
-    sent = gzip.compress(ROWS[:12] + ROWS[12:40] * 200)
-    with serving(file(sent, Content_Encoding="gzip")) as site:
-        command = [sys.executable, "-B", "-c", _LIMITED, f"{site.url}/a.csv", str(tmp_path)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.stderr == ""
-    assert "a.csv: cannot be written (File too large); check space" in done.stdout
-    (part,) = (tmp_path / "cache").glob("*/part/*")
-    assert part.read_bytes() == sent
 
 
 def test_whole_files_of_every_kind_are_taken(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import signal
@@ -16,10 +15,9 @@ import geolookup
 from geolookup.errors import OutputError
 from tests.cli.program import run
 from tests.conftest import ROOT
-from tests.corrupt.test_full_disk import mounted
 from tests.corrupt.test_full_disk import small as small  # noqa: PLC0414 - a fixture
 from tests.store.dying import Kind
-from tests.updates.conftest import Update, country, environment, is_tidy
+from tests.updates.conftest import Update, environment, is_tidy
 from tests.updates.publisher import COUNTRY, Publisher, countries
 
 _NO_END = 100_000
@@ -113,62 +111,3 @@ def test_files_that_cannot_be_written(update: Update, store: Path, tmp_path: Pat
     with pytest.raises(OutputError) as caught:
         update()
     assert Path(caught.value.path).parent == tmp_path / "cache"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="a mount on Linux")
-def test_a_generation_that_cannot_be_removed(publisher: Publisher, store: Path) -> None:
-    recipe = str(publisher.recipe)
-    publisher.rewrite("keep = 2", "keep = 1")
-    run("update", recipe)
-    (old,) = (store / "generations").iterdir()
-    publisher.put(COUNTRY, countries("DE"))
-    with mounted(old, "--bind", str(old)):
-        done = run("update", recipe)
-    assert done.returncode == 0
-    assert done.stderr.startswith("geolookup: old generations are not all removed: ")
-    assert done.stderr.count("\n") == 1
-    assert country() == "DE"
-    assert is_tidy(store)
-    assert run("update", recipe, "--if-older", "1d").stdout.endswith("is recent; nothing done\n")
-    assert run("update", recipe).stdout.endswith(f"removed {old.name}\n")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="the user database of POSIX")
-def test_without_a_home_folder(
-    publisher: Publisher, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing of it is needed for local files and a store that is named."""
-
-    def no_entry(user: int) -> object:
-        raise KeyError(user)
-
-    monkeypatch.setattr("pwd.getpwuid", no_entry)
-    for name in ("HOME", "GEOLOOKUP_CACHE", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    data = tmp_path / "a.csv"
-    data.write_text("network,country_code\n8.0.0.0/24,FR\n", encoding="utf-8")
-    assert geolookup.update(data, store=store.parent.parent / "s").state == "updated"
-    geolookup.build(data, tmp_path / "dataset")
-    with pytest.raises(OutputError, match="home folder is not known; name a cache with --cache"):
-        geolookup.update(publisher.recipe, store=store.parent.parent / "s")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full of Linux")
-@pytest.mark.long
-def test_nobody_reads_the_output(publisher: Publisher, store: Path) -> None:
-    """The update goes on, and the store is not blamed."""
-    full = "geolookup: standard output cannot be written (No space left on device)"
-    for output, expected in (
-        (">/dev/full", f"{full}; the update goes on\n"),
-        ("| true", ""),
-        (">&-", ""),
-    ):
-        shell = ["bash", "-c", f'set -o pipefail; "$@" {output}', "bash"]
-        command = [*shell, sys.executable, "-m", "geolookup", "update", str(publisher.recipe)]
-        done = subprocess.run(
-            command, env=environment(), stderr=subprocess.PIPE, text=True, check=False
-        )
-        assert (done.returncode, done.stderr) == (0, expected)
-        assert country() == "FR"
-        assert is_tidy(store)
-        shutil.rmtree(store)

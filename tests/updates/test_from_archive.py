@@ -20,7 +20,7 @@ from tests.archives.test_pack import archived, members
 from tests.conftest import build_at
 from tests.signing.keys import key_files, public
 from tests.skips import needs
-from tests.store.numbered import answers_of, generation, id_of, published, shared
+from tests.store.numbered import answers_of, generation, id_of, shared
 
 
 @pytest.fixture
@@ -60,21 +60,6 @@ def test_a_damaged_archive_changes_nothing(archive: Path, store: Path) -> None:
     with pytest.raises(geolookup.DatasetError, match="is missing; fetch it again"):
         geolookup.update(archive)
     assert answers_of(store) == answers_of(shared(0))
-
-
-def test_options_of_recipes(archive: Path, tmp_path: Path) -> None:
-    for option in ({"if_older": "7d"}, {"cache": tmp_path}, {"signing_keys": tmp_path}):
-        for named_ in (archive, "https://geo.example.com/city"):
-            with pytest.raises(ValueError, match=f"{next(iter(option))} is only for recipes"):
-                geolookup.update(named_, **option)
-    for name in (archive, None, "world"):
-        with pytest.raises(ValueError, match="limit_rate is only for mirrors"):
-            geolookup.update(name, limit_rate=100_000)
-    for address in ("ftp://geo.example.com/", "http://geo.example.com/"):
-        with pytest.raises(ValueError, match=re.escape(address)):
-            geolookup.update(address)
-    with pytest.raises(ValueError, match="keep is 0"):
-        geolookup.update(archive, keep=0)
 
 
 @needs("cryptography")
@@ -140,14 +125,3 @@ def test_what_was_withdrawn_and_what_was_not(rolled_back: Path, tmp_path: Path) 
     ):
         dataset = built(tmp_path / "new", *rows)
         assert is_withdrawn(rolled_back, dataset, generation(dataset)) is expected, rows
-
-
-def test_a_withdrawn_generation_that_does_not_open_says_nothing(
-    rolled_back: Path, tmp_path: Path
-) -> None:
-    same, withdrawn = built(tmp_path / "new", *WITHDRAWN), geolookup.generations(rolled_back)[0]
-    (rolled_back / "generations" / withdrawn.generation / "manifest.json").write_text("{}", "utf-8")
-    assert is_withdrawn(rolled_back, same, withdrawn.generation)  # by its id
-    assert not is_withdrawn(rolled_back, same, "0" * 64)
-    other = published(tmp_path / "other", 0, 1)  # in which nothing was withdrawn
-    assert not is_withdrawn(other, shared(0), generation(shared(0)))

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -77,32 +77,6 @@ def test_how_long_ago_an_update_succeeded(tmp_path: Path, monkeypatch: pytest.Mo
         assert in_store.has_succeeded_within(tmp_path, "geo", week) is is_recent, passed
         assert not in_store.has_succeeded_within(tmp_path, "other", week)
         (tmp_path / "staging").rmdir()  # nothing is left there
-
-
-def test_whatever_has_the_name_of_the_staging_directory(tmp_path: Path) -> None:
-    store, elsewhere = tmp_path / "store", tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "file").touch()
-    kinds: dict[str, Callable[[Path], object]] = {
-        "nothing": lambda _: None,
-        "file": Path.touch,
-        "folder": lambda path: (path / "dataset").mkdir(parents=True),
-        "link": lambda path: path.symlink_to(elsewhere),
-        "dangling link": lambda path: path.symlink_to(tmp_path / "nowhere"),
-    }
-    told: list[str] = []
-    for kind, make in kinds.items():
-        with in_store.updating(store, told.append):
-            pass  # makes the store
-        make(store / ".update")
-        with in_store.updating(store, told.append) as staging:
-            assert staging == store / ".update"
-            assert staging.is_dir(), kind
-            assert not staging.is_symlink(), kind
-            assert list(staging.iterdir()) == [], kind
-        assert {path.name for path in store.iterdir()} == {"generations", ".lock", ".update.lock"}
-    assert (elsewhere / "file").exists()
-    assert told == []
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ from geolookup_builder.recipe.document import PACKAGED
 
 import geolookup
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import BuildError, OutputError, UpdateError
+from geolookup.errors import BuildError, UpdateError
 from geolookup.updates.from_recipe import FromRecipe
 from geolookup.updates.in_store import target_of
 from tests.cli.program import run
@@ -166,24 +166,6 @@ def test_the_world_from_its_publisher(
     assert dates["ip-location-db: user-country, IPv4"] == "2020-11-19"
 
 
-def test_files_by_hand(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "folder").mkdir()
-    monkeypatch.chdir(tmp_path / "folder")
-    with pytest.raises(UpdateError) as caught:
-        geolookup.update("dbip-lite")
-    city, asn, origin = caught.value.problems
-    missing = f"{tmp_path}/folder/dbip-city-lite-*.csv.gz; it is obtained by hand"
-    assert city == f"DB-IP City Lite: no file {missing}"
-    assert str(tmp_path / "folder" / "dbip-asn-lite-*.csv.gz") in asn
-    assert "'geolookup recipes show dbip-lite' names" in origin
-    done = run("update", "dbip-lite", "--dry-run")
-    assert done.returncode == 1
-    assert len(done.stderr.splitlines()) == 3
-    (tmp_path / "folder").rmdir()
-    with pytest.raises(BuildError, match=r"^dbip-lite: .*current folder, but that does not exist"):
-        geolookup.update("dbip-lite")
-
-
 def test_local_sources_alone(store: Path, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n", encoding="utf-8")
     assert geolookup.update(tmp_path / "a.csv").state == "updated"
@@ -251,31 +233,3 @@ def test_a_dry_run_changes_nothing(publisher: Publisher, store: Path, tmp_path: 
     failing = run("update", recipe, "--dry-run")
     assert (failing.returncode, failing.stderr.count("\n")) == (1, 1)
     assert everything(tmp_path) == before
-
-
-def test_a_dry_run_checks_the_store(update: Update, publisher: Publisher, tmp_path: Path) -> None:
-    """And the cache and the folder of data: what it announces is what a run then does."""
-    (tmp_path / "file").touch()
-    for name in ("dataset/manifest.json", "full/file"):
-        (tmp_path / name).parent.mkdir()
-        (tmp_path / name).touch()
-    assert publisher.recipe.exists()
-    before = everything(tmp_path)
-    for target in ("file", "file/below", "dataset", "full", "none/store"):
-        problems = []
-        for dry_run in (True, False):
-            with pytest.raises(OutputError) as caught:
-                update(store=tmp_path / target, dry_run=dry_run)
-            problems.append(str(caught.value))
-            assert everything(tmp_path) == before, target
-        assert problems[0] == problems[1] or target in ("file/below", "none/store"), problems
-        assert target != "full" or "is not empty and not a store" in problems[0]
-    for cache in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(OutputError) as caught:
-            update(dry_run=True, cache=cache)
-        assert str(caught.value) == f"{tmp_path}/file: is not a folder; choose another name"
-    assert update(dry_run=True, cache=tmp_path / "none" / "cache").state == "planned"
-    (tmp_path / "data").touch()
-    for dry_run, problem in ((True, "is not a folder"), (False, "cannot be created")):
-        with pytest.raises(OutputError, match=problem):
-            update(dry_run=dry_run)
