@@ -68,25 +68,3 @@ def test_a_folder_is_up_to_date_until_the_periods_change(store: Path, tmp_path: 
     options = (source, "--output", output, "--as-of-column", "t", "--dataset", store)
     assert "1 file written" in _run(*options).stderr
     assert "1 up to date" in _run(*options).stderr
-
-
-def test_misuse(store: Path, tmp_path: Path) -> None:
-    source = tmp_path / "in.csv"
-    source.write_text("event_time,ip\n2026-01-05 10:00,8.8.8.3\n", encoding="utf-8")
-    options = (source, "--output", "-", "--as-of-column", "event_time")
-    cases = {
-        (*options, "--dataset", pool.dataset(1)): "not a store",
-        (*options, "--dataset", store): "pass --time-zone, such as UTC",
-        (*options, "--dataset", store, "--as-of", "2026-01-05"): "--as-of is for all rows",
-        (
-            *options[:-1],
-            "event_tim",
-            "--dataset",
-            store,
-        ): "did you mean --as-of-column 'event_time'?",
-    }
-    for arguments, message in cases.items():
-        result = _run(*arguments)
-        assert result.returncode == 2, result.stderr
-        assert message in result.stderr
-    assert _run(*options, "--time-zone", "UTC", "--dataset", store).returncode == 0

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 import geolookup
 from tests import own
-from tests.cli.program import pipe, refusal, run
+from tests.cli.program import pipe, run
 from tests.datasets import SMALL
 
 IPS = ("8.8.8.8", "10.1.2.3", "192.168.0.1", "x")
@@ -72,9 +71,3 @@ def test_lines_and_clean_addresses(folder: str) -> None:
         ["10.1.2.3", "Branch"],
         ["8.8.8.9", "dns"],
     ]
-
-
-def test_unknown_columns(folder: str, tmp_path: Path) -> None:
-    assert "did you mean 'own.site_id'?" in refusal("8.8.8.8", "-d", folder, "-f", "own.site")
-    problem = refusal("8.8.8.8", "-d", str(SMALL), "-f", "own")
-    assert "--fields: the dataset has no own columns; declare them in [columns]" in problem
