@@ -8,22 +8,11 @@ from collections import defaultdict
 import click
 from click.testing import CliRunner, Result
 
-from docs._site.commands import lists as command_lists
 from geolookup.cli.command import Group
 from geolookup.cli.program import program
 from geolookup.cli.registry import COMMANDS, SECTIONS, load
-from geolookup.export.formats import FORMATS
 from tests.cli.command_tree import tree
 from tests.cli.program import python, refusal
-from tests.conftest import ROOT
-
-#: Modules of the command line that no command is in.
-PARTS = {
-    *("key_options", "table_options"),
-    *("__init__", "answers", "command", "conditions", "first_argument", "misuse", "options"),
-    *("program", "quantities", "registry", "unknown_option"),
-    *("address_input", "answer_formats", "answer_table", "terminal_text"),
-}
 
 
 def invoke(*args: str) -> Result:
@@ -34,22 +23,6 @@ def help_of(name: str) -> str:
     done = invoke(*name.split(), "--help")
     assert done.exit_code == 0, name
     return done.output
-
-
-def test_every_command_has_its_section_in_the_help_and_on_the_page() -> None:
-    page = "\n".join(command_lists())
-    listed = re.findall(r"^(?:## (.+)|\| \[`([\w-]+)`\]\(\2\.md\) \|)", page, re.MULTILINE)
-    _, _, lists = help_of("").partition("Show this message and exit.")
-    helped = re.findall(r"^(?:(\w.+):|  ([a-z-]+) .+)$", lists, re.MULTILINE)
-    expected = [
-        entry
-        for section, names in SECTIONS.items()
-        for entry in ((section, ""), *(("", name) for name in names))
-    ]
-    assert helped == expected
-    assert listed == expected
-    modules = {path.stem for path in (ROOT / "geolookup" / "cli").glob("*.py")}
-    assert modules - PARTS == set(COMMANDS.values())
 
 
 def imports_of(argument: str) -> set[str]:
@@ -74,21 +47,6 @@ def test_an_address_without_options_imports_neither_click_nor_a_command() -> Non
     assert not loaded & (late | {f"geolookup.cli.{module}" for module in COMMANDS.values()})
 
 
-def test_the_page_of_every_command_begins_with_its_summary_and_links_its_guide() -> None:
-    folder = ROOT / "docs" / "reference" / "commands"
-    assert {path.stem for path in folder.glob("*.md")} == {"index", *COMMANDS}
-    for name in COMMANDS:
-        text = " ".join((folder / f"{name}.md").read_text("utf-8").split())
-        start = f"# geolookup {name} {load(name).short_help} Guide: ["
-        assert text.startswith(start), name
-        for link in re.findall(r"\]\(([^)]+)\)", text):
-            path, _, anchor = link.partition("#")
-            guide = (folder / path).resolve().read_text("utf-8")
-            headings = re.findall(r"^#+ (.+)$", guide, re.MULTILINE)
-            anchors = {re.sub(r"[^\w -]", "", title.lower()) for title in headings}
-            assert not anchor or anchor in {title.replace(" ", "-") for title in anchors}, link
-
-
 def test_the_help_of_every_command_begins_with_an_example() -> None:
     for name, command in tree():
         assert f"{command.example} ".startswith(f"geolookup {name.split()[0]} "), name
@@ -97,13 +55,6 @@ def test_the_help_of_every_command_begins_with_an_example() -> None:
         assert lines[1:4] == ["", f"  Example: {command.example}", ""], name
         assert "Example:" not in "".join(lines[4:]), name
         assert command.short_help, name
-
-
-def test_help_has_no_default_in_parentheses_and_no_limit_to_all_formats() -> None:
-    assert [name for name, _ in tree() if "[default: (" in help_of(name)] == []
-    text = " ".join(help_of("export").split())
-    assert f"Only for {', '.join(FORMATS)}" not in text
-    assert "Only for csv, jsonl, parquet, postgresql." in text
 
 
 def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
@@ -187,11 +138,6 @@ def test_a_group_without_a_command_shows_its_help() -> None:
     assert invoke().output == help_of("")
 
 
-#: Options whose help names the object of their command; the others have one help everywhere.
-OF_A_COMMAND = {
-    *("accounts", "base", "by", "fail-if", "fields", "force", "format", "json", "keep", "output"),
-    *("as-of", "local-time-column", "rows", "top", "traffic", "truth", "within", "family"),
-}
 #: Options with one name and two meanings, each as in programs that users know.
 TWO_MEANINGS = {
     "expires": "a time of day ends a key, an age an index that is written again",
@@ -201,6 +147,12 @@ TWO_MEANINGS = {
     "since": "prefixes of an earlier dataset are left out; a dataset of the past",
     "within": "a list is in one network; a part of a dataset can be in several",
 }
+
+
+def test_every_command_is_listed_once_in_the_help() -> None:
+    listed = re.findall(r"^  ([a-z-]+)  ", help_of("").partition("this message")[2], re.MULTILINE)
+    assert listed == [name for names in SECTIONS.values() for name in names]
+    assert sorted(listed) == sorted(COMMANDS)
 
 
 def test_the_same_option_is_the_same_in_every_command() -> None:
@@ -214,22 +166,7 @@ def test_the_same_option_is_the_same_in_every_command() -> None:
                 helped[name].add(option.help)
     several = {name for name, forms in named.items() if len(forms) > 1}
     assert several == TWO_MEANINGS.keys()
-    differing = {name for name, texts in helped.items() if len(texts) > 1}
-    assert differing - TWO_MEANINGS.keys() == OF_A_COMMAND - TWO_MEANINGS.keys()
     assert not [name for name, texts in helped.items() if None in texts]
-
-
-def test_a_dataset_or_store_that_is_the_object_is_an_optional_argument() -> None:
-    default = "is by default $GEOLOOKUP_DATASET, else the user's store, else bundled."
-    for name, command in tree():
-        for parameter in command.params:
-            if isinstance(parameter, click.Argument) and parameter.name in ("dataset", "datasets"):
-                assert not parameter.required, name
-                assert f"DATASET {default}" in " ".join((command.help or "").split()), name
-            if isinstance(parameter, click.Argument) and parameter.name == "store":
-                assert not parameter.required or name == "signing-keys trust", name
-            if isinstance(parameter, click.Option) and parameter.name in ("dataset", "store"):
-                assert not parameter.required, name
 
 
 def test_short_options_are_for_the_same_option_everywhere() -> None:

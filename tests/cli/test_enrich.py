@@ -32,10 +32,6 @@ def _reader(kind: str) -> str:
     return {"tsv": "csv", "arrows": "arrow"}.get(kind, kind)
 
 
-#: One of the signals that are handled; no other process handles SIGKILL, nor another output.
-_FAST = [(signal.SIGTERM, "csv")]
-
-
 def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
     wanted = tables.answers(sample, tables.ADDRESSES)
     for kind in tables.KINDS:
@@ -55,7 +51,7 @@ def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
 @pytest.mark.parametrize("kind", one_of_each(tables.KINDS, kind=_reader))
 def test_damaged_input_leaves_standard_output_without_an_end(kind: str) -> None:
     """The damage is in the last block: other answers are written before, but for Parquet."""
-    many = pa.table({"ip": ["8.8.8.8"] * 20_000, "note": ["x" * 1000] * 20_000})
+    many = pa.table({"ip": ["8.8.8.8"] * 9_000, "note": ["x" * 1000] * 9_000})
     data = tables.written(many, kind)[:-40] + b'\n"'
     options = ("--input-format", kind, "--output-format", "arrow", "--fields", "network.asn")
     done = pipe("enrich", "-", "--output", "-", *options, data=data)
@@ -110,9 +106,9 @@ def test_cleaned_addresses_and_a_replaced_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "kind"),
     [
-        pytest.param(number, kind, marks=[] if (number, kind) in _FAST else [pytest.mark.long])
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
-        for kind in ("csv", "csv.gz", "parquet")
+        (signal.SIGTERM, "csv"),
+        pytest.param(signal.SIGINT, "csv.gz", marks=pytest.mark.long),
+        pytest.param(signal.SIGKILL, "parquet", marks=pytest.mark.long),
     ],
 )
 def test_a_signal_leaves_no_output(kind: str, number: signal.Signals, tmp_path: Path) -> None:
@@ -239,6 +235,29 @@ def test_delimiter(tmp_path: Path) -> None:
         args = (str(tmp_path / "a.csv"), "--output", str(tmp_path / output), "--delimiter", ";")
         assert run("enrich", *args, "--fields", "network.asn").returncode == 0
         assert (tmp_path / output).read_text(encoding="utf-8") == wanted
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc").exists(), reason="Linux counts KiB")
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    """Ten times the rows take little more; held whole, 2 million would take 150 MB and up."""
+    peaks = [_peak(tmp_path, count) for count in (200_000, 2_000_000)]
+    assert peaks[1] - peaks[0] < 100_000, peaks  # KiB
+
+
+def _peak(folder: Path, count: int) -> int:
+    block = "".join(f"8.8.{n % 251}.{n % 241},8.8.{n % 251}\n" for n in range(100_000))
+    path = folder / "in.csv"
+    path.write_text("ip,note\n" + block * (count // 100_000), encoding="utf-8")
+    args = ("enrich", str(path), "--output", str(folder / "out.parquet"), "--force")
+    options = ("--fields", "location.city_name,network.asn", "--threads", "2")
+    with started(*args, *options, stderr=subprocess.PIPE) as process:
+        told = process.stderr.read().decode()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, told
+    assert f"{count:,} rows" in told
+    return used.ru_maxrss
 
 
 def test_a_terminal_shows_rows_speed_and_time_left(tmp_path: Path) -> None:

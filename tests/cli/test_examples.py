@@ -32,7 +32,9 @@ WRITTEN = {
     "unpack": {"mydata"},
 }
 NEEDS = {
-    **dict.fromkeys(("report", "map"), needs("jinja2", "PIL", "vl_convert")),
+    # tests/reports makes such pages.
+    "report": [pytest.mark.long, needs("jinja2", "PIL", "vl_convert")],
+    "map": needs("jinja2", "PIL", "vl_convert"),
     **dict.fromkeys(
         ("sign", "mirror", "signing-keys", "signing-keys create"), needs("cryptography")
     ),

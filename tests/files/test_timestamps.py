@@ -179,7 +179,7 @@ def _local(row: tuple[str, int | None]) -> tuple[int, int] | str | None:
 
 
 @given(rows=_ROWS)
-@settings(max_examples=scaled(60, 2000))
+@settings(max_examples=scaled(20, 300))
 def test_hours_are_those_of_zoneinfo(zoned: Engine, rows: _Rows) -> None:
     hours, wanted = _counted(zoned, rows), Counter(map(_local, rows))
     assert (hours.without_time, hours.without_zone) == (
