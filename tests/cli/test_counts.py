@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import geolookup
+from geolookup.store import pointer
+from geolookup.store.pointer import Change
 from tests.cli.program import run
 from tests.history import pool
 from tests.tables.adapters import past_store
@@ -105,4 +111,38 @@ def test_rows_without_a_generation(tmp_path: Path) -> None:
     assert before == f"1 row is before 2026-01-01T00:00:00Z, the first generation of {store}"
     assert without == "2 rows are without an instant"
     assert closing.startswith("5 rows, 0 located, 1 unknown, 1 invalid, 0 private in ")
-    assert pool.id_of(3) in run("info", str(store)).stdout
+
+
+def test_the_times_of_a_log_choose_the_generation(tmp_path: Path) -> None:
+    """Its times have offsets; a row at the begin of a generation is of that one."""
+    rows = (
+        *(("31/Jan/2026:23:59:59 +0000", "8.8.8.3"), ("31/Dec/2025:23:59:59 +0000", "8.8.8.3")),
+        *(("01/Feb/2026:01:00:00 +0100", "8.8.8.3"), ("01/Jan/2026:00:00:00 +0000", "1.1.1.1")),
+        *(("31/Jan/2026:23:59:59 +0000", "127.0.0.1"), ("01/Feb/2026:00:00:00 +0000", "x")),
+    )
+    text = "".join(f'{ip} - - [{when}] "GET / HTTP/1.1" 200 5\n' for when, ip in rows)
+    (tmp_path / "a.log").write_text(text, encoding="utf-8")
+    options = ("--as-of-column", "time", "--fields", "own.share", "-d", str(past_store()))
+    done = run("enrich", "a.log", "-o", "out.jsonl", *options, folder=tmp_path)
+    made = map(json.loads, (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines())
+    shares: list[Any] = []
+    for number in (1, 3):
+        with geolookup.open(pool.dataset(number)) as engine:
+            shares.append(engine.get("8.8.8.3", "own.share"))
+    assert shares[0] != shares[1]
+    assert [row["own_share"] for row in made] == [shares[0], None, shares[1], None, None, None]
+    counts = "6 rows, 1 located, 2 unknown, 1 invalid, 1 private"
+    assert done.stderr.splitlines()[-1].startswith(f"{counts} in ")
+
+
+def test_a_folder_is_up_to_date_until_the_periods_change(tmp_path: Path) -> None:
+    store, source = shutil.copytree(past_store(), tmp_path / "store"), tmp_path / "in"
+    source.mkdir()
+    (source / "a.csv").write_text("ip,t\n8.8.8.3,2026-01-05T10:00:00Z\n", encoding="utf-8")
+    args = ("enrich", "in", "-o", "out", "--as-of-column", "t", "-d", "store")
+    assert "1 file written" in run(*args, folder=tmp_path).stderr
+    assert "0 files written, 1 up to date" in run(*args, folder=tmp_path).stderr
+    first, *others = pointer.read_changes(store)
+    changes = [Change(first.generation, "2026-01-02T00:00:00Z"), *others]
+    pointer.write(store, pointer.read(store), changes)
+    assert "1 file written" in run(*args, folder=tmp_path).stderr

@@ -8,7 +8,7 @@ import pytest
 
 import geolookup
 from tests import own
-from tests.cli.program import pipe, run
+from tests.cli.program import run
 from tests.datasets import SMALL
 
 IPS = ("8.8.8.8", "10.1.2.3", "192.168.0.1", "x")
@@ -59,15 +59,3 @@ def test_an_overview_shows_the_known_ones(folder: str) -> None:
     assert last.endswith(r'own: site_id dns "1"\ é\n, is_vpn no, tags dns, any ☃')
     done = run("8.8.8.8", "-d", str(SMALL), "--format", "table")
     assert "own" not in done.stdout
-
-
-def test_lines_and_clean_addresses(folder: str) -> None:
-    lines = b"[10.1.2.3]:80\n\n8.8.8.9, 10.0.0.1\n"
-    done = pipe(
-        *("lookup", "-", "-d", folder, "--clean", "-f", "own.site_id", "--format", "table"),
-        data=lines,
-    )
-    assert [line.split()[:2] for line in done.stdout.decode().splitlines()][1:] == [
-        ["10.1.2.3", "Branch"],
-        ["8.8.8.9", "dns"],
-    ]

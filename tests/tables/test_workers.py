@@ -170,7 +170,7 @@ def test_rows_of_the_past_have_the_periods_of_the_driver(
         publish(shared(5), store)
         _restart(monkeypatch, tmp_path / "cache")
     delta(store, 1).unlink()
-    workers._generations_of.cache_clear()
+    workers.generations_of.cache_clear()
     with pytest.raises(DatasetError, match="lacks 1 generation that the driver has"):
         job.enrich(table)
     with pytest.raises(ValueError, match="ship sends one generation, as_of needs the store"):
@@ -199,5 +199,5 @@ def _cities(job: Job) -> list[str | None]:
 def _restart(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     """Forget the open engines, as a new process has none, on the host with this cache."""
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(cache))
-    workers._open.cache_clear()
-    workers._generations_of.cache_clear()
+    workers.open_once.cache_clear()
+    workers.generations_of.cache_clear()
