@@ -128,7 +128,7 @@ def test_the_times_of_a_log_choose_the_generation(tmp_path: Path) -> None:
     shares: list[Any] = []
     for number in (1, 3):
         with geolookup.open(pool.dataset(number)) as engine:
-            shares.append(engine.get("8.8.8.3", "own.share"))
+            shares.append(engine.get("8.8.8.3", geolookup.OwnField("own.share")))
     assert shares[0] != shares[1]
     assert [row["own_share"] for row in made] == [shares[0], None, shares[1], None, None, None]
     counts = "6 rows, 1 located, 2 unknown, 1 invalid, 1 private"

@@ -134,7 +134,7 @@ def expected(engine: geolookup.Engine, case: Case) -> Rows:
     known = columns.expected(engine, asked, instants)
     for path in case.paths:
         if path in OWN:
-            known[_name(path)] = [engine.get(ip, path) for ip in asked]
+            known[_name(path)] = [engine.get(ip, geolookup.OwnField(path)) for ip in asked]
     return {_name(path): known[_name(path)] for path in case.paths}
 
 
