@@ -36,7 +36,7 @@ _OUTPUT_PROBLEM = "standard output cannot be written ({})"
 _MORE_MEMORY = "free some, or raise the limit of the process (ulimit -v, or its container's)"
 _SIGNALS = signal.SIGTERM, signal.SIGINT
 #: Seconds until a signal is handled again.
-_REPEAT = 0.5
+REPEAT = 0.5
 
 
 def main() -> None:
@@ -159,7 +159,7 @@ def _exit(number: int, _frame: object) -> None:
     Python drops it in a destructor and in code that a library's C++ calls.
     """
     with suppress(RuntimeError):  # the interpreter ends already
-        again = Timer(_REPEAT, interrupt_main, (number,))
+        again = Timer(REPEAT, interrupt_main, (number,))
         again.daemon = True
         again.start()
     if not _is_exiting(sys.exception()):

@@ -111,7 +111,7 @@ class Tags:
     def __init__(self, state: State, template: Template, written: Callable[[str], bytes]) -> None:
         self._state, self._template, self._written = state, template, written
         self._private = written(template.private())
-        self._cache = {_PRIVATE_NUMBER: self._private}
+        self.cache = {_PRIVATE_NUMBER: self._private}
         #: the tables that the fields need
         self.tables = fmt.row_tables(template.fields)
         counts = state.dataset.row_counts()
@@ -124,7 +124,7 @@ class Tags:
         """Return the tag of each address of a part."""
         self._limit()
         numbers = self._numbers(rows).tolist()
-        tags = list(map(self._cache.get, numbers))
+        tags = list(map(self.cache.get, numbers))
         if None in tags:
             missing = {
                 number: at
@@ -132,7 +132,7 @@ class Tags:
                 if tag is None
             }
             self._render(part, missing)
-        return [tag or self._cache[number] for number, tag in zip(numbers, tags, strict=True)]
+        return [tag or self.cache[number] for number, tag in zip(numbers, tags, strict=True)]
 
     def _numbers(self, rows: Rows) -> NDArray[Any]:
         """Return a number for the rows of each address."""
@@ -148,12 +148,12 @@ class Tags:
 
     def _limit(self) -> None:
         """Remove the known tags if there are too many."""
-        is_first = self._first_equal is None and len(self._cache) > _FEW
+        is_first = self._first_equal is None and len(self.cache) > _FEW
         if is_first:
             # The numbers of before are of other rows: the tags known so far go too.
             self._first_equal = self._first_equal_rows()
-        if is_first or len(self._cache) > _MOST:
-            self._cache = {_PRIVATE_NUMBER: self._private}
+        if is_first or len(self.cache) > _MOST:
+            self.cache = {_PRIVATE_NUMBER: self._private}
 
     def _first_equal_rows(self) -> Mapping[str, NDArray[np.int32]]:
         from geolookup.tables.row_tables import first_equal_rows  # it imports Arrow
@@ -169,4 +169,4 @@ class Tags:
         for number, values in zip(
             missing, self._state.values(texts, self._template.paths, 0), strict=True
         ):
-            self._cache[number] = self._written(self._template.tag(values))
+            self.cache[number] = self._written(self._template.tag(values))

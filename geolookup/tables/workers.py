@@ -216,7 +216,7 @@ class Job:
         Raises DatasetError if this process cannot open a generation of the driver.
         """
         engine = engine or _engine_of(self.source, self.generation)
-        generations = None if self.periods is None else _generations_of(engine, self.periods)
+        generations = None if self.periods is None else generations_of(engine, self.periods)
         return enrich(engine.snapshot(), data, self.paths, generations=generations, **self.options)
 
 
@@ -247,17 +247,19 @@ class _WorkerGenerations:
 
 
 @lru_cache(maxsize=8)
-def _generations_of(engine: Engine, periods: DriverPeriods) -> Generations:
+def generations_of(engine: Engine, periods: DriverPeriods) -> Generations:
+    """Return the generations of a store in the driver's periods, once per process."""
     return _WorkerGenerations(engine.generations(), periods)
 
 
 def _engine_of(source: Source, generation: str) -> Engine:
     with _opening:  # tasks of one process can be threads
-        return _open(source, generation)
+        return open_once(source, generation)
 
 
 @lru_cache(maxsize=8)
-def _open(source: Source, generation: str) -> Engine:
+def open_once(source: Source, generation: str) -> Engine:
+    """Open the driver's generation, once per process."""
     try:
         engine = source.open(generation)
     except PathError as error:

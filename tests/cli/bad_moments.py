@@ -74,6 +74,6 @@ MOMENTS = {
 }
 
 if __name__ == "__main__":
-    cli._REPEAT = 0.02
+    cli.REPEAT = 0.02
     cli.exit_on_signals()
     MOMENTS[sys.argv[1]]()

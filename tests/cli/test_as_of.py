@@ -106,16 +106,3 @@ def test_report_of_the_past(store: Path, folder: Path) -> None:
     page = folder / "page.html"
     run("report", str(store), "--as-of", DAY, "-o", str(page), "--against", str(shared(0)))
     assert id_of(NUMBER) in page.read_text(encoding="utf-8")
-
-
-def test_errors_name_the_option(store: Path) -> None:
-    # The value may be an address: it is not repeated.
-    for text in ("8.8.8.8", "2026-13-01", "2026-02-01T00:00"):
-        done = run("lookup", "8.8.8.8", "-d", str(store), "--as-of", text)
-        assert done.returncode == 2
-        assert "--as-of is not an instant; write a date such as 2026-03-01" in done.stderr
-        assert text not in done.stderr
-    done = run("info", str(shared(0)), "--as-of", DAY)
-    assert (done.returncode, "not a store" in done.stderr) == (2, True)
-    done = run("info", str(store), "--as-of", "2020-01-01")
-    assert (done.returncode, "in force since 2026-01-01" in done.stderr) == (2, True)

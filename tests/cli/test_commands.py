@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from geolookup import Engine
 from geolookup.cli.program import program
-from tests.cli.program import refusal, refused, run
-from tests.conftest import ROOT, Build
+from tests.cli.program import refused, run
+from tests.conftest import Build
 from tests.datasets import SMALL
 
 
@@ -43,44 +43,6 @@ def test_answers_are_lines_of_json_of_the_chosen_dataset(
         assert done.stderr == ""
 
 
-MISUSE: list[tuple[str, ...]] = [
-    ("lookup", "--dataset", "/nowhere", "8.8.8.8"),
-    ("lookup", "--bogus"),
-    ("bogus",),
-    ("info", "/nowhere"),
-    ("explain",),
-    ("explain", "--dataset", "/nowhere", "8.8.8.8"),
-    ("build", "/nowhere.toml", "--output", "x"),
-    ("build", "sample_data/recipe.toml"),
-    ("build", "sample_data", "--output", "/nowhere/x"),
-    ("build", "sample_data/recipe.toml", "--output", "sample_data"),
-    ("build", "sample_data/recipe.toml", "--output", "tests", "--force"),
-    ("build", "sample_data/recipe.toml", "--output", "x", "--max-rejects", "-1"),
-    ("pack", "/nowhere", "--output", "x.tar.zst"),
-    ("pack", "sample_data", "--output", "x.tar.zst"),
-    ("pack", "geolookup/world"),
-    ("pack", "geolookup/world", "--output", "world.zip"),
-    ("pack", "geolookup/world", "--output", "README.md"),
-    ("mirror", "/nowhere", "--output", "x"),
-    ("mirror", "geolookup/world", "--output", "x"),
-    ("mirror", "geolookup/world"),
-    ("mirror", "geolookup/world", "--output", "x", "--expires", "soon"),
-    ("mirror", "geolookup/world", "--output", "x", "--deltas", "101"),
-    ("mirror", "geolookup/world", "--output", "x", "--signing-key", "README.md"),
-    ("unpack", "/nowhere.tar.zst", "--output", "x"),
-    ("unpack", "README.md", "--output", "x"),
-    ("unpack", "README.md", "--output", "tests", "--force"),
-    ("verify", "/nowhere"),
-    ("verify", "README.md"),
-    ("verify", str(SMALL), "--shallow"),
-]
-
-
-def test_misuse_is_status_2_with_one_clear_text() -> None:
-    for args in MISUSE:
-        assert refused(*args)
-
-
 def test_serve_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "granian", None)  # as if it were not installed
     done = CliRunner().invoke(program, ["serve", "--accounts", "sqlite:///accounts.db"])
@@ -88,26 +50,9 @@ def test_serve_without_its_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> No
     assert (done.exit_code, done.output) == (2, f"geolookup: {problem}\n")
 
 
-def test_a_first_argument_is_a_command_or_an_address() -> None:
-    readme = str(ROOT / "README.md")
-    for text, told in (
-        ("lokup", "no command 'lokup'; did you mean 'lookup'?"),
-        ("Summarise", "did you mean 'summarize'?"),
-        ("backup", "no command 'backup'; did you mean 'accounts backup'?"),
-        ("create", "did you mean 'signing-keys create' or 'api-keys create'?"),
-        ("keys", "did you mean 'signing-keys' or 'api-keys'?"),
-        ("plans", "did you mean 'accounts plans'?"),
-        ("locate", "no command 'locate'; 'geolookup --help' lists the commands"),
-        ("bogus-words", "'geolookup --help' lists the commands"),
-        (readme, "README.md -o OUTPUT'"),
-        (str(ROOT / "sample_data" / "recipe.toml"), "recipe.toml -o DIR'"),
-        (str(SMALL), f"is a folder, not a command; for a dataset run 'geolookup info {SMALL}'"),
-    ):
-        for before in ((), ("--compact",), ("--dataset", "nowhere", "--fields", "location")):
-            assert told in refusal(*before, text)
+def test_a_first_argument_may_be_an_address_or_an_option() -> None:
     done = run("--compact", text="8.8.8.8")
     assert (done.returncode, json.loads(done.stdout)["success"]) == (0, True)
-    assert "as in: geolookup info" in refusal("--dataset", "geolookup/world", "info")
     for text in ("8.8.8.8", "::1", "10.0.0.1", "-", "999.1.1.1", "2001:db8::x", "dns.google", ""):
         looked_up = run("lookup", "--local-time-at", "0", text, text="1.1.1.1")
         for arguments in (

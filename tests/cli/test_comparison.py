@@ -6,14 +6,12 @@ import json
 import signal
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import geolookup
 from geolookup import comparison as diff
-from geolookup.cli.registry import load
-from tests.cli.program import held, refused, run
+from tests.cli.program import held, run
 from tests.comparison.conftest import NEW, OLD, dataset
 from tests.datasets import once
 
@@ -106,28 +104,6 @@ def test_traffic_weighs(pair: tuple[str, str], truth: str, tmp_path: Path) -> No
     assert run("diff", *pair, "--traffic", "-", *csv, text=text).stdout == done.stdout
 
 
-def test_misuse_is_status_2(pair: tuple[str, str], truth: str) -> None:
-    compare, score = ("diff", *pair), ("score", pair[0], "--truth", truth)
-    for args in (
-        (*compare, "--fail-if", "country_moved"),
-        (*compare, "--traffic", "/nowhere.csv"),
-        (*compare, "--traffic", "README.md", "--traffic-count", "n"),
-        (*compare, "--top", "-1"),
-        ("diff", "/nowhere", pair[1]),
-        ("diff", pair[0], "/nowhere"),
-        (*score, "--fail-if", "country_agree"),
-        (*score, "--fail-if", "km_p50 > 1"),
-        (*score, "--truth", "/nowhere.csv"),
-        (*score, "--truth-format", "geofed"),
-        (*score, "--truth-format", "addresses"),
-        (*score, "--traffic", "/nowhere.csv"),
-        (*score, "--worst", "-1"),
-        ("score", "/nowhere", "--truth", truth),
-        ("score", pair[0]),
-    ):
-        assert refused(*args)
-
-
 @pytest.mark.long
 def test_a_signal_leaves_no_files(pair: tuple[str, str], truth: str, tmp_path: Path) -> None:
     """The process waits where it renames the dataset that it compiled of the truth."""
@@ -137,17 +113,3 @@ def test_a_signal_leaves_no_files(pair: tuple[str, str], truth: str, tmp_path: P
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
-
-
-def test_table_files_are_described_by_the_same_options() -> None:
-    """Options that several commands share mean the same in each."""
-    for command in ("summarize", "diff"):
-        for name in ("ip_column", "input_format", "delimiter", "header"):
-            here, there = _option(command, name), _option("enrich", name)
-            assert here.to_info_dict() == there.to_info_dict(), (command, name)
-            assert here.callback is there.callback, (command, name)
-
-
-def _option(command: str, name: str) -> Any:
-    (option,) = (parameter for parameter in load(command).params if parameter.name == name)
-    return option

@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -33,10 +32,6 @@ def _reader(kind: str) -> str:
     return {"tsv": "csv", "arrows": "arrow"}.get(kind, kind)
 
 
-#: One of the signals that are handled; no other process handles SIGKILL, nor another output.
-_FAST = [(signal.SIGTERM, "csv")]
-
-
 def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
     wanted = tables.answers(sample, tables.ADDRESSES)
     for kind in tables.KINDS:
@@ -56,7 +51,7 @@ def test_standard_input_to_standard_output(sample: geolookup.Engine) -> None:
 @pytest.mark.parametrize("kind", one_of_each(tables.KINDS, kind=_reader))
 def test_damaged_input_leaves_standard_output_without_an_end(kind: str) -> None:
     """The damage is in the last block: other answers are written before, but for Parquet."""
-    many = pa.table({"ip": ["8.8.8.8"] * 20_000, "note": ["x" * 1000] * 20_000})
+    many = pa.table({"ip": ["8.8.8.8"] * 9_000, "note": ["x" * 1000] * 9_000})
     data = tables.written(many, kind)[:-40] + b'\n"'
     options = ("--input-format", kind, "--output-format", "arrow", "--fields", "network.asn")
     done = pipe("enrich", "-", "--output", "-", *options, data=data)
@@ -77,63 +72,6 @@ def test_standard_output_has_the_format_of_the_input(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (0, located)
     line = refusal("enrich", str(tmp_path / "a.txt"), "-o", "-")
     assert line == "-: a stream has no suffix; name the format by --output-format"
-
-
-MISUSE = [
-    (("/nowhere.csv", "--output", "OUT/x.csv"), "/nowhere.csv: cannot be read"),
-    (("IN/a.csv", "--output", "/nowhere/x.csv"), "/nowhere: no such folder"),
-    (("IN/a.csv", "--output", "OUT/x.doc"), "the suffix is not one of"),
-    (("IN/a.csv", "--output", "OUT/x.txt"), "text is read only"),
-    (("-", "--output", "OUT/x.csv"), "name the format by --input-format"),
-    (("IN/a.csv", "--output", "OUT/existing.csv"), "exists already"),
-    (("IN/a.csv", "--output", "IN"), "suffix"),
-    (("IN", "--output", "IN"), "choose another folder"),
-    (("IN", "--output", "IN/deeper"), "choose another folder"),
-    (("IN", "--output", "IN/.."), "choose another folder"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--ip-column", "ipp"), "did you mean --ip-column 'ip'?"),
-    (("IN/semicolons.csv", "--output", "OUT/x.csv"), "is ';'; add --delimiter ';'"),
-    (("IN/tabs.csv", "--output", "OUT/x.csv"), r"is '\t'; add --input-format tsv"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--fields", "location.citty"), "location.citty"),
-    (
-        ("IN/a.csv", "--output", "OUT/x.csv", "--local-time-at", "2026-01-01T00:00"),
-        "needs an offset",
-    ),
-    (
-        ("IN/a.csv", "--output", "OUT/x.csv", "--local-time-at", "when"),
-        "--local-time-at is not an instant; write Unix seconds",
-    ),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--local-time-at", "1e300"), "at must be"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--local-time-column", "when"), "no column 'when'"),
-    (
-        ("IN/a.csv", "--output", "OUT/x.csv", "--local-time-at", "0", "--local-time-column", "ip"),
-        "one of them",
-    ),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--time-zone", "UTC"), "name it by --local-time-column"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--time-zone", "Mars"), "not a time zone"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--delimiter", "ab"), "--delimiter"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--on-invalid", "raise"), "a.csv, row 3"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--dataset", "/nowhere"), "/nowhere"),
-    (("IN/a.csv", "--output", "OUT/x.csv", "--compression-level", "4"), "for .gz outputs only"),
-    (("IN/a.csv", "--output", "OUT/x.csv.zst", "--compression-level", "4"), "for .gz outputs"),
-    (("IN", "--output", "OUT/x", "--compression-level", "4"), "for .gz outputs only"),
-]
-
-
-def test_misuse_is_status_2_and_one_line(tmp_path: Path) -> None:
-    for name in ("in", "out"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "in" / "a.csv").write_text("ip\n8.8.8.8\n10.0.0.1\n", encoding="utf-8")
-    (tmp_path / "in" / "semicolons.csv").write_text("id;ip\n1;10.0.0.1\n", encoding="utf-8")
-    (tmp_path / "in" / "tabs.csv").write_text("id\tip\n1\t10.0.0.1\n", encoding="utf-8")
-    (tmp_path / "out" / "existing.csv").write_text("mine", encoding="utf-8")
-    places = {"IN": str(tmp_path / "in"), "OUT": str(tmp_path / "out")}
-    for args, told in MISUSE:
-        named = [re.sub("^(IN|OUT)", lambda match: places[match[0]], argument) for argument in args]
-        line = refusal("enrich", *named, text="ip\n")
-        assert told in line, args
-        assert "10.0.0.1" not in line
-        assert [path.name for path in (tmp_path / "out").iterdir()] == ["existing.csv"], args
-        assert (tmp_path / "out" / "existing.csv").read_text(encoding="utf-8") == "mine"
 
 
 def test_the_input_is_never_the_output(tmp_path: Path) -> None:
@@ -168,9 +106,9 @@ def test_cleaned_addresses_and_a_replaced_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "kind"),
     [
-        pytest.param(number, kind, marks=[] if (number, kind) in _FAST else [pytest.mark.long])
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
-        for kind in ("csv", "csv.gz", "parquet")
+        (signal.SIGTERM, "csv"),
+        pytest.param(signal.SIGINT, "csv.gz", marks=pytest.mark.long),
+        pytest.param(signal.SIGKILL, "parquet", marks=pytest.mark.long),
     ],
 )
 def test_a_signal_leaves_no_output(kind: str, number: signal.Signals, tmp_path: Path) -> None:
@@ -300,43 +238,26 @@ def test_delimiter(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [("csv", "parquet"), ("parquet", "csv"), ("jsonl", "arrow"), ("log", "parquet")],
-)
-def test_memory_does_not_grow_with_the_file(source: str, target: str, tmp_path: Path) -> None:
-    """Ten times the rows, 4 million, take little more; held whole they would take 300 MB and up."""
-    peaks = [_peak(tmp_path, count, source, target) for count in (400_000, 4_000_000)]
-    assert peaks[1] - peaks[0] < 200_000, peaks  # KiB
+@pytest.mark.skipif(not Path("/proc").exists(), reason="Linux counts KiB")
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    """Ten times the rows take little more; held whole, 2 million would take 150 MB and up."""
+    peaks = [_peak(tmp_path, count) for count in (200_000, 2_000_000)]
+    assert peaks[1] - peaks[0] < 100_000, peaks  # KiB
 
 
-def _peak(folder: Path, count: int, source: str, target: str) -> int:
-    block = [f"8.8.{n % 251}.{n % 241}" for n in range(100_000)]
-    path = folder / f"{count}.{source}"
-    if source == "parquet":
-        column = pa.chunked_array([pa.array(block)] * (count // len(block)))
-        pq.write_table(pa.table({"ip": column, "note": column}), path)
-    else:
-        head, row = {
-            "csv": ("ip,note\n", "{0},{0}\n"),
-            "jsonl": ("", '{{"ip":"{0}","note":"{0}"}}\n'),
-            "log": ("", '{0} - - [10/Oct/2000:13:55:36 -0700] "GET /" 200 5\n'),
-        }[source]
-        with path.open("w") as file:
-            file.write(head)
-            text = "".join(row.format(item) for item in block)
-            for _ in range(count // len(block)):
-                file.write(text)
-    args = ["enrich", str(path), "--output", str(folder / f"{count}.{target}")]
-    options = ["--fields", "location.city_name,network.asn", "--threads", "2"]
+def _peak(folder: Path, count: int) -> int:
+    block = "".join(f"8.8.{n % 251}.{n % 241},8.8.{n % 251}\n" for n in range(100_000))
+    path = folder / "in.csv"
+    path.write_text("ip,note\n" + block * (count // 100_000), encoding="utf-8")
+    args = ("enrich", str(path), "--output", str(folder / "out.parquet"), "--force")
+    options = ("--fields", "location.city_name,network.asn", "--threads", "2")
     with started(*args, *options, stderr=subprocess.PIPE) as process:
         told = process.stderr.read().decode()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0, told
     assert f"{count:,} rows" in told
-    path.unlink()
-    return used.ru_maxrss // (1024 if sys.platform == "darwin" else 1)
+    return used.ru_maxrss
 
 
 def test_a_terminal_shows_rows_speed_and_time_left(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import shlex
 import shutil
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,8 +32,10 @@ WRITTEN = {
     "pack": {"mydata.tar.zst"},
     "unpack": {"mydata"},
 }
-NEEDS = {
-    **dict.fromkeys(("report", "map"), needs("jinja2", "PIL", "vl_convert")),
+NEEDS: dict[str, Any] = {
+    # tests/reports makes such pages.
+    "report": [pytest.mark.long, needs("jinja2", "PIL", "vl_convert")],
+    "map": needs("jinja2", "PIL", "vl_convert"),
     **dict.fromkeys(
         ("sign", "mirror", "signing-keys", "signing-keys create"), needs("cryptography")
     ),

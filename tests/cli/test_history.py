@@ -12,7 +12,6 @@ from geolookup.store import pointer
 from geolookup.store.pointer import Change
 from tests.cli.program import run
 from tests.conftest import build_at
-from tests.datasets import SMALL
 
 _HEADER = "network,country_code,city_name,asn,isp,own.site\n"
 _ROWS = (
@@ -149,13 +148,3 @@ def test_errors(store: Path) -> None:
         "geolookup: argument 1: Invalid IP address format",
         "geolookup: argument 2: Invalid IP address format",
     ]
-    for arguments, problem in (
-        (("8.8.8.8", "-d", str(SMALL)), "keeps the generations of the past; name a store"),
-        (("8.8.8.8", "-d", str(store), "-f", "contry"), "did you mean 'country'?"),
-        (("8.8.8.8", "-d", str(store), "-f", "time.abbr"), "is not stored"),
-        ((), "IP"),
-    ):
-        done = run("history", *arguments)
-        assert done.returncode == 2
-        assert problem in done.stderr
-        assert done.stderr.count("\n") == 1

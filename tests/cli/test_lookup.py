@@ -14,7 +14,7 @@ import pytest
 import geolookup
 from geolookup.cli.terminal_text import width_of
 from geolookup.contract.fields import FIELDS
-from tests.cli.program import pipe, refusal, run
+from tests.cli.program import pipe, run
 from tests.cli.terminals import terminal
 from tests.conftest import Build, build_at
 
@@ -162,23 +162,6 @@ def test_clean_addresses_and_errors(tmp_path: Path) -> None:
     assert last == "geolookup: 2,990 other addresses without an answer"
     assert run("lookup", text="x\n" * 10).stderr.splitlines() == named
     assert "line 3001: " in run("lookup", text="8.8.8.8\n" * 3000 + "x").stderr
-
-
-def test_misuse_is_one_line() -> None:
-    for args, problem in (
-        (("--fields", "location.country_cod"), "did you mean 'location.country_code'?"),
-        (
-            ("--local-time-at", "2026-11-20"),
-            "--local-time-at needs an offset after the time, such as 2026-11-20T09:30Z",
-        ),
-        (("--local-time-at", "soon"), "with offset, such as 2026-11-20T09:30Z"),
-        (("--local-time-at", "1e30"), "--local-time-at: at must be from"),
-        (("--indent", "--format", "csv"), "for json, not for csv"),
-        (("-",), "either - or addresses"),
-    ):
-        line = refusal("8.8.8.8", *args)
-        assert problem in line
-        assert "8.8.8.8" not in line
 
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +12,10 @@ import pytest
 from geolookup_builder.sources.reading import parquet
 from geolookup_builder.sources.reading.inputs import Member
 
-from geolookup import cli
+import geolookup
 from geolookup.files.row_streams import explain_errors
-from geolookup.tables.locate import _as_chunks
+from geolookup.tables import locate
+from tests.cli.program import refusal
 
 _HUGE = 1 << 60
 _ALLOCATIONS = (
@@ -24,12 +26,10 @@ _ALLOCATIONS = (
 
 
 @pytest.mark.parametrize("allocate", _ALLOCATIONS)
-def test_it_is_one_line(allocate: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended, cli._one_line_errors():
-        allocate()
-    assert ended.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("geolookup: out of memory")
+def test_it_is_one_line(allocate: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(geolookup, "open", lambda *_arguments, **_options: allocate())
+    line = refusal("lookup", "8.8.8.8")
+    assert line.startswith("out of memory")
     assert "free some, or raise the limit of the process" in line
 
 
@@ -41,11 +41,12 @@ def test_it_is_no_damage_of_a_file(allocate: Callable[[], object]) -> None:
 
 @pytest.mark.parametrize("allocate", _ALLOCATIONS)
 def test_it_is_no_damage_of_a_source(allocate: Callable[[], object]) -> None:
-    with (
-        pytest.raises(MemoryError),
-        parquet._open(Member("a.parquet", lambda: io.BytesIO(b"PAR1"))),
-    ):
-        allocate()
+    class Source(io.BytesIO):
+        def read(self, _size: int | None = -1) -> Any:
+            return allocate()
+
+    with pytest.raises(MemoryError):
+        parquet.schema(Member("a.parquet", lambda: Source(b"PAR1" * 9)))
 
 
 class _HugeColumn:
@@ -53,6 +54,6 @@ class _HugeColumn:
         return pa.allocate_buffer(_HUGE)
 
 
-def test_it_is_no_wrong_type_of_a_column() -> None:
+def test_it_is_no_wrong_type_of_a_column(sample: geolookup.Engine) -> None:
     with pytest.raises(MemoryError):
-        _as_chunks(_HugeColumn())
+        locate(sample.snapshot(), _HugeColumn())

@@ -8,7 +8,6 @@ import json
 import resource
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,12 +22,6 @@ from tests.skips import needs
 
 OLD = "network,country_code\n8.8.8.0/24,US\n9.0.0.0/15,DE\n2a00::/16,US\n"
 NEW = "network,country_code\n8.8.8.0/25,US\n9.1.0.0/16,US\n9.0.0.0/16,DE\n2a00::/16,US\n"
-
-
-def test_help_imports_no_arrow() -> None:
-    code = "import sys, geolookup.cli.prefixes; print('pyarrow' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
 
 
 def test_names_in_an_output() -> None:
@@ -67,8 +60,6 @@ def test_values_and_no_values(sample: geolookup.Engine) -> None:
         {name: "" if value is None else str(value) for name, value in row.items()}
         for row in table.to_pylist()
     ]
-    problem = "--by is for csv and json: cidr has no values"
-    assert refusal("prefixes", *args) == problem
 
 
 NOTHING = "no prefix meets the conditions; --allow-empty writes the empty list"
@@ -107,42 +98,6 @@ def test_a_file_is_written_whole_or_not_at_all(sample: geolookup.Engine, tmp_pat
     args = ("--format", "nft", "--output", str(output), "--force")
     assert run("prefixes", "country=US", *args).returncode == 0
     assert "add element inet geolookup geolookup_v4" in output.read_text(encoding="utf-8")
-
-
-def test_standard_output_has_a_name() -> None:
-    args = ("prefixes", "country=US", "--family", "4")
-    assert run(*args, "--output", "-").stdout == run(*args).stdout != ""
-
-
-def test_misuse_is_one_line(tmp_path: Path) -> None:
-    for arguments, message in (
-        (("locaton.country_code=AT",), "prefixes: no field 'locaton.country_code'; did you mean "),
-        (("country",), "prefixes: a condition has a field, an operator and a value; write"),
-        (("8.8.8.8",), "prefixes: a condition has a field, an operator and a value; write"),
-        (("--not", "asn=x"), "--not: 'x' is not a network.asn: its values are numbers"),
-        (("--within", "8.8.8.8/8"), "--within must be a network without host bits; write it like"),
-        (("--by", "time.abbr"), "--by: time.abbr follows from the address or the time"),
-        (("--by", "contry"), "--by: no field 'contry'; did you mean 'country'?"),
-        (("--where", "country=AT"), WITHOUT_WHERE),
-        (("--where=country=AT",), WITHOUT_WHERE),
-        (
-            ("--asn", "15169"),
-            "prefixes has no option --asn; write the condition asn=VALUE; example: ",
-        ),
-        (("--format", "nft", "--name", "a; flush ruleset"), "--name 'a; flush ruleset' is not a"),
-        (("--format", "nft", "--name", "a\nb"), r"--name 'a\\nb' is not a letter, then"),
-        (("--format", "nft", "--value", "1"), "--value is for nginx-geo, not for nft"),
-        (("--format", "nft", "--since", str(tmp_path / "none")), str(tmp_path / "none")),
-        (("--format", "pf", "--since", "list"), "--since: pf has no form for changes; write the"),
-    ):
-        form = () if "--format" in arguments else ("--format", "csv")
-        assert refusal("prefixes", *arguments, *form).startswith(message)
-
-
-WITHOUT_WHERE = (
-    "prefixes has no option --where; write CONDITION without it; example: geolookup prefixes"
-    " country=AT,DE --not asn=15169"
-)
 
 
 def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
@@ -192,27 +147,6 @@ def test_standard_output() -> None:
     done = run(*EXPORT, "csv", "--output", "-", *fields)
     assert (done.returncode, done.stderr) == (0, "1 network\n")
     assert done.stdout == "network,network_asn\n8.8.8.0/24,15169\n"
-    by_suffix = ("export", str(SMALL), "-f", "asn", "--within", "8.8.8.0/24")
-    unnamed = refusal(*by_suffix, "-o", "-")
-    assert unnamed.startswith("the suffix of '-' names no format; name one: mmdb, csv, ")
-    problem = "-: sqlite cannot be written to standard output; name a file or folder"
-    assert refusal(*EXPORT, "sqlite", "--output", "-") == problem
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("csv", "jsonl", "parquet", "sqlite", "clickhouse", "postgresql"),
-        pytest.param(("duckdb",), marks=needs("duckdb")),
-    ],
-)
-def test_an_existing_output_stays(tmp_path: Path, names: tuple[str, ...]) -> None:
-    output = tmp_path / "out"
-    output.write_text("mine", encoding="utf-8")
-    for name in names:
-        assert refusal(*EXPORT, name, "--output", str(output)).startswith(f"{output}: exists")
-        assert output.read_text(encoding="utf-8") == "mine"
-        assert [*tmp_path.iterdir()] == [output]
 
 
 @pytest.mark.long

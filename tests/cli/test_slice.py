@@ -113,30 +113,6 @@ def test_own_columns(whole: Path, tmp_path: Path) -> None:
         assert engine.get("8.8.8.8", "city") is None
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--only", "land=DE"), "source.only: no field 'land'"),
-        (("--only", "country=Germany"), "did you mean 'DE'?"),
-        (("--only", "country=FR"), "meets only, families and within"),
-        (("--within", "8.8.8.8/8"), "source.within: '8.8.8.8/8' is not a network"),
-        (("--fields", "land"), "dataset.fields: no field 'land'"),
-        (("--fields", "user_type"), "no answer has a value of dataset.fields"),
-    ],
-)
-def test_errors_are_one_line(
-    options: tuple[str, str], message: str, whole: Path, tmp_path: Path
-) -> None:
-    for command in (("slice", whole, "--output", tmp_path / "part"), ("size", whole)):
-        done = run(*command, *options)
-        assert done.returncode == 2
-        assert message in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-    assert not [*tmp_path.iterdir()]
-    done = run("slice", tmp_path / "none", "--output", tmp_path / "part")
-    assert done.returncode == 2
-
-
 def test_the_size_is_exact_but_for_the_manifest(whole: Path, tmp_path: Path) -> None:
     recipe = whole.parent / "recipe.toml"
     part = tmp_path / "part"

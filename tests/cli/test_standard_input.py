@@ -153,22 +153,27 @@ def test_without_a_standard_input_a_command_says_so(monkeypatch: pytest.MonkeyPa
         assert "is closed" in program.refusal(*command)
 
 
-def test_a_closed_standard_output_is_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command",
+    one_of_each(
+        [
+            *("lookup 8.8.8.8", "lookup 8.8.8.8 --format json", "prefixes", "annotate a.csv"),
+            *("grep --where country=US a.csv", f"export {SMALL} --format csv --output -"),
+            "enrich a.csv --output - --output-format csv",
+        ],
+        kind=lambda _command: "closed",
+    ),
+)
+def test_a_closed_standard_output_is_one_line(command: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n", encoding="utf-8")
-    export = ("export", str(SMALL), "--format", "csv", "--output", "-")
-    enrich = ("enrich", "a.csv", "--output", "-", "--output-format", "csv")
-    for command in (
-        *(("lookup", "8.8.8.8"), ("lookup", "8.8.8.8", "--format", "json"), ("prefixes",)),
-        *(("annotate", "a.csv"), ("grep", "--where", "country=US", "a.csv"), export, enrich),
-    ):
-        with started(
-            *command, folder=tmp_path, stderr=PIPE, preexec_fn=lambda: os.close(1)
-        ) as process:
-            _, errors = process.communicate(timeout=60)
-        assert process.returncode == 2
-        assert errors.count(b"\n") == 1
-        assert b"standard output" in errors
-        assert b"is closed; " in errors
+    with started(
+        *command.split(), folder=tmp_path, stderr=PIPE, preexec_fn=lambda: os.close(1)
+    ) as process:
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert errors.count(b"\n") == 1
+    assert b"standard output" in errors
+    assert b"is closed; " in errors
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")

@@ -101,43 +101,6 @@ def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> No
     assert all(0 < item["bytes"] < 100_000 for item in described)
     assert run("prune", store, "--keep-for", "100y").stdout == ""
     assert run("prune", store, "--keep-for", "1h").stdout == f"removed {ids[0]}\n"
-    again = ("publish", str(datasets[0]), "--store", store)
-    for options in (
-        ("--keep", "3", "--keep-for", "1y"),
-        ("--keep-for", "1y", "--keep", "3"),
-        ("--keep-for", "March"),
-    ):
-        assert refused("prune", store, *options)
-        assert refused(*again, *options)
-    for day in ("2999-01-01", "March"):
-        assert refused(*again, "--since", day)
-    assert len(run("generations", store).stdout.splitlines()) == 3
-
-
-def test_a_dataset_is_not_a_store(datasets: list[Path]) -> None:
-    dataset = str(datasets[0])
-    hint = f"no store here, but a dataset; 'geolookup info {dataset}' describes it"
-    for command in ("generations", "rollback", "prune"):
-        assert refusal(command, dataset) == f"{dataset}: {hint}"
-
-
-def test_misuse_is_status_2_with_one_clear_text(tmp_path: Path, datasets: list[Path]) -> None:
-    store = tmp_path / "store"
-    run("publish", str(datasets[0]), "--store", str(store))
-    for args in (
-        ("publish", "/nowhere", "--store", str(store)),
-        ("publish", "README.md", "--store", str(store)),
-        ("publish", str(datasets[0]), "--store", "tests"),
-        ("publish", str(datasets[0]), "--store", str(datasets[1])),
-        ("rollback", str(store)),
-        ("rollback", "/nowhere"),
-        ("generations", "/nowhere"),
-        ("generations", str(datasets[0])),
-        ("prune", "/nowhere"),
-        ("prune", str(store), "--keep", "0"),
-    ):
-        assert refused(*args)
-    assert town(store) == "Town 0"
 
 
 def test_verify_prints_what_a_dataset_is(tmp_path: Path) -> None:

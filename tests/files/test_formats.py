@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import gzip
 import io
-import re
 import sys
 import zlib
 from collections.abc import Callable
@@ -29,9 +28,8 @@ from geolookup.errors import TableFileError
 from geolookup.files.arrow_files import GroupSink
 from geolookup.files.byte_streams import open_output
 from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
-from geolookup.files.table_files import FORMATS, TableFile, kind_of
+from geolookup.files.table_files import TableFile, kind_of
 from tests.cli.program import run
-from tests.conftest import ROOT
 from tests.files.tables import (
     ADDRESSES,
     AT,
@@ -115,7 +113,7 @@ def test_options(sample: Engine, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("suffix", [".bz2", ".xz"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_packed_by_other_programs(kind: str, suffix: str, sample: Engine, tmp_path: Path) -> None:
     """Also where several streams follow one another; cut or changed, a file is refused."""
     before, after = tmp_path / f"in.{kind}{suffix}", tmp_path / f"out.{kind}{suffix}"
@@ -129,6 +127,23 @@ def test_packed_by_other_programs(kind: str, suffix: str, sample: Engine, tmp_pa
         before.write_bytes(bad)
         assert (_refusal(sample, before, after) or "").startswith(f"{before}: ")
         assert [path.name for path in tmp_path.iterdir()] == [before.name]
+
+
+@pytest.mark.long
+def test_many_row_groups_and_batches(sample: Engine, tmp_path: Path) -> None:
+    """More rows than a batch, a block and a row group; order, counts and values stay."""
+    count = 1_200_000
+    ips = pa.array(["8.8.8.8", "1.1.1.1", "x"]).take(pa.array(np.arange(count) % 3))
+    pq.write_table(pa.table({"n": np.arange(count), "ip": ips}), tmp_path / "in.parquet")
+    for before, after in (("in.parquet", "a.csv"), ("a.csv", "b.parquet")):
+        options = EnrichOptions("ip", ("network.asn",), prefix=after[0], infer_types=True)
+        assert enrich(sample, tmp_path / before, tmp_path / after, options).invalid == count // 3
+    result = pq.read_table(tmp_path / "b.parquet")
+    assert result["n"].to_pylist() == list(range(count))
+    asn = pa.chunked_array([pa.array([15169, 13335, None]).take(pa.array(np.arange(count) % 3))])
+    assert result["anetwork_asn"].equals(asn)
+    assert result["bnetwork_asn"].cast(pa.int64()).equals(asn)
+    assert pq.ParquetFile(tmp_path / "b.parquet").num_row_groups == 2
 
 
 def test_csv_comes_out_as_it_went_in(sample: Engine, tmp_path: Path) -> None:
@@ -233,7 +248,7 @@ def test_nothing_under_the_final_name_for_a_file_without_an_end(
     for suffix in ("", ".gz", ".zst"):
         data = packed(whole, suffix)
         must_fail = bool(suffix) or kind in ("parquet", "arrow")
-        for cut in range(0, len(data), max(len(data) // 40, 1)):
+        for cut in range(0, len(data), max(len(data) // 12, 1)):
             before, after = tmp_path / f"in.{kind}{suffix}", tmp_path / f"out.{kind}{suffix}"
             before.write_bytes(data[:cut])
             refused = _refusal(sample, before, after)
@@ -257,7 +272,7 @@ def _refusal(engine: Engine, before: Path, after: Path) -> str | None:
 
 WRONG: list[tuple[str, bytes, str]] = [
     ("a.csv", b"ip,n\n8.8.8.8,1\n8.8.8.8,1,2\n", "a.csv, row 3: 3 cells where the header"),
-    ("a.csv", b"ip,n\n" + b"8.8.8.8,1\n" * 600000 + b"8.8.8.8\n", "a.csv, row 600002: 1 cells"),
+    ("a.csv", b"ip,n\n" + b"8.8.8.8,1\n" * 500_000 + b"8.8.8.8\n", "a.csv, row 500002: 1 cells"),
     ("a.csv", b'ip,n\n8.8.8.8,1\n8.8.8.8,"2\n', "a.csv, row 3: a quote is never closed"),
     ("a.csv", b"", "a.csv: is empty"),
     ("a.csv", gzip.compress(b"", mtime=0), "a.csv: this looks like gzip, not CSV; give"),
@@ -337,38 +352,6 @@ def test_error_codes_and_a_column_of_that_name(sample: Engine, tmp_path: Path) -
     ]
 
 
-@pytest.mark.long
-def test_many_row_groups_and_batches(sample: Engine, tmp_path: Path) -> None:
-    """More rows than a batch, a block and a row group; order, counts and values stay."""
-    count = 1_200_000
-    ips = pa.array(["8.8.8.8", "1.1.1.1", "x"]).take(pa.array(np.arange(count) % 3))
-    pq.write_table(pa.table({"n": np.arange(count), "ip": ips}), tmp_path / "in.parquet")
-    for before, after in (
-        ("in.parquet", "a.csv"),
-        ("a.csv", "b.parquet"),
-        ("in.parquet", "c.parquet"),
-    ):
-        options = EnrichOptions("ip", ("network.asn",), prefix=after[0], infer_types=True)
-        assert enrich(sample, tmp_path / before, tmp_path / after, options).invalid == count // 3
-    result = pq.read_table(tmp_path / "b.parquet")
-    assert result["n"].to_pylist() == list(range(count))
-    asn = pa.chunked_array([pa.array([15169, 13335, None]).take(pa.array(np.arange(count) % 3))])
-    assert result["anetwork_asn"].equals(asn)
-    assert result["bnetwork_asn"].cast(pa.int64()).equals(asn)
-    assert pq.ParquetFile(tmp_path / "c.parquet").num_row_groups == 2
-
-
-def test_the_page_names_every_format() -> None:
-    page = (ROOT / "docs" / "use" / "files.md").read_text(encoding="utf-8")
-    rows = [line for line in page.splitlines() if line.startswith("| `")]
-    names = {name for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[1])}
-    suffixes = {match for line in rows for match in re.findall(r"`(\.\w+)`", line.split("|")[2])}
-    assert names == set(FORMATS)
-    assert suffixes == {
-        suffix for export_format in FORMATS.values() for suffix in export_format.suffixes
-    }
-
-
 @pytest.mark.parametrize("threaded", [pytest.param(True, marks=needs("zlib_ng")), False])
 def test_gzip_outputs_are_whole_or_have_no_end(
     threaded: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -409,12 +392,16 @@ def test_a_sink_that_is_abandoned_writes_nothing_more(monkeypatch: pytest.Monkey
     assert reported == []
 
 
-@pytest.mark.parametrize("target", ["csv", "parquet"])
 @pytest.mark.parametrize(
-    "value", ["[" * 400 + "1" + "]" * 400, '{"a":' * 65 + "1" + "}" * 65, "[" * 100_000]
+    ("target", "value"),
+    [
+        ("parquet", "[" * 100_000),
+        pytest.param("csv", "[" * 400 + "1" + "]" * 400, marks=pytest.mark.long),
+        pytest.param("parquet", '{"a":' * 65 + "1" + "}" * 65, marks=pytest.mark.long),
+    ],
 )
 def test_values_that_are_nested_deep(target: str, value: str, tmp_path: Path) -> None:
-    """In a process of its own: Arrow crashes where it infers the types of the third."""
+    """In a process of its own: Arrow crashes where it infers the types of the first."""
     rows = f'{{"ip":"8.8.8.8","n":[1]}}\n{{"ip":"8.8.8.8","n":{value}}}\n'
     (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")
     done = run("enrich", "a.jsonl", "--output", f"b.{target}", folder=tmp_path, alone=True)

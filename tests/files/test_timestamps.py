@@ -156,7 +156,7 @@ def zoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def _counted(engine: Engine, rows: _Rows) -> LocalHours:
-    traffic = Traffic(engine._open_state())
+    traffic = Traffic(engine.snapshot())
     instants = [item for _, item in rows]
     stated = np.array([instant is not None for instant in instants], bool)
     seconds = np.array([instant or 0 for instant in instants], np.int64)
@@ -179,7 +179,7 @@ def _local(row: tuple[str, int | None]) -> tuple[int, int] | str | None:
 
 
 @given(rows=_ROWS)
-@settings(max_examples=scaled(60, 2000))
+@settings(max_examples=scaled(20, 300))
 def test_hours_are_those_of_zoneinfo(zoned: Engine, rows: _Rows) -> None:
     hours, wanted = _counted(zoned, rows), Counter(map(_local, rows))
     assert (hours.without_time, hours.without_zone) == (
@@ -201,7 +201,7 @@ def test_rows_of_many_chunks_keep_their_instants(zoned: Engine) -> None:
 
 
 def _hours_of(engine: Engine, path: Path, times: TimeColumn) -> LocalHours:
-    traffic = Traffic(engine._open_state())
+    traffic = Traffic(engine.snapshot())
     summary = Summary(engine, traffic)
     file = TableFile(str(path), kind_of(str(path), None, ""))
     count_file(summary, file, AddressColumn(), lambda _fraction: None, times)

@@ -30,7 +30,7 @@ FORM = "{location.country_code} AS{network.asn}"
 @pytest.fixture(scope="module")
 def state() -> Iterator[Any]:
     with geolookup.open() as engine:
-        yield engine._open_state()
+        yield engine.snapshot()
 
 
 def written(tag: str) -> bytes:
@@ -95,7 +95,7 @@ def test_many_tags(state: Any, monkeypatch: pytest.MonkeyPatch, few: int) -> Non
     monkeypatch.setattr("geolookup.inline.annotate._MOST", 2)
     tags = Tags(state, Template(form, str, "annotate"), written)
     assert b"".join(map(bytes, annotate_blocks(state, [text] * 3, tags))) == whole
-    assert len(tags._cache) <= 6
+    assert len(tags.cache) <= 6
 
 
 def test_rows_of_equal_values_are_the_first_of_them(state: Any) -> None:

@@ -7,6 +7,7 @@ the rows, asks for the fields, and returns the new columns by name, in the order
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -90,7 +91,7 @@ def _near() -> tuple[str, ...]:
     with geolookup.open(own_dataset()) as engine:
         texts = near_addresses(random.Random(3), engine.snapshot().dataset)
         return tuple(
-            next(texts).encode("utf-8", "replace").decode() for _ in range(scaled(200, 2000))
+            next(texts).encode("utf-8", "replace").decode() for _ in range(scaled(200, 1000))
         )
 
 
@@ -133,7 +134,7 @@ def expected(engine: geolookup.Engine, case: Case) -> Rows:
     known = columns.expected(engine, asked, instants)
     for path in case.paths:
         if path in OWN:
-            known[_name(path)] = [engine.get(ip, path) for ip in asked]
+            known[_name(path)] = [engine.get(ip, geolookup.OwnField(path)) for ip in asked]
     return {_name(path): known[_name(path)] for path in case.paths}
 
 
@@ -276,6 +277,19 @@ def _command(engine: geolookup.Engine, case: Case) -> Rows:
     return {name.removeprefix(PREFIX): [row[name] for row in made] for name in new}
 
 
+def _spark_worker(engine: geolookup.Engine, case: Case) -> Rows:
+    """What an executor does with a partition; ``test_spark`` has real ones."""
+    spark, workers = optional("geolookup.tables.spark"), optional("geolookup.tables.workers")
+    options = {"column": "ip", "at": None, "time_column": None, "as_of": None, **case.options}
+    source = workers.source_of(past_store() if "as_of" in case.options else own_dataset())
+    job = pickle.loads(  # noqa: S301 - our own
+        pickle.dumps(workers.Job.of(source, engine, case.fields, prefix=PREFIX, **options))
+    )
+    batches = spark.enrich_partition(iter(case.table().to_batches(3)), job)
+    made = _of_arrow(pa.Table.from_batches(list(batches)))
+    return {name.removeprefix(PREFIX): made[name] for name in made if name[:4] == PREFIX}
+
+
 #: Each way, the packages that it needs, and the cases that it has no words for.
 WAYS: dict[str, tuple[Way, tuple[str, ...], tuple[str, ...]]] = {
     "Arrow table": (_frames(lambda table: table, _of_arrow), (), ()),
@@ -294,5 +308,6 @@ WAYS: dict[str, tuple[Way, tuple[str, ...], tuple[str, ...]]] = {
         _functions, ("duckdb",), ("every field", "own columns", "instants of rows", "as of")
     ),
     "Dask": (_frames(_dask_frame, _of_dask), ("pandas", "dask.dataframe"), ()),
+    "Spark": (_spark_worker, ("pyspark",), ()),
     "command": (_command, (), ()),
 }  # fmt: skip

@@ -246,23 +246,3 @@ def test_zones_that_nobody_knows() -> None:
             for member in TIME_MEMBERS:
                 result[member].validate(full=True)
                 assert result[member].to_pylist() == [item.get(member) for item in wanted], member
-
-
-def test_periods_are_kept_in_order() -> None:
-    """Instants in any order, a period at a time, give the times of lookups."""
-    clock, rng = Clock([None, "America/New_York", "Africa/Casablanca"], 0), random.Random(5)
-    for _ in range(20):
-        seconds = [rng.randrange(-(2**33), 2**34) for _ in range(20)]
-        rows = [rng.randrange(1, 3) for _ in seconds]
-        result = clock.take(
-            pa.array(rows, pa.uint16()),
-            np.ones(20, bool),
-            ["current_time", "abbr", "is_dst"],
-            instants_of(pa.array(seconds)),
-        )
-        names = {1: "America/New_York", 2: "Africa/Casablanca"}
-        for at, (row, second) in enumerate(zip(rows, seconds, strict=True)):
-            wanted: Any = time_object(names[row], second)
-            assert {member: result[member][at].as_py() for member in result} == {
-                member: wanted[member] for member in result
-            }

@@ -1,6 +1,6 @@
 """Spark: Python workers, in processes of their own, answer as single lookups do.
 
-By default its threads are the executors; with ``--all`` they are two processes, and are killed.
+The executors are two processes of one session. ``test_adapters`` has what they do with a partition.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from tests.tables import columns
 from tests.tables.adapters import PREFIX, cases, expected, own_dataset, past_store
 from tests.tables.spark_cluster import needs_spark, running
 from tests.tables.watching import Watch
-from tests.tiers import scaled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,7 +39,7 @@ else:
     adapter = optional("geolookup.tables.spark")
 PythonException = optional("pyspark.errors").PythonException
 
-pytestmark = needs_spark
+pytestmark = [*needs_spark, pytest.mark.long]
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,7 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("spark")
-    master = ("local[2]", "local-cluster[2,1,1024]")[scaled(0, 1)]
-    with running(folder, master) as (session, watch):
+    with running(folder, "local-cluster[2,1,1024]") as (session, watch):
         yield Cluster(session, watch)
 
 
@@ -171,7 +169,6 @@ def test_a_strict_task_fails_without_the_address(cluster: Cluster) -> None:
     assert "98.76" not in said
 
 
-@pytest.mark.long
 def test_one_engine_a_process(cluster: Cluster, tmp_path: Path) -> None:
     """However many tasks and queries a worker runs, it maps a dataset once."""
     dataset = dataset_of(tmp_path, "US")
@@ -184,7 +181,6 @@ def test_one_engine_a_process(cluster: Cluster, tmp_path: Path) -> None:
     assert set(opened.values()) == {1}
 
 
-@pytest.mark.long
 def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_path: Path) -> None:
     dataset, df = dataset_of(tmp_path, "US"), cluster.addresses("8.8.8.8")
     table = adapter.enrich(df, "network", dataset=dataset)
@@ -204,7 +200,6 @@ def test_executors_see_the_drivers_dataset_and_generation(cluster: Cluster, tmp_
     assert rows_of(new) == {"location_country_code": ["FR"]}
 
 
-@pytest.mark.long
 def test_executors_without_geolookup(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,7 +249,6 @@ def _waits(folder: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Reco
     return stage
 
 
-@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="a process finds its parent in /proc")
 @pytest.mark.parametrize("killed", ["worker", "executor"])
 def test_killed_in_the_middle(cluster: Cluster, tmp_path: Path, killed: str) -> None:

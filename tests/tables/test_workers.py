@@ -22,7 +22,7 @@ from geolookup.store.signatures import sign
 from geolookup.tables import workers
 from geolookup.tables.workers import HostCopy, Job, Source, source_of
 from tests.history.past import DATES, delta, past_store
-from tests.mirrors.conftest import Edge, edge_of, kinds_asked
+from tests.mirrors.conftest import Edge, edge_of
 from tests.signing.keys import key_files, public
 from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
 from tests.store.numbered import id_of, number, published, shared
@@ -59,23 +59,6 @@ def test_many_processes_unpack_once(tmp_path: Path) -> None:
         opened = {*pool.map(_opened, [source] * 12, [id_of(1)] * 12)}
     assert len(opened) == 1
     assert [path for path, _ in opened] == _generations(tmp_path / "cache")
-
-
-def test_a_host_fetches_from_a_mirror_once(
-    edge: Edge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    generation = edge.publish(1)
-    source = source_of(edge.site.url)
-    with source.open(None) as engine:
-        assert engine.generation == generation
-    assert kinds_asked(edge.site) == ["", "packs"]
-    for _ in range(3):
-        source.open(generation).close()
-    assert kinds_asked(edge.site) == []
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "another host"))
-    for _ in range(3):
-        source.open(generation).close()
-    assert kinds_asked(edge.site) == ["", "packs"]
 
 
 def test_a_mirror_that_published_since(
@@ -187,7 +170,7 @@ def test_rows_of_the_past_have_the_periods_of_the_driver(
         publish(shared(5), store)
         _restart(monkeypatch, tmp_path / "cache")
     delta(store, 1).unlink()
-    workers._generations_of.cache_clear()
+    workers.generations_of.cache_clear()
     with pytest.raises(DatasetError, match="lacks 1 generation that the driver has"):
         job.enrich(table)
     with pytest.raises(ValueError, match="ship sends one generation, as_of needs the store"):
@@ -216,5 +199,5 @@ def _cities(job: Job) -> list[str | None]:
 def _restart(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     """Forget the open engines, as a new process has none, on the host with this cache."""
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(cache))
-    workers._open.cache_clear()
-    workers._generations_of.cache_clear()
+    workers.open_once.cache_clear()
+    workers.generations_of.cache_clear()

@@ -1,0 +1,148 @@
+"""Every count that a command prints, read exactly, of one small dataset."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.store import pointer
+from geolookup.store.pointer import Change
+from tests.cli.program import run
+from tests.history import pool
+from tests.tables.adapters import past_store
+
+ROWS = (
+    "network,country_code,city_name,isp\n8.8.0.0/16,DE,Berlin,a\n8.9.0.0/16,AT,Wien,b\n"
+    "2a00::/32,DE,Bonn,d\nbad,DE,x,y\n9.9.9.9/8,DE,x,y\n"
+)
+#: Located, located, unknown, malformed, malformed, private, located.
+VISITS = "8.8.8.8\n8.9.1.1\n1.1.1.1\nx\n8.8.8\n10.0.0.1\n2a00::1\n"
+_IPV6 = f"{1 << 96:,}"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the dataset ``d``, its source, and addresses."""
+    folder = tmp_path_factory.mktemp("counts")
+    (folder / "a.csv").write_text(ROWS, encoding="utf-8")
+    (folder / "visits.csv").write_text(f"ip\n{VISITS}", encoding="utf-8")
+    done = run("build", "a.csv", "-o", "d", "--max-rejects", "2", folder=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "built.txt").write_text(done.stdout, encoding="utf-8")
+    return folder
+
+
+def lines(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def test_a_build_and_a_check(folder: Path) -> None:
+    read, rejected, _, dataset, location, asn, *_ = lines((folder / "built.txt").read_text("utf-8"))
+    assert read == "a.csv: 5 rows read, 3 used"
+    assert rejected == ("rejected 2 rows without a valid range (1 not an address, 1 host bits set)")
+    assert dataset == (
+        "dataset 4 ipv4_intervals, 3 ipv6_intervals, 3 locations, 3 networks, 2 countries, 1 zones"
+    )
+    assert location == f"coverage 131,072 ipv4, {_IPV6} ipv6 addresses with location"
+    assert asn == "coverage 0 ipv4, 0 ipv6 addresses with asn"
+    checked = lines(run("check", "a.csv", folder=folder).stdout)
+    assert "rows 5 rows read, 3 used" in checked
+    assert checked[-1] == "1 problem: build would fail"
+
+
+def test_a_part(folder: Path) -> None:
+    done = run("slice", "d", "--only", "country=DE", "-o", "part", folder=folder)
+    read, skipped, _, dataset, location, *_ = lines(done.stdout)
+    assert read == "a: 3 rows read, 2 used"
+    assert skipped == "left out 1 row, 65,536 addresses by only, families or within"
+    assert dataset.startswith("dataset 3 ipv4_intervals, 3 ipv6_intervals, 2 locations, 2 networks")
+    assert location == f"coverage 65,536 ipv4, {_IPV6} ipv6 addresses with location"
+
+
+def test_what_a_source_decides(folder: Path) -> None:
+    printed = lines(run("info", "d", folder=folder).stdout)
+    assert f"decides isp 131,072 ipv4, {_IPV6} ipv6 addresses" in printed
+    counts = "2 countries, 4 ipv4_intervals, 3 ipv6_intervals, 3 locations, 3 networks, 1 zones"
+    assert f"counts {counts}" in printed
+
+
+def test_a_summary(folder: Path) -> None:
+    printed = lines(run("summarize", "visits.csv", "-d", "d", folder=folder).stdout)
+    assert printed == [
+        *("addresses 7 100.00%", "located 3 42.86%", "unknown 1 14.29%", "invalid 2 28.57%"),
+        *("private 1 14.29%", "ipv4 3 42.86%", "ipv6 1 14.29%", ""),
+        *("countries, 2 different", "DE, Germany 2 28.57%", "AT, Austria 1 14.29%"),
+        *("unknown 1 14.29%", "", "cities, 3 different", "Berlin, DE 1 14.29%"),
+        *("Bonn, DE 1 14.29%", "Wien, AT 1 14.29%", "unknown 1 14.29%", ""),
+        *("networks, 0 different", "unknown 4 57.14%"),
+    ]
+
+
+def test_a_file_and_a_folder(folder: Path) -> None:
+    done = run("enrich", "visits.csv", "-o", "out.csv", "-d", "d", folder=folder)
+    counts = "7 rows, 3 located, 1 unknown, 2 invalid, 1 private"
+    assert done.stderr.startswith(f"{counts} in ")
+    source = folder / "in"
+    source.mkdir()
+    for name in ("a.csv", "b.csv", "notes.md"):
+        (source / name).write_text(f"ip\n{VISITS}", encoding="utf-8")
+    args = ("enrich", "in", "-o", "located", "-d", "d")
+    first = run(*args, folder=folder).stderr
+    assert first.startswith("14 rows, 6 located, 2 unknown, 4 invalid, 2 private")
+    assert "2 files written, 1 of other formats skipped" in first
+    (source / "b.csv").write_text("ip\n8.8.8.8\n", encoding="utf-8")
+    second = run(*args, folder=folder).stderr
+    assert second.startswith("1 row, 1 located, 0 unknown, 0 invalid, 0 private")
+    assert "1 file written, 1 up to date, 1 of other formats skipped" in second
+
+
+def test_rows_without_a_generation(tmp_path: Path) -> None:
+    """Of each reason: they are neither located nor unknown."""
+    rows = "2025-12-31T23:59:59Z,8.8.8.3\n,8.8.8.3\n,x\n2026-01-01T00:00:00Z,1.1.1.1\n"
+    (tmp_path / "in.csv").write_text(f"t,ip\n{rows}2026-02-01T00:00:00Z,x\n", encoding="utf-8")
+    store = past_store()
+    args = ("in.csv", "-o", "out.csv", "--as-of-column", "t", "-d", str(store))
+    before, without, closing = run("enrich", *args, folder=tmp_path).stderr.splitlines()
+    assert before == f"1 row is before 2026-01-01T00:00:00Z, the first generation of {store}"
+    assert without == "2 rows are without an instant"
+    assert closing.startswith("5 rows, 0 located, 1 unknown, 1 invalid, 0 private in ")
+
+
+def test_the_times_of_a_log_choose_the_generation(tmp_path: Path) -> None:
+    """Its times have offsets; a row at the begin of a generation is of that one."""
+    rows = (
+        *(("31/Jan/2026:23:59:59 +0000", "8.8.8.3"), ("31/Dec/2025:23:59:59 +0000", "8.8.8.3")),
+        *(("01/Feb/2026:01:00:00 +0100", "8.8.8.3"), ("01/Jan/2026:00:00:00 +0000", "1.1.1.1")),
+        *(("31/Jan/2026:23:59:59 +0000", "127.0.0.1"), ("01/Feb/2026:00:00:00 +0000", "x")),
+    )
+    text = "".join(f'{ip} - - [{when}] "GET / HTTP/1.1" 200 5\n' for when, ip in rows)
+    (tmp_path / "a.log").write_text(text, encoding="utf-8")
+    options = ("--as-of-column", "time", "--fields", "own.share", "-d", str(past_store()))
+    done = run("enrich", "a.log", "-o", "out.jsonl", *options, folder=tmp_path)
+    made = map(json.loads, (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines())
+    shares: list[Any] = []
+    for number in (1, 3):
+        with geolookup.open(pool.dataset(number)) as engine:
+            shares.append(engine.get("8.8.8.3", geolookup.OwnField("own.share")))
+    assert shares[0] != shares[1]
+    assert [row["own_share"] for row in made] == [shares[0], None, shares[1], None, None, None]
+    counts = "6 rows, 1 located, 2 unknown, 1 invalid, 1 private"
+    assert done.stderr.splitlines()[-1].startswith(f"{counts} in ")
+
+
+def test_a_folder_is_up_to_date_until_the_periods_change(tmp_path: Path) -> None:
+    store, source = shutil.copytree(past_store(), tmp_path / "store"), tmp_path / "in"
+    source.mkdir()
+    (source / "a.csv").write_text("ip,t\n8.8.8.3,2026-01-05T10:00:00Z\n", encoding="utf-8")
+    args = ("enrich", "in", "-o", "out", "--as-of-column", "t", "-d", "store")
+    assert "1 file written" in run(*args, folder=tmp_path).stderr
+    assert "0 files written, 1 up to date" in run(*args, folder=tmp_path).stderr
+    first, *others = pointer.read_changes(store)
+    changes = [Change(first.generation, "2026-01-02T00:00:00Z"), *others]
+    pointer.write(store, pointer.read(store), changes)
+    assert "1 file written" in run(*args, folder=tmp_path).stderr
