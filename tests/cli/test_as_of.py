@@ -11,8 +11,7 @@ from tests.archives.test_pack import digests
 from tests.cli.command_tree import tree
 from tests.cli.program import run
 from tests.history.past import DATES, past_store
-from tests.skips import needs
-from tests.store.numbered import id_of, shared
+from tests.store.numbered import shared
 
 #: In force on the second of February.
 DAY, NUMBER = "2026-02-02", 1
@@ -98,14 +97,6 @@ def test_diff_compares_then_with_now(store: Path) -> None:
     assert changes(store, "--as-of", DAY, *later) == changes(shared(NUMBER), shared(2))
     assert changes(shared(0), store, *later) == changes(shared(0), shared(2))
     assert changes(store, shared(3), "--as-of", DAY) == changes(shared(NUMBER), shared(3))
-
-
-@pytest.mark.long
-@needs("jinja2", "vl_convert", "PIL")
-def test_report_of_the_past(store: Path, folder: Path) -> None:
-    page = folder / "page.html"
-    run("report", str(store), "--as-of", DAY, "-o", str(page), "--against", str(shared(0)))
-    assert id_of(NUMBER) in page.read_text(encoding="utf-8")
 
 
 def test_errors_name_the_option(store: Path) -> None:

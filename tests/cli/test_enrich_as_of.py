@@ -91,15 +91,6 @@ def test_the_time_of_a_log(store: Path, tmp_path: Path) -> None:
     assert _values(output) == _wanted()
 
 
-def test_a_folder_is_up_to_date_until_the_periods_change(store: Path, tmp_path: Path) -> None:
-    source, output = tmp_path / "in", tmp_path / "out"
-    source.mkdir()
-    (source / "a.csv").write_text(f"ip,t\n8.8.8.3,{ROWS[0][0]}\n", encoding="utf-8")
-    options = (source, "--output", output, "--as-of-column", "t", "--dataset", store)
-    assert "1 file written" in _run(*options).stderr
-    assert "1 up to date" in _run(*options).stderr
-
-
 def test_misuse(store: Path, tmp_path: Path) -> None:
     source = tmp_path / "in.csv"
     source.write_text("event_time,ip\n2026-01-05 10:00,8.8.8.3\n", encoding="utf-8")

@@ -99,19 +99,6 @@ def test_a_page_on_standard_output(tmp_path: Path, map_command: Command) -> None
 
 
 @pytest.mark.long
-def test_pictures_are_replaced_by_force_only(tmp_path: Path, map_command: Command) -> None:
-    # Those of ``report`` are written by the same function, and take ten times as long.
-    outputs = ("--output", "page.html", "--png", "pictures")
-    assert run(*map_command, *outputs, folder=tmp_path).returncode == 0
-    before = {path.name for path in (tmp_path / "pictures").iterdir()}
-    (tmp_path / "page.html").unlink()
-    line = _refused(tmp_path, *map_command, *outputs)
-    assert line == "pictures: exists already; choose another name or use --force"
-    assert run(*map_command, *outputs, "--force", folder=tmp_path).returncode == 0
-    assert {path.name for path in (tmp_path / "pictures").iterdir()} == before
-
-
-@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("name", ["report", "map"])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import ipaddress
 import json
-import resource
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +13,8 @@ import pytest
 
 import geolookup
 from geolookup.prefixes.syntaxes import SYNTAXES
-from tests.cli.program import refusal, refused, run, started
-from tests.conftest import ROOT, build_at
+from tests.cli.program import refusal, refused, run
+from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.prefixes.syntaxes.reading import READERS
 from tests.skips import needs
@@ -109,11 +107,6 @@ def test_a_file_is_written_whole_or_not_at_all(sample: geolookup.Engine, tmp_pat
     assert "add element inet geolookup geolookup_v4" in output.read_text(encoding="utf-8")
 
 
-def test_standard_output_has_a_name() -> None:
-    args = ("prefixes", "country=US", "--family", "4")
-    assert run(*args, "--output", "-").stdout == run(*args).stdout != ""
-
-
 def test_misuse_is_one_line(tmp_path: Path) -> None:
     for arguments, message in (
         (("locaton.country_code=AT",), "prefixes: no field 'locaton.country_code'; did you mean "),
@@ -166,24 +159,6 @@ def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
     assert (same.returncode, same.stdout) == (0, "")
 
 
-def test_changes_since_a_dataset_that_does_not_know_a_country(tmp_path: Path) -> None:
-    """QZ is a code of the new dataset only: its table of countries has it."""
-    table = (ROOT / "builder/geolookup_builder/reference/countries.csv").read_text("utf-8")
-    austria = next(row for row in table.splitlines() if ",AT,AUT," in row)
-    own = table + austria.replace(",AT,AUT,", ",QZ,QZZ,") + "\n"
-    (tmp_path / "own.csv").write_text(own, encoding="utf-8")
-    (tmp_path / "a.csv").write_text("network,country_code\n8.8.8.0/24,QZ\n", encoding="utf-8")
-    recipe = tmp_path / "recipe.toml"
-    recipe.write_text(
-        '[dataset]\nname = "own"\n[tables]\ncountries = "own.csv"\n'
-        '[[source]]\nformat = "csv"\npath = "a.csv"\n'
-    )
-    assert run("build", str(recipe), "-o", str(tmp_path / "own")).returncode == 0
-    since = run("prefixes", "country=QZ", "-d", str(tmp_path / "own"), "--since", str(SMALL))
-    assert (since.returncode, since.stdout) == (0, "+8.8.8.0/24\n")
-    assert since.stderr.endswith(f"geolookup: 1 added, 0 removed since {SMALL}\n")
-
-
 EXPORT = ("export", str(SMALL), "--format")
 
 
@@ -213,44 +188,3 @@ def test_an_existing_output_stays(tmp_path: Path, names: tuple[str, ...]) -> Non
         assert refusal(*EXPORT, name, "--output", str(output)).startswith(f"{output}: exists")
         assert output.read_text(encoding="utf-8") == "mine"
         assert [*tmp_path.iterdir()] == [output]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "limit"),
-    [
-        ("csv", 1 << 13),
-        ("parquet", 1 << 13),
-        pytest.param("duckdb", 1 << 13, marks=needs("duckdb")),
-        # Enough until the log becomes the database.
-        pytest.param("duckdb", 1 << 19, marks=needs("duckdb")),
-        ("sqlite", 1 << 13),
-    ],
-)
-def test_a_full_disk_leaves_the_old_output(name: str, limit: int, tmp_path: Path) -> None:
-    """A limit on the size of files stands for the disk."""
-    output = tmp_path / "out"
-    command = (*EXPORT, name, "--output", str(output))
-    assert run(*command).returncode == 0
-    before = sorted((path, path.stat().st_ino) for path in tmp_path.rglob("*"))
-    with started(
-        *command, "--force", stderr=subprocess.PIPE, preexec_fn=lambda: _limit_files(limit)
-    ) as process:
-        _, told = process.communicate(timeout=60)
-    assert process.returncode == 2, told
-    assert told.startswith(f"geolookup: {output}".encode())
-    assert told.count(b"\n") == 1, told
-    assert sorted((path, path.stat().st_ino) for path in tmp_path.rglob("*")) == before
-
-
-def _limit_files(limit: int) -> None:
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-
-def test_the_suffix_of_the_output_names_the_format(tmp_path: Path) -> None:
-    args = ("-f", "asn", "-f", "country,city", "--within", "8.8.8.0/24")
-    assert run("export", str(SMALL), "-o", str(tmp_path / "a.csv"), *args).returncode == 0
-    header, row = (tmp_path / "a.csv").read_text("utf-8").splitlines()
-    assert header == "first,last,network_asn,location_country_code,location_city_name"
-    assert row.startswith("8.8.8.0,8.8.8.255,15169,US,")

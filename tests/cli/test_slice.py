@@ -60,37 +60,6 @@ def test_a_part_keeps_sources_and_credits(whole: Path, tmp_path: Path) -> None:
     assert "by way of dataset whole" in run("explain", "8.8.8.8", "--dataset", part).stdout
 
 
-def test_stores_archives_and_the_bundled_dataset(whole: Path, tmp_path: Path) -> None:
-    geolookup.publish(whole, tmp_path / "store")
-    geolookup.pack(whole, tmp_path / "whole.tar.zst")
-    generations = set()
-    for number, dataset in enumerate((whole, tmp_path / "store", tmp_path / "whole.tar.zst")):
-        options = ("--family", "6", "--name", "six", "--json", "--output", tmp_path / f"{number}")
-        generations.add(json.loads(run("slice", dataset, *options).stdout)["generation"])
-    assert len(generations) == 1
-    networks = ("--within", "8.8.8.0/24", "--within", "1.1.1.0/24")
-    done = run("slice", "bundled", *networks, "-f", "country", "--output", tmp_path / "three")
-    assert done.returncode == 0
-    with geolookup.open(tmp_path / "three") as engine, geolookup.open("bundled") as bundled:
-        for address in ("8.8.8.8", "1.1.1.1"):
-            assert engine.get(address, "country") == bundled.get(address, "country")
-        assert engine.get("8.8.9.1", "country") is None
-
-
-def test_a_part_by_a_call_of_python(whole: Path, tmp_path: Path) -> None:
-    for fields in (["country"], ("country",)):
-        source = {"path": str(whole), "only": {"location.country_code": "DE"}, "families": [4]}
-        output = tmp_path / type(fields).__name__
-        geolookup.build(sources=[source], output=output, fields=fields)
-        with geolookup.open(output) as engine:
-            assert engine.get("8.8.8.8", "country") == "DE"
-            assert engine.get("8.8.8.8", "city") is None
-            assert engine.get("8.9.0.1", "country") is None
-            assert engine.get("2a00::1", "country") is None
-    with pytest.raises(ValueError, match="fields goes with sources"):
-        geolookup.build(whole, tmp_path / "x", fields=["country"])  # type: ignore[call-overload]
-
-
 def test_own_columns(whole: Path, tmp_path: Path) -> None:
     for name, options in (
         ("risky", ("--only", "own.risk>=7")),

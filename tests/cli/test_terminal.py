@@ -94,7 +94,7 @@ _PRINTING = {
     "verify": ("{}", "{}.none"),
 }
 #: In the fast tier: those that print text of a dataset, of accounts and of a file.
-_FAST = ("annotate", "enrich", "export", "api-keys list", "info", "prefixes", "summarize")
+_FAST = ("annotate", "api-keys list", "info")
 _CASES = [
     pytest.param(
         name, arguments, marks=() if name in _FAST and arguments == cases[0] else pytest.mark.long

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.files.column_text import cell_texts, json_texts, repeating_texts
-from geolookup.files.logs import _seconds
-from geolookup.files.timestamps import common_log_seconds
 
 _NUMBERS = st.none() | st.floats() | st.sampled_from([0.0, -0.0, 1.5])
 
@@ -34,16 +31,3 @@ def test_times_of_utc(unit: str, values: list[int | None]) -> None:
 def test_numbers_become_texts_once(values: list[float | None]) -> None:
     array = pa.array(values, pa.float64())
     assert texts(repeating_texts(array)) == array.cast(pa.large_string()).to_pylist()
-
-
-@given(
-    st.lists(
-        st.sampled_from(["10/Oct/2000:13:55:36 -0700", "10/Oct/2000:13:55:60 +0000", "x" * 26])
-    )
-)
-def test_equal_times_of_consecutive_lines(times: list[str]) -> None:
-    data = np.frombuffer("".join(times).encode(), np.uint8).reshape(-1, 26)
-    seconds, valid = _seconds(data)
-    wanted, is_time = common_log_seconds(data)
-    assert (valid == is_time).all()
-    assert (seconds[valid] == wanted[valid]).all()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import io
-import re
 import sys
 import zlib
 from collections.abc import Callable
@@ -26,12 +24,10 @@ import pytest
 
 from geolookup import Engine
 from geolookup.errors import TableFileError
-from geolookup.files.arrow_files import GroupSink
 from geolookup.files.byte_streams import open_output
 from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
-from geolookup.files.table_files import FORMATS, TableFile, kind_of
+from geolookup.files.table_files import TableFile, kind_of
 from tests.cli.program import run
-from tests.conftest import ROOT
 from tests.files.tables import (
     ADDRESSES,
     AT,
@@ -111,24 +107,6 @@ def test_options(sample: Engine, tmp_path: Path) -> None:
         enrich(sample, before, after, options)
         actual = [row["time_current_timestamp"] for row in read(after.read_bytes(), kind)]
         assert [int(item) if item else None for item in actual] == [AT, AT, None, -2], kind
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("suffix", [".bz2", ".xz"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_packed_by_other_programs(kind: str, suffix: str, sample: Engine, tmp_path: Path) -> None:
-    """Also where several streams follow one another; cut or changed, a file is refused."""
-    before, after = tmp_path / f"in.{kind}{suffix}", tmp_path / f"out.{kind}{suffix}"
-    whole = written(table(), kind)
-    data = packed(whole[:50], suffix) + packed(whole[50:], suffix)
-    before.write_bytes(data)
-    enrich(sample, before, after)
-    assert read(unpacked(after), kind) == expected(sample, kind, kind)
-    after.unlink()
-    for bad in (data[:-9], data[:70], data[:30] + b"??" + data[32:]):
-        before.write_bytes(bad)
-        assert (_refusal(sample, before, after) or "").startswith(f"{before}: ")
-        assert [path.name for path in tmp_path.iterdir()] == [before.name]
 
 
 def test_csv_comes_out_as_it_went_in(sample: Engine, tmp_path: Path) -> None:
@@ -358,17 +336,6 @@ def test_many_row_groups_and_batches(sample: Engine, tmp_path: Path) -> None:
     assert pq.ParquetFile(tmp_path / "c.parquet").num_row_groups == 2
 
 
-def test_the_page_names_every_format() -> None:
-    page = (ROOT / "docs" / "use" / "files.md").read_text(encoding="utf-8")
-    rows = [line for line in page.splitlines() if line.startswith("| `")]
-    names = {name for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[1])}
-    suffixes = {match for line in rows for match in re.findall(r"`(\.\w+)`", line.split("|")[2])}
-    assert names == set(FORMATS)
-    assert suffixes == {
-        suffix for export_format in FORMATS.values() for suffix in export_format.suffixes
-    }
-
-
 @pytest.mark.parametrize("threaded", [pytest.param(True, marks=needs("zlib_ng")), False])
 def test_gzip_outputs_are_whole_or_have_no_end(
     threaded: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -392,21 +359,6 @@ def test_gzip_outputs_are_whole_or_have_no_end(
     with pytest.raises(OSError, match="No space"), open_output("-", ".gz", 1, 3) as stream:
         stream.write(data)
     assert active_count() == threads
-
-
-def test_a_sink_that_is_abandoned_writes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after an error or a signal: its stream is closed, and nothing is reported."""
-    reported: list[object] = []
-    monkeypatch.setattr(sys, "unraisablehook", reported.append)
-    monkeypatch.setattr("geolookup.files.arrow_files._GROUP_ROWS", 10)
-    batch = pa.record_batch({"ip": ["8.8.8.8"] * 10})
-    stream = io.BytesIO()
-    sink = GroupSink(stream, batch.schema)
-    sink.write(batch)
-    stream.close()
-    del sink
-    gc.collect()
-    assert reported == []
 
 
 @pytest.mark.parametrize("target", ["csv", "parquet"])

@@ -12,8 +12,7 @@ from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
 from geolookup.files.row_streams import ReadOptions
 from geolookup.files.table_files import TableFile, kind_of, open_table
 from tests import parquet_encodings
-from tests.parquet_encodings import DUCKDB_CODECS, DUCKDB_VERSIONS, TABLE, WRITTEN_AS
-from tests.skips import needs
+from tests.parquet_encodings import TABLE, WRITTEN_AS
 
 
 def read(path: Path) -> pa.Table:
@@ -25,14 +24,6 @@ def read(path: Path) -> pa.Table:
 @pytest.mark.parametrize("name", WRITTEN_AS)
 def test_what_arrow_writes(tmp_path: Path, name: str) -> None:
     parquet_encodings.by_arrow(tmp_path / "a.parquet", name)
-    assert read(tmp_path / "a.parquet").equals(TABLE)
-
-
-@needs("duckdb")
-@pytest.mark.parametrize("codec", DUCKDB_CODECS)
-@pytest.mark.parametrize("version", DUCKDB_VERSIONS)
-def test_what_duckdb_writes(tmp_path: Path, version: str, codec: str) -> None:
-    parquet_encodings.by_duckdb(tmp_path / "a.parquet", version, codec)
     assert read(tmp_path / "a.parquet").equals(TABLE)
 
 

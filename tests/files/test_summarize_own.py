@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -70,13 +69,6 @@ def test_text_and_errors(tmp_path: Path) -> None:
         refused = run("summarize", str(log), "--by", name, *options)
         assert refused.returncode == 2
         assert message in refused.stderr
-
-
-@pytest.mark.parametrize("name", ["location.country_name", "asn", "time.zone"])
-def test_fields_of_the_contract(name: str) -> None:
-    done = run("summarize", "-", "--by", name, "-d", "bundled", "--json", text="8.8.8.8\n1.1.1.1\n")
-    (listed,) = [value for value in json.loads(done.stdout).values() if isinstance(value, dict)]
-    assert sum(one["addresses"] for one in listed["top"]) + listed["unknown"] == 2
 
 
 def test_counts_of_a_damaged_manifest_size_no_array(tmp_path: Path) -> None:

@@ -7,13 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geolookup.cli.terminal_text import value_text
 from geolookup.dataset.files import Dataset
-from geolookup.inline import annotate
 from geolookup.inline.annotate import Tags, Template, annotate_blocks
 from geolookup.inline.grep import LineFilter, Lines
 from geolookup.kernel import State
@@ -74,24 +72,6 @@ def _annotate(state: Any, text: str, form: str) -> list[str]:
     template = Template(form, value_text, "annotate", state.dataset.schema)
     tags = Tags(state, template, lambda tag: f" [{tag}]".encode())
     return b"".join(map(bytes, annotate_blocks(state, [text.encode()], tags))).decode().splitlines()
-
-
-@pytest.mark.parametrize("bits", [63, 1])
-def test_tags_by_the_values_of_rows(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
-    """With numbers of equal values, and with numbers that no column of 64 bits holds."""
-    state = State(Dataset(own_dataset()))
-    text = "10.1.2.3\n10.2.0.1\n8.8.8.8\n9.9.9.9\n10.1.2.3\n100.64.0.1\n172.31.0.1\n127.0.0.1\n"
-    plain = _annotate(state, text * 3, "{own.site_id} {country}")
-    monkeypatch.setattr(annotate, "_FEW", 2)
-    monkeypatch.setattr(annotate, "_BITS", bits)
-    assert _annotate(state, text * 3, "{own.site_id} {country}") == plain
-    assert plain[:4] == [
-        "10.1.2.3 [Branch -]",
-        "10.2.0.1 [HQ -]",
-        '8.8.8.8 [the "1" site US]',
-        "9.9.9.9 [- CH]",
-    ]
-    assert plain[6:8] == ["172.31.0.1 [mapped -]", "127.0.0.1 [private]"]
 
 
 def test_the_commands(tmp_path: Path) -> None:
