@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.archives.test_pack import digests
 from tests.cli.command_tree import tree
 from tests.cli.program import run
 from tests.history.past import DATES, past_store
@@ -73,18 +72,6 @@ def test_every_command_that_reads_a_dataset_has_it() -> None:
     }
     # They change a dataset or a store; history has all generations.
     assert without <= {"history", "publish", "sign", "update"}
-
-
-def test_pack_and_slice_of_the_past(store: Path, folder: Path) -> None:
-    archive = folder / "past.tar.zst"
-    run("pack", str(store), "--as-of", DAY, "-o", str(archive))
-    run("unpack", str(archive), "-o", str(folder / "unpacked"))
-    assert digests(folder / "unpacked") == digests(shared(NUMBER))
-    for dataset, more in ((store, ("--as-of", DAY)), (shared(NUMBER), ())):
-        output = folder / f"part-{len(more)}"
-        options = ("--fields", "isp", "-o", str(output), "--name", "part")
-        assert run("slice", str(dataset), *more, *options).returncode == 0
-    assert digests(folder / "part-0") == digests(folder / "part-2")
 
 
 def test_diff_compares_then_with_now(store: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 import geolookup
 from geolookup import comparison as diff
 from geolookup.cli.registry import load
-from tests.cli.program import held, refused, run
+from tests.cli.program import refused, run
 from tests.comparison.conftest import NEW, OLD, dataset
 from tests.datasets import once
 
@@ -117,26 +116,6 @@ def test_misuse_is_status_2(pair: tuple[str, str], truth: str) -> None:
         ("score", pair[0]),
     ):
         assert refused(*args)
-
-
-@pytest.mark.long
-def test_a_signal_leaves_no_files(pair: tuple[str, str], truth: str, tmp_path: Path) -> None:
-    """The process waits where it renames the dataset that it compiled of the truth."""
-    args = ("score", pair[0], "--truth", truth)
-    with held("os.rename", "/truth", *args, TMPDIR=str(tmp_path)) as process:
-        assert list(tmp_path.glob("*/*/manifest.json"))
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 128 + signal.SIGTERM
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_table_files_are_described_by_the_same_options() -> None:
-    """Options that several commands share mean the same in each."""
-    for command in ("summarize", "diff"):
-        for name in ("ip_column", "input_format", "delimiter", "header"):
-            here, there = _option(command, name), _option("enrich", name)
-            assert here.to_info_dict() == there.to_info_dict(), (command, name)
-            assert here.callback is there.callback, (command, name)
 
 
 def _option(command: str, name: str) -> Any:

@@ -61,20 +61,6 @@ def test_damaged_input_leaves_standard_output_without_an_end(kind: str) -> None:
     assert not done.stdout.endswith(b"ARROW1")
 
 
-def test_standard_output_has_the_format_of_the_input(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n", "utf-8")
-    (tmp_path / "a.jsonl").write_text('{"ip":"8.8.8.8"}\n', "utf-8")
-    (tmp_path / "a.txt").write_text("8.8.8.8\n", "utf-8")
-    for name, located in (
-        ("a.csv", b"ip,location_country_code\n8.8.8.8,US\n"),
-        ("a.jsonl", b'{"ip":"8.8.8.8","location_country_code":"US"}\n'),
-    ):
-        done = pipe("enrich", str(tmp_path / name), "-o", "-", "-f", "country")
-        assert (done.returncode, done.stdout) == (0, located)
-    line = refusal("enrich", str(tmp_path / "a.txt"), "-o", "-")
-    assert line == "-: a stream has no suffix; name the format by --output-format"
-
-
 MISUSE = [
     (("/nowhere.csv", "--output", "OUT/x.csv"), "/nowhere.csv: cannot be read"),
     (("IN/a.csv", "--output", "/nowhere/x.csv"), "/nowhere: no such folder"),
@@ -265,34 +251,6 @@ def test_a_folder_with_a_cut_record_or_a_bad_file(tmp_path: Path) -> None:
     assert set(_tree(output)) == {"a.csv"}
     (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n', encoding="utf-8")
     assert "2 files written, 1 up to date" in run(*args).stderr
-
-
-def test_a_folder_into_another_format(tmp_path: Path) -> None:
-    source, output = _folder(tmp_path)
-    (source / "list.txt").write_text("8.8.8.8\n", encoding="utf-8")
-    args = ("enrich", str(source), "--output", str(output), "--output-format", "parquet")
-    assert run(*args, *OPTIONS).returncode == 0
-    assert set(_tree(output)) == {
-        "a.parquet",
-        "list.parquet",
-        "deep/b.parquet",
-        "deep/er/c.parquet",
-    }
-    (source / "a.tsv").write_text("ip\n", encoding="utf-8")
-    twice = run(*args, *OPTIONS)
-    assert twice.returncode == 2
-    assert "has the same output as another file, a.parquet" in twice.stderr
-
-
-def test_delimiter(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ip;n\n8.8.8.8;1,5\n", encoding="utf-8")
-    for output, wanted in (
-        ("b.csv", "ip;n;network_asn\n8.8.8.8;1,5;15169\n"),
-        ("b.tsv", "ip\tn\tnetwork_asn\n8.8.8.8\t1,5\t15169\n"),
-    ):
-        args = (str(tmp_path / "a.csv"), "--output", str(tmp_path / output), "--delimiter", ";")
-        assert run("enrich", *args, "--fields", "network.asn").returncode == 0
-        assert (tmp_path / output).read_text(encoding="utf-8") == wanted
 
 
 @pytest.mark.long

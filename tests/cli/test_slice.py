@@ -60,28 +60,6 @@ def test_a_part_keeps_sources_and_credits(whole: Path, tmp_path: Path) -> None:
     assert "by way of dataset whole" in run("explain", "8.8.8.8", "--dataset", part).stdout
 
 
-def test_own_columns(whole: Path, tmp_path: Path) -> None:
-    for name, options in (
-        ("risky", ("--only", "own.risk>=7")),
-        ("office", ("--only", "own.site=office")),
-        ("sites", ("--fields", "own.site")),
-    ):
-        assert run("slice", whole, *options, "--output", tmp_path / name).returncode == 0
-    with geolookup.open(tmp_path / "risky") as engine:
-        assert engine.own("8.8.8.8") == {"risk": 7, "site": None}
-        assert engine.get("8.8.8.8", "city") == "Berlin"
-        # The risk is not private: it is unknown there.
-        for address in ("8.9.0.1", "10.0.0.1"):
-            assert engine.own(address) == {"risk": None, "site": None}
-    with geolookup.open(tmp_path / "office") as engine:
-        assert engine.own("10.0.0.1") == {"risk": None, "site": "office"}
-        assert engine.own("8.8.8.8") == {"risk": None, "site": None}
-    with geolookup.open(tmp_path / "sites") as engine:
-        assert engine.own("10.0.0.1") == {"risk": None, "site": "office"}
-        assert engine.own("8.8.8.8") == {"risk": None, "site": None}
-        assert engine.get("8.8.8.8", "city") is None
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

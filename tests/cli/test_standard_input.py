@@ -20,7 +20,7 @@ from tests.cli import program
 from tests.cli.bad_moments import MOMENTS
 from tests.cli.program import pipe, started
 from tests.datasets import SMALL
-from tests.tiers import one_of_each
+from tests.tiers import one_of_each, scaled
 
 PIPE = subprocess.PIPE
 ROW = b"8.8.8.8," + b"x" * 1000 + b"\n"
@@ -133,10 +133,7 @@ def test_a_closed_standard_output_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n", encoding="utf-8")
     export = ("export", str(SMALL), "--format", "csv", "--output", "-")
     enrich = ("enrich", "a.csv", "--output", "-", "--output-format", "csv")
-    for command in (
-        *(("lookup", "8.8.8.8"), ("lookup", "8.8.8.8", "--format", "json"), ("prefixes",)),
-        *(("annotate", "a.csv"), ("grep", "--where", "country=US", "a.csv"), export, enrich),
-    ):
+    for command in (("lookup", "8.8.8.8"), ("annotate", "a.csv"), export, enrich)[: scaled(2, 4)]:
         with started(
             *command, folder=tmp_path, stderr=PIPE, preexec_fn=lambda: os.close(1)
         ) as process:

@@ -15,7 +15,6 @@ from geolookup.contract.address import canonical
 from geolookup.contract.special import is_private
 from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View
 from tests.conftest import ROOT
-from tests.docs import fleet_figures
 from tests.docs.blocks import (
     NOT_RUN,
     PAGES,
@@ -27,7 +26,7 @@ from tests.docs.blocks import (
     name_of,
     sessions,
 )
-from tests.docs.namespace import environment, matches, shell
+from tests.docs.namespace import matches
 from tests.docs.program import program
 from tests.docs.running import RUNS, read
 from tests.skips import optional
@@ -100,20 +99,6 @@ def _above(page: str, line: int) -> str:
     return "\n".join(lines[max(0, line - 6) : line - 1])
 
 
-def test_the_start_of_pages_in_any_locale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # They stand in the README, and .ci/run runs them in clean copies.
-    install, test = (block.text.strip() for block in BLOCKS["README.md"] if block.kind == "sh")
-    assert install.endswith("geolookup lookup 8.8.8.8")
-    assert test.endswith("-m pytest -q -n 2 --dist worksteal")
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        assert re.match(r"# .+\n\n(?!```)[A-Z`\[][^|]+?[.:]", text), page
-    for name in ("POSIX", "C"):
-        monkeypatch.setenv("LC_ALL", name)
-        with shell(tmp_path, tmp_path, environment(tmp_path)) as commands:
-            assert commands.run("locale charmap") == (0, "UTF-8\n"), name
-
-
 def test_what_is_read_of_a_page(tmp_path: Path) -> None:
     for shown, printed, same in (
         ("a 1\n", "a 2\n", False), ("a …\n", "a 2\n", True), ("a …\n", "a 2\nb\n", False),
@@ -128,13 +113,6 @@ def test_what_is_read_of_a_page(tmp_path: Path) -> None:
     assert actual == [("text", "", "```\n"), ("python", "a.py", "1\n")]
     shown = "$ cat <<'E'\n> a\n> E\na\n$ b\n"
     assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
-
-
-def test_the_tables_of_the_fleet_are_the_computed_ones() -> None:
-    page = (ROOT / "docs" / "operate" / "fleet.md").read_text(encoding="utf-8")
-    for table in fleet_figures.TABLES:
-        assert f"\n{fleet_figures.markdown(table())}\n\n" in page, table.__name__
-    assert len(re.findall(r"^\|[ -|]*---", page, re.MULTILINE)) == len(fleet_figures.TABLES)
 
 
 pictures, address_map = optional("docs.pictures"), optional("docs.address_map")

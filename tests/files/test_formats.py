@@ -17,7 +17,6 @@ from threading import active_count
 from typing import Any
 from unittest import mock
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -313,27 +312,6 @@ def test_error_codes_and_a_column_of_that_name(sample: Engine, tmp_path: Path) -
         "10.0.0.1,,,10002",
         ",,,10001",
     ]
-
-
-@pytest.mark.long
-def test_many_row_groups_and_batches(sample: Engine, tmp_path: Path) -> None:
-    """More rows than a batch, a block and a row group; order, counts and values stay."""
-    count = 1_200_000
-    ips = pa.array(["8.8.8.8", "1.1.1.1", "x"]).take(pa.array(np.arange(count) % 3))
-    pq.write_table(pa.table({"n": np.arange(count), "ip": ips}), tmp_path / "in.parquet")
-    for before, after in (
-        ("in.parquet", "a.csv"),
-        ("a.csv", "b.parquet"),
-        ("in.parquet", "c.parquet"),
-    ):
-        options = EnrichOptions("ip", ("network.asn",), prefix=after[0], infer_types=True)
-        assert enrich(sample, tmp_path / before, tmp_path / after, options).invalid == count // 3
-    result = pq.read_table(tmp_path / "b.parquet")
-    assert result["n"].to_pylist() == list(range(count))
-    asn = pa.chunked_array([pa.array([15169, 13335, None]).take(pa.array(np.arange(count) % 3))])
-    assert result["anetwork_asn"].equals(asn)
-    assert result["bnetwork_asn"].cast(pa.int64()).equals(asn)
-    assert pq.ParquetFile(tmp_path / "c.parquet").num_row_groups == 2
 
 
 @pytest.mark.parametrize("threaded", [pytest.param(True, marks=needs("zlib_ng")), False])

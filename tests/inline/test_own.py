@@ -19,8 +19,6 @@ from geolookup.kernel import python as kernel_python
 from geolookup.prefixes.conditions import conditions_of
 from geolookup.prefixes.select import row_masks
 from tests import own_random
-from tests.cli.program import run
-from tests.own_sources import own_dataset
 from tests.prefixes.test_own import CONDITIONS
 from tests.tiers import scaled
 
@@ -72,28 +70,3 @@ def _annotate(state: Any, text: str, form: str) -> list[str]:
     template = Template(form, value_text, "annotate", state.dataset.schema)
     tags = Tags(state, template, lambda tag: f" [{tag}]".encode())
     return b"".join(map(bytes, annotate_blocks(state, [text.encode()], tags))).decode().splitlines()
-
-
-def test_the_commands(tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    log.write_text("from 10.2.3.4\nfrom 8.8.8.8\nfrom 127.0.0.1 and 10.9.9.9\n", encoding="utf-8")
-    options = ["--dataset", str(own_dataset())]
-    done = run("grep", "--where", "own.site_id=HQ", str(log), *options)
-    assert done.stdout == "from 10.2.3.4\nfrom 127.0.0.1 and 10.9.9.9\n"
-    # Loopback has no own column: it is no address with an answer.
-    assert run("grep", "--all", "--where", "own.site_id=HQ", str(log), *options).stdout == (
-        done.stdout
-    )
-    assert run("grep", "--where", "own.is_vpn", str(log), *options).stdout == "from 8.8.8.8\n"
-    tagged = run("annotate", "--template", "{own.site_id}", str(log), *options).stdout
-    assert tagged.splitlines()[2] == "from 127.0.0.1 [private] and 10.9.9.9 [HQ]"
-    prefixes = run("prefixes", "own.site_id=HQ", "--within", "10.0.0.0/15", *options)
-    assert prefixes.stdout == "10.0.0.0/16\n"
-    changed = run("prefixes", "own.site_id=HQ", "--since", str(own_dataset()), *options)
-    assert (changed.returncode, changed.stdout) == (0, "")
-    refused = run("prefixes", "own.site_id=HQ", "--since", "bundled", *options)
-    assert refused.returncode == 2
-    assert "no column own.site_id of type text; name a dataset with" in refused.stderr
-    refused = run("prefixes", "own.site_i=HQ", *options)
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert "no column 'own.site_i'; did you mean 'own.site_id'?" in refused.stderr
