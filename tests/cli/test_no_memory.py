@@ -13,7 +13,7 @@ from geolookup_builder.sources.reading.inputs import Member
 
 from geolookup import cli
 from geolookup.files.row_streams import explain_errors
-from geolookup.tables.locate import _as_chunks
+from geolookup.tables.locate import column_of
 
 _HUGE = 1 << 60
 _ALLOCATIONS = (
@@ -25,7 +25,7 @@ _ALLOCATIONS = (
 
 @pytest.mark.parametrize("allocate", _ALLOCATIONS)
 def test_it_is_one_line(allocate: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended, cli._one_line_errors():
+    with pytest.raises(SystemExit) as ended, cli.one_line_errors():
         allocate()
     assert ended.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
@@ -41,11 +41,13 @@ def test_it_is_no_damage_of_a_file(allocate: Callable[[], object]) -> None:
 
 @pytest.mark.parametrize("allocate", _ALLOCATIONS)
 def test_it_is_no_damage_of_a_source(allocate: Callable[[], object]) -> None:
-    with (
-        pytest.raises(MemoryError),
-        parquet._open(Member("a.parquet", lambda: io.BytesIO(b"PAR1"))),
-    ):
-        allocate()
+    class Stream(io.BytesIO):
+        def read(self, *_: object) -> bytes:
+            allocate()
+            return b""
+
+    with pytest.raises(MemoryError):
+        parquet.schema(Member("a.parquet", Stream))
 
 
 class _HugeColumn:
@@ -55,4 +57,4 @@ class _HugeColumn:
 
 def test_it_is_no_wrong_type_of_a_column() -> None:
     with pytest.raises(MemoryError):
-        _as_chunks(_HugeColumn())
+        column_of(_HugeColumn())

@@ -1,4 +1,4 @@
-"""Written instants: every form is the same second; local hours agree with ``zoneinfo``."""
+"""Written instants: every form is the same second."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import format_datetime
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup import Engine
-from geolookup.files.summarize import Summary
 from geolookup.files.timestamps import InstantError, unix_seconds
-from geolookup.files.traffic import LocalHours, Traffic
 from geolookup.tables.row_notes import RowNote
-from geolookup.tables.times import Instants, instants_of
+from geolookup.tables.times import instants_of
 
 SECOND = 971211336
 FORMS = [
@@ -108,39 +104,3 @@ def test_written_forms_of_any_instant(at: datetime) -> None:
     forms = [at.isoformat(), at.strftime("%d/%b/%Y:%H:%M:%S %z"), format_datetime(at)]
     http = format_datetime(at.astimezone(UTC), usegmt=True)
     assert seconds([*forms, http]) == [int(at.timestamp())] * 4
-
-
-#: Zones with half-hour and quarter-hour offsets, a shift of half an hour, both hemispheres, one
-#: that skipped a day, and none at all.
-ZONES = (
-    *("Asia/Kolkata", "Asia/Kathmandu", "Australia/Lord_Howe", "America/St_Johns"),
-    *("Pacific/Apia", "Europe/Dublin", "America/New_York", "Pacific/Chatham", "UTC", ""),
-)
-#: An address for each zone; others are private or invalid.
-ZONE_OF = {f"8.0.{number}.1": zone for number, zone in enumerate(ZONES)}
-ADDRESSES = [*ZONE_OF, "10.0.0.1", "nonsense"]
-#: Changes of these zones, to draw instants around them.
-_CHANGES = (
-    *("2024-03-10T07:00Z", "2024-11-03T06:00Z", "2024-03-31T01:00Z", "2024-10-27T01:00Z"),
-    *("2024-04-06T15:00Z", "2024-10-05T15:30Z", "2011-12-30T10:00Z", "1969-12-31T23:59Z"),
-)
-_CHANGED = [int(datetime.fromisoformat(item).timestamp()) for item in _CHANGES]
-_SECONDS = st.one_of(
-    st.integers(-(10**9), 4 * 10**9),
-    st.builds(int.__add__, st.sampled_from(_CHANGED), st.integers(-7200, 7200)),
-)
-_Rows = list[tuple[str, int | None]]
-_ROWS = st.lists(st.tuples(st.sampled_from(ADDRESSES), st.none() | _SECONDS), max_size=60)
-
-
-_LOG = '{} - - [{}] "GET / HTTP/1.1" 200 1\n'
-
-
-def _counted(engine: Engine, rows: _Rows) -> LocalHours:
-    traffic = Traffic(engine._open_state())
-    instants = [item for _, item in rows]
-    stated = np.array([instant is not None for instant in instants], bool)
-    seconds = np.array([instant or 0 for instant in instants], np.int64)
-    addresses = pa.array([item for item, _ in rows], pa.string())
-    Summary(engine, traffic).add(addresses, instants=Instants(seconds, stated))
-    return traffic.hours
