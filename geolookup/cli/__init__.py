@@ -84,6 +84,7 @@ def discard_output() -> None:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
+    """End the program with one line for an error, and no traceback."""
     try:
         yield
     except GeoLookupError as error:
