@@ -43,7 +43,7 @@ def main() -> None:
     """Run the program and exit: 0 success, 1 an answer that is an error, 2 misuse or bad input."""
     filter_terminals()
     try:
-        with _one_line_errors():
+        with one_line_errors():
             _run(sys.argv[1:])
     finally:
         _flush()
@@ -83,7 +83,8 @@ def discard_output() -> None:
 
 
 @contextmanager
-def _one_line_errors() -> Iterator[None]:
+def one_line_errors() -> Iterator[None]:
+    """End the program with one line for an error, and no traceback."""
     try:
         yield
     except GeoLookupError as error:

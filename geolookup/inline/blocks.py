@@ -83,7 +83,7 @@ def _open(path: str, output: int, tell: Callable[[str], None]) -> BinaryIO:
             reason = f"{path} cannot be read ({error.strerror}); waiting for it"
         if told != reason:
             tell(told := reason)
-        _pause(output)
+        pause(output)
 
 
 def _until_replaced(
@@ -108,7 +108,7 @@ def _until_replaced(
         if following is None:
             following = _other(descriptor, path)
         quiet = quiet + 1 if following else 0
-        _pause(output)
+        pause(output)
     return following
 
 
@@ -142,7 +142,7 @@ def _seek_last_lines(stream: BinaryIO) -> None:
     os.lseek(stream.fileno(), at, os.SEEK_SET)
 
 
-def _pause(output: int) -> None:
+def pause(output: int) -> None:
     """Wait for a moment; BrokenPipeError if nobody reads the output any more."""
     if not hasattr(select, "poll"):  # Windows
         time.sleep(_PAUSE)

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.archives.test_pack import digests
 from tests.cli.command_tree import tree
 from tests.cli.program import run
 from tests.history.past import DATES, past_store
-from tests.skips import needs
-from tests.store.numbered import id_of, shared
+from tests.store.numbered import shared
 
 #: In force on the second of February.
 DAY, NUMBER = "2026-02-02", 1
@@ -76,18 +74,6 @@ def test_every_command_that_reads_a_dataset_has_it() -> None:
     assert without <= {"history", "publish", "sign", "update"}
 
 
-def test_pack_and_slice_of_the_past(store: Path, folder: Path) -> None:
-    archive = folder / "past.tar.zst"
-    run("pack", str(store), "--as-of", DAY, "-o", str(archive))
-    run("unpack", str(archive), "-o", str(folder / "unpacked"))
-    assert digests(folder / "unpacked") == digests(shared(NUMBER))
-    for dataset, more in ((store, ("--as-of", DAY)), (shared(NUMBER), ())):
-        output = folder / f"part-{len(more)}"
-        options = ("--fields", "isp", "-o", str(output), "--name", "part")
-        assert run("slice", str(dataset), *more, *options).returncode == 0
-    assert digests(folder / "part-0") == digests(folder / "part-2")
-
-
 def test_diff_compares_then_with_now(store: Path) -> None:
     def changes(*arguments: object) -> str:
         printed = run("diff", *map(str, arguments), "--json").stdout
@@ -98,11 +84,3 @@ def test_diff_compares_then_with_now(store: Path) -> None:
     assert changes(store, "--as-of", DAY, *later) == changes(shared(NUMBER), shared(2))
     assert changes(shared(0), store, *later) == changes(shared(0), shared(2))
     assert changes(store, shared(3), "--as-of", DAY) == changes(shared(NUMBER), shared(3))
-
-
-@pytest.mark.long
-@needs("jinja2", "vl_convert", "PIL")
-def test_report_of_the_past(store: Path, folder: Path) -> None:
-    page = folder / "page.html"
-    run("report", str(store), "--as-of", DAY, "-o", str(page), "--against", str(shared(0)))
-    assert id_of(NUMBER) in page.read_text(encoding="utf-8")

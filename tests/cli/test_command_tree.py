@@ -7,10 +7,8 @@ import re
 from click.testing import CliRunner, Result
 
 from docs._site.commands import lists as command_lists
-from geolookup.cli.command import Group
 from geolookup.cli.program import program
 from geolookup.cli.registry import COMMANDS, SECTIONS, load
-from tests.cli.command_tree import tree
 from tests.cli.program import python, refusal
 from tests.conftest import ROOT
 
@@ -69,16 +67,6 @@ def test_an_address_without_options_imports_neither_click_nor_a_command() -> Non
     assert "geolookup.cli.answers" in loaded
     late = {"click", "dataclasses", "ipaddress", "sysconfig", "geolookup.contract.cleaning"}
     assert not loaded & (late | {f"geolookup.cli.{module}" for module in COMMANDS.values()})
-
-
-def test_the_help_of_every_command_begins_with_an_example() -> None:
-    for name, command in tree():
-        assert f"{command.example} ".startswith(f"geolookup {name.split()[0]} "), name
-        lines = help_of(name).splitlines()
-        assert lines[0].startswith(f"Usage: geolookup {name} "), name
-        assert lines[1:4] == ["", f"  Example: {command.example}", ""], name
-        assert "Example:" not in "".join(lines[4:]), name
-        assert command.short_help, name
 
 
 def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
@@ -152,11 +140,3 @@ def test_all_missing_parameters_are_named_at_once() -> None:
     ):
         name = "api-keys create" if args.startswith("api") else args.split()[0]
         assert refusal(*args.split()).startswith(f"{name} needs {needs}; example: geolookup {name}")
-
-
-def test_a_group_without_a_command_shows_its_help() -> None:
-    for name, command in tree():
-        if isinstance(command, Group) and not command.invoke_without_command:
-            done = invoke(*name.split())
-            assert done.output == help_of(name)
-    assert invoke().output == help_of("")

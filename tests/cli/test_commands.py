@@ -165,17 +165,6 @@ def test_explain_of_several_addresses() -> None:
     assert refused("explain", "x", status=1)
 
 
-def test_the_report_of_a_build_as_json_has_its_counters(tmp_path: Path) -> None:
-    source, rows = tmp_path / "a.csv", "9.9.9.9/8,US,Corporate\n8.8.8.0/24,XX,Yacht\n"
-    source.write_text(f"network,country_code,connection_type\n{rows}1.1.1.0/24,AU,\n")
-    options = ("--output", str(tmp_path / "d"), "--max-rejects", "1", "--json")
-    (report,) = json.loads(run("build", str(source), *options).stdout)["sources"]
-    assert (report["read"], report["used"]) == (3, 2)
-    assert report["rejected"] == {"host bits set": 1}
-    assert report["nulled"] == {"country_code": 1, "connection_type": 1}
-    assert report["unknown_words"] == {"connection_type": {"Yacht": 1}}
-
-
 def test_names_in_a_dataset_do_not_act_on_the_terminal(tmp_path: Path) -> None:
     shutil.copytree(SMALL, tmp_path / "d")
     manifest = tmp_path / "d" / "manifest.json"

@@ -49,15 +49,6 @@ def test_json_and_text_of_the_comparison_and_the_score(pair: tuple[str, str], tr
     assert done.returncode == 0
 
 
-def test_the_default_dataset_is_compared(
-    pair: tuple[str, str], truth: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GEOLOOKUP_DATASET", pair[1])
-    assert run("diff", pair[0]).stdout == run("diff", *pair).stdout
-    scored = run("score", pair[1], "--truth", truth)
-    assert (scored.returncode, run("score", "--truth", truth).stdout) == (0, scored.stdout)
-
-
 def test_failed_gates_are_status_1_with_one_line_each(pair: tuple[str, str], truth: str) -> None:
     gates = ("country_moved > 20%", "ipv6.km_max > 800", "coverage_lost > 50%")
     done = run("diff", *pair, *(word for gate in gates for word in ("--fail-if", gate)))

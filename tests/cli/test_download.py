@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import run, started
-from tests.remote.serving import Act, Handler, file, kept_files, serving, status
+from tests.remote.serving import Handler, file, serving, status
 
 ROWS = b"network,isp\n" + b"8.8.8.0/24,one\n" * 20_000
 
@@ -89,51 +87,3 @@ def begun(recipe: str, cache: str, act: Waiting) -> Iterator[subprocess.Popen[by
             yield process
         finally:
             act.go.set()
-
-
-def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
-    act, cache = Waiting(), str(tmp_path / "cache")
-    with serving(act) as site:
-        recipe = write_recipe(tmp_path, f"{site.url}/a.csv")
-        with begun(recipe, cache, act) as first:
-            second = run("download", recipe, "--cache", cache)
-            building = run("build", recipe, "--output", str(tmp_path / "o"), "--cache", cache)
-            act.go.set()
-            output, _ = first.communicate(timeout=60)
-    refusal = f"{site.url}/a.csv: another process is downloading it; wait until it has finished\n"
-    assert (second.returncode, second.stderr) == (1, f"geolookup: a.csv: {refusal}")
-    assert (building.returncode, building.stderr) == (2, f"geolookup: {refusal}")
-    assert (first.returncode, output.decode()) == (0, f"a.csv: fetched {len(ROWS):,} bytes\n")
-    assert len(site.asked) == 1
-    assert kept_files(tmp_path, "a.csv") == [ROWS]
-
-
-BEFORE, ENDS = b"network,isp\n8.8.8.0/24,before\n", (signal.SIGTERM,)
-
-
-@pytest.mark.parametrize(
-    "number", [signal.SIGKILL, *(pytest.param(item, marks=pytest.mark.long) for item in ENDS)]
-)
-@pytest.mark.parametrize("before", [BEFORE, pytest.param(None, marks=pytest.mark.long)])
-def test_the_end_in_the_middle_leaves_nothing_half(
-    number: signal.Signals, before: bytes | None, tmp_path: Path
-) -> None:
-    act, cache = Waiting(), str(tmp_path / "cache")
-    plan: list[Act] = [file(before, '"zero"')] if before else []
-    with serving(*plan, act, file(ROWS)) as site:
-        recipe = write_recipe(tmp_path, f"{site.url}/a.csv")
-        if before:
-            run("download", recipe, "--cache", cache)
-        with begun(recipe, cache, act) as process:
-            while not any(path.stat().st_size for path in Path(cache).glob("*/part/a.csv")):
-                assert process.poll() is None
-                time.sleep(0.01)
-            process.send_signal(number)
-            _, errors = process.communicate(timeout=60)
-        assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
-        assert b"Traceback" not in errors
-        assert kept_files(tmp_path, "a.csv") == ([before] if before else [])
-        again = run("download", recipe, "--cache", cache)  # no lock is left either
-    assert again.stdout.startswith(f"a.csv: fetched {len(ROWS):,} bytes")
-    assert kept_files(tmp_path, "a.csv") == [ROWS]
-    assert site.ranges[-1] is not None

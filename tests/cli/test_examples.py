@@ -41,6 +41,8 @@ NEEDS: dict[str, Any] = {
     ),
     "signing-keys trust": needs("cryptography"),
 }
+#: Those that read the bundled dataset whole, or draw.
+SLOW = {"verify", "report", "map"}
 FILES = {
     "visits.csv": "ip\n8.8.8.8\n1.1.1.1\n",
     "access.log": '8.8.8.8 - - [20/Nov/2026:08:00:00 +0000] "GET / HTTP/1.1" 200 5\n',
@@ -81,9 +83,14 @@ def arguments(name: str, folder: Path) -> list[str]:
     return words[1:]
 
 
+def _marks(name: str) -> list[pytest.MarkDecorator]:
+    needed = [NEEDS[name]] if name in NEEDS else []
+    return [*needed, pytest.mark.long] if name in SLOW else needed
+
+
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=NEEDS.get(name, ())) for name in EXAMPLES if name not in NOT_RUN],
+    [pytest.param(name, marks=_marks(name)) for name in EXAMPLES if name not in NOT_RUN],
 )
 def test_the_example_of_a_command_runs(
     name: str, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -89,39 +89,6 @@ def test_the_text_of_an_address(store: Path) -> None:
     ]
 
 
-def test_the_text_of_a_prefix_and_of_own_columns(store: Path) -> None:
-    first, second, _, third = _short(store)
-    text = run("history", "8.8.8.0/24", "--fields", "isp", "-d", str(store)).stdout
-    assert text.splitlines() == [
-        "8.8.8.0/24",
-        f"2026-03-09T00:00:00Z  generation {first}, 8.8.8.0-8.8.8.127",
-        "  network.isp                  unknown -> A1",
-        "  source of isp                unknown -> acme",
-        f"2026-03-08T00:00:00Z  generation {second}, 8.8.8.0-8.8.8.127",
-        "  network.isp                  A1 -> unknown",
-        "  source of isp                acme -> unknown",
-        f"2026-03-01T00:00:00Z  first known generation {first}",
-    ]
-    text = run("history", "10.0.0.1", "--dataset", str(store)).stdout
-    assert text.splitlines() == [
-        "10.0.0.1",
-        f"2026-03-15T00:00:00Z  generation {third}",
-        "  own.site                     HQ -> unknown",
-        "  source of own.site           acme -> unknown",
-        f"2026-03-09T00:00:00Z  generation {first}",
-        "  own.site                     Lab -> HQ",
-        "  source of own.site           acme",
-        f"2026-03-08T00:00:00Z  generation {second}",
-        "  own.site                     HQ -> Lab",
-        "  source of own.site           acme",
-        f"2026-03-01T00:00:00Z  first known generation {first}",
-        "  own.site                     HQ",
-    ]
-    text = run("history", "9.9.9.9", "10.1.0.0/31", "-f", "asn", "-d", str(store)).stdout
-    unchanged = f"2026-03-01T00:00:00Z  no change since the first known generation {first}"
-    assert text.splitlines() == ["9.9.9.9", unchanged, "10.1.0.0/31", unchanged]
-
-
 def test_json_is_what_python_returns(store: Path) -> None:
     done = run("history", "-", "--json", "-d", str(store), text="8.8.8.8\n8.8.8.0/24\n")
     with geolookup.open(store) as engine:

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.cli.terminal_text import width_of
 from geolookup.contract.fields import FIELDS
 from tests.cli.program import pipe, run
 from tests.cli.terminals import terminal
-from tests.conftest import Build, build_at
+from tests.conftest import Build
 
 AT = 1_795_132_800
 ADDRESSES = b"8.8.8.8\n\n10.0.0.1\n  \nno address\n1.1.1.1"
@@ -192,31 +191,6 @@ def test_colours_and_typed_addresses() -> None:
     assert lines[-1] == "line 2: Invalid IP address format"
     assert "AS15169 Google LLC" in lines[-2]
     assert status == 1
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("columns", [20, 40, 80])
-def test_lines_fit_a_narrow_terminal(columns: int) -> None:
-    for fields in ((), ("--fields", "location,network")):
-        shown, status = terminal("8.8.8.8", "2606:4700:4700::1111", *fields, columns=columns)
-        lines = _STYLE.sub("", shown).splitlines()
-        assert status == 0
-        assert max(map(width_of, lines)) <= max(columns, len("2606:4700:4700::1111"))
-        assert [line for line in lines if not line.startswith("  ")][1].startswith("2606:")
-        assert len(lines) > 2
-
-
-@pytest.mark.long
-def test_characters_that_the_terminal_lacks(tmp_path: Path) -> None:
-    dataset, _ = build_at(tmp_path, {"a.csv": CSV})
-    for environment, position in (
-        ({"LC_ALL": "C"}, "Sao Paulo, Lodz ??, Brazil"),
-        ({"PYTHONIOENCODING": "latin-1"}, "São Paulo, Lódz ??, Brazil"),
-        ({"TERM": "linux"}, "São Paulo, Łódź 東京, Brazil"),
-        ({}, "🇧🇷 São Paulo, Łódź 東京, Brazil"),
-    ):
-        shown, _ = terminal("8.8.8.8", "--dataset", str(dataset), environment=environment)
-        assert f"  {position}  " in _STYLE.sub("", shown).replace("\x1b[0m", ""), environment
 
 
 def test_a_carriage_return_ends_no_row(tmp_path: Path, build: Build) -> None:

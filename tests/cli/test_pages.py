@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import held, refusal, refused, run, started
+from tests.cli.program import refusal, refused, run, started
 from tests.datasets import SMALL
 from tests.skips import needs
 
@@ -96,40 +94,3 @@ def test_a_page_on_standard_output(tmp_path: Path, map_command: Command) -> None
     assert done.stdout == (tmp_path / "page.html").read_text("utf-8")
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     refused(*map_command, "--output", "-", "--png", ".", folder=tmp_path)
-
-
-@pytest.mark.long
-def test_pictures_are_replaced_by_force_only(tmp_path: Path, map_command: Command) -> None:
-    # Those of ``report`` are written by the same function, and take ten times as long.
-    outputs = ("--output", "page.html", "--png", "pictures")
-    assert run(*map_command, *outputs, folder=tmp_path).returncode == 0
-    before = {path.name for path in (tmp_path / "pictures").iterdir()}
-    (tmp_path / "page.html").unlink()
-    line = _refused(tmp_path, *map_command, *outputs)
-    assert line == "pictures: exists already; choose another name or use --force"
-    assert run(*map_command, *outputs, "--force", folder=tmp_path).returncode == 0
-    assert {path.name for path in (tmp_path / "pictures").iterdir()} == before
-
-
-@pytest.mark.long
-@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("name", ["report", "map"])
-def test_a_signal_leaves_no_page(
-    tmp_path: Path, commands: list[Command], name: str, number: signal.Signals
-) -> None:
-    """The process waits where it gives the new page its name."""
-    (command,) = (item for item in commands if item[0] == name)
-    (tmp_path / "page.html").write_text("old", encoding="utf-8")
-    args = (*command, "--force", "--output", "page.html")
-    with held("os.rename", "page.html", *args, folder=tmp_path) as process:
-        assert len([*tmp_path.iterdir()]) == 2
-        process.send_signal(number)
-        printed, told = process.communicate(timeout=60)
-    assert b"Traceback" not in printed + told
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == "old"
-    killed = number == signal.SIGKILL
-    assert process.returncode == (-number if killed else 128 + number)
-    assert len([*tmp_path.iterdir()]) == (2 if killed else 1)
-    assert run(*command, "--output", "new.html", folder=tmp_path).returncode == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"page.html", "new.html"}

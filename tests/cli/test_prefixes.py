@@ -15,7 +15,7 @@ import pytest
 import geolookup
 from geolookup.prefixes.syntaxes import SYNTAXES
 from tests.cli.program import refusal, refused, run, started
-from tests.conftest import ROOT, build_at
+from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.prefixes.syntaxes.reading import READERS
 from tests.skips import needs
@@ -119,24 +119,6 @@ def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
     assert replaced.startswith("--output is OLD: the changes would replace it")
     same = run(*new, "--since", folders[1], "--format", "ipset")
     assert (same.returncode, same.stdout) == (0, "")
-
-
-def test_changes_since_a_dataset_that_does_not_know_a_country(tmp_path: Path) -> None:
-    """QZ is a code of the new dataset only: its table of countries has it."""
-    table = (ROOT / "builder/geolookup_builder/reference/countries.csv").read_text("utf-8")
-    austria = next(row for row in table.splitlines() if ",AT,AUT," in row)
-    own = table + austria.replace(",AT,AUT,", ",QZ,QZZ,") + "\n"
-    (tmp_path / "own.csv").write_text(own, encoding="utf-8")
-    (tmp_path / "a.csv").write_text("network,country_code\n8.8.8.0/24,QZ\n", encoding="utf-8")
-    recipe = tmp_path / "recipe.toml"
-    recipe.write_text(
-        '[dataset]\nname = "own"\n[tables]\ncountries = "own.csv"\n'
-        '[[source]]\nformat = "csv"\npath = "a.csv"\n'
-    )
-    assert run("build", str(recipe), "-o", str(tmp_path / "own")).returncode == 0
-    since = run("prefixes", "country=QZ", "-d", str(tmp_path / "own"), "--since", str(SMALL))
-    assert (since.returncode, since.stdout) == (0, "+8.8.8.0/24\n")
-    assert since.stderr.endswith(f"geolookup: 1 added, 0 removed since {SMALL}\n")
 
 
 EXPORT = ("export", str(SMALL), "--format")

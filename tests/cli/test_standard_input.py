@@ -8,10 +8,8 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import suppress
 from io import BufferedReader, BytesIO
 from pathlib import Path
-from threading import Thread
 from typing import Any
 from unittest import mock
 
@@ -39,19 +37,6 @@ ENRICH = (
 def send(process: program.Process, data: bytes) -> None:
     process.stdin.write(data)
     process.stdin.flush()
-
-
-@pytest.mark.parametrize("rows", [pytest.param(10, marks=pytest.mark.long), 5_000])
-def test_a_command_that_stops_early_does_not_wait_for_the_pipe(rows: int) -> None:
-    with started(*ENRICH, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
-        reader = Thread(target=process.stdout.read)
-        reader.start()
-        # One cell too many, then rows enough to fill a block, and a pipe that stays open.
-        with suppress(BrokenPipeError):
-            send(process, b"ip,note\n" + ROW * rows + b"8.8.8.8,x,y\n" + ROW * 20_000)
-        assert process.wait(60) == 2
-        reader.join()
-        assert f"row {rows + 2}".encode() in process.stderr.read()
 
 
 def test_lookup_answers_what_has_arrived() -> None:
@@ -85,15 +70,6 @@ def test_lookup_answers_lines_in_order_and_keeps_little() -> None:
     texts = [call.args[0] for call in lines.add_text.call_args_list]
     assert len(texts) == 2
     assert max(map(len, texts)) < 2 << 20
-
-
-def test_a_slow_pipe_is_read_to_its_end() -> None:
-    with started(*ENRICH, stdin=PIPE, stdout=PIPE) as process:
-        for part in (b"ip,no", b"te\n8.8.8", b".8,x\n", ROW * 5, b"8.8.8.8,x"):
-            send(process, part)
-        output, _ = process.communicate(timeout=60)
-        assert process.returncode == 0
-        assert output.count(b"15169") == 7
 
 
 def _unread(process: program.Process) -> int:

@@ -8,11 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import geolookup
-from geolookup.files.summarize import KINDS, Summary, count_file
-from geolookup.files.table_files import AddressColumn, TableFile, kind_of
+from geolookup.files.summarize import KINDS
 from tests.cli.program import refusal, run
-from tests.files.tables import KINDS as FORMATS
-from tests.files.tables import packed, table, written
 
 ADDRESSES = [
     *["8.8.8.8"] * 5,
@@ -89,18 +86,6 @@ def test_counts_as_a_table_and_of_nothing() -> None:
     assert "countries, 2 different" in lines
     assert "15169, Google LLC 7 41.18%" in lines
     assert len({len(line) for line in text.splitlines() if line.endswith("%")}) == 1
-
-
-def test_every_format(sample: geolookup.Engine, tmp_path: Path) -> None:
-    for kind in FORMATS:
-        for suffix in ("", ".gz", ".zst"):
-            path = tmp_path / f"a.{kind}{suffix}"
-            path.write_bytes(packed(written(table(), kind), suffix))
-            counted = Summary(sample)
-            file = TableFile(str(path), kind_of(str(path), None, ""))
-            count_file(counted, file, AddressColumn(), lambda _fraction: None)
-            assert (counted.addresses, counted.invalid, counted.private) == (10, 4, 1), path
-            assert (counted.located, counted.ipv6) == (5, 2), path
 
 
 def test_folders_and_files_without_names_of_columns(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
 from pathlib import Path
@@ -54,16 +53,6 @@ def test_places(reader: Reader) -> None:
     assert (enterprise.traits.isp, enterprise.traits.user_type) == ("Google LLC", "hosting")
 
 
-def test_a_model_may_be_changed(reader: Reader) -> None:
-    for method in ("city", "country", "enterprise"):
-        result = getattr(reader, method)(GOOGLE)
-        for item in (result, *getattr(result, "subdivisions", ())):
-            for record in (*vars(item).values(), item):
-                getattr(record, "names", {}).clear()
-        assert getattr(reader, method)(GOOGLE).country.names == {"en": "United States"}
-    assert reader.city(GOOGLE).subdivisions[0].name == "California"
-
-
 def test_networks_and_their_users(reader: Reader) -> None:
     asn, isp = reader.asn(GOOGLE), reader.isp(GOOGLE)
     assert (type(asn), type(isp)) == (models.ASN, models.ISP)
@@ -71,14 +60,6 @@ def test_networks_and_their_users(reader: Reader) -> None:
     assert asn.autonomous_system_organization == isp.isp == "Google LLC"
     assert isp.organization == "Google Public DNS"
     assert asn == eval(repr(asn), {"geoip2": optional("geoip2")})  # noqa: S307 - as geoip2's own tests
-
-
-def test_connection_types_in_the_words_of_geoip2(build: Build) -> None:
-    rows = "8.0.0.0/8,Residential\n9.0.0.0/8,Mobile\n11.0.0.0/8,Dialup\n"
-    path, _ = build({"a.csv": f"network,connection_type\n{rows}"})
-    with Reader(path) as reader:
-        actual = [reader.connection_type(f"{octet}.1.1.1") for octet in (8, 9, 11)]
-        assert [item.connection_type for item in actual] == ["Cable/DSL", "Cellular", "Dialup"]
 
 
 def test_the_network_is_that_of_the_engine(reader: Reader, sample: geolookup.Engine) -> None:
@@ -136,25 +117,6 @@ def test_methods_of_which_a_dataset_has_no_field(reader: Reader) -> None:
             getattr(reader, method)("invalid")  # before the address is read, as geoip2
 
 
-@pytest.mark.long
-def test_methods_fit_a_dataset_that_has_their_fields(build: Build) -> None:
-    for columns, cells, fitting in (
-        ("country_code", "US", {"country"}),
-        ("country_code,city_name", "US,Y", {"country", "city"}),
-        ("country_code,city_name,user_type", "US,Y,hosting", {"country", "city", "enterprise"}),
-        ("asn", "64500", {"asn"}),
-        ("asn,isp", "64500,Acme", {"asn", "isp"}),
-        ("connection_type", "Dialup", {"connection_type"}),
-    ):
-        with Reader(build({"a.csv": f"network,{columns}\n9.0.0.0/8,{cells}\n"})[0]) as reader:
-            for method in METHODS:
-                if method in fitting:
-                    assert str(getattr(reader, method)("9.9.9.9").to_dict())
-                else:
-                    with pytest.raises(TypeError, match=f"The {method} method cannot be used"):
-                        getattr(reader, method)("9.9.9.9")
-
-
 def test_locales() -> None:
     with Reader(SMALL, ["xx", "en"]) as reader:
         assert reader.city(GOOGLE).city.name == "Mountain View"
@@ -182,17 +144,6 @@ def test_what_is_read(sample: geolookup.Engine, tmp_path: Path) -> None:
     for call in (lambda: closed.city(GOOGLE), closed.metadata):
         with pytest.raises(ValueError, match="the reader is closed"):
             call()
-
-
-def test_metadata(reader: Reader) -> None:
-    metadata = reader.metadata()
-    assert metadata.database_type == "geolookup-Enterprise-City-Country-ISP-ASN-Connection-Type"
-    assert metadata.description == {"en": "geolookup-sample"}
-    assert (metadata.languages, metadata.ip_version) == (["en"], 6)
-    assert dt.datetime.fromtimestamp(metadata.build_epoch, dt.UTC) == dt.datetime(
-        2026, 11, 20, tzinfo=dt.UTC
-    )
-    assert metadata.node_count > 1000
 
 
 def test_another_dataset_after_a_reload(build: Build) -> None:

@@ -8,16 +8,13 @@ from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import geolookup
 from geolookup.contract.address import canonical
 from geolookup.contract.special import is_private
 from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View
-from geolookup.store.paths import BUNDLED
 from tests.conftest import ROOT
-from tests.docs import fleet_figures
 from tests.docs.blocks import (
     NOT_RUN,
     PAGES,
@@ -29,11 +26,10 @@ from tests.docs.blocks import (
     name_of,
     sessions,
 )
-from tests.docs.namespace import environment, matches, shell
+from tests.docs.namespace import matches
 from tests.docs.program import program
 from tests.docs.running import RUNS, read
-from tests.pictures import hilbert
-from tests.skips import needs, optional
+from tests.skips import optional
 
 BLOCKS = {name_of(page): blocks(page) for page in PAGES}
 
@@ -103,20 +99,6 @@ def _above(page: str, line: int) -> str:
     return "\n".join(lines[max(0, line - 6) : line - 1])
 
 
-def test_the_start_of_pages_in_any_locale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # They stand in the README, and .ci/run runs them in clean copies.
-    install, test = (block.text.strip() for block in BLOCKS["README.md"] if block.kind == "sh")
-    assert install.endswith("geolookup lookup 8.8.8.8")
-    assert test.endswith("-m pytest -q -n 2 --dist worksteal")
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        assert re.match(r"# .+\n\n(?!```)[A-Z`\[][^|]+?[.:]", text), page
-    for name in ("POSIX", "C"):
-        monkeypatch.setenv("LC_ALL", name)
-        with shell(tmp_path, tmp_path, environment(tmp_path)) as commands:
-            assert commands.run("locale charmap") == (0, "UTF-8\n"), name
-
-
 def test_what_is_read_of_a_page(tmp_path: Path) -> None:
     for shown, printed, same in (
         ("a 1\n", "a 2\n", False), ("a …\n", "a 2\n", True), ("a …\n", "a 2\nb\n", False),
@@ -133,15 +115,6 @@ def test_what_is_read_of_a_page(tmp_path: Path) -> None:
     assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
 
 
-def test_the_tables_of_the_fleet_are_the_computed_ones() -> None:
-    page = (ROOT / "docs" / "operate" / "fleet.md").read_text(encoding="utf-8")
-    for table in fleet_figures.TABLES:
-        assert f"\n{fleet_figures.markdown(table())}\n\n" in page, table.__name__
-    assert len(re.findall(r"^\|[ -|]*---", page, re.MULTILINE)) == len(fleet_figures.TABLES)
-
-
-# docs.terminal needs POSIX pseudo-terminals; [report] draws the charts.
-OF_TERMINAL, DRAWN = needs("fcntl"), needs("fcntl", "docs.pictures", "vl_convert")
 pictures, address_map = optional("docs.pictures"), optional("docs.address_map")
 
 
@@ -149,47 +122,8 @@ def texts(svg: str) -> list[str]:
     return [unescape(match) for match in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
 
 
-@DRAWN
-def test_the_chart_of_speed_shows_every_figure_of_the_readme() -> None:
-    table = pictures.README.read_text(encoding="utf-8").partition("\n## Benchmarks\n")[2]
-    lines = [line for line in table.splitlines() if line.startswith("|")]
-    figures = [match for line in lines[2:] for match in re.findall(r"\| \**([\d,]+)", line)]
-    assert figures
-    drawn = texts((pictures.FOLDER / "speed.svg").read_text(encoding="utf-8"))
-    assert sorted(entry[:-3] for entry in drawn if entry.endswith(" ns")) == sorted(figures)
-    assert drawn == texts(pictures.speed().decode())  # positions depend on the fonts of a machine
-
-
-@DRAWN
-def test_a_page_shows_each_picture_and_says_what_it_shows() -> None:
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    assert pictures.PICTURES
-    for name in pictures.PICTURES:
-        alternatives = re.findall(rf"!\[([^\]]+)\]\((?:[\w./]+/)?{re.escape(name)}\)", text)
-        assert alternatives, name
-        assert min(map(len, alternatives)) >= 40, name
-
-
 #: Where the square of the map begins in the picture, and its side in pixels: 2^11.
 LEFT, TOP, ORDER = 48, 124, 11
-
-
-@DRAWN
-@pytest.mark.long
-def test_the_map_has_the_colours_of_the_countries() -> None:
-    image = pytest.importorskip("PIL.Image").open(pictures.FOLDER / "address-map.png")
-    assert (pictures.FOLDER / "address-map.png").stat().st_size < 400_000
-    rng = np.random.default_rng(1)
-    x, y = rng.integers(0, 1 << ORDER, (2, 3000), np.uint64)
-    addresses = hilbert.cells(2 * x + 1, 2 * y + 1, ORDER + 1) << np.uint64(8)
-    (view,) = address_map.countries().views
-    with geolookup.open(BUNDLED) as engine:
-        wanted = [colour(view, engine, address) for address in addresses.tolist()]
-    drawn = np.asarray(image.convert("RGB"))[y + np.uint64(TOP), x + np.uint64(LEFT)]
-    actual = ["#" + bytes(entry).hex() for entry in drawn]
-    # Lines and numbers lie on the rest.
-    assert sum(map(close, actual, wanted)) > 0.94 * len(actual)
 
 
 def colour(view: View, engine: geolookup.Engine, address: int) -> str:
@@ -215,21 +149,3 @@ _VARYING = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d P[DS]T|in \d+\.\d s")
 
 def _alike(text: str) -> str:
     return _VARYING.sub("…", text)
-
-
-@OF_TERMINAL
-@pytest.mark.long
-def test_the_picture_shows_what_the_commands_print() -> None:
-    steps = terminal.record()
-    assert _alike(terminal.svg(steps)) == _alike(terminal.PICTURE.read_text(encoding="utf-8"))
-    assert max(map(len, terminal.shown(steps))) <= terminal.COLUMNS
-
-
-@OF_TERMINAL
-def test_the_picture_has_a_description_and_stands_still() -> None:
-    text = terminal.PICTURE.read_text(encoding="utf-8")
-    described = text.partition("<desc")[2].partition("</desc>")[0]
-    assert all(f"$ {command}" in described for command in terminal.SESSION)
-    assert re.findall("animat|transition|opacity", text) == []
-    for page in (ROOT / "README.md", ROOT / "docs" / "index.md"):
-        assert re.search(r"!\[[^\]]{40,}\]", page.read_text(encoding="utf-8")), page

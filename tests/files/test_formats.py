@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import io
 import sys
@@ -18,14 +17,12 @@ from threading import active_count
 from typing import Any
 from unittest import mock
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from geolookup import Engine
 from geolookup.errors import TableFileError
-from geolookup.files.arrow_files import GroupSink
 from geolookup.files.byte_streams import open_output
 from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
 from geolookup.files.table_files import TableFile, kind_of
@@ -109,41 +106,6 @@ def test_options(sample: Engine, tmp_path: Path) -> None:
         enrich(sample, before, after, options)
         actual = [row["time_current_timestamp"] for row in read(after.read_bytes(), kind)]
         assert [int(item) if item else None for item in actual] == [AT, AT, None, -2], kind
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("suffix", [".bz2", ".xz"])
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_packed_by_other_programs(kind: str, suffix: str, sample: Engine, tmp_path: Path) -> None:
-    """Also where several streams follow one another; cut or changed, a file is refused."""
-    before, after = tmp_path / f"in.{kind}{suffix}", tmp_path / f"out.{kind}{suffix}"
-    whole = written(table(), kind)
-    data = packed(whole[:50], suffix) + packed(whole[50:], suffix)
-    before.write_bytes(data)
-    enrich(sample, before, after)
-    assert read(unpacked(after), kind) == expected(sample, kind, kind)
-    after.unlink()
-    for bad in (data[:-9], data[:70], data[:30] + b"??" + data[32:]):
-        before.write_bytes(bad)
-        assert (_refusal(sample, before, after) or "").startswith(f"{before}: ")
-        assert [path.name for path in tmp_path.iterdir()] == [before.name]
-
-
-@pytest.mark.long
-def test_many_row_groups_and_batches(sample: Engine, tmp_path: Path) -> None:
-    """More rows than a batch, a block and a row group; order, counts and values stay."""
-    count = 1_200_000
-    ips = pa.array(["8.8.8.8", "1.1.1.1", "x"]).take(pa.array(np.arange(count) % 3))
-    pq.write_table(pa.table({"n": np.arange(count), "ip": ips}), tmp_path / "in.parquet")
-    for before, after in (("in.parquet", "a.csv"), ("a.csv", "b.parquet")):
-        options = EnrichOptions("ip", ("network.asn",), prefix=after[0], infer_types=True)
-        assert enrich(sample, tmp_path / before, tmp_path / after, options).invalid == count // 3
-    result = pq.read_table(tmp_path / "b.parquet")
-    assert result["n"].to_pylist() == list(range(count))
-    asn = pa.chunked_array([pa.array([15169, 13335, None]).take(pa.array(np.arange(count) % 3))])
-    assert result["anetwork_asn"].equals(asn)
-    assert result["bnetwork_asn"].cast(pa.int64()).equals(asn)
-    assert pq.ParquetFile(tmp_path / "b.parquet").num_row_groups == 2
 
 
 def test_csv_comes_out_as_it_went_in(sample: Engine, tmp_path: Path) -> None:
@@ -375,21 +337,6 @@ def test_gzip_outputs_are_whole_or_have_no_end(
     with pytest.raises(OSError, match="No space"), open_output("-", ".gz", 1, 3) as stream:
         stream.write(data)
     assert active_count() == threads
-
-
-def test_a_sink_that_is_abandoned_writes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after an error or a signal: its stream is closed, and nothing is reported."""
-    reported: list[object] = []
-    monkeypatch.setattr(sys, "unraisablehook", reported.append)
-    monkeypatch.setattr("geolookup.files.arrow_files._GROUP_ROWS", 10)
-    batch = pa.record_batch({"ip": ["8.8.8.8"] * 10})
-    stream = io.BytesIO()
-    sink = GroupSink(stream, batch.schema)
-    sink.write(batch)
-    stream.close()
-    del sink
-    gc.collect()
-    assert reported == []
 
 
 @pytest.mark.parametrize(

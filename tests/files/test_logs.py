@@ -6,7 +6,6 @@ import csv
 import io
 from pathlib import Path
 
-from geolookup.files.table_files import known_kind
 from tests.cli.program import run
 from tests.files.tables import packed
 
@@ -76,15 +75,6 @@ def test_the_format_is_detected_or_named(tmp_path: Path) -> None:
     assert rows[0]["location_country_code"] == ""
     path.write_bytes(b"")
     assert enriched(path)[0] == []
-
-
-def test_rotated_logs() -> None:
-    for name in ("a.log", "A.LOG.1", "a.b.log-20261120", "a.log.2.gz", "d.csv/a.log.10"):
-        kind = known_kind(name)
-        assert kind is not None
-        assert (kind.format.name, kind.compression) == ("log", ".gz" if "gz" in name else None)
-    assert known_kind("a.log.old") is None
-    assert known_kind("a.log.1.csv") == known_kind("a.csv")
 
 
 def test_lines_of_a_log(tmp_path: Path) -> None:

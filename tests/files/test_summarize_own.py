@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,9 +23,7 @@ _EVERY = list(own_random.addresses())
 
 @settings(max_examples=scaled(2, 20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(own_random.rows, st.lists(st.sampled_from(_EVERY), max_size=60))
-def test_counts_are_those_of_each_address(
-    rows: list[own_random.Row], asked: list[Address]
-) -> None:
+def test_counts_are_those_of_each_address(rows: list[own_random.Row], asked: list[Address]) -> None:
     names = ("country_code", "own.site", "own.risk", "own.flag", "own.tags")
     with TemporaryDirectory() as folder:
         output = own_random.build(Path(folder), rows)
@@ -71,13 +68,6 @@ def test_text_and_errors(tmp_path: Path) -> None:
         refused = run("summarize", str(log), "--by", name, *options)
         assert refused.returncode == 2
         assert message in refused.stderr
-
-
-@pytest.mark.parametrize("name", ["location.country_name", "asn", "time.zone"])
-def test_fields_of_the_contract(name: str) -> None:
-    done = run("summarize", "-", "--by", name, "-d", "bundled", "--json", text="8.8.8.8\n1.1.1.1\n")
-    (listed,) = [value for value in json.loads(done.stdout).values() if isinstance(value, dict)]
-    assert sum(one["addresses"] for one in listed["top"]) + listed["unknown"] == 2
 
 
 def test_counts_of_a_damaged_manifest_size_no_array(tmp_path: Path) -> None:

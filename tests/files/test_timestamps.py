@@ -1,32 +1,19 @@
-"""Written instants: every form is the same second; local hours agree with ``zoneinfo``."""
+"""Written instants: every form is the same second."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import format_datetime
-from pathlib import Path
-from zoneinfo import ZoneInfo
 
-import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import geolookup
-from geolookup import Engine
-from geolookup.errors import TableFileError
-from geolookup.files.summarize import Summary, count_file
-from geolookup.files.table_files import AddressColumn, TableFile, TimeColumn, kind_of
 from geolookup.files.timestamps import InstantError, unix_seconds
-from geolookup.files.traffic import LocalHours, Traffic
-from geolookup.tables.locate import CHUNK
 from geolookup.tables.row_notes import RowNote
-from geolookup.tables.times import Instants, instants_of
-from tests.conftest import build_at
-from tests.tiers import scaled
+from geolookup.tables.times import instants_of
 
 SECOND = 971211336
 FORMS = [
@@ -117,126 +104,3 @@ def test_written_forms_of_any_instant(at: datetime) -> None:
     forms = [at.isoformat(), at.strftime("%d/%b/%Y:%H:%M:%S %z"), format_datetime(at)]
     http = format_datetime(at.astimezone(UTC), usegmt=True)
     assert seconds([*forms, http]) == [int(at.timestamp())] * 4
-
-
-#: Zones with half-hour and quarter-hour offsets, a shift of half an hour, both hemispheres, one
-#: that skipped a day, and none at all.
-ZONES = (
-    *("Asia/Kolkata", "Asia/Kathmandu", "Australia/Lord_Howe", "America/St_Johns"),
-    *("Pacific/Apia", "Europe/Dublin", "America/New_York", "Pacific/Chatham", "UTC", ""),
-)
-#: An address for each zone; others are private or invalid.
-ZONE_OF = {f"8.0.{number}.1": zone for number, zone in enumerate(ZONES)}
-ADDRESSES = [*ZONE_OF, "10.0.0.1", "nonsense"]
-#: Changes of these zones, to draw instants around them.
-_CHANGES = (
-    *("2024-03-10T07:00Z", "2024-11-03T06:00Z", "2024-03-31T01:00Z", "2024-10-27T01:00Z"),
-    *("2024-04-06T15:00Z", "2024-10-05T15:30Z", "2011-12-30T10:00Z", "1969-12-31T23:59Z"),
-)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_CHANGED = [int(datetime.fromisoformat(item).timestamp()) for item in _CHANGES]
-_SECONDS = st.one_of(
-    st.integers(-(10**9), 4 * 10**9),
-    st.builds(int.__add__, st.sampled_from(_CHANGED), st.integers(-7200, 7200)),
-)
-_Rows = list[tuple[str, int | None]]
-_ROWS = st.lists(st.tuples(st.sampled_from(ADDRESSES), st.none() | _SECONDS), max_size=60)
-
-
-_LOG = '{} - - [{}] "GET / HTTP/1.1" 200 1\n'
-
-
-@pytest.fixture(scope="module")
-def zoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    rows = "".join(f"8.0.{at}.0/24,US,{zone}\n" for at, zone in enumerate(ZONES))
-    text = f"network,country_code,time_zone\n{rows}"
-    dataset, _ = build_at(tmp_path_factory.mktemp("zones"), {"a.csv": text})
-    with geolookup.open(dataset) as engine:
-        yield engine
-
-
-def _counted(engine: Engine, rows: _Rows) -> LocalHours:
-    traffic = Traffic(engine.snapshot())
-    instants = [item for _, item in rows]
-    stated = np.array([instant is not None for instant in instants], bool)
-    seconds = np.array([instant or 0 for instant in instants], np.int64)
-    addresses = pa.array([item for item, _ in rows], pa.string())
-    Summary(engine, traffic).add(addresses, instants=Instants(seconds, stated))
-    return traffic.hours
-
-
-def _local(row: tuple[str, int | None]) -> tuple[int, int] | str | None:
-    """Return the weekday and hour of a row, or why it has none; None for no public address."""
-    address, second = row
-    if address not in ZONE_OF:
-        return None
-    if second is None:
-        return "time"
-    if not ZONE_OF[address]:
-        return "zone"
-    local = (_EPOCH + timedelta(seconds=second)).astimezone(ZoneInfo(ZONE_OF[address]))
-    return local.weekday(), local.hour
-
-
-@given(rows=_ROWS)
-@settings(max_examples=scaled(20, 300))
-def test_hours_are_those_of_zoneinfo(zoned: Engine, rows: _Rows) -> None:
-    hours, wanted = _counted(zoned, rows), Counter(map(_local, rows))
-    assert (hours.without_time, hours.without_zone) == (
-        wanted.pop("time", 0),
-        wanted.pop("zone", 0),
-    )
-    wanted.pop(None, None)
-    actual = {divmod(int(at), 24): int(hours.counts[at]) for at in np.flatnonzero(hours.counts)}
-    assert actual == wanted
-
-
-def test_rows_of_many_chunks_keep_their_instants(zoned: Engine) -> None:
-    count = 2 * CHUNK + 5
-    rows: _Rows = [(ADDRESSES[at % 7], 1_700_000_000 + 977 * at) for at in range(count)]
-    parts = [_counted(zoned, rows[at::5]).counts for at in range(5)]
-    actual = _counted(zoned, rows).counts
-    assert actual.sum() == count
-    assert np.array_equal(actual, np.sum(parts, axis=0))
-
-
-def _hours_of(engine: Engine, path: Path, times: TimeColumn) -> LocalHours:
-    traffic = Traffic(engine.snapshot())
-    summary = Summary(engine, traffic)
-    file = TableFile(str(path), kind_of(str(path), None, ""))
-    count_file(summary, file, AddressColumn(), lambda _fraction: None, times)
-    return traffic.hours
-
-
-def test_the_times_of_files(zoned: Engine, tmp_path: Path) -> None:
-    lines = [("8.0.0.1", "10"), ("8.0.9.1", "10"), ("10.0.0.1", "10"), ("8.0.0.1", "99")]
-    log = "".join(_LOG.format(ip, f"{day}/Oct/2000:13:55:36 -0700") for ip, day in lines)
-    column = TimeColumn("at", "UTC")
-    both, one = "1700000000,8.0.0.1\n2023-11-14T22:13:20Z", "2023-11-14 22:13:20"
-    for name, text, times, at, counts in (
-        ("a.log", f"{log}no line of a log\n", TimeColumn(), {(2, 2)}, (1, 0, 1)),  # 02:25:36
-        ("a.txt", "8.0.0.1\n8.0.1.1\n", TimeColumn(), set(), (0, 2, 0)),
-        ("b.log", "8.0.0.1 GET /\n8.0.1.1 GET /\n", TimeColumn(), set(), (0, 2, 0)),
-        ("c.csv", "time,ip\n1,8.0.0.1\n2,8.0.1.1\n", TimeColumn(), set(), (0, 2, 0)),
-        ("d.csv", f"at,ip\n{both},8.0.0.1\n,8.0.0.1\n", column, {(2, 3)}, (2, 1, 0)),  # 03:43:20
-        ("e.csv", f"at,ip\n{one},8.0.0.1\n,8.0.0.1\n", column, {(2, 3)}, (1, 1, 0)),
-    ):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        hours = _hours_of(zoned, tmp_path / name, times)
-        assert {divmod(int(index), 24) for index in np.flatnonzero(hours.counts)} == at, name
-        assert (hours.counts.sum(), hours.without_time, hours.without_zone) == counts, name
-
-
-def test_a_time_that_cannot_be_read(zoned: Engine, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    for cell, said in (
-        ("2023-11-14 22:13:20", "--time-zone"),
-        ("yesterday", "ISO 8601"),
-        ("1e300", "ISO 8601"),
-    ):
-        path.write_text(f"ip,at\n8.0.0.1,1\n8.0.1.1,{cell}\n", encoding="utf-8")
-        with pytest.raises(TableFileError, match=f"a.csv, row 3: .*{said}") as caught:
-            _hours_of(zoned, path, TimeColumn("at"))
-        assert "8.0.1.1" not in str(caught.value)
-    with pytest.raises(TableFileError, match="no column 'when'"):
-        _hours_of(zoned, path, TimeColumn("when"))

@@ -86,18 +86,6 @@ def test_short_names_and_groups_of_one_value() -> None:
     )
 
 
-@pytest.mark.parametrize("few", [0, 1, 1000])
-def test_many_tags(state: Any, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    form = FORM + " {time.zone} {location.country_languages} {currency.code}"
-    text = b"8.8.8.8 1.1.1.1 9.9.9.9 10.0.0.1 193.0.0.1 3fff:f000::1 "
-    whole = annotate(state, text, form=form) * 3
-    monkeypatch.setattr("geolookup.inline.annotate._FEW", few)
-    monkeypatch.setattr("geolookup.inline.annotate._MOST", 2)
-    tags = Tags(state, Template(form, str, "annotate"), written)
-    assert b"".join(map(bytes, annotate_blocks(state, [text] * 3, tags))) == whole
-    assert len(tags.cache) <= 6
-
-
 def test_rows_of_equal_values_are_the_first_of_them(state: Any) -> None:
     paths = ("network.asn", "location.country_languages", "location.latitude")
     fields = [field for field in FIELDS if field.path in paths]
@@ -133,18 +121,6 @@ def test_cuts_change_nothing(state: Any, text: bytes, cuts: list[int]) -> None:
     assert [end - len(TAG) * number for number, end in enumerate(ends)] == [
         end for _, end in expected
     ]
-
-
-@pytest.mark.long
-def test_every_cut(state: Any) -> None:
-    text = (
-        b"ip6:2001:db8::ffff:1.2.3.4. lib-1.2.3.4 a/8.8.8.8 /a/8.8.8.8-9 " + b"0:" * 70 + b":1 ::1"
-    )
-    text += b"." + b"a" * 70 + b"/1.1.1.1 [1:2:3:4:5:6:1.2.3.4]:443\n8.8.8.8"
-    whole = b"".join(map(bytes, annotate_blocks(state, [text], OneTag())))
-    for size in range(1, len(text)):
-        blocks = [text[at : at + size] for at in range(0, len(text), size)]
-        assert b"".join(map(bytes, annotate_blocks(state, blocks, OneTag()))) == whole, size
 
 
 def test_an_empty_block_ends_a_text(state: Any) -> None:
@@ -194,11 +170,6 @@ def test_selections(state: Any) -> None:
     assert kept(state, TEXT, every=True, inverted=True) == lines_at(0, 1, 2, 4, 5)
     assert kept(state, TEXT, where="country=null") == lines_at(5)
     assert kept(state) == kept(state, b"") == b""
-
-
-def test_marks(state: Any) -> None:
-    result = kept(state, TEXT, mark=(b"<", b">"))
-    assert result == b"<8.8.8.8> and 1.1.1.1\r\n10.0.0.1 <8.8.8.8> ::1\n<2606:4700:4700::1111>\n"
 
 
 @given(st.lists(st.integers(0, len(TEXT)), max_size=8), st.booleans(), st.booleans())

@@ -7,13 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geolookup.cli.terminal_text import value_text
 from geolookup.dataset.files import Dataset
-from geolookup.inline import annotate
 from geolookup.inline.annotate import Tags, Template, annotate_blocks
 from geolookup.inline.grep import LineFilter, Lines
 from geolookup.kernel import State
@@ -21,8 +19,6 @@ from geolookup.kernel import python as kernel_python
 from geolookup.prefixes.conditions import conditions_of
 from geolookup.prefixes.select import row_masks
 from tests import own_random
-from tests.cli.program import run
-from tests.own_sources import own_dataset
 from tests.prefixes.test_own import CONDITIONS
 from tests.tiers import scaled
 
@@ -74,46 +70,3 @@ def _annotate(state: Any, text: str, form: str) -> list[str]:
     template = Template(form, value_text, "annotate", state.dataset.schema)
     tags = Tags(state, template, lambda tag: f" [{tag}]".encode())
     return b"".join(map(bytes, annotate_blocks(state, [text.encode()], tags))).decode().splitlines()
-
-
-@pytest.mark.parametrize("bits", [63, 1])
-def test_tags_by_the_values_of_rows(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
-    """With numbers of equal values, and with numbers that no column of 64 bits holds."""
-    state = State(Dataset(own_dataset()))
-    text = "10.1.2.3\n10.2.0.1\n8.8.8.8\n9.9.9.9\n10.1.2.3\n100.64.0.1\n172.31.0.1\n127.0.0.1\n"
-    plain = _annotate(state, text * 3, "{own.site_id} {country}")
-    monkeypatch.setattr(annotate, "_FEW", 2)
-    monkeypatch.setattr(annotate, "_BITS", bits)
-    assert _annotate(state, text * 3, "{own.site_id} {country}") == plain
-    assert plain[:4] == [
-        "10.1.2.3 [Branch -]",
-        "10.2.0.1 [HQ -]",
-        '8.8.8.8 [the "1" site US]',
-        "9.9.9.9 [- CH]",
-    ]
-    assert plain[6:8] == ["172.31.0.1 [mapped -]", "127.0.0.1 [private]"]
-
-
-def test_the_commands(tmp_path: Path) -> None:
-    log = tmp_path / "log.txt"
-    log.write_text("from 10.2.3.4\nfrom 8.8.8.8\nfrom 127.0.0.1 and 10.9.9.9\n", encoding="utf-8")
-    options = ["--dataset", str(own_dataset())]
-    done = run("grep", "--where", "own.site_id=HQ", str(log), *options)
-    assert done.stdout == "from 10.2.3.4\nfrom 127.0.0.1 and 10.9.9.9\n"
-    # Loopback has no own column: it is no address with an answer.
-    assert run("grep", "--all", "--where", "own.site_id=HQ", str(log), *options).stdout == (
-        done.stdout
-    )
-    assert run("grep", "--where", "own.is_vpn", str(log), *options).stdout == "from 8.8.8.8\n"
-    tagged = run("annotate", "--template", "{own.site_id}", str(log), *options).stdout
-    assert tagged.splitlines()[2] == "from 127.0.0.1 [private] and 10.9.9.9 [HQ]"
-    prefixes = run("prefixes", "own.site_id=HQ", "--within", "10.0.0.0/15", *options)
-    assert prefixes.stdout == "10.0.0.0/16\n"
-    changed = run("prefixes", "own.site_id=HQ", "--since", str(own_dataset()), *options)
-    assert (changed.returncode, changed.stdout) == (0, "")
-    refused = run("prefixes", "own.site_id=HQ", "--since", "bundled", *options)
-    assert refused.returncode == 2
-    assert "no column own.site_id of type text; name a dataset with" in refused.stderr
-    refused = run("prefixes", "own.site_i=HQ", *options)
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert "no column 'own.site_i'; did you mean 'own.site_id'?" in refused.stderr

@@ -37,7 +37,7 @@ class Log:
                 raise BrokenPipeError
             event()
 
-        monkeypatch.setattr(blocks, "_pause", pause)
+        monkeypatch.setattr(blocks, "pause", pause)
         arrived = blocks.follow_file(str(self.path), 1, self.told.append)
         return list(_until_error(arrived))
 

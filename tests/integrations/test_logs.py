@@ -198,20 +198,6 @@ def test_clean(log: Callable[..., Log]) -> None:
     assert IP not in written.getvalue()
 
 
-def test_a_second_handler_keeps_the_fields(
-    log: Callable[..., Log], sample: geolookup.Engine
-) -> None:
-    logger, _ = log()
-    second = io.StringIO()
-    handler = logging.StreamHandler(second)
-    handler.setFormatter(logging.Formatter("%(country)s %(message)s"))
-    handler.addFilter(GeoFilter(engine=sample))
-    logger.addHandler(handler)
-    logger.error("from %s", IP, extra={"ip": IP})
-    logger.error("nothing")
-    assert second.getvalue() == "US from [address]\nNone nothing\n"
-
-
 def test_the_time_is_that_of_the_record(log: Callable[..., Log]) -> None:
     logger, written = log(fields={"country": "ip_type", "asn": "time.current_timestamp"})
     record = logging.makeLogRecord(
@@ -229,48 +215,6 @@ def test_without_a_usable_dataset_the_address_is_still_removed() -> None:
     assert geo_filter.filter(record)
     assert record.getMessage() == "from [address]"
     assert vars(record)["country"] is None
-
-
-def test_fields_that_cannot_be() -> None:
-    for fields, says in (
-        ({"x": "location.contry_code"}, "did you mean 'location.country_code'"),
-        (["contry"], "no field 'contry'; did you mean 'country'"),
-        ("contry", "no field 'contry'; did you mean 'country'"),
-        (["asn", "ip"], "would keep the address"),
-        (["network"], "network is a group; name one of its members: asn, "),
-        ({"x": "ip"}, "would keep the address"),
-        ({"ip": "network.asn"}, "is removed; choose another name"),
-        ({"name": "location.country_code"}, "choose another name"),
-    ):
-        with pytest.raises(ValueError, match=says):
-            GeoFilter(fields=fields)
-        if "name" not in fields:  # an attribute of records, not of events
-            with pytest.raises(ValueError, match=says):
-                GeoProcessor(fields=fields)
-
-
-def test_messages_name_the_class() -> None:
-    for kind in (GeoFilter, GeoProcessor):
-        for fields in (["contry"], ["ip"]):
-            with pytest.raises(ValueError, match=f"^{kind.__name__}: "):
-                kind(fields=fields)
-
-
-def test_fields_by_any_name_in_a_list_or_a_mapping(sample: geolookup.Engine) -> None:
-    for fields, names in (
-        (["country", "city_name", "network.asn"], ("country", "city_name", "network.asn")),
-        ("country", ("country",)),
-        ({"land": "country", "as": "network.asn"}, ("land", "as")),
-    ):
-        record = logging.makeLogRecord({"msg": "x", "ip": IP})
-        assert GeoFilter(fields=fields, engine=sample).filter(record)
-        event = GeoProcessor(fields=fields, engine=sample)(None, "info", {"ip": IP})
-        values = [
-            {"as": 15169, "network.asn": 15169, "city_name": "Mountain View"}.get(name, "US")
-            for name in names
-        ]
-        assert [vars(record)[name] for name in names] == values
-        assert event == dict(zip(names, values, strict=True))
 
 
 def test_a_configuration_names_the_filter(capsys: pytest.CaptureFixture[str]) -> None:

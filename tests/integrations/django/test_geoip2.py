@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Build, build_at
+from tests.conftest import build_at
 
 ROWS = """network,continent_code,country_code,region_code,region_name,city_name,postal_code,\
 latitude,longitude,time_zone
@@ -115,21 +115,6 @@ def test_host_names_are_resolved_as_by_django(ours: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(socket, "gethostbyname", {"dns.example": "8.8.8.8"}.__getitem__)
     assert ours.country_code("dns.example") == "US"
     assert ours.city("dns.example")["city"] == "Mountain View"
-
-
-def test_kinds_and_repr(ours: Any, theirs: Any, dataset: Path) -> None:
-    assert (ours.is_city, ours.is_country) == (theirs.is_city, theirs.is_country)
-    assert str(dataset) in repr(ours)
-
-
-def test_a_dataset_of_countries(build: Build) -> None:
-    from geolookup.integrations.django.geoip2 import GeoIP2, GeoIP2Exception
-
-    geoip = GeoIP2(build({"a.csv": "network,country_code\n8.8.8.0/24,US\n"})[0])
-    assert geoip.country("8.8.8.8")["country_code"] == "US"
-    assert geoip.is_country
-    with pytest.raises(GeoIP2Exception, match="city"):
-        geoip.city("8.8.8.8")
 
 
 def test_the_setting_and_the_parameters_of_django(dataset: Path, tmp_path: Path) -> None:
