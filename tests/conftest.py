@@ -15,7 +15,7 @@ import geolookup
 from tests.datasets import SMALL
 
 if TYPE_CHECKING:
-    from geolookup_builder.build_report import BuildReport
+    from tests.internals.builder import BuildReport
 
 ROOT = Path(__file__).resolve().parent.parent
 pytest_plugins = ["tests.tiers", "tests.skips", "tests.browser"]
@@ -103,10 +103,8 @@ def build_at(
     Sources may be empty, unless ``empty`` says what the recipe says of that.
     """
     # Imported here: processes that tests start import this module, most of them to build nothing.
-    from geolookup_builder.compile import compile_dataset
-    from geolookup_builder.overlaid_sources import Options
-
-    from geolookup.progress import Progress
+    from tests.internals.builder import Options, compile_dataset
+    from tests.internals.progress import Progress
 
     for name, content in files.items():
         data = content if isinstance(content, bytes) else content.encode()

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from geolookup.filesystem.locks import hold_lock
+from tests.internals.filesystem import hold_lock
 
 _RECIPE = Path(__file__).resolve().parent.parent / "sample_data" / "small.toml"
 _ENVIRONMENT = "GEOLOOKUP_TESTS_DATASETS"
@@ -52,7 +52,7 @@ def _remove(folder: Path, owner: int) -> None:
 
 def _small(output: Path) -> None:
     # Imported here: most processes that tests start find the dataset compiled.
-    from geolookup_builder.calls import build
+    from tests.internals.builder import build
 
     build(_RECIPE, output, max_rejects=0)
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address
 
-from geolookup.dataset.files import Dataset
+from tests.internals.dataset import Dataset
 
 
 def interval_starts(dataset: Dataset) -> tuple[list[int], list[int]]:

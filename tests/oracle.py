@@ -17,9 +17,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 from zoneinfo import available_timezones
 
-from geolookup_builder.reference.countries import load_continents, load_countries
-
-from geolookup.contract.special import IPV4_REGISTRY, IPV6_REGISTRY, UNREGISTERED
+from tests.internals.builder import load_continents, load_countries
+from tests.internals.contract import IPV4_REGISTRY, IPV6_REGISTRY, UNREGISTERED
 from tests.prefixes.brute_force import meets
 
 Address = IPv4Address | IPv6Address
@@ -47,7 +46,7 @@ WORDS = {
 COUNTRIES = load_countries()
 CONTINENTS = load_continents()
 ZONES = available_timezones() - {"localtime"}
-_SPECIAL = [
+SPECIAL = [
     (ip_network(row.block), row.reachable)
     for row in (*IPV4_REGISTRY, *IPV6_REGISTRY, *UNREGISTERED)
     if not row.terminated
@@ -109,7 +108,7 @@ def is_public(address: Address) -> bool:
     """The longest special-purpose block around the address decides; without one it is public."""
     around = [
         (block.prefixlen, reachable)
-        for block, reachable in _SPECIAL
+        for block, reachable in SPECIAL
         if block.version == address.version and address in block
     ]
     return max(around)[1] if around else True

@@ -19,11 +19,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from geolookup.contract.schema import own_schema
-from geolookup.dataset import intervals, layout
-from geolookup.dataset.arrow_files import describe, read, type_of
-from geolookup.dataset.rows import number_text
-from geolookup.kernel import checksums
+from tests.internals.contract import own_schema
+from tests.internals.dataset import describe, intervals, layout, number_text, read, type_of
+from tests.internals.kernel import checksums
 from tests.oracle import carried
 
 #: Columns of each type; the last is not known in private space.

@@ -81,7 +81,7 @@ def full_dataset() -> Path:
 def _build(output: Path, recipe: str) -> None:
     from tempfile import TemporaryDirectory
 
-    from geolookup_builder.calls import build
+    from tests.internals.builder import build
 
     with TemporaryDirectory() as folder:
         build(write_sources(Path(folder), recipe), output, max_rejects=0)

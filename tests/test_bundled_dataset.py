@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.compile import compile_dataset
-from geolookup_builder.overlaid_sources import Options
 
 import geolookup
-from geolookup.dataset.manifest import read_manifest
-from geolookup.progress import Progress
-from geolookup.store.paths import BUNDLED
 from sample_data import make
 from tests.conftest import ROOT
+from tests.internals.builder import Options, compile_dataset
+from tests.internals.dataset import read_manifest
+from tests.internals.progress import Progress
+from tests.internals.store import BUNDLED
 
 #: The Arrow that wrote the committed files. Another lays the same content out its own way;
 #: the generation (over the content) must then agree.

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.dataset import layout as fmt
-from geolookup.store.paths import BUNDLED
 from tests.conftest import build_at
 from tests.datasets import SMALL
+from tests.internals.dataset import layout as fmt
+from tests.internals.store import BUNDLED
 
 CSV = "network,country_code,asn\n8.8.8.0/24,US,15169\n2001:4860::/32,US,15169\n"
 AT = 1_800_000_000

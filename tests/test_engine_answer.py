@@ -18,15 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup import kernel
-from geolookup.contract import fields
-from geolookup.dataset.files import Dataset
-from geolookup.dataset.networks import network_of
 from geolookup.errors import ClosedError
-from geolookup.kernel import python as kernel_python
-from geolookup.kernel.answers import restore
 from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS
+from tests.internals.contract import fields
+from tests.internals.dataset import Dataset, network_of
+from tests.internals.kernel import kernel, restore
+from tests.internals.kernel import python as kernel_python
 from tests.kernel.modules import MODULES, compiled, needs_compiled
 
 AT = 1768507200

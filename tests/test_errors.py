@@ -16,7 +16,6 @@ import pytest
 
 import geolookup
 from geolookup import errors
-from geolookup.dataset.files import Dataset
 from geolookup.errors import (
     BuildError,
     DatasetError,
@@ -29,6 +28,7 @@ from geolookup.errors import (
 )
 from tests.datasets import SMALL
 from tests.envelopes import ERRORS, contract_errors
+from tests.internals.dataset import Dataset
 from tests.kernel.modules import MODULES
 
 KINDS = [

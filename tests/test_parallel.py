@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from geolookup.parallel import alongside, in_order
+from tests.internals.parallel import alongside, in_order
 
 
 def test_order_and_end() -> None:

@@ -12,22 +12,18 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from geolookup_builder.recipe.document import MAX_SOURCES
-from geolookup_builder.sources import FORMATS
-from geolookup_builder.sources.reading import jsonlines
 
 import geolookup
-from geolookup.archives import head
-from geolookup.contract import address
-from geolookup.files.text_blocks import LONGEST_RECORD
-from geolookup.filesystem import limits
-from geolookup.http.settings import HEAD_LIMIT
-from geolookup.remote import headers
-from geolookup.signing import keys
-from geolookup.signing.envelope import LARGEST_ENVELOPE, MOST_SIGNATURES
-from geolookup.signing.statement import LARGEST_SIGNATURE
 from tests.builder.sources.readings import one, refused
 from tests.conftest import ROOT, Build
+from tests.internals.archives import head
+from tests.internals.builder import FORMATS, MAX_SOURCES, jsonlines
+from tests.internals.contract import address
+from tests.internals.files import LONGEST_RECORD
+from tests.internals.filesystem import limits
+from tests.internals.http import HEAD_LIMIT
+from tests.internals.remote import headers
+from tests.internals.signing import LARGEST_ENVELOPE, LARGEST_SIGNATURE, MOST_SIGNATURES, keys
 
 
 def _text(path: str) -> str:

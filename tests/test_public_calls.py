@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.cli.registry import load
 from tests.cli import program
+from tests.internals.cli import load
 
 CALLS = (
     *(

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.build_report import SourceReport
-from geolookup_builder.reference.countries import load_countries
 
 import geolookup
 from tests.conftest import build_at
+from tests.internals.builder import SourceReport, load_countries
 from tests.oracle import carried, is_public
 from tests.skips import needs, optional
 from tests.tables import real_columns

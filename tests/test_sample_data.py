@@ -19,12 +19,12 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from geolookup_builder.calls import check
 from hypothesis import given
 
 from sample_data import figures, make, ranges, seats
 from sample_data.ranges import ends
 from tests.docs.blocks import unwrapped
+from tests.internals.builder import calls_check as check
 from tests.skips import needs
 from tests.tables.real_columns import value_of
 

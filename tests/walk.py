@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import geolookup
-from geolookup.contract.address import BITS, MAX
-from geolookup.contract.special import PUBLIC, ranges_of
-from geolookup.dataset.networks import Network, holding, limits_of, network_at
+from tests.internals.contract import BITS, MAX, PUBLIC, ranges_of
+from tests.internals.dataset import Network, holding, limits_of, network_at
 
 #: A network, and data without ip, ip_type and time.
 Walked: TypeAlias = tuple[Network, dict[str, Any]]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.archives.pack import pack
 from tests.datasets import once
+from tests.internals.archives import pack
 from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
 from tests.store.numbered import shared
 

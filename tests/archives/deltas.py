@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from geolookup.archives.pack import pack
 from tests.archives.test_pack import Members, digests, members
 from tests.builder.building import recipe
 from tests.conftest import build_at
 from tests.datasets import once
+from tests.internals.archives import pack
 
 #: Whether sources are explained in full: such a dataset has further files.
 _RECIPES = (

@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 
 from geolookup import DatasetError, publish
-from geolookup.archives.head import Header, open_archive, parsed_header
-from geolookup.archives.pack import pack
-from geolookup.archives.unpack import unpack
-from geolookup.dataset import layout as fmt
-from geolookup.history.generations import rollback
-from geolookup.integrity import verify
 from tests.archives.deltas import Line, line
 from tests.archives.test_pack import Members, archived, compressed, digests, named, plain
 from tests.damage import copied
+from tests.internals.archives import Header, open_archive, pack, parsed_header, unpack
+from tests.internals.dataset import layout as fmt
+from tests.internals.history import rollback
+from tests.internals.integrity import verify
 from tests.store.numbered import generation
 from tests.tiers import scaled
 

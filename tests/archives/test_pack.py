@@ -21,14 +21,13 @@ import pytest
 
 import geolookup
 from geolookup import DatasetError, OutputError
-from geolookup.archives.pack import pack
-from geolookup.archives.unpack import unpack
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical
 from tests.cli.program import umask
 from tests.conftest import ROOT
 from tests.damage import copied
 from tests.datasets import SMALL
+from tests.internals.archives import pack, unpack
+from tests.internals.dataset import canonical
+from tests.internals.dataset import layout as fmt
 
 FIRST = min(fmt.FILES)
 SUM = f"{fmt.MANIFEST}.sha256"

@@ -11,20 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.archives.pack import pack
-from geolookup.archives.unpack import unpack
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError, OutputError
-from geolookup.filesystem import limits
-from geolookup.history.generations import rollback
-from geolookup.history.pruning import prune
-from geolookup.history.publishing import publish
-from geolookup.integrity import verify
-from geolookup.store import pointer
 from tests.archives import test_pack
 from tests.archives.test_pack import SUM, archived, digests, members, named
 from tests.datasets import SMALL, once
+from tests.internals.archives import pack, unpack
+from tests.internals.dataset import canonical
+from tests.internals.dataset import layout as fmt
+from tests.internals.filesystem import limits
+from tests.internals.history import prune, publish, rollback
+from tests.internals.integrity import verify
+from tests.internals.store import pointer
 from tests.store.numbered import answers_of, generation, id_of, published, shared
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from geolookup.gate import open_accounts
-from geolookup.gate.backup import back_up
 from tests.conftest import ROOT
 from tests.http.serving import Store, serving, sqlite_store
+from tests.internals.gate import back_up
 
 #: Accounts in each of the two backups, and restores that are killed.
 _ACCOUNTS, _KILLS = 2_000, 60

@@ -10,10 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from benchmarks import figures
-from geolookup.contract import special
-from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT
 from tests.docs.blocks import unwrapped
+from tests.internals.contract import special
+from tests.internals.dataset import layout as fmt
 
 
 def test_pages_show_the_published_figures() -> None:

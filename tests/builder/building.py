@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.build_report import FillCount
 
 import geolookup
 from geolookup.errors import BuildError, OutputError
 from tests.conftest import build_at
+from tests.internals.builder import FillCount
 
 
 def recipe(*sources: str) -> str:

@@ -6,14 +6,12 @@ import shlex
 from pathlib import Path
 
 import pytest
-from geolookup_builder.check import check_recipe
-from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck
-from geolookup_builder.sources import FORMATS
 
-from geolookup.progress import Progress
 from tests.builder.building import fails, recipe
 from tests.builder.sources.readings import one, refused
 from tests.builder.sources.test_refusals import REFUSED
+from tests.internals.builder import FORMATS, Limits, RecipeCheck, SourceCheck, check_recipe
+from tests.internals.progress import Progress
 
 ROWS = "network,country_code,city_name\n8.8.8.0/24,DE,Berlin\n10.0.0.0/8,DE,Bonn\n"
 

@@ -6,15 +6,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from geolookup_builder.build_report import BuildReport
 
 import geolookup
-from geolookup.dataset import layout as fmt
 from tests.builder.building import fails
 from tests.cli.program import run
 from tests.conftest import build_at
 from tests.damage import copied
 from tests.datasets import once
+from tests.internals.builder import BuildReport
+from tests.internals.dataset import layout as fmt
 
 CITY = "network,country_code,city_name\n8.8.8.0/24,US,Berkeley\n9.9.9.0/24,DE,Berlin\n"
 ASN = "network,asn,asn_organization\n8.8.8.0/24,15169,GOOGLE\n1.1.1.0/24,13335,CLOUDFLARENET\n"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from geolookup_builder.build_report import BuildReport
-
 from tests.builder.building import fails, isps, recipe
 from tests.conftest import build_at
+from tests.internals.builder import BuildReport
 from tests.remote.serving import MODIFIED, file, serving
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n"

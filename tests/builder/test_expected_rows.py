@@ -16,16 +16,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from geolookup_builder import expected_rows
-from geolookup_builder.expected_rows import RowsBefore, check_drop
-from geolookup_builder.sources.reading import delimited
 
-from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, count_text
 from tests.builder.building import fails, recipe, unwritable
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import read_at
 from tests.conftest import Build, build_at
+from tests.internals.builder import RowsBefore, check_drop, delimited, expected_rows
+from tests.internals.dataset import read_manifest
 
 HEADER = "network,isp\n"
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geolookup_builder import factorize as module
-from geolookup_builder.factorize import factorize
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
+from tests.internals.builder import factorize
+from tests.internals.builder import factorize_module as module
 
 #: Two keys of 64 bits, which are mixed.
 COLUMNS: list[NDArray[Any]] = [

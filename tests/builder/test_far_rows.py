@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from geolookup_builder.build_report import BuildReport
-
 from tests.conftest import Build
+from tests.internals.builder import BuildReport
 
 HEADER = "network,country_code,latitude,longitude\n"
 LISTS = "'build --rejects FILE' lists them"

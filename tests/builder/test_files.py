@@ -17,17 +17,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from geolookup_builder.fragments import json_texts, rows
 from hypothesis import strategies as st
 
-from geolookup.contract import fields
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical, crc32c
-from geolookup.dataset.intervals import jump_table
-from geolookup.dataset.rows import SEPARATOR
 from geolookup.errors import BuildError
 from tests.conftest import build_at
 from tests.corrupt.forging import manifest
+from tests.internals.builder import json_texts, rows
+from tests.internals.contract import fields
+from tests.internals.dataset import SEPARATOR, canonical, crc32c, jump_table
+from tests.internals.dataset import layout as fmt
 
 TEXT = "network,country_code,city_name,latitude,longitude,asn,isp,user_type\n" + "".join(
     f"8.{n}.0.0/{16 + n % 8},{('US', 'SE', '')[n % 3]},Ö {n % 7},{n / 7},{-n / 3},{n % 5},"

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.build_report import BuildReport, FillCount
 from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
 from tests.builder.building import STATIONS, enriched
+from tests.internals.builder import BuildReport, FillCount
 from tests.skips import needs, optional
 
 ZONE_ON = "time_zone = true\n"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.remote.cache import CacheEntry
 from tests.builder.building import isps
 from tests.builder.test_downloads import OTHER, ROWS, built, failing
+from tests.internals.remote import CacheEntry
 from tests.remote.serving import MODIFIED, Site, fetched, file, kept_files, remote, serving
 from tests.tiers import one_of_each
 

@@ -6,13 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from geolookup_builder.recipe import loading
-from geolookup_builder.recipe.document import PACKAGED
 
 import geolookup
-from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError
 from tests.cli.program import run
+from tests.internals.builder import PACKAGED, loading
+from tests.internals.dataset import read_manifest
 
 CSV = "network,country_code\n8.8.8.0/24,FR\n"
 

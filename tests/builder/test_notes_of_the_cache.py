@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.downloads import with_local_paths
-from geolookup_builder.recipe.document import Recipe
-from geolookup_builder.recipe.loading import load
 
 from geolookup.errors import BuildError
-from geolookup.progress import Progress
 from tests.builder.building import recipe
 from tests.conftest import build_at
+from tests.internals.builder import Recipe, load, with_local_paths
+from tests.internals.progress import Progress
 from tests.remote.serving import file, serving
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.remote import transfer
 from tests.builder.building import fails, isps, recipe
 from tests.conftest import build_at
+from tests.internals.remote import transfer
 from tests.remote.serving import FAST, file, serving, status
 
 ROWS = "network,isp\n8.8.8.0/24,one\n8.8.9.0/24,one\n"

@@ -11,10 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as papq
 
 import geolookup
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import read, starts_of
-from geolookup.dataset.intervals import Addresses
 from tests.conftest import build_at
+from tests.internals.dataset import Addresses, read, starts_of
+from tests.internals.dataset import layout as fmt
 from tests.own_sources import own_dataset
 
 

@@ -7,12 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from geolookup_builder.compile import compile_dataset
-from geolookup_builder.overlaid_sources import Options
 
 from geolookup.errors import BuildError
-from geolookup.progress import Progress, RowProgress
 from tests.builder.building import recipe
+from tests.internals.builder import Options, compile_dataset
+from tests.internals.progress import Progress, RowProgress
 
 CLEAR = "\r\x1b[K"
 

@@ -6,16 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from geolookup_builder.build_report import Demand
-from geolookup_builder.demands import check, check_truth, failures
-from geolookup_builder.recipe.loading import load
 
 import geolookup
-from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, QualityError
 from tests.builder.building import recipe
 from tests.cli.program import run
 from tests.conftest import build_at
+from tests.internals.builder import Demand, check_truth, failures, load
+from tests.internals.builder import demands_check as check
+from tests.internals.dataset import read_manifest
 
 ROWS = (
     "network,country_code,city_name,asn\n8.8.8.0/24,US,Mountain View,15169\n8.8.9.0/25,DE,,\n"

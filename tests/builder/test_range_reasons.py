@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
-from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.contract.address import MAX, parse
+from tests.internals.builder import REASONS, ParsedRanges, from_networks, from_pairs
+from tests.internals.contract import MAX, parse
 
 V6 = (1 << 128) - 1
 Answer = tuple[int, int, int] | str

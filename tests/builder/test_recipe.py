@@ -7,13 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from geolookup_builder.recipe.document import Recipe, SourceSpec, Update, read_recipe
-from geolookup_builder.sources import FORMATS, auto
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
-from geolookup.store.retention import Retention
 from tests.builder.building import STATIONS, fails, recipe
+from tests.internals.builder import FORMATS, Recipe, SourceSpec, Update, auto, read_recipe
+from tests.internals.contract import BY_SOURCE_COLUMN
+from tests.internals.store import Retention
 
 GOOD = '[dataset]\nname = "d"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 

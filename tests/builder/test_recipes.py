@@ -11,13 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.build_report import BuildReport
-from geolookup_builder.compile import compile_dataset
-from geolookup_builder.overlaid_sources import Options
-from geolookup_builder.recipe import loading
 
 from geolookup.errors import OutputError
-from geolookup.progress import Progress
 from tests.builder.sources.formats import test_dbip as dbip
 from tests.builder.sources.formats import test_geofeed as geofeed
 from tests.builder.sources.formats import test_ip2location as ip2location
@@ -28,6 +23,8 @@ from tests.builder.sources.formats import test_sapics as iptoasn
 from tests.builder.sources.reading.test_inputs import Files
 from tests.builder.sources.reading.test_inputs import zipped as packed
 from tests.conftest import ROOT
+from tests.internals.builder import BuildReport, Options, compile_dataset, loading
+from tests.internals.progress import Progress
 
 FOLDER = ROOT / "builder" / "geolookup_builder" / "recipes"
 DOCUMENT = (ROOT / "docs" / "data" / "recipe.md").read_text(encoding="utf-8")

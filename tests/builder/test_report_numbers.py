@@ -12,13 +12,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
-from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.vocabulary import VOCABULARY, translate
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN, LAYERS
 from tests.builder.building import recipe
 from tests.builder.sources.readings import Reading, one, read_at
 from tests.conftest import Build
+from tests.internals.builder import VOCABULARY, BuildReport, SourceReport, translate
+from tests.internals.contract import BY_SOURCE_COLUMN, LAYERS
 from tests.oracle import Address, as_number
 
 MAPPED = (0xFFFF << 32, 0xFFFF << 32 | 0xFFFF_FFFF)

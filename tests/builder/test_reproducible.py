@@ -9,14 +9,14 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from geolookup_builder.sources.reading import delimited
 
-from geolookup import parallel
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import read_manifest
 from tests.archives.test_pack import digests
 from tests.builder.building import recipe
 from tests.conftest import ROOT, build_at
+from tests.internals.builder import delimited
+from tests.internals.dataset import layout as fmt
+from tests.internals.dataset import read_manifest
+from tests.internals.parallel import parallel
 
 TEXT = "network,country_code,city_name,asn,user_type\n" + "".join(
     f"8.{n}.0.0/{16 + n % 8},{'US' if n % 3 else 'SE'},City {n % 7},{n % 5},"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from geolookup_builder.calls import check
 
 from tests.builder.building import fails, recipe
+from tests.internals.builder import calls_check as check
 
 ROWS = (
     "network,country_code,isp\n8.8.0.0/16,DE,a\n8.9.0.0/16,AT,b\n8.10.0.0/16,US,c\n"

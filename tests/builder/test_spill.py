@@ -10,22 +10,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from geolookup_builder import memory
-from geolookup_builder.bands import MemoryColumn, PartitionBands, bands
-from geolookup_builder.gather import SourceRows
-from geolookup_builder.layers import LayerPartition
-from geolookup_builder.memory import MemoryBudget
-from geolookup_builder.spill import Spill
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
-from geolookup.filesystem import limits
 from tests.builder.building import fails, unwritable
 from tests.conftest import build_at
 from tests.corrupt.test_full_disk import mounted
+from tests.internals.builder import (
+    LayerPartition,
+    MemoryBudget,
+    MemoryColumn,
+    PartitionBands,
+    SourceRows,
+    Spill,
+    bands,
+    memory,
+)
+from tests.internals.dataset import Addresses
+from tests.internals.filesystem import limits
 from tests.property.compiled import content
 from tests.property.test_spilled import tiny_memory
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from geolookup.cli.command import Command, Group
-from geolookup.cli.registry import COMMANDS, load
+from tests.internals.cli import COMMANDS, Command, Group, load
 
 
 def tree() -> Iterator[tuple[str, Command | Group]]:

@@ -25,8 +25,8 @@ import pyarrow as pa
 import pytest
 
 from geolookup import cli
-from geolookup.filesystem.locks import sweep_once
 from tests.conftest import ROOT
+from tests.internals.filesystem import sweep_once
 from tests.servers import PATIENCE
 
 _CAN_ALARM = hasattr(signal, "SIGALRM")

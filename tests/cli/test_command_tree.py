@@ -7,10 +7,9 @@ import re
 from click.testing import CliRunner, Result
 
 from docs._site.commands import lists as command_lists
-from geolookup.cli.program import program
-from geolookup.cli.registry import COMMANDS, SECTIONS, load
 from tests.cli.program import python, refusal
 from tests.conftest import ROOT
+from tests.internals.cli import COMMANDS, SECTIONS, load, program
 
 #: Modules of the command line that no command is in.
 PARTS = {

@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from geolookup import Engine
-from geolookup.cli.program import program
 from tests.cli.program import refused, run
 from tests.conftest import Build
 from tests.datasets import SMALL
+from tests.internals.cli import program
 
 
 def test_answers_are_lines_of_json_of_the_chosen_dataset(

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup import comparison as diff
 from tests.cli.program import held, run
 from tests.comparison.conftest import NEW, OLD, dataset
 from tests.datasets import once
+from tests.internals.comparison import comparison as diff
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from geolookup.cli.options import complete_paths
 from tests.cli.program import python
+from tests.internals.cli import complete_paths
 
 
 def test_a_shell_is_given_the_names_that_may_follow() -> None:

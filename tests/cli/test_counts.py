@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.store import pointer
-from geolookup.store.pointer import Change
 from tests.cli.program import run
 from tests.history import pool
+from tests.internals.store import Change, pointer
 from tests.tables.adapters import past_store
 
 ROWS = (

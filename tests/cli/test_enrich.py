@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import geolookup
-from geolookup.files.enrich_job import RECORD
 from tests.cli.program import pipe, refusal, run, started
 from tests.cli.terminals import terminal
 from tests.conftest import Build
 from tests.files import tables
+from tests.internals.files import RECORD
 from tests.tiers import one_of_each
 
 OPTIONS = ("--fields", ",".join(tables.FIELDS), "--local-time-at", str(tables.AT))

@@ -12,11 +12,10 @@ import pytest
 
 import geolookup
 from geolookup.gate import open_accounts
-from geolookup.gate.backup import back_up
-from geolookup.gate.keys import identifier
 from tests.cli.command_tree import tree
 from tests.cli.program import run
 from tests.datasets import SMALL
+from tests.internals.gate import back_up, identifier
 from tests.skips import needs, optional
 
 generate = optional("geolookup.signing.keys").generate

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.store import pointer
-from geolookup.store.pointer import Change
 from tests.cli.program import run
 from tests.conftest import build_at
+from tests.internals.store import Change, pointer
 
 _HEADER = "network,country_code,city_name,asn,isp,own.site\n"
 _ROWS = (

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.contract.fields import FIELDS
 from tests.cli.program import pipe, run
 from tests.cli.terminals import terminal
 from tests.conftest import Build
+from tests.internals.contract import FIELDS
 
 AT = 1_795_132_800
 ADDRESSES = b"8.8.8.8\n\n10.0.0.1\n  \nno address\n1.1.1.1"

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from geolookup_builder.sources.reading import parquet
-from geolookup_builder.sources.reading.inputs import Member
 
 import geolookup
-from geolookup.files.row_streams import explain_errors
-from geolookup.tables import locate
 from tests.cli.program import refusal
+from tests.internals.builder import Member, parquet
+from tests.internals.files import explain_errors
+from tests.internals.tables import locate
 
 _HUGE = 1 << 60
 _ALLOCATIONS = (

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.prefixes.syntaxes import SYNTAXES
 from tests.cli.program import refusal, refused, run, started
 from tests.conftest import build_at
 from tests.datasets import SMALL
+from tests.internals.prefixes import SYNTAXES
 from tests.prefixes.syntaxes.reading import READERS
 from tests.skips import needs
 

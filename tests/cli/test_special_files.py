@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.dataset import layout as fmt
 from tests.cli.program import run
 from tests.datasets import SMALL
+from tests.internals.dataset import layout as fmt
 from tests.tiers import one_of_each, scaled
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="FIFOs and devices are POSIX")

@@ -15,11 +15,11 @@ from unittest import mock
 
 import pytest
 
-from geolookup.cli.address_input import read_blocks
 from tests.cli import program
 from tests.cli.bad_moments import MOMENTS
 from tests.cli.program import pipe, started
 from tests.datasets import SMALL
+from tests.internals.cli import read_blocks
 from tests.tiers import one_of_each
 
 PIPE = subprocess.PIPE

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from geolookup import publish
-from geolookup.dataset import layout as fmt
-from geolookup.integrity import verify
 from tests.cli.program import refusal, refused, run
 from tests.damage import copied
 from tests.datasets import SMALL
+from tests.internals.dataset import layout as fmt
+from tests.internals.integrity import verify
 from tests.skips import needs
 from tests.store.numbered import generation, numbered
 
@@ -131,7 +131,7 @@ def test_verify_prints_what_a_dataset_is(tmp_path: Path) -> None:
 
 @needs("cryptography")
 def test_keys_are_made_trusted_and_sign(tmp_path: Path) -> None:
-    from geolookup.signing.keys import read_public
+    from tests.internals.signing import read_public
 
     data, store, key = copied(SMALL, tmp_path / "data"), str(tmp_path / "store"), tmp_path / "key"
     done = run("signing-keys", "create", str(key))

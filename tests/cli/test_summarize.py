@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import geolookup
-from geolookup.files.summarize import KINDS
 from tests.cli.program import refusal, run
+from tests.internals.files import KINDS
 
 ADDRESSES = [
     *["8.8.8.8"] * 5,

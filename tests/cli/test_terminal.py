@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.progress import Progress
-from geolookup.terminal import filter_terminals, own_sequence
 from tests.cli.program import pipe, run
 from tests.cli.terminals import terminal
+from tests.internals.progress import Progress
+from tests.internals.terminal import filter_terminals, own_sequence
 from tests.skips import names_in_utf8
 
 #: A title, a colour of C1, a carriage return, DEL, reversed text, a line separator and a colour.

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 import geolookup
-from geolookup.comparison import Part
+from tests.internals.comparison import Part
 
 Answer = dict[str, Any]
 LEVELS = ("location", "country", "region", "city", "asn")

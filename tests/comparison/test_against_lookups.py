@@ -14,12 +14,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.comparison import Overlaid, measure, read
-from geolookup.comparison.changes import CLASSES_KM, KINDS, by_distance, country_flows, kinds
-from geolookup.comparison.traffic import Traffic
-from geolookup.dataset.intervals import Addresses
 from tests.comparison import oracle
 from tests.conftest import build_at
+from tests.internals.comparison import (
+    CLASSES_KM,
+    KINDS,
+    Overlaid,
+    Traffic,
+    by_distance,
+    country_flows,
+    kinds,
+    measure,
+    read,
+)
+from tests.internals.dataset import Addresses
 from tests.tiers import scaled
 
 #: The windows of ranges; all their addresses can be looked up: the last one of each family

@@ -11,11 +11,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from geolookup.comparison import changed_intervals
-from geolookup.comparison.change_files import write_rows
-from geolookup.comparison.change_table import diff_table
 from tests.cli.program import run
 from tests.comparison.conftest import dataset
+from tests.internals.comparison import changed_intervals, diff_table, write_rows
 
 _FIELDS = "country,city,asn"
 

@@ -17,19 +17,22 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.comparison import change_table, changed_intervals
-from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
-from geolookup.comparison.former_answers import (
-    FormerAnswer,
-    metadata_of,
-    read_former_answers,
-    write_former_answers,
-)
-from geolookup.contract.fields import STORED, value_in
-from geolookup.contract.special import partition
 from geolookup.errors import PrivateAddressError
 from tests.comparison import oracle
 from tests.conftest import build_at
+from tests.internals.comparison import (
+    ENDS,
+    SIDES,
+    FormerAnswer,
+    change_table,
+    changed_intervals,
+    diff_table,
+    metadata_of,
+    read_former_answers,
+    source_column,
+    write_former_answers,
+)
+from tests.internals.contract import STORED, partition, value_in
 from tests.oracle import Address, OwnColumn, Source, SourceRow, carried, is_public
 from tests.range_strategies import CELLS, OWN_CELLS, as_csv, edges, own_columns, recipe, sources
 from tests.tiers import scaled

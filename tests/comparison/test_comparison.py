@@ -9,16 +9,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from geolookup import comparison as diff
-from geolookup.comparison import Comparison, overlay, read
-from geolookup.comparison.gates import DIFF_METRICS, Verdict, judge, verdict_line
-from geolookup.comparison.measures import quantiles
-from geolookup.comparison.traffic import Traffic
-from geolookup.contract import special
-from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, DiffError
 from tests.comparison.conftest import dataset
 from tests.damage import copied
+from tests.internals.comparison import (
+    DIFF_METRICS,
+    Comparison,
+    Traffic,
+    Verdict,
+    judge,
+    overlay,
+    quantiles,
+    read,
+    verdict_line,
+)
+from tests.internals.comparison import comparison as diff
+from tests.internals.contract import special
+from tests.internals.dataset import layout as fmt
 
 
 def test_space_that_became_private_is_not_compared(

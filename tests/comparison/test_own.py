@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.comparison import OwnComparison, diff
-from geolookup.comparison.report import lines
-from geolookup.reports.changes import change_section
-from geolookup.reports.difference import difference
 from tests.conftest import build_at
+from tests.internals.comparison import OwnComparison, diff
+from tests.internals.comparison import report_lines as lines
+from tests.internals.reports import change_section, difference
 from tests.reports.shown import of_sections
 
 _COLUMNS = 'site = { type = "text", private = true }\ntags = "texts"\n'

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from geolookup import comparison as diff
-from geolookup.comparison.traffic import Requests, Traffic
 from geolookup.errors import TableFileError
 from tests.files.tables import KINDS, packed, written
+from tests.internals.comparison import Requests, Traffic
+from tests.internals.comparison import comparison as diff
 
 ADDRESSES = ["8.8.8.129", "8.8.8.1", "2a00::1", "10.0.0.1", "8.8.8.129", "nonsense", None]
 COUNTS = [3, 1, 4, 1, 5, 9, 2]

@@ -13,7 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.contract.address import (
+from geolookup.errors import InvalidAddressError
+from tests.address_texts import EVERY, INVALID, VALID_IPV4, VALID_IPV6, by_ipaddress
+from tests.hostile import NO_ADDRESS, HostileText, LyingText
+from tests.internals.contract import (
     BITS,
     EMBEDDED,
     IPV4_MAX,
@@ -28,9 +31,6 @@ from geolookup.contract.address import (
     parse_ipv6,
     parse_text,
 )
-from geolookup.errors import InvalidAddressError
-from tests.address_texts import EVERY, INVALID, VALID_IPV4, VALID_IPV6, by_ipaddress
-from tests.hostile import NO_ADDRESS, HostileText, LyingText
 from tests.strategies import SEEDS, ipv4_values, ipv6_values, mutated
 from tests.tiers import scaled
 

@@ -10,21 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup import kernel
-from geolookup.contract.address import canonical, parse
-from geolookup.contract.cleaning import (
-    LONGEST,
-    address_of,
-    clean_text,
-    forwarded,
-    node_address,
-    x_forwarded_for,
-)
-from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import InvalidAddressError
 from geolookup.integrations.redaction import REMOVED, Redaction
 from tests.address_texts import CLEANED, MALFORMED, NO_NODES, NODES
 from tests.hostile import HostileText
+from tests.internals.contract import (
+    LONGEST,
+    TrustedProxies,
+    address_of,
+    canonical,
+    clean_text,
+    forwarded,
+    node_address,
+    parse,
+    x_forwarded_for,
+)
+from tests.internals.kernel import kernel
 from tests.kernel.test_scan import texts as scanned
 from tests.strategies import ipv4_values, ipv6_values, texts
 

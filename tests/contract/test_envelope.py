@@ -23,9 +23,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract import fields
 from tests.conftest import ROOT, build_at
 from tests.envelopes import check, closed, compact, contract_errors, published
+from tests.internals.contract import fields
 from tests.strategies import ipv4_values, ipv6_values
 
 GOLDEN = ROOT / "tests" / "golden"

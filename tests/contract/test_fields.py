@@ -10,9 +10,8 @@ import pytest
 
 import geolookup
 from docs import fields as generator
-from geolookup.contract import fields, paths
-from geolookup.contract.fields import FIELDS, Field
 from tests.envelopes import published
+from tests.internals.contract import FIELDS, Field, fields, paths
 
 JSON_TYPES = {
     "string": "string",

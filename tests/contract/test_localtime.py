@@ -22,9 +22,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.contract import localtime
-from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_json, time_object
 from tests.contract.tzif_files import DAY, EPOCH, HOUR, ZONES, transitions, tzif, unix
+from tests.internals.contract import (
+    EARLIEST,
+    LATEST,
+    Period,
+    localtime,
+    period,
+    time_json,
+    time_object,
+)
 from tests.tiers import scaled
 
 ROOT = Path(__file__).parents[2]

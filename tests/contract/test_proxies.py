@@ -9,10 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.contract.address import is_address
-from geolookup.contract.cleaning import address_of, forwarded, x_forwarded_for
-from geolookup.contract.proxies import MOST_HOPS, TrustedProxies
 from geolookup.errors import SettingsError
+from tests.internals.contract import (
+    MOST_HOPS,
+    TrustedProxies,
+    address_of,
+    forwarded,
+    is_address,
+    x_forwarded_for,
+)
 
 X, F = "X-Forwarded-For", "Forwarded"
 #: The tests' machine is 127.0.0.1; 127.0.0.0/8 is trusted. a liar claims to be 8.8.8.8.

@@ -6,9 +6,19 @@ from typing import Any
 
 import pytest
 
-from geolookup.contract.fields import FIELDS, LAYERS, NAMES, STATED, Field
-from geolookup.contract.paths import resolve_field, resolve_fields
-from geolookup.contract.schema import CONTRACT, MAX_COLUMNS, column_members, own_schema
+from tests.internals.contract import (
+    CONTRACT,
+    FIELDS,
+    LAYERS,
+    MAX_COLUMNS,
+    NAMES,
+    STATED,
+    Field,
+    column_members,
+    own_schema,
+    resolve_field,
+    resolve_fields,
+)
 
 COLUMNS: list[dict[str, Any]] = [
     {"name": "site_id", "type": "text", "private": True},

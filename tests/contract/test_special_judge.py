@@ -19,23 +19,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.contract.address import BITS, MAX, embedded_ipv4, parse
-from geolookup.contract.special import (
+from geolookup.errors import InvalidAddressError
+from tests import address_texts
+from tests.internals.contract import (
+    BITS,
     CARRIES_IPV4,
     IPV4_REGISTRY,
     IPV6_REGISTRY,
+    MAX,
     PRIVATE,
     PUBLIC,
     UNREGISTERED,
     Special,
     classes,
+    embedded_ipv4,
     is_private,
+    parse,
     parse_block,
     partition,
     ranges_of,
 )
-from geolookup.errors import InvalidAddressError
-from tests import address_texts
 from tests.strategies import ipv4_values, ipv6_values
 from tests.tiers import scaled
 

@@ -22,17 +22,16 @@ from zoneinfo import ZoneInfo
 import pytest
 import tzdata
 from click.testing import CliRunner
-from geolookup_builder.reference.countries import load_time_zones
 
-from geolookup.cli.info import info
-from geolookup.contract import tzdatabase
-from geolookup.contract.tzdatabase import Database, database, rules, zone_names
 from geolookup.errors import SettingsError
 from tests.cli.program import python, run
 from tests.conftest import build_at
 from tests.contract.tzif_files import written
 from tests.contract.zone_probe import AT
 from tests.datasets import SMALL
+from tests.internals.builder import load_time_zones
+from tests.internals.cli import info
+from tests.internals.contract import Database, database, rules, tzdatabase, zone_names
 
 ZONE, ELSEWHERE = "America/Vancouver", "America/Elsewhere"
 PACKAGE = f"{tzdata.IANA_VERSION} (tzdata package)"

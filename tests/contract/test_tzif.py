@@ -8,12 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from geolookup.contract import tzif
-from geolookup.contract.localtime import EARLIEST, LATEST
-from geolookup.contract.tzif import Zone
 from tests.contract import tzif_files as files
 from tests.contract.test_localtime import rules
 from tests.contract.tzif_files import DAY, Type, by_zoneinfo, changes, plain_zone, unix, written
+from tests.internals.contract import EARLIEST, LATEST, Zone, tzif
 from tests.tiers import scaled
 
 FROM, TO = unix("1901-01-01T00:00:00Z"), unix("2101-01-01T00:00:00Z")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.contract import gregorian, tzif, tzrule
 from tests.contract import tzif_files
 from tests.contract.test_tzif import zone_in
 from tests.contract.tzif_files import by_zoneinfo, plain_zone, unix, written
+from tests.internals.contract import gregorian, tzif, tzrule
 from tests.tiers import scaled
 
 repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(20, 400))

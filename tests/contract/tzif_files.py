@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from geolookup.contract.tzdatabase import database, zone_names
-from geolookup.contract.tzif import Zone
+from tests.internals.contract import Zone, database, zone_names
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOUR, DAY = 3600, 86400

@@ -23,7 +23,7 @@ def _asked(module: Any, way: str, dataset: str, address: str) -> Any:
     import pyarrow as pa
 
     from geolookup import tables
-    from geolookup.dataset.files import Dataset
+    from tests.internals.dataset import Dataset
 
     if way == "dict":
         return module.Kernel(Dataset(dataset)).lookup(address, at=AT)["data"]["time"]

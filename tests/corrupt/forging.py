@@ -9,10 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import describe, generation, read
-from geolookup.dataset.checksums import canonical, crc32c
-from geolookup.dataset.manifest import Manifest
+from tests.internals.dataset import Manifest, canonical, crc32c, describe, generation, read
+from tests.internals.dataset import layout as fmt
 
 Change = Callable[[list[Any]], None]
 

@@ -16,16 +16,13 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup.contract import fields
-from geolookup.contract.address import effective, parse
-from geolookup.dataset.coverage import known_addresses
-from geolookup.dataset.files import Dataset
-from geolookup.dataset.provenance import decisions
 from geolookup.errors import DatasetError, InvalidAddressError
-from geolookup.kernel.columns import PRIVATE_ID
 from tests import damage
 from tests.damage import ADDRESSES, EXPLAINED, whole
 from tests.envelopes import check
+from tests.internals.contract import effective, fields, parse
+from tests.internals.dataset import Dataset, decisions, known_addresses
+from tests.internals.kernel import PRIVATE_ID
 from tests.tiers import scaled
 
 LOOKUPS = 1000

@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.integrity import verify
 from tests.corrupt.probe import KERNELS, LOOKUPS, Probe, addresses, read_whole
 from tests.damage import copied, whole
+from tests.internals.dataset import layout as fmt
+from tests.internals.integrity import verify
 from tests.own_sources import full_dataset
 
 _PART = 500

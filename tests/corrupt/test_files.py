@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.integrity import Report, examine, verify
 from tests.corrupt.probe import Probe, look_up, probes
 from tests.damage import CSV, copied, survey, whole, without
+from tests.internals.dataset import layout as fmt
+from tests.internals.integrity import Report, examine, verify
 from tests.servers import PATIENCE
 from tests.tiers import scaled
 

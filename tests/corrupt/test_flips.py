@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import pytest
 
-from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT
 from tests.corrupt.probe import LOOKUPS
 from tests.corrupt.sweep import sweep
 from tests.damage import crowded, whole
+from tests.internals.dataset import layout as fmt
 from tests.own_sources import full_dataset
 from tests.skips import needs
 from tests.tiers import scaled

@@ -11,14 +11,13 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
-from geolookup.integrity import examine, verify
-from geolookup.integrity.tables import Tables
 from tests.corrupt.forging import Change, manifest, put, replaced, rewrite, table, write
 from tests.corrupt.probe import Probe, look_up, probes
 from tests.damage import copied, whole
+from tests.internals.dataset import canonical
+from tests.internals.dataset import layout as fmt
+from tests.internals.integrity import Tables, examine, verify
 from tests.tiers import one_of_each
 
 

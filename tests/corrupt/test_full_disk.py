@@ -10,22 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from geolookup_builder import output_files
 
 from geolookup import publish
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import Manifest
 from geolookup.errors import OutputError
-from geolookup.filesystem import limits
-from geolookup.history.generations import generations, rollback
-from geolookup.history.pruning import prune
-from geolookup.integrity import files, verify
-from geolookup.integrity.files import generation
-from geolookup.integrity.tables import Tables
 from tests.builder.building import unwritable
 from tests.conftest import build_at
 from tests.damage import CSV
 from tests.datasets import SMALL
+from tests.internals.builder import output_files
+from tests.internals.dataset import Manifest
+from tests.internals.dataset import layout as fmt
+from tests.internals.filesystem import limits
+from tests.internals.history import generations, prune, rollback
+from tests.internals.integrity import Tables, files, generation, verify
 from tests.store.numbered import id_of, shared
 from tests.test_engine import mapping
 

@@ -17,15 +17,15 @@ import jsonschema
 import pytest
 
 from geolookup import publish
-from geolookup.contract import fields
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
-from geolookup.integrity import verify
 from tests.corrupt.forging import member
 from tests.corrupt.probe import KERNELS
 from tests.damage import copied, whole
 from tests.envelopes import closed, compact, published
+from tests.internals.contract import fields
+from tests.internals.dataset import Dataset
+from tests.internals.dataset import layout as fmt
+from tests.internals.integrity import verify
 from tests.tiers import scaled
 
 _AT = 1_795_132_800

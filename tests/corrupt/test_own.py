@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.integrity import examine
 from tests.corrupt.forging import Change, manifest, put, replaced, rewrite
 from tests.corrupt.probe import Probe, look_up, probes
 from tests.damage import copied
+from tests.internals.dataset import layout as fmt
+from tests.internals.integrity import examine
 from tests.own_sources import full_dataset
 from tests.tiers import scaled
 

@@ -12,17 +12,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from geolookup_builder.fragments import json_columns, json_texts
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from geolookup import kernel
-from geolookup.dataset import checksums as python
-from geolookup.dataset import rows
-from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.checksums import canonical, crc32c
-from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
+from tests.internals.builder import json_columns, json_texts
+from tests.internals.dataset import Manifest, canonical, crc32c, generation, rows
+from tests.internals.dataset import checksums as python
+from tests.internals.kernel import kernel
 from tests.kernel.modules import compiled
 from tests.tiers import scaled
 

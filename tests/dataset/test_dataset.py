@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from tests.cli.program import run
 from tests.damage import ADDRESSES, EXPLAINED, copied, survey, whole
+from tests.internals.dataset import layout as fmt
+from tests.internals.dataset import read_manifest
 from tests.tiers import scaled
 
 

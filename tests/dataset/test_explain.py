@@ -14,19 +14,15 @@ import pytest
 from hypothesis import given, settings
 
 import geolookup
-from geolookup import kernel
-from geolookup.contract import fields
-from geolookup.contract.address import effective, parse
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import Dataset
-from geolookup.dataset.manifest import read_manifest
-from geolookup.dataset.networks import network_of
-from geolookup.dataset.provenance import decisions, explain
-from geolookup.kernel import python as kernel_python
-from geolookup.store.paths import BUNDLED
 from tests.builder.building import fails
 from tests.builder.building import recipe as recipe_of
 from tests.conftest import Build, build_at
+from tests.internals.contract import effective, fields, parse
+from tests.internals.dataset import Dataset, decisions, explain, network_of, read_manifest
+from tests.internals.dataset import layout as fmt
+from tests.internals.kernel import kernel
+from tests.internals.kernel import python as kernel_python
+from tests.internals.store import BUNDLED
 from tests.strategies import ipv4_values, ipv6_values
 from tests.tiers import scaled
 

@@ -13,16 +13,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as papq
 import pytest
-from geolookup_builder.sources.reading import delimited
 
 import geolookup
-from geolookup.archives.pack import pack
-from geolookup.archives.unpack import unpack
-from geolookup.dataset import layout as fmt
 from tests.archives.test_pack import digests
 from tests.builder.building import recipe as recipe_of
 from tests.conftest import Build, build_at
 from tests.damage import copied
+from tests.internals.archives import pack, unpack
+from tests.internals.builder import delimited
+from tests.internals.dataset import layout as fmt
 
 FILES = {
     "top.csv": 'network,isp,city_name\n\n8.8.8.0/26,"To\np",\n8.8.8.64/26,,Berlin\n9.0.0.0/8,,\n',

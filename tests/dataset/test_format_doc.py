@@ -13,12 +13,10 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup.contract import fields
-from geolookup.contract.fields import STATED
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical
-from geolookup.dataset.manifest import PREVIOUS
 from tests.conftest import ROOT, Build, build_at
+from tests.internals.contract import STATED, fields
+from tests.internals.dataset import PREVIOUS, canonical
+from tests.internals.dataset import layout as fmt
 from tests.own_sources import own_dataset
 from tests.skips import needs
 

@@ -12,20 +12,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from geolookup_builder.build_report import BuildReport
 
 import geolookup
-from geolookup.contract.fields import FIELDS
-from geolookup.contract.special import PUBLIC, ranges_of
-from geolookup.dataset import layout as fmt
-from geolookup.dataset import public_ranges as module
-from geolookup.dataset.coverage import KnownAddresses, known_addresses
-from geolookup.dataset.manifest import Manifest
-from geolookup.dataset.metadata import Source
-from geolookup.dataset.public_ranges import Ranges, any_known, public_ranges
 from tests.conftest import Build, build_at
 from tests.damage import copied
 from tests.datasets import SMALL
+from tests.internals.builder import BuildReport
+from tests.internals.contract import FIELDS, PUBLIC, ranges_of
+from tests.internals.dataset import (
+    KnownAddresses,
+    Manifest,
+    Ranges,
+    Source,
+    any_known,
+    known_addresses,
+    public_ranges,
+)
+from tests.internals.dataset import layout as fmt
+from tests.internals.dataset import public_ranges_module as module
 from tests.walk import walk
 
 RECIPE = """

@@ -14,11 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract import fields
-from geolookup.contract.address import EMBEDDED, MAX, canonical, embedded_ipv4
-from geolookup.contract.special import CARRIES_IPV4, PRIVATE, is_private, ranges_of
-from geolookup.dataset.networks import Network
 from tests.conftest import Build, build_at
+from tests.internals.contract import (
+    CARRIES_IPV4,
+    EMBEDDED,
+    MAX,
+    PRIVATE,
+    canonical,
+    embedded_ipv4,
+    fields,
+    is_private,
+    ranges_of,
+)
+from tests.internals.dataset import Network
 from tests.strategies import ipv4_values
 from tests.tiers import scaled
 from tests.walk import walk

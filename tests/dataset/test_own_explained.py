@@ -10,11 +10,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 
 import geolookup
-from geolookup.dataset.files import Dataset
-from geolookup.dataset.provenance import explain
-from geolookup.kernel import State
-from geolookup.kernel import python as kernel_python
 from tests import own_random
+from tests.internals.dataset import Dataset, explain
+from tests.internals.kernel import State
+from tests.internals.kernel import python as kernel_python
 from tests.oracle import Address
 from tests.own_sources import own_dataset
 from tests.tiers import scaled

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from geolookup_builder.recipe.loading import load
-
 from tests.docs.blocks import Block, Needs, sessions
 from tests.docs.namespace import Namespace, Shell, environment, matches, namespace, shell
+from tests.internals.builder import load
 from tests.servers import free_port
 
 #: The ports of the examples. Each stands for a free one.

@@ -11,9 +11,6 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.contract.address import canonical
-from geolookup.contract.special import is_private
-from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View
 from tests.conftest import ROOT
 from tests.docs.blocks import (
     NOT_RUN,
@@ -29,6 +26,8 @@ from tests.docs.blocks import (
 from tests.docs.namespace import matches
 from tests.docs.program import program
 from tests.docs.running import RUNS, read
+from tests.internals.contract import canonical, is_private
+from tests.internals.pictures import SPECIAL, UNKNOWN, View
 from tests.skips import optional
 
 BLOCKS = {name_of(page): blocks(page) for page in PAGES}

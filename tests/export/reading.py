@@ -13,11 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import geolookup
-from geolookup.contract.address import MAX
-from geolookup.contract.fields import Field, value_in
-from geolookup.contract.special import CARRIES_IPV4, partition
-from geolookup.export.mmdb.schemas import Schema, schema_of
-from geolookup.export.ranges import fields_of
+from tests.internals.contract import CARRIES_IPV4, MAX, Field, partition, value_in
+from tests.internals.export import Schema, fields_of, schema_of
 
 #: Family, first and last address, and the values of the fields.
 Row = tuple[int, int, int, tuple[Any, ...]]

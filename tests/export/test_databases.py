@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.contract.fields import Field
-from geolookup.export.ranges import fields_of
 from tests.export.postgresql_server import has_ip4r, psql
 from tests.export.reading import address_text, expected, of_sqlite
+from tests.internals.contract import Field
+from tests.internals.export import fields_of
 from tests.skips import needs, optional
 
 pytestmark = pytest.mark.long

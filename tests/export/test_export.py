@@ -12,12 +12,12 @@ import pytest
 
 import geolookup
 from geolookup.errors import ExportError, OutputError
-from geolookup.export.ranges import DEFAULT, fields_of
 from tests.cli.program import refusal, run
 from tests.damage import copied
 from tests.datasets import SMALL
 from tests.export.conftest import HOSTILE
 from tests.export.reading import READERS, expected
+from tests.internals.export import DEFAULT, fields_of
 from tests.own_sources import own_dataset
 from tests.skips import needs
 

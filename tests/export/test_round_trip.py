@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.export.ranges import fields_of
 from tests.conftest import build_at
 from tests.export.reading import expected
+from tests.internals.export import fields_of
 from tests.oracle import OwnColumn, Source
 from tests.range_strategies import as_csv, own_recipes, recipe, recipes
 from tests.tiers import one_of_each, scaled

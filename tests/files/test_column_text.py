@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.files.column_text import cell_texts, json_texts, repeating_texts
+from tests.internals.files import cell_texts, json_texts, repeating_texts
 
 _NUMBERS = st.none() | st.floats() | st.sampled_from([0.0, -0.0, 1.5])
 

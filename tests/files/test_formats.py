@@ -23,9 +23,6 @@ import pytest
 
 from geolookup import Engine
 from geolookup.errors import TableFileError
-from geolookup.files.byte_streams import open_output
-from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
-from geolookup.files.table_files import TableFile, kind_of
 from tests.cli.program import run
 from tests.files.tables import (
     ADDRESSES,
@@ -39,6 +36,14 @@ from tests.files.tables import (
     table,
     unpacked,
     written,
+)
+from tests.internals.files import (
+    Counts,
+    EnrichOptions,
+    TableFile,
+    enrich_file,
+    kind_of,
+    open_output,
 )
 from tests.skips import needs
 

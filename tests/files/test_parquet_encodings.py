@@ -8,10 +8,16 @@ import pyarrow as pa
 import pytest
 
 from geolookup import Engine
-from geolookup.files.enrich import Counts, EnrichOptions, enrich_file
-from geolookup.files.row_streams import ReadOptions
-from geolookup.files.table_files import TableFile, kind_of, open_table
 from tests import parquet_encodings
+from tests.internals.files import (
+    Counts,
+    EnrichOptions,
+    ReadOptions,
+    TableFile,
+    enrich_file,
+    kind_of,
+    open_table,
+)
 from tests.parquet_encodings import TABLE, WRITTEN_AS
 from tests.tiers import one_of_each
 

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.files.timestamps import InstantError, unix_seconds
-from geolookup.tables.row_notes import RowNote
-from geolookup.tables.times import instants_of
+from tests.internals.files import InstantError, unix_seconds
+from tests.internals.tables import RowNote, instants_of
 
 SECOND = 971211336
 FORMS = [

@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder import output_files
 
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical
-from geolookup.dataset.manifest import is_dataset
 from geolookup.errors import OutputError
-from geolookup.filesystem import atomic
 from tests.builder.building import fails, isps, unwritable
 from tests.cli.program import umask
 from tests.conftest import Build, build_at
 from tests.datasets import SMALL
+from tests.internals.builder import output_files
+from tests.internals.dataset import canonical, is_dataset
+from tests.internals.dataset import layout as fmt
+from tests.internals.filesystem import atomic
 
 OLD: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,old\n"}
 NEW: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,new\n"}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.filesystem import atomic, locks
+from tests.internals.filesystem import atomic, locks
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="flock is POSIX")
 

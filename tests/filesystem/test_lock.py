@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.filesystem import open_regular
-from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
 from tests.conftest import ROOT
+from tests.internals.filesystem import hold_lock, hold_lock_if_free, open_regular
 
 _HOLDER = """
 import sys

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from geolookup.errors import DatasetError
-from geolookup.filesystem.ownership import check_dataset, check_strictly, create
 from tests.cli.program import umask
+from tests.internals.filesystem import check_dataset, check_strictly, create
 from tests.skips import as_root
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")

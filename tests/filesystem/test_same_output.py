@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder import output_files
 
 from geolookup.errors import OutputError
-from geolookup.filesystem import atomic
-from geolookup.integrity import VerifiedDataset, verify
-from geolookup.signing import keys
 from tests.builder.building import isps, unwritable
 from tests.cli.program import run
 from tests.conftest import build_at
+from tests.internals.builder import output_files
+from tests.internals.filesystem import atomic
+from tests.internals.integrity import VerifiedDataset, verify
+from tests.internals.signing import keys
 from tests.skips import needs
 
 FILES = {"a.csv": "network,isp\n8.8.8.0/24,first\n"}

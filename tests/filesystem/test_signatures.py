@@ -15,7 +15,7 @@ import pyarrow.ipc
 import pyarrow.orc
 import pyarrow.parquet
 
-from geolookup.filesystem.signatures import START_BYTES, looks_like
+from tests.internals.filesystem import START_BYTES, looks_like
 
 TEXT = "network,isp\n8.8.8.0/24,x\n"
 TABLE = pa.table({"network": ["8.8.8.0/24"], "isp": ["x"]})

@@ -7,15 +7,13 @@ import json
 from collections.abc import Iterator
 
 import geolookup
-from geolookup.contract import address
-from geolookup.contract.fields import GROUPS
-from geolookup.contract.types import Envelope
-from geolookup.dataset.files import Dataset
-from geolookup.kernel import python as kernel_python
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6, by_ipaddress
 from tests.datasets import SMALL
 from tests.envelopes import compact
 from tests.fuzz.target import Target
+from tests.internals.contract import GROUPS, Envelope, address
+from tests.internals.dataset import Dataset
+from tests.internals.kernel import python as kernel_python
 from tests.kernel.test_locate import COMPILED, REFERENCE, SUFFIXES, column, single
 
 _PATHS = ("ip", "ip_type", *GROUPS)

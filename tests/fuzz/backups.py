@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from geolookup.errors import CONTROLS, AccountsError
-from geolookup.gate import backup
-from geolookup.gate.accounts import open_accounts
-from geolookup.gate.plans import MAX_QUOTA
 from tests.fuzz.target import Change, Target, accepted, emptied, own_folder, scratch
+from tests.internals.gate import MAX_QUOTA, backup, open_accounts
 
 
 @cache

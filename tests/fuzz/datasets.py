@@ -20,12 +20,6 @@ from pathlib import Path
 import pyarrow as pa
 
 import geolookup
-from geolookup.archives.pack import pack
-from geolookup.archives.unpack import unpack
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical
-from geolookup.dataset.manifest import read_manifest
-from geolookup.integrity import examine
 from tests.archives.test_pack import SUM, blocks_of, named
 from tests.conftest import build_at
 from tests.corrupt.forging import rewrite, table
@@ -40,6 +34,10 @@ from tests.fuzz.target import (
     own_folder,
     scratch,
 )
+from tests.internals.archives import pack, unpack
+from tests.internals.dataset import canonical, read_manifest
+from tests.internals.dataset import layout as fmt
+from tests.internals.integrity import examine
 
 _COLUMN = pa.table({"ip": list(ADDRESSES)})
 

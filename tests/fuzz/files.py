@@ -11,19 +11,8 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import pyarrow as pa
-from geolookup_builder.recipe import document
-from geolookup_builder.sources import FORMATS, auto
 
-from geolookup.dataset.manifest import is_generation
 from geolookup.errors import BuildError, DatasetError, TableFileError
-from geolookup.mirrors import polling
-from geolookup.prefixes.list_text import Lists, Settings
-from geolookup.prefixes.lists import read_list
-from geolookup.prefixes.syntaxes import SYNTAXES
-from geolookup.remote.address import Remote
-from geolookup.remote.cache import CacheEntry, sha256_of
-from geolookup.store import pointer
-from geolookup.store.pointer import CURRENT, Publication
 from tests.builder.test_recipe import GOOD, WRONG
 from tests.conftest import ROOT
 from tests.damage import refused
@@ -36,6 +25,12 @@ from tests.fuzz.target import (
     mutated_json,
     scratch,
 )
+from tests.internals.builder import FORMATS, auto, document
+from tests.internals.dataset import is_generation
+from tests.internals.mirrors import polling
+from tests.internals.prefixes import SYNTAXES, Lists, Settings, read_list
+from tests.internals.remote import CacheEntry, Remote, sha256_of
+from tests.internals.store import CURRENT, Publication, pointer
 
 _IDS = [digit * 64 for digit in "abc"]
 _TIME = "2026-11-23T10:00:00Z"

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.dataset import rows
-from geolookup.dataset.files import Dataset
-from geolookup.inline import Scanner
-from geolookup.kernel import python_texts, split_log_lines
 from tests.datasets import SMALL
 from tests.fuzz.target import Target
+from tests.internals.dataset import Dataset, rows
+from tests.internals.inline import Scanner
+from tests.internals.kernel import python_texts, split_log_lines
 from tests.skips import optional
 
 _COMMON = b'8.8.8.8 - a user [10/Oct/2000:13:55:36 -0700] "GET /\\" HTTP/1.0" 200 2326'

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
-from geolookup.contract.address import canonical, parse
-from geolookup.contract.cleaning import forwarded, x_forwarded_for
-from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import PlansError
-from geolookup.gate.plans import MAX_QUOTA, MAX_RATE, read_plans
-from geolookup.http.application import ip_parameter
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 from tests.contract.test_proxies import LIES, TOLD, F, X, as_sent
 from tests.fuzz.target import Target, accepted, scratch
+from tests.internals.contract import TrustedProxies, canonical, forwarded, parse, x_forwarded_for
+from tests.internals.gate import MAX_QUOTA, MAX_RATE, read_plans
+from tests.internals.http import ip_parameter
 
 _FORMS = (
     *("", "ip", "ip=", "ip=8.8.8.8", "ip=%3A%3A1", "%69p=8.8.8.8", "i%70=1&ip=2", "ip=8.8.8.8&x=1"),

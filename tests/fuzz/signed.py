@@ -12,9 +12,11 @@ from functools import cache, partial
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
-from geolookup.mirrors.index import (
+from tests.damage import refused
+from tests.fuzz.target import Change, Target, accepted, changed_json, mutated_json
+from tests.internals.dataset import canonical
+from tests.internals.mirrors import (
     KIND,
     Delta,
     File,
@@ -24,12 +26,7 @@ from geolookup.mirrors.index import (
     payload,
     read_index,
 )
-from geolookup.signing.envelope import seal
-from geolookup.signing.keys import PrivateKey
-from geolookup.signing.statement import Statement, read_statement, serial_of
-from geolookup.signing.trust import Trust
-from tests.damage import refused
-from tests.fuzz.target import Change, Target, accepted, changed_json, mutated_json
+from tests.internals.signing import PrivateKey, Statement, Trust, read_statement, seal, serial_of
 
 _PATH = "signature.json"
 _MANIFEST = canonical({"name": "geo", "generation": "0" * 64})

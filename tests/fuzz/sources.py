@@ -17,21 +17,7 @@ from pathlib import Path
 from typing import Literal
 from unittest import mock
 
-from geolookup_builder.memory import MemoryBudget
-from geolookup_builder.overlaid_sources import Options, OverlaidSources
-from geolookup_builder.recipe import document
-from geolookup_builder.recipe.document import Recipe
-from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.reading.delimited import silent_invalid_rows
-from geolookup_builder.sources.reading.positions import find_rejects
-from geolookup_builder.sources.reading.reader import RecordNumbers
-from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
-from geolookup_builder.spill import Spill
-from geolookup_builder.values import Reference, load_reference
-
 from geolookup.errors import BuildError
-from geolookup.filesystem import limits
-from geolookup.progress import Progress
 from tests.builder.sources.formats import (
     test_generic_typed,
     test_ip2proxy,
@@ -46,6 +32,26 @@ from tests.builder.sources.readings import one
 from tests.builder.sources.test_hostile import KINDS
 from tests.fuzz.files import check_error
 from tests.fuzz.target import Change, Target, accepted, corpus, emptied, scratch
+from tests.internals.builder import (
+    FORMATS,
+    Layout,
+    MemoryBudget,
+    Options,
+    OverlaidSources,
+    Recipe,
+    RecordNumbers,
+    Reference,
+    Spill,
+    auto,
+    document,
+    find_rejects,
+    load_reference,
+    mask_lines,
+    silent_invalid_rows,
+    unlimited_cells,
+)
+from tests.internals.filesystem import limits
+from tests.internals.progress import Progress
 
 CUT = b"\n--8<-- "
 _HEAD = b'[dataset]\nname = "f"\nexplain = "full"\n'

@@ -9,12 +9,12 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from geolookup_builder.sources import FORMATS
 
 from tests.conftest import ROOT
 from tests.fuzz.sources import CUT, built_in
 from tests.fuzz.target import Target, corpus, scrambled
 from tests.fuzz.targets import TARGETS
+from tests.internals.builder import FORMATS
 from tests.skips import needs
 from tests.tiers import one_of_each, scaled
 

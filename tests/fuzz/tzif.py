@@ -6,12 +6,11 @@ import random
 from collections.abc import Iterator
 from unittest import mock
 
-from geolookup.contract import localtime, tzif
-from geolookup.contract.localtime import EARLIEST, LATEST
 from tests.contract.tzif_files import tzif as real
 from tests.contract.tzif_files import written
 from tests.envelopes import compact
 from tests.fuzz.target import Change, Target
+from tests.internals.contract import EARLIEST, LATEST, localtime, tzif
 
 _ZONES = ("Etc/UTC", "Europe/Dublin", "Africa/Casablanca", "Asia/Kathmandu", "Antarctica/Troll")
 _FOOTERS = (

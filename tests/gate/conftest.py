@@ -10,10 +10,15 @@ import pytest
 
 from geolookup.errors import AccountsError, ContractError, QuotaError, RateLimitError
 from geolookup.gate import Accounts, read_plans
-from geolookup.gate.account_store import Admission, Clock, Store
-from geolookup.gate.accounts_file import AccountsFile
-from geolookup.gate.keys import digest, identifier
-from geolookup.gate.sqlite import SQLiteStore
+from tests.internals.gate import (
+    AccountsFile,
+    Admission,
+    Clock,
+    SQLiteStore,
+    Store,
+    digest,
+    identifier,
+)
 from tests.servers import PATIENCE, redis
 from tests.skips import optional
 

@@ -14,10 +14,10 @@ import pytest
 
 from geolookup import errors
 from geolookup.errors import InvalidKeyError, QuotaError, RateLimitError
-from geolookup.gate import accounts as accounts_module
-from geolookup.gate import keys, open_accounts, read_plans
-from geolookup.gate.account_store import Key
+from geolookup.gate import open_accounts, read_plans
 from tests.gate.conftest import SECOND, START, FakeClock, Open, Worker, of, outcomes
+from tests.internals.gate import Key, keys
+from tests.internals.gate import accounts as accounts_module
 from tests.skips import optional
 
 

@@ -11,9 +11,8 @@ import pytest
 
 from geolookup.errors import AccountsError
 from geolookup.gate import Accounts, open_accounts
-from geolookup.gate.backup import back_up, restore
-from geolookup.gate.keys import digest
 from tests.gate.conftest import START, Open, of
+from tests.internals.gate import back_up, digest, restore
 from tests.skips import names_in_utf8, optional
 
 

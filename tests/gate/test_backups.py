@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import AccountsError
-from geolookup.gate.accounts_file import AccountsFile
-from geolookup.gate.backup import back_up, restore
 from tests.gate.conftest import Open
+from tests.internals.gate import AccountsFile, back_up, restore
 
 #: What makes another file of a backup, and a word of the refusal.
 FORGED = {

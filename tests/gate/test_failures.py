@@ -13,14 +13,19 @@ from unittest.mock import patch
 import pytest
 
 from geolookup.errors import AccountsError, InvalidKeyError
-from geolookup.gate import Accounts, audit, open_accounts, store_health
-from geolookup.gate.account_store import NewKey, wall_clock
-from geolookup.gate.accounts_file import AccountsFile
-from geolookup.gate.group_commit import GroupCommit
-from geolookup.gate.keys import make
+from geolookup.gate import Accounts, open_accounts
 from tests.cli.program import refusal
 from tests.gate.conftest import SECOND, FakeClock, Worker, outcomes
 from tests.gate.turns import decisions
+from tests.internals.gate import (
+    AccountsFile,
+    GroupCommit,
+    NewKey,
+    audit,
+    make,
+    store_health,
+    wall_clock,
+)
 from tests.servers import PATIENCE, free_port, redis, until
 from tests.skips import needs, optional
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from geolookup.errors import AccountsError, RateLimitError
 from geolookup.gate import Accounts, open_accounts
-from geolookup.gate.group_commit import GroupCommit
 from tests.gate.conftest import SECOND, FakeClock, Open, outcomes
 from tests.gate.turns import together
+from tests.internals.gate import GroupCommit
 from tests.tiers import scaled
 
 

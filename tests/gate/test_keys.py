@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.errors import PlansError
-from geolookup.gate import Plan, keys, read_plans
+from geolookup.gate import Plan, read_plans
+from tests.internals.gate import keys
 
 GOOD = keys.make("live")
 

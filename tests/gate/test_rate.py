@@ -9,10 +9,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from geolookup.gate import audit, sqlite_admission
-from geolookup.gate.account_store import ADMITTED, EXHAUSTED, Admission, NewKey, Requests
-from geolookup.gate.accounts import Accounts
-from geolookup.gate.plans import Plan
 from tests.gate import cases
 from tests.gate.cases import CASES, Case
 from tests.gate.conftest import (
@@ -24,6 +20,17 @@ from tests.gate.conftest import (
     Worker,
     most_in_a_second,
     passes,
+)
+from tests.internals.gate import (
+    ADMITTED,
+    EXHAUSTED,
+    Accounts,
+    Admission,
+    NewKey,
+    Plan,
+    Requests,
+    audit,
+    sqlite_admission,
 )
 from tests.tiers import scaled
 

@@ -10,10 +10,9 @@ import pytest
 
 from geolookup.errors import AccountsError, InvalidKeyError, RateLimitError
 from geolookup.gate import Accounts, open_accounts
-from geolookup.gate.account_store import wall_clock
-from geolookup.gate.keys import digest, identifier, make
 from tests.cli.program import run
 from tests.gate.conftest import SECOND, FakeClock
+from tests.internals.gate import digest, identifier, make, wall_clock
 from tests.skips import optional
 
 client_package, redis_module = optional("redis"), optional("geolookup.gate.redis")

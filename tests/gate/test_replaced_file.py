@@ -15,9 +15,9 @@ import pytest
 
 from geolookup.errors import InvalidKeyError
 from geolookup.gate import open_accounts
-from geolookup.gate.backup import back_up
 from tests.cli.program import umask
 from tests.gate.conftest import SECOND, FakeClock, Open, of, outcomes
+from tests.internals.gate import back_up
 
 PLANS_OF = ("mid", "endless")
 

@@ -9,9 +9,8 @@ import pytest
 
 from geolookup.errors import AccountsError
 from geolookup.gate import open_accounts
-from geolookup.gate.backup import back_up
-from geolookup.gate.store_url import PASSWORD, PASSWORD_FILE
 from tests.cli.program import run
+from tests.internals.gate import PASSWORD, PASSWORD_FILE, back_up
 from tests.servers import redis
 from tests.skips import needs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from geolookup.gate.group_commit import GroupCommit
+from tests.internals.gate import GroupCommit
 
 
 async def decisions(gate: GroupCommit[int], keys: Sequence[object]) -> list[Exception | None]:

@@ -6,10 +6,9 @@ import shutil
 from pathlib import Path
 
 from geolookup import publish
-from geolookup.history.pruning import prune
-from geolookup.store import pointer
-from geolookup.store.pointer import Change, Publication
 from tests.datasets import once
+from tests.internals.history import prune
+from tests.internals.store import Change, Publication, pointer
 from tests.store.numbered import id_of, shared
 
 #: The date on which each number was published.

@@ -7,9 +7,9 @@ from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 
-from geolookup.dataset.manifest import read_manifest
 from tests.conftest import build_at
 from tests.datasets import once
+from tests.internals.dataset import read_manifest
 from tests.own_random import CELLS, WINDOWS, Row, as_csv
 
 SIZE = 6

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import geolookup
-from geolookup.contract.fields import STORED, value_in
-from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import PrivateAddressError
+from tests.internals.contract import STORED, value_in
+from tests.internals.dataset import read_manifest
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup import publish
 from geolookup.errors import DatasetError
-from geolookup.history.pruning import prune
-from geolookup.store import pointer
-from geolookup.store.pointer import Change, Publication
 from tests.history.past import DATES, past_store, set_periods
+from tests.internals.history import prune
+from tests.internals.store import Change, Publication, pointer
 from tests.signing import keys
 from tests.skips import needs
 from tests.store.numbered import answers, answers_of, id_of, number, numbered, shared

@@ -14,14 +14,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract import gregorian
 from geolookup.errors import DatasetError
-from geolookup.history import kept_deltas, past
-from geolookup.history.generations import generations, rollback
-from geolookup.history.pruning import prune
-from geolookup.history.unpacked import unpacked
-from geolookup.store import pointer, retention
-from geolookup.store.in_force import generation_at
+from tests.internals.contract import gregorian
+from tests.internals.history import generations, kept_deltas, past, prune, rollback, unpacked
+from tests.internals.store import generation_at, pointer, retention
 from tests.store.numbered import answers_of, id_of, shared
 from tests.tiers import scaled
 

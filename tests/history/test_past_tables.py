@@ -17,14 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup import kernel
-from geolookup.dataset.files import Dataset
-from geolookup.kernel import python as kernel_python
-from geolookup.store import pointer
-from geolookup.store.pointer import Change
-from geolookup.tables import enrich, joint_rows, row_blocks
-from geolookup.tables.generations import RowsWithoutGeneration
 from tests.history import pool
+from tests.internals.dataset import Dataset
+from tests.internals.kernel import kernel
+from tests.internals.kernel import python as kernel_python
+from tests.internals.store import Change, pointer
+from tests.internals.tables import RowsWithoutGeneration, enrich, joint_rows, row_blocks
 from tests.own_random import WINDOWS
 
 KERNELS = {"compiled": kernel.State, "python": kernel_python.State}

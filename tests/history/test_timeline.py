@@ -14,13 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.comparison.former_answers import write_former_answers
-from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import InvalidAddressError, PrivateAddressError
-from geolookup.history.former_files import former_answers_path
-from geolookup.store import pointer
-from geolookup.store.pointer import Change
 from tests.history import pool, slow
+from tests.internals.comparison import write_former_answers
+from tests.internals.dataset import read_manifest
+from tests.internals.history import former_answers_path
+from tests.internals.store import Change, pointer
 from tests.own_random import addresses
 from tests.store.numbered import published
 from tests.tiers import scaled

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.archives.pack import pack
 from geolookup.errors import DatasetError
-from geolookup.history.unpacked import unpacked
 from tests.archives.test_pack import digests
 from tests.history.past import DELTAS, UNPACKED, delta, past_store
+from tests.internals.archives import pack
+from tests.internals.history import unpacked
 from tests.store.numbered import id_of, shared
 from tests.tiers import scaled
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from geolookup.http.settings import HEAD_TIMEOUT
 from tests.http.serving import PATH, Server
+from tests.internals.http import HEAD_TIMEOUT
 from tests.servers import PATIENCE
 
 

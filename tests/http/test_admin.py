@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.http.answers import ANSWERED, OUTCOMES, Outcome
-from geolookup.http.metrics import BOUNDS, Counters, exposition, readings
 from tests.http.serving import PATH, Server, Store, serving
+from tests.internals.http import ANSWERED, BOUNDS, OUTCOMES, Counters, Outcome, exposition, readings
 from tests.own_sources import own_dataset
 from tests.servers import family
 from tests.store.numbered import numbered

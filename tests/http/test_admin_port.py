@@ -9,9 +9,8 @@ from contextlib import ExitStack, suppress
 
 import pytest
 
-from geolookup.http import admin_port
-from geolookup.http.admin_port import PLAIN, AdminPort, Page
 from tests.http.serving import connection_to
+from tests.internals.http import PLAIN, AdminPort, Page, admin_port
 from tests.servers import free_port, until
 
 _ASKED = b"GET /well HTTP/1.1\r\nHost: x\r\n\r\n"

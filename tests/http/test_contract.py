@@ -13,11 +13,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 import geolookup
-from geolookup.http.answers import NO_SUCH_METHOD, NO_SUCH_PATH, OUTCOMES, PREFLIGHT
-from geolookup.http.settings import HEAD_LIMIT
 from tests import envelopes as contract
 from tests.conftest import ROOT
 from tests.http.serving import PATH, Reply, Server, Store
+from tests.internals.http import HEAD_LIMIT, NO_SUCH_METHOD, NO_SUCH_PATH, OUTCOMES, PREFLIGHT
 from tests.skips import needs, optional
 from tests.tiers import scaled
 

@@ -8,8 +8,8 @@ from unittest.mock import Mock
 import pytest
 
 from geolookup.errors import SettingsError
-from geolookup.http.cors import Origins
 from tests.http.serving import PATH, Reply, Server, Store, serving
+from tests.internals.http import Origins
 
 APP, OTHER = "https://app.example", "https://other.example"
 EXPOSED = "Retry-After, X-Dataset-Generation, X-Dataset-Stale"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.http.heartbeats import LATE, SILENT, STARTING, Heartbeats, Watchdog
 from tests.http.serving import Store, serving
 from tests.http.test_supervision import workers
+from tests.internals.http import LATE, SILENT, STARTING, Heartbeats, Watchdog
 from tests.servers import PATIENCE
 
 

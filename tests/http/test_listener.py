@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.http.listener import limit
 from tests.http.clients import request
 from tests.http.serving import Server, Store, connection_to, serving
+from tests.internals.http import limit
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.skipif(

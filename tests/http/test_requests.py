@@ -14,10 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.http.application import ip_parameter
-from geolookup.http.settings import HEAD_LIMIT
 from tests.http.clients import allow_descriptors, beside_silent, request
 from tests.http.serving import PATH, Server, Store, connection_to, serving
+from tests.internals.http import HEAD_LIMIT, ip_parameter
 
 #: The query of a request, and the error code of its answer.
 QUERIES: list[tuple[str, int | None]] = [

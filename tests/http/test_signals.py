@@ -17,10 +17,10 @@ from typing import Self
 import pytest
 
 from geolookup import publish
-from geolookup.history.generations import rollback
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.http.serving import PATH, Server, Store, serving
+from tests.internals.history import rollback
 from tests.servers import PATIENCE
 from tests.store.numbered import numbered
 from tests.store.test_age import days_ago

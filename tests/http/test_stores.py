@@ -13,11 +13,11 @@ from unittest.mock import Mock
 import pytest
 
 from geolookup.errors import AccountsError
-from geolookup.gate.keys import make
-from geolookup.http import application
 from tests.corrupt.forging import member
 from tests.datasets import SMALL
 from tests.http.serving import Server, Store, serving, store_at
+from tests.internals.gate import make
+from tests.internals.http import application
 from tests.servers import PATIENCE, Redis, family, redis
 from tests.skips import optional
 

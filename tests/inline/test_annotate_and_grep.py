@@ -12,16 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.fields import FIELDS
-from geolookup.dataset.public_ranges import CONTRACT_TABLES
 from geolookup.errors import TableFileError
-from geolookup.inline import Part, Rows
-from geolookup.inline.annotate import Tags, Template, annotate_blocks
-from geolookup.inline.grep import LineFilter, Lines
-from geolookup.kernel import python as kernel_python
-from geolookup.prefixes.conditions import conditions_of
-from geolookup.prefixes.select import RowMasks, row_masks
-from geolookup.tables.row_tables import first_equal_rows
+from tests.internals.contract import FIELDS
+from tests.internals.dataset import CONTRACT_TABLES
+from tests.internals.inline import LineFilter, Lines, Part, Rows, Tags, Template, annotate_blocks
+from tests.internals.kernel import python as kernel_python
+from tests.internals.prefixes import RowMasks, conditions_of, row_masks
+from tests.internals.tables import first_equal_rows
 from tests.kernel.test_scan import find, lines
 
 FORM = "{location.country_code} AS{network.asn}"

@@ -10,15 +10,13 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from geolookup.cli.terminal_text import value_text
-from geolookup.dataset.files import Dataset
-from geolookup.inline.annotate import Tags, Template, annotate_blocks
-from geolookup.inline.grep import LineFilter, Lines
-from geolookup.kernel import State
-from geolookup.kernel import python as kernel_python
-from geolookup.prefixes.conditions import conditions_of
-from geolookup.prefixes.select import row_masks
 from tests import own_random
+from tests.internals.cli import value_text
+from tests.internals.dataset import Dataset
+from tests.internals.inline import LineFilter, Lines, Tags, Template, annotate_blocks
+from tests.internals.kernel import State
+from tests.internals.kernel import python as kernel_python
+from tests.internals.prefixes import conditions_of, row_masks
 from tests.prefixes.test_own import CONDITIONS
 from tests.tiers import scaled
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.inline import blocks
+from tests.internals.inline import blocks
 
 
 def _until_error(blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from geolookup.kernel import python
+from tests.internals.kernel import python
 from tests.skips import needs, optional
 
 compiled = optional("geolookup.kernel._compiled")

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 from geolookup import tables
-from geolookup.contract.localtime import EARLIEST, LATEST
-from geolookup.dataset.files import Dataset
 from tests.conftest import build_at
+from tests.internals.contract import EARLIEST, LATEST
+from tests.internals.dataset import Dataset
 from tests.kernel.modules import MODULES
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

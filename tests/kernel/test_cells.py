@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from geolookup.kernel import python
+from tests.internals.kernel import python
 from tests.kernel.modules import MODULES, compiled, needs_compiled
 
 _TEXTS = st.text(st.sampled_from('x",;\n\r\té'), max_size=40).map(str.encode)

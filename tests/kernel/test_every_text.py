@@ -16,12 +16,11 @@ from typing import Any
 
 import pytest
 
-from geolookup.contract.cleaning import clean_text
-from geolookup.contract.fields import PATHS
-from geolookup.dataset.files import Dataset
-from geolookup.kernel import python as kernel_python
 from tests.address_texts import CLEANED, EVERY, NOT_IN_TEXTS, by_ipaddress
 from tests.datasets import SMALL
+from tests.internals.contract import PATHS, clean_text
+from tests.internals.dataset import Dataset
+from tests.internals.kernel import python as kernel_python
 from tests.kernel.modules import MODULES, compiled, needs_compiled
 from tests.kernel.test_locate import SUFFIXES, column, encoded, single
 from tests.kernel.test_scan import find

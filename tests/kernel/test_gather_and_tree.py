@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from geolookup import kernel
-from geolookup.kernel import python as kernel_python
+from tests.internals.kernel import kernel
+from tests.internals.kernel import python as kernel_python
 from tests.kernel.modules import MODULES, compiled, needs_compiled
 
 _LOW = (1 << 64) - 1

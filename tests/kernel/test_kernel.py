@@ -11,14 +11,12 @@ from typing import Any
 
 import pytest
 
-from geolookup.contract import fields
-from geolookup.contract.address import canonical
-from geolookup.contract.special import partition
-from geolookup.dataset.files import Dataset
-from geolookup.kernel import python as kernel_python
 from tests.cli.program import python
 from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS
+from tests.internals.contract import canonical, fields, partition
+from tests.internals.dataset import Dataset
+from tests.internals.kernel import python as kernel_python
 from tests.kernel.modules import compiled, needs_compiled
 from tests.near_addresses import addresses, interval_starts
 from tests.tiers import scaled

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geolookup import errors, kernel
-from geolookup.contract.address import embedded_ipv4, parse_text
-from geolookup.contract.special import is_private
-from geolookup.dataset.files import Dataset
-from geolookup.kernel import python as kernel_python
-from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
+from geolookup import errors
 from tests.damage import crowded
 from tests.datasets import SMALL
+from tests.internals.contract import embedded_ipv4, is_private, parse_text
+from tests.internals.dataset import Dataset
+from tests.internals.kernel import INVALID_ID, PRIVATE_ID, kernel
+from tests.internals.kernel import python as kernel_python
 from tests.near_addresses import interval_starts
 from tests.tiers import scaled
 

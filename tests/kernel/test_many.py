@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from geolookup.contract.fields import PATHS
-from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
-from geolookup.kernel import python as kernel_python
 from tests.address_texts import EVERY
 from tests.cli.program import python
 from tests.datasets import SMALL
+from tests.internals.contract import PATHS
+from tests.internals.dataset import Dataset
+from tests.internals.kernel import python as kernel_python
 from tests.kernel.modules import MODULES, needs_compiled
 from tests.kernel.test_kernel import AT
 

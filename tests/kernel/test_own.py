@@ -12,15 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.contract.address import is_address
-from geolookup.contract.schema import CONTRACT
-from geolookup.dataset import layout
-from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
-from geolookup.kernel import answers
 from tests import own, strategies
 from tests.address_texts import EVERY
 from tests.datasets import SMALL
+from tests.internals.contract import CONTRACT, is_address
+from tests.internals.dataset import Dataset, layout
+from tests.internals.kernel import answers
 from tests.kernel.modules import MODULES
 from tests.kernel.test_kernel import AT
 from tests.tiers import scaled

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from geolookup.dataset.files import Dataset
-from geolookup.kernel import protocol
 from tests.datasets import SMALL
+from tests.internals.dataset import Dataset
+from tests.internals.kernel import protocol
 from tests.kernel.modules import MODULES
 
 

@@ -14,12 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.contract import fields
-from geolookup.dataset import rows
-from geolookup.dataset.files import Dataset
 from tests.datasets import SMALL
 from tests.fuzz.kernels import as_defined, certain
 from tests.fuzz.target import scrambled
+from tests.internals.contract import fields
+from tests.internals.dataset import Dataset, rows
 from tests.kernel.modules import needs_compiled
 from tests.tiers import scaled
 

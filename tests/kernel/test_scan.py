@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from geolookup.kernel import python as kernel_python
 from tests.address_texts import IN_TEXTS, NOT_IN_TEXTS
+from tests.internals.kernel import python as kernel_python
 from tests.kernel.modules import MODULES, compiled, needs_compiled
 
 Hits = list[tuple[int, int, int, int]]

@@ -11,13 +11,11 @@ import struct
 
 import pytest
 
-from geolookup.contract import localtime, tzif
-from geolookup.contract.gregorian import DAY, first_day
-from geolookup.contract.localtime import EARLIEST, LATEST, Period
 from tests.contract import tzif_files as real
 from tests.contract.tzif_files import written
 from tests.fuzz import tzif as target
 from tests.fuzz.target import scrambled
+from tests.internals.contract import DAY, EARLIEST, LATEST, Period, first_day, localtime, tzif
 from tests.kernel.modules import needs_compiled, zones
 from tests.tiers import scaled
 

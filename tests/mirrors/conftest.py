@@ -16,16 +16,20 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.integrity import verify
-from geolookup.mirrors.folder import mirror
-from geolookup.mirrors.follow import poll
-from geolookup.mirrors.index import INDEX, Index, index_text, read_index
-from geolookup.mirrors.polling import PollResult
-from geolookup.mirrors.source import Source
-from geolookup.signing.keys import PublicKey
-from geolookup.store.signatures import sign
-from geolookup.store.trusted import trust
 from tests.datasets import once
+from tests.internals.integrity import verify
+from tests.internals.mirrors import (
+    INDEX,
+    Index,
+    PollResult,
+    Source,
+    index_text,
+    mirror,
+    poll,
+    read_index,
+)
+from tests.internals.signing import PublicKey
+from tests.internals.store import sign, trust
 from tests.remote.serving import Act, Handler, Site, file, serving
 from tests.signing.keys import key_files, public_keys
 from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture

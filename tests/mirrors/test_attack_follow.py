@@ -13,14 +13,10 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import GeoLookupError
-from geolookup.mirrors.folder import mirror
-from geolookup.mirrors.follow import poll
-from geolookup.mirrors.index import INDEX, Index, index_text, read_index
-from geolookup.mirrors.source import Source
-from geolookup.signing.keys import generate, read_private
-from geolookup.store.signatures import sign
-from geolookup.store.trusted import trust
 from tests.damage import copied
+from tests.internals.mirrors import INDEX, Index, Source, index_text, mirror, poll, read_index
+from tests.internals.signing import generate, read_private
+from tests.internals.store import sign, trust
 from tests.skips import needs
 from tests.store.numbered import named
 

@@ -8,10 +8,7 @@ import pytest
 
 from geolookup import OutputError
 from geolookup.errors import MirrorError
-from geolookup.mirrors import child
-from geolookup.mirrors.child import install_in_child
-from geolookup.mirrors.follow import poll
-from geolookup.mirrors.index import INDEX
+from tests.internals.mirrors import INDEX, child, install_in_child, poll
 from tests.mirrors.conftest import Edge, content_of
 from tests.store.numbered import id_of
 

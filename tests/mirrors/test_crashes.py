@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from geolookup import publish
-from geolookup.history.generations import rollback
-from geolookup.mirrors.folder import mirror
-from geolookup.mirrors.index import INDEX
+from tests.internals.history import rollback
+from tests.internals.mirrors import INDEX, mirror
 from tests.mirrors.conftest import Edge, archives_of, index_of
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
 from tests.store.numbered import id_of, shared

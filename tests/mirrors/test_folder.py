@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 from geolookup import DatasetError, OutputError, publish
-from geolookup.archives.unpack import unpack
-from geolookup.history.generations import rollback
-from geolookup.history.pruning import prune
-from geolookup.mirrors.folder import mirror
-from geolookup.mirrors.index import INDEX, Index
 from tests.cli.program import umask
+from tests.internals.archives import unpack
+from tests.internals.history import prune, rollback
+from tests.internals.mirrors import INDEX, Index, mirror
 from tests.mirrors.conftest import archives_of, index_of, stats_of
 from tests.store.numbered import generation, id_of, numbered, shared
 

@@ -7,13 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.mirrors.polling import (
-    STATUS,
-    Status,
-    read_status,
-    write_status,
-)
 from tests.cli.program import run
+from tests.internals.mirrors import STATUS, Status, read_status, write_status
 from tests.mirrors.conftest import Edge
 
 

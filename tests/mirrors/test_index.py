@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup import DatasetError
-from geolookup.contract.gregorian import timestamp
-from geolookup.mirrors.index import KIND, Delta, File, Index, IndexEntry, index_text, read_index
-from geolookup.signing.envelope import seal
+from tests.internals.contract import timestamp
+from tests.internals.mirrors import KIND, Delta, File, Index, IndexEntry, index_text, read_index
+from tests.internals.signing import seal
 from tests.signing.keys import private_keys, public_keys
 from tests.skips import needs
 

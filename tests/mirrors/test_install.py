@@ -10,8 +10,8 @@ import pytest
 
 from geolookup import publish
 from geolookup.errors import DatasetError, MirrorError
-from geolookup.mirrors.folder import mirror
-from geolookup.signing.envelope import LARGEST_ENVELOPE
+from tests.internals.mirrors import mirror
+from tests.internals.signing import LARGEST_ENVELOPE
 from tests.mirrors.conftest import Edge, content_of, folder_act
 from tests.remote.serving import Handler
 from tests.store.numbered import named

@@ -14,15 +14,10 @@ from types import SimpleNamespace
 import pytest
 
 from geolookup import DatasetError, GeoLookupError
-from geolookup.contract.gregorian import timestamp
 from geolookup.errors import MirrorError
-from geolookup.history.generations import generations, rollback
-from geolookup.history.pruning import prune
-from geolookup.mirrors import install
-from geolookup.mirrors.folder import mirror
-from geolookup.mirrors.follow import poll
-from geolookup.mirrors.index import INDEX, File
-from geolookup.mirrors.source import Source
+from tests.internals.contract import timestamp
+from tests.internals.history import generations, prune, rollback
+from tests.internals.mirrors import INDEX, File, Source, install, mirror, poll
 from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
 from tests.remote.serving import Handler, file, status
 from tests.remote.test_headers import BAD_TAGS

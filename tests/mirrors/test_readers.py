@@ -10,8 +10,7 @@ from email.message import Message
 from pathlib import Path
 from typing import NamedTuple
 
-from geolookup.mirrors.folder import mirror
-from geolookup.mirrors.index import INDEX
+from tests.internals.mirrors import INDEX, mirror
 from tests.servers import PATIENCE, free_port, started
 
 

@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 
 from geolookup import DatasetError, publish
-from geolookup.history.generations import generations, rollback
-from geolookup.mirrors.folder import mirror
-from geolookup.mirrors.index import INDEX, index_text, read_index
-from geolookup.signing.keys import read_private, read_public
-from geolookup.signing.statement import serial_in, serial_of
-from geolookup.store.signatures import sign
-from geolookup.store.trusted import distrust, latest_serial, trust
+from tests.internals.history import generations, rollback
+from tests.internals.mirrors import INDEX, index_text, mirror, read_index
+from tests.internals.signing import read_private, read_public, serial_in, serial_of
+from tests.internals.store import distrust, latest_serial, sign, trust
 from tests.mirrors.conftest import Edge, content_of, index_of
 from tests.signing.keys import public, public_keys
 from tests.skips import needs

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder import compile as compiler
 
 import geolookup
 from geolookup.errors import BuildError, DatasetError, GeoLookupError
-from geolookup.signing.statement import SIGNATURE
 from tests.cli.program import run
 from tests.corrupt import forging
 from tests.damage import copied
+from tests.internals.builder import compile as compiler
+from tests.internals.signing import SIGNATURE
 from tests.signing import keys
 from tests.skips import needs
 from tests.store.numbered import generation, id_of, shared

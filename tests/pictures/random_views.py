@@ -7,9 +7,9 @@ from bisect import bisect_right
 import numpy as np
 from hypothesis import strategies as st
 
-from geolookup.contract.address import BITS
-from geolookup.dataset.intervals import Addresses
-from geolookup.pictures.address_space import UNKNOWN, View, view_of
+from tests.internals.contract import BITS
+from tests.internals.dataset import Addresses
+from tests.internals.pictures import UNKNOWN, View, view_of
 
 LABELS = ("A", "B\nC", "Δ <script>", "D")
 

@@ -10,9 +10,16 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from geolookup.pictures.address_map import AddressMap, address_map
-from geolookup.pictures.address_space import IPV4, Space, View
-from geolookup.pictures.map_picture import NOTHING, pixels, png
+from tests.internals.pictures import (
+    IPV4,
+    NOTHING,
+    AddressMap,
+    Space,
+    View,
+    address_map,
+    pixels,
+    png,
+)
 from tests.pictures import hilbert
 from tests.pictures.random_views import starts_in, value_at, views
 from tests.skips import needs, optional

@@ -7,8 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from geolookup.pictures import charts, wording
-from geolookup.pictures.charts import Chart
+from tests.internals.pictures import Chart, charts, wording
 from tests.skips import needs
 
 pytestmark = needs("vl_convert")

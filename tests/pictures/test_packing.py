@@ -8,11 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.dataset.intervals import Addresses
-from geolookup.pictures.address_map import address_map
-from geolookup.pictures.address_space import view_of
-from geolookup.pictures.packing import pack, pack_within
-from geolookup.pictures.page_data import deflate
+from tests.internals.dataset import Addresses
+from tests.internals.pictures import address_map, deflate, pack, pack_within, view_of
 from tests.pictures.unpacking import inflated
 from tests.tiers import scaled
 

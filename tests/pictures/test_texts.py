@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geolookup.pictures import wording
+from tests.internals.pictures import wording
 
 
 def test_counts_in_full_and_in_three_digits() -> None:

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.pictures.cell_groups import CellParts, mark_cells
-from geolookup.pictures.wording import cover, mark_shown
+from tests.internals.pictures import CellParts, cover, mark_cells, mark_shown
 
 
 @given(st.lists(st.integers(0, 12), max_size=8), st.integers(0, 8))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import F64, I64
+from tests.internals.dataset import F64, I64
 
 
 def inflated(text: str) -> bytes:

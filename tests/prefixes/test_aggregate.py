@@ -9,10 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.contract.address import BITS, MAX
-from geolookup.prefixes.aggregate import prefixes_of
-from geolookup.prefixes.spans import Halves, Spans, join
-from geolookup.prefixes.texts import cidr_texts, range_texts
+from tests.internals.contract import BITS, MAX
+from tests.internals.prefixes import Halves, Spans, cidr_texts, join, prefixes_of, range_texts
 from tests.prefixes.brute_force import Network, fewest
 from tests.tiers import scaled
 

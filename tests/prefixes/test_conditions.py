@@ -6,15 +6,13 @@ import re
 from typing import Any
 
 import pytest
-from geolookup_builder.reference.countries import load_countries
 
 import geolookup
-from geolookup.contract.countries import ALPHA_3
-from geolookup.prefixes.conditions import conditions_of
-from geolookup.prefixes.possible_values import absent_values
-from geolookup.prefixes.predicates import Among
-from geolookup.tables.row_tables import row_tables
 from tests.conftest import ROOT, Build
+from tests.internals.builder import load_countries
+from tests.internals.contract import ALPHA_3
+from tests.internals.prefixes import Among, absent_values, conditions_of
+from tests.internals.tables import row_tables
 
 SAME: list[tuple[Any, Any]] = [
     ("location.country_code=AT,DE", {"location.country_code": ["AT", "DE"]}),

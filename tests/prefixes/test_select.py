@@ -11,14 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.fields import STORED, value_in
-from geolookup.contract.paths import resolve_field
-from geolookup.dataset import layout as fmt
-from geolookup.prefixes import lists
-from geolookup.prefixes.conditions import conditions_of
-from geolookup.prefixes.select import row_masks
 from tests.conftest import build_at
 from tests.damage import copied, flipped, refused
+from tests.internals.contract import STORED, resolve_field, value_in
+from tests.internals.dataset import layout as fmt
+from tests.internals.prefixes import conditions_of, row_masks
+from tests.internals.prefixes import lists_module as lists
 from tests.oracle import Source
 from tests.own_sources import own_dataset
 from tests.prefixes.brute_force import Network, collapsed, meeting, value

@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import geolookup
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import read
 from tests.conftest import build_at
+from tests.internals.dataset import layout as fmt
+from tests.internals.dataset import read
 from tests.oracle import OwnColumn, Source
 from tests.range_strategies import as_csv, recipe
 

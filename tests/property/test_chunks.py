@@ -7,14 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-from geolookup_builder import overlaid_sources
-from geolookup_builder.columns import Columns
-from geolookup_builder.memory import MemoryBudget
-from geolookup_builder.spill import Spill
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
+from tests.internals.builder import Columns, MemoryBudget, Spill, overlaid_sources
 from tests.oracle import FIELDS, OwnColumn, Source
 from tests.property.compiled import built, content
 from tests.range_strategies import own_recipes, recipes

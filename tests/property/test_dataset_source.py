@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import read
 from tests.conftest import build_at
+from tests.internals.dataset import layout as fmt
+from tests.internals.dataset import read
 from tests.oracle import Source
 from tests.property.compiled import same_answers
 from tests.property.test_resolution import TIES

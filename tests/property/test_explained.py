@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.address import canonical
-from geolookup.contract.special import CARRIES_IPV4, PRIVATE, ranges_of
+from tests.internals.contract import CARRIES_IPV4, PRIVATE, canonical, ranges_of
 from tests.oracle import (
     LAYERS,
     Address,

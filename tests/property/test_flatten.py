@@ -6,7 +6,10 @@ import random
 from collections.abc import Iterable
 
 import numpy as np
-from geolookup_builder.flatten import (
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.internals.builder import (
     Intervals,
     Ranges,
     coalesce,
@@ -14,11 +17,8 @@ from geolookup_builder.flatten import (
     flatten,
     may_decide_beyond,
 )
-from hypothesis import example, given
-from hypothesis import strategies as st
-
-from geolookup.contract.address import MAX
-from geolookup.dataset.intervals import Addresses
+from tests.internals.contract import MAX
+from tests.internals.dataset import Addresses
 
 SIZE = 48
 #: Family and first address of the small space, and how many addresses one of its steps has.

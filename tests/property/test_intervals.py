@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.contract.address import MAX
-from geolookup.dataset.column_views import EncodedColumn
-from geolookup.dataset.files import File, Starts
-from geolookup.dataset.intervals import (
+from tests.internals.contract import MAX
+from tests.internals.dataset import (
     UNIT_ADDRESSES,
     Addresses,
+    EncodedColumn,
+    File,
+    Starts,
     clamp,
     concat,
     count_addresses,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from geolookup_builder.flatten import Intervals
-from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from geolookup.contract.address import MAX
-from geolookup.dataset.intervals import Addresses
+from tests.internals.builder import Intervals, LayerPartition, hide, nothing, of_source, underlay
+from tests.internals.contract import MAX
+from tests.internals.dataset import Addresses
 
 SIZE = 24
 LAYERS = ("location", "isp")

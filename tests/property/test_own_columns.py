@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import read, starts_of
-from geolookup.dataset.intervals import Addresses
+from tests.internals.dataset import Addresses, read, starts_of
+from tests.internals.dataset import layout as fmt
 from tests.oracle import Address, OwnColumn, Source, SourceRow, carried, is_public, own_decided
 from tests.property.compiled import opened
 from tests.range_strategies import addresses, edges, own_recipes

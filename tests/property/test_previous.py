@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import read
-from geolookup.dataset.manifest import read_manifest
+from tests.internals.dataset import layout as fmt
+from tests.internals.dataset import read, read_manifest
 from tests.oracle import OwnColumn, Source
 from tests.property.compiled import built, content, rows, same_answers
 from tests.range_strategies import own_recipes, recipes

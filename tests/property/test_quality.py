@@ -13,17 +13,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from geolookup_builder.build_report import Demand
-from geolookup_builder.demands import check
-from geolookup_builder.recipe.quality import read_quality
-from geolookup_builder.recipe.table import Table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from geolookup.contract.address import BITS, BITS_AFTER_IPV4
-from geolookup.contract.schema import CONTRACT
-from geolookup.contract.special import PUBLIC, partition, ranges_of
-from geolookup.dataset.networks import Network
+from tests.internals.builder import Demand, Table, read_quality
+from tests.internals.builder import demands_check as check
+from tests.internals.contract import BITS, BITS_AFTER_IPV4, CONTRACT, PUBLIC, partition, ranges_of
+from tests.internals.dataset import Network
 from tests.oracle import Address, Source, carried, expected
 from tests.prefixes.brute_force import meets
 from tests.property.compiled import opened

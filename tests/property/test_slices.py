@@ -7,15 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from geolookup_builder.compile import compile_recipe
-from geolookup_builder.overlaid_sources import Options
-from geolookup_builder.restrictions.slicing import Part, slice_recipe
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import BuildError
-from geolookup.progress import Progress
+from tests.internals.builder import Options, Part, compile_recipe, slice_recipe
+from tests.internals.progress import Progress
 from tests.oracle import FIELDS, Address, OwnColumn, Restriction, Source, carried, is_public
 from tests.prefixes.brute_force import meets
 from tests.property.compiled import built

@@ -9,13 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
 
-from geolookup_builder import gather
-from geolookup_builder.memory import MemoryBudget
-from geolookup_builder.sources.reading import delimited
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import build_at
+from tests.internals.builder import MemoryBudget, delimited, gather
 from tests.oracle import Source, SourceRow
 from tests.property.compiled import content
 from tests.property.test_resolution import TIES

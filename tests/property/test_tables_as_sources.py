@@ -16,14 +16,11 @@ from typing import Any
 from unittest import mock
 
 import pyarrow as pa
-from geolookup_builder.compile import compiled_tables
-from geolookup_builder.overlaid_sources import Options
-from geolookup_builder.recipe.source_list import recipe_of_call
-from geolookup_builder.sources.reading import typed_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from geolookup.progress import Progress
+from tests.internals.builder import Options, compiled_tables, recipe_of_call, typed_rows
+from tests.internals.progress import Progress
 from tests.oracle import Source
 from tests.range_strategies import as_csv, recipes
 from tests.skips import needs, optional

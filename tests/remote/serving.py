@@ -18,12 +18,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geolookup_builder.downloads import read_through
-
-from geolookup.progress import Progress
-from geolookup.remote import Limits
-from geolookup.remote.address import Remote, location
-from geolookup.remote.transfer import FetchedFile, fetch
+from tests.internals.builder import read_through
+from tests.internals.progress import Progress
+from tests.internals.remote import FetchedFile, Limits, Remote, fetch, location
 
 if TYPE_CHECKING:
     import trustme

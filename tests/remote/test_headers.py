@@ -13,8 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
-from geolookup.remote import CacheState, TransientError, Version
-from geolookup.remote.headers import (
+from tests.internals.remote import (
+    CacheState,
+    Key,
+    TransientError,
+    Version,
     coding,
     conditions,
     entity_tag,
@@ -23,7 +26,6 @@ from geolookup.remote.headers import (
     retry_seconds,
     version,
 )
-from geolookup.remote.key import Key
 from tests.remote.serving import MODIFIED, Act, Handler, cut, fetched, file, serving, status
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n" * 1000

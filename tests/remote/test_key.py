@@ -21,13 +21,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
-from geolookup.progress import Progress
-from geolookup.remote.key import Key, key_of
-from geolookup.remote.transfer import ask, fetch
 from tests.builder.building import fails, recipe
 from tests.builder.sources.reading.test_inputs import zipped as packed
 from tests.builder.test_progress import Terminal
 from tests.conftest import ROOT
+from tests.internals.progress import Progress
+from tests.internals.remote import Key, ask, fetch, key_of
 from tests.remote.serving import (
     FAST,
     Act,

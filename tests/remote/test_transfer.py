@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from geolookup.errors import BuildError
-from geolookup.remote import Limits, Pace, TransientError
+from tests.internals.remote import Limits, Pace, TransientError
 from tests.remote.serving import (
     Site,
     fetched,

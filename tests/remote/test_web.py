@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import BuildError, DownloadError
-from geolookup.remote import Limits
 from tests.builder.sources.formats.test_generic_typed import as_parquet
 from tests.builder.sources.reading.test_inputs import tarred, zipped, zstd
+from tests.internals.remote import Limits
 from tests.remote.serving import (
     FAST,
     MODIFIED,

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.contract import special
 from geolookup.errors import count_text
-from geolookup.reports.dataset.row_names import LEVELS
-from geolookup.reports.section import Section, Table
+from tests.internals.contract import special
+from tests.internals.reports import LEVELS, Section, Table
 from tests.walk import walk
 
 #: The rows of each table by its caption, without the head.

@@ -12,15 +12,14 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.comparison.values import read_tables
-from geolookup.contract.address import BITS
-from geolookup.dataset.files import Dataset
 from geolookup.errors import PrivateAddressError
-from geolookup.pictures.address_space import View
-from geolookup.reports.dataset.row_names import LEVELS
-from geolookup.reports.dataset.views import dataset_views
 from tests.conftest import build_at
 from tests.datasets import SMALL
+from tests.internals.comparison import read_tables
+from tests.internals.contract import BITS
+from tests.internals.dataset import Dataset
+from tests.internals.pictures import View
+from tests.internals.reports import LEVELS, dataset_views
 from tests.pictures.random_views import starts_in
 from tests.tiers import scaled
 

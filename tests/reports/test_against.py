@@ -12,14 +12,19 @@ from ipaddress import ip_address
 import pytest
 
 import geolookup
-from geolookup.dataset.intervals import Addresses
-from geolookup.reports.changed_ranges import ranges_section
-from geolookup.reports.changes import change_section, moved_section
-from geolookup.reports.difference import Difference, change_view, difference
-from geolookup.reports.section import Section
 from tests.comparison import oracle
 from tests.comparison.conftest import old_and_new
 from tests.datasets import SMALL
+from tests.internals.dataset import Addresses
+from tests.internals.reports import (
+    Difference,
+    Section,
+    change_section,
+    change_view,
+    difference,
+    moved_section,
+    ranges_section,
+)
 from tests.reports.shown import of_sections
 
 OLD, NEW = old_and_new()

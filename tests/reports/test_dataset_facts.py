@@ -8,23 +8,25 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from geolookup.comparison.values import coordinates
-from geolookup.contract.fields import LOCATION
-from geolookup.dataset.files import Dataset
-from geolookup.pictures.world import DefaultCoordinates
-from geolookup.reports.dataset.coordinates import (
-    coordinates_section,
-    judge_rows,
-    verdict_sums,
-)
-from geolookup.reports.dataset.countries import countries_section, per_country
-from geolookup.reports.dataset.coverage import coverage_section
-from geolookup.reports.dataset.facts import read_facts
-from geolookup.reports.dataset.located import find_default_coordinates
-from geolookup.reports.dataset.network_sections import networks_section, prefix_lengths_section
-from geolookup.reports.dataset.summary import summary_section
 from tests.conftest import Build, build_at
 from tests.datasets import SMALL
+from tests.internals.comparison import coordinates
+from tests.internals.contract import LOCATION
+from tests.internals.dataset import Dataset
+from tests.internals.pictures import DefaultCoordinates
+from tests.internals.reports import (
+    coordinates_section,
+    countries_section,
+    coverage_section,
+    find_default_coordinates,
+    judge_rows,
+    networks_section,
+    per_country,
+    prefix_lengths_section,
+    read_facts,
+    summary_section,
+    verdict_sums,
+)
 from tests.oracle import Source
 from tests.range_strategies import as_csv, recipe, recipes
 from tests.reports.shown import check_dataset, of_sections

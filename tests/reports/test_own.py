@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from geolookup.dataset.files import Dataset
-from geolookup.reports.dataset.coverage import coverage_section
-from geolookup.reports.dataset.facts import read_facts
-from geolookup.reports.dataset.sources import sources_section
+from tests.internals.dataset import Dataset
+from tests.internals.reports import coverage_section, read_facts, sources_section
 from tests.own_sources import own_dataset
 
 

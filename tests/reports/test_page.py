@@ -10,12 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.reports.dataset import SECTIONS, sections, title
-from geolookup.reports.page import page
-from geolookup.reports.section import Link, Section, Table, charts_section, link
 from tests.cli.program import run
 from tests.conftest import build_at
 from tests.datasets import SMALL
+from tests.internals.reports import (
+    SECTIONS,
+    Link,
+    Section,
+    Table,
+    charts_section,
+    link,
+    page,
+    sections,
+)
+from tests.internals.reports import dataset_title as title
 from tests.reports.conftest import DATASETS, LONG, MARKUP
 from tests.skips import needs
 from tests.tiers import one_of_each

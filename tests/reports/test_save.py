@@ -7,11 +7,9 @@ import io
 import json
 from pathlib import Path
 
-from geolookup.pictures.charts import bars
-from geolookup.reports.changed_ranges import without_formula
-from geolookup.reports.page import page
-from geolookup.reports.section import Table, charts_section
 from tests.browser import OF_PAGES, Reader
+from tests.internals.pictures import bars
+from tests.internals.reports import Table, charts_section, page, without_formula
 
 pytestmark = OF_PAGES
 _FORMULAS = [

@@ -10,13 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 import geolookup
-from geolookup.dataset.intervals import I64, Bools
-from geolookup.files.summarize import Summary
-from geolookup.files.traffic import STATUSES, Traffic
-from geolookup.reports.traffic_cube import cube_of
-from geolookup.reports.traffic_groups import groups_of
-from geolookup.reports.traffic_times import shown_counts
 from tests.conftest import build_at
+from tests.internals.dataset import I64, Bools
+from tests.internals.files import STATUSES, Summary, Traffic
+from tests.internals.reports import cube_of, groups_of, shown_counts
 from tests.tiers import scaled
 
 _COUNTRIES, _NETWORKS, _CODES = ("FR", "US"), (1, 2), (200, 500)

@@ -21,14 +21,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.files.summarize import KINDS, Count, Summary
-from geolookup.files.traffic import Traffic
-from geolookup.reports.traffic_groups import groups_of
-from geolookup.reports.traffic_page import title
-from geolookup.reports.traffic_times import hours_section
-from geolookup.tables.times import Instants
 from tests.cli.program import run
 from tests.conftest import build_at
+from tests.internals.files import KINDS, Count, Summary, Traffic
+from tests.internals.reports import groups_of, hours_section
+from tests.internals.reports import traffic_page_title as title
+from tests.internals.tables import Instants
 from tests.pictures.unpacking import inflated, unpack_floats, unpack_integers
 from tests.skips import needs
 from tests.tiers import scaled

@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.files.distinct import DistinctAddresses
-from geolookup.reports.traffic_views import share_text
+from tests.internals.files import DistinctAddresses
+from tests.internals.reports import share_text
 
 
 @given(texts=st.lists(st.sampled_from([

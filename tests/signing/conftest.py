@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.signing.keys import PrivateKey
-from geolookup.signing.statement import SIGNATURE
+from tests.internals.signing import SIGNATURE, PrivateKey
 from tests.signing import keys
 from tests.store.numbered import generation, shared
 

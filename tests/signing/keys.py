@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 import geolookup
-from geolookup.signing.keys import PrivateKey, PublicKey, generate, read_private
-from geolookup.store.trusted import trust
 from tests.damage import copied
 from tests.datasets import once
+from tests.internals.signing import PrivateKey, PublicKey, generate, read_private
+from tests.internals.store import trust
 from tests.store.numbered import shared
 
 Paths = list[Path]

@@ -14,11 +14,18 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError
-from geolookup.signing.envelope import media_type, open_envelope, seal
-from geolookup.signing.keys import PrivateKey, PublicKey
-from geolookup.signing.statement import read_statement, serial_of, signed_statement
+from tests.internals.dataset import canonical
+from tests.internals.signing import (
+    PrivateKey,
+    PublicKey,
+    media_type,
+    open_envelope,
+    read_statement,
+    seal,
+    serial_of,
+    signed_statement,
+)
 from tests.signing.keys import private_keys
 from tests.skips import needs
 

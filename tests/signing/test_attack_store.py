@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 import geolookup
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical
-from geolookup.signing.envelope import seal
-from geolookup.signing.keys import SigningKeys
-from geolookup.store.trusted import latest_serial, trust
 from tests.damage import copied
 from tests.datasets import once
+from tests.internals.dataset import canonical
+from tests.internals.dataset import layout as fmt
+from tests.internals.signing import SigningKeys, seal
+from tests.internals.store import latest_serial, trust
 from tests.signing.keys import key_files, private_keys
 from tests.signing.test_trusted_store import content
 from tests.skips import needs

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from geolookup.errors import KeyFileError, OutputError, SettingsError
-from geolookup.signing.keys import (
+from tests.internals.signing import (
     PublicKey,
     generate,
     has_small_order,

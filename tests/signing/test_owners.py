@@ -11,20 +11,15 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup import integrity
-from geolookup.archives.pack import pack
-from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError
-from geolookup.history.generations import rollback
-from geolookup.history.pruning import prune
-from geolookup.integrity import verify
-from geolookup.signing.keys import PrivateKey as Key
-from geolookup.signing.keys import read_public
-from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
-from geolookup.store.incoming import copy_file
-from geolookup.store.signatures import manifest_text, sign
-from geolookup.store.trusted import distrust, keys_of, trust
 from tests.cli.program import umask
+from tests.internals.archives import pack
+from tests.internals.dataset import layout as fmt
+from tests.internals.history import prune, rollback
+from tests.internals.integrity import integrity, verify
+from tests.internals.signing import SIGNATURE, read_public, read_signature, read_statement
+from tests.internals.signing import PrivateKey as Key
+from tests.internals.store import copy_file, distrust, keys_of, manifest_text, sign, trust
 from tests.signing.keys import Paths, public
 from tests.signing.test_trusted_store import folder_of, refused
 from tests.skips import as_root, needs

@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.archives.members import MANIFEST_SUM, sum_line
-from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError
-from geolookup.signing.keys import PrivateKey as Key
-from geolookup.signing.statement import SIGNATURE, read_signature, serial_in
-from geolookup.store import pointer
-from geolookup.store.trusted import latest_serial
 from tests.archives.test_pack import archived, members, named
 from tests.cli.program import run
+from tests.internals.archives import MANIFEST_SUM, sum_line
+from tests.internals.dataset import layout as fmt
+from tests.internals.signing import SIGNATURE, read_signature, serial_in
+from tests.internals.signing import PrivateKey as Key
+from tests.internals.store import latest_serial, pointer
 from tests.signing.keys import Paths, public
 from tests.signing.test_trusted_store import content
 from tests.skips import needs

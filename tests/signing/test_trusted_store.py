@@ -11,20 +11,28 @@ import pytest
 
 from geolookup import publish
 from geolookup.errors import DatasetError, GeoLookupError
-from geolookup.history.generations import generations, make_current, rollback
-from geolookup.history.unpacked import unpacked
-from geolookup.integrity import verify
-from geolookup.signing.keys import PrivateKey as Key
-from geolookup.signing.keys import read_public
-from geolookup.signing.statement import (
+from tests.internals.history import generations, make_current, rollback, unpacked
+from tests.internals.integrity import verify
+from tests.internals.signing import (
     SIGNATURE,
+    read_public,
     read_signature,
     serial_in,
     serial_of,
     signed_statement,
 )
-from geolookup.store.signatures import adopt_signature, is_signed_by, manifest_text, sign
-from geolookup.store.trusted import distrust, keys_of, latest_serial, trust, trust_of
+from tests.internals.signing import PrivateKey as Key
+from tests.internals.store import (
+    adopt_signature,
+    distrust,
+    is_signed_by,
+    keys_of,
+    latest_serial,
+    manifest_text,
+    sign,
+    trust,
+    trust_of,
+)
 from tests.signing.keys import Paths
 from tests.skips import needs
 from tests.store.numbered import generation, named

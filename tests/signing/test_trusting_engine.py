@@ -16,17 +16,14 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.contract.gregorian import timestamp
-from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError
-from geolookup.history.generations import rollback
-from geolookup.history.unpacked import unpacked
-from geolookup.signing.keys import PrivateKey as Key
-from geolookup.signing.statement import SIGNATURE
-from geolookup.store import pointer
-from geolookup.store.pointer import Change
-from geolookup.store.signatures import sign
 from tests.damage import copied
+from tests.internals.contract import timestamp
+from tests.internals.dataset import layout as fmt
+from tests.internals.history import rollback, unpacked
+from tests.internals.signing import SIGNATURE
+from tests.internals.signing import PrivateKey as Key
+from tests.internals.store import Change, pointer, sign
 from tests.signing.keys import Paths, public
 from tests.skips import needs
 from tests.store.numbered import generation, id_of, named, number

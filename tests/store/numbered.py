@@ -12,10 +12,10 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.dataset.manifest import read_manifest
-from geolookup.integrity import verify
 from tests.conftest import build_at
 from tests.datasets import once
+from tests.internals.dataset import read_manifest
+from tests.internals.integrity import verify
 
 ADDRESSES = ("8.8.8.8", "9.9.9.9", "2001:4860::1", "::ffff:8.8.8.8", "1.2.3.4")
 

@@ -15,15 +15,13 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.dataset import manifest, metadata
-from geolookup.dataset.files import Dataset
-from geolookup.dataset.metadata import data_age
-from geolookup.history.generations import rollback
-from geolookup.store import requirements
 from tests.cli.program import python, run
 from tests.conftest import Build
 from tests.damage import copied
 from tests.datasets import once
+from tests.internals.dataset import Dataset, data_age, manifest, metadata
+from tests.internals.history import rollback
+from tests.internals.store import requirements
 from tests.store.numbered import generation, named, number, shared
 from tests.tiers import scaled
 

@@ -13,8 +13,7 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.history.generations import rollback
-from geolookup.history.pruning import prune
+from tests.internals.history import prune, rollback
 from tests.servers import until
 from tests.store.numbered import ADDRESSES, answers_of, shared
 from tests.tiers import scaled

@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.contract.gregorian import timestamp
-from geolookup.history import past
-from geolookup.history.adding import add
-from geolookup.store import pointer
-from geolookup.store.in_force import generation_at, periods, read_instant
-from geolookup.store.incoming import from_folder
-from geolookup.store.pointer import Change, Publication
+from tests.internals.contract import timestamp
+from tests.internals.history import add, past
+from tests.internals.store import (
+    Change,
+    Publication,
+    from_folder,
+    generation_at,
+    periods,
+    pointer,
+    read_instant,
+)
 from tests.store.numbered import id_of, published, shared
 
 A, B, C = (digit * 64 for digit in "abc")

@@ -14,7 +14,7 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.history.generations import rollback
+from tests.internals.history import rollback
 from tests.store.numbered import generation, published, shared
 from tests.tiers import one_of_each
 

@@ -12,15 +12,13 @@ import pytest
 
 import geolookup
 from geolookup import DatasetError, publish
-from geolookup.archives.pack import pack
-from geolookup.archives.unpack import unpack
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical
-from geolookup.history.generations import generations, rollback
-from geolookup.history.pruning import prune
 from tests.cli.program import run
 from tests.corrupt.forging import manifest
 from tests.damage import copied
+from tests.internals.archives import pack, unpack
+from tests.internals.dataset import canonical
+from tests.internals.dataset import layout as fmt
+from tests.internals.history import generations, prune, rollback
 from tests.store.numbered import answers, answers_of, id_of, shared
 
 

@@ -20,14 +20,11 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.checksums import canonical
-from geolookup.dataset.files import Dataset
-from geolookup.history.generations import rollback
-from geolookup.history.pruning import prune
-from geolookup.store import resolve
-from geolookup.store.watch import Watch
 from tests.cli.program import python
+from tests.internals.dataset import Dataset, canonical
+from tests.internals.dataset import layout as fmt
+from tests.internals.history import prune, rollback
+from tests.internals.store import Watch, resolve
 from tests.servers import until
 from tests.store.numbered import answers, answers_of, generation, id_of, number, numbered, shared
 from tests.tiers import scaled

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import partial
 
 import geolookup
-from geolookup.contract.fields import PATHS
 from tests.hostile import NO_ADDRESS
+from tests.internals.contract import PATHS
 from tests.tiers import scaled
 
 CALLS = scaled(200, 1_000)

@@ -12,17 +12,12 @@ from typing import NamedTuple
 import pytest
 
 import geolookup
-from geolookup.archives.pack import pack
-from geolookup.archives.unpack import unpack
-from geolookup.filesystem.locks import sweep
-from geolookup.history.generations import rollback
-from geolookup.history.pruning import prune
-from geolookup.history.publishing import publish
-from geolookup.history.unpacked import unpacked
-from geolookup.integrity import verify
-from geolookup.store import pointer
-from geolookup.store.trusted import distrust, keys_of, latest_serial, trust
 from tests.datasets import once
+from tests.internals.archives import pack, unpack
+from tests.internals.filesystem import sweep
+from tests.internals.history import prune, publish, rollback, unpacked
+from tests.internals.integrity import verify
+from tests.internals.store import distrust, keys_of, latest_serial, pointer, trust
 from tests.signing import keys
 from tests.skips import needs
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending, ending_here, steps_of

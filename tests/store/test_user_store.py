@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.store import paths
-from geolookup.store.paths import BUNDLED
 from tests.cli.program import run
+from tests.internals.store import BUNDLED, paths
 from tests.store.numbered import number, published, shared
 
 

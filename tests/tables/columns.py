@@ -11,8 +11,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.fields import PATHS
 from tests import strategies
+from tests.internals.contract import PATHS
 
 AT = 1_795_132_800
 #: Every column that ``enrich`` can make, by path.

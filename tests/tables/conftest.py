@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup import kernel
-from geolookup.kernel import python as kernel_python
 from tests.conftest import build_at
 from tests.damage import CSV
+from tests.internals.kernel import kernel
+from tests.internals.kernel import python as kernel_python
 
 #: With a zone that the Moon has; with words that are in no other row, and rows that know nothing.
 _MORE = """11.0.0.0/24,AX,"Ma""rie, hamn",60.1,Europe/Mariehamn,16086,Ålcom,residential

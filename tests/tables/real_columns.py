@@ -19,9 +19,10 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup import kernel, tables
-from geolookup.kernel import python as kernel_python
-from tests.oracle import _SPECIAL
+from geolookup import tables
+from tests.internals.kernel import kernel
+from tests.internals.kernel import python as kernel_python
+from tests.oracle import SPECIAL
 
 #: First and last address as integers, and the family.
 Range = tuple[int, int, int]
@@ -68,7 +69,7 @@ def _blocks(family: int) -> Any:
     """A trie of the special-purpose blocks: whether they are globally reachable."""
     pytricia = pytest.importorskip("pytricia", reason="the longest-prefix oracle is pytricia")
     trie = pytricia.PyTricia(32 if family == 4 else 128)
-    for block, reachable in _SPECIAL:
+    for block, reachable in SPECIAL:
         if block.version == family:
             trie[str(block)] = reachable
     return trie

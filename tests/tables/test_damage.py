@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT
 from tests.corrupt import forging
 from tests.damage import ADDRESSES, copied, flipped, refused, whole
+from tests.internals.dataset import layout as fmt
 from tests.tables import columns
 from tests.tiers import scaled
 

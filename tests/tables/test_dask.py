@@ -14,8 +14,8 @@ import pytest
 
 import geolookup
 from geolookup import DatasetError
-from geolookup.archives.pack import pack
 from tests.conftest import build_at
+from tests.internals.archives import pack
 from tests.servers import until
 from tests.skips import needs, optional
 from tests.tables import columns

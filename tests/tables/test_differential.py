@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup import tables
-from geolookup.contract.fields import TIME_MEMBERS
-from geolookup.contract.localtime import EARLIEST, LATEST, time_object
-from geolookup.tables.locate import CHUNK
-from geolookup.tables.times import Clock, instants_of
 from tests import strategies
+from tests.internals.contract import EARLIEST, LATEST, TIME_MEMBERS, time_object
+from tests.internals.tables import CHUNK, Clock, instants_of
 from tests.near_addresses import near_addresses
 from tests.tables import columns
 from tests.tiers import scaled

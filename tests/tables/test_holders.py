@@ -15,7 +15,7 @@ import pytest
 
 import geolookup
 from geolookup import tables
-from geolookup.tables.locate import CHUNK
+from tests.internals.tables import CHUNK
 from tests.skips import needs, optional
 
 nanoarrow = optional("nanoarrow")

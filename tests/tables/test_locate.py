@@ -14,8 +14,7 @@ import pytest
 
 import geolookup
 from geolookup import tables
-from geolookup.contract.address import embedded_ipv4, parse
-from geolookup.contract.fields import PATHS
+from tests.internals.contract import PATHS, embedded_ipv4, parse
 from tests.near_addresses import near_addresses
 from tests.tables import columns
 from tests.tiers import scaled

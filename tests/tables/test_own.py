@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup import kernel, tables
-from geolookup.contract.schema import MAX_COLUMNS
-from geolookup.kernel import python as kernel_python
-from geolookup.tables.row_major import MOST_COLUMNS
+from geolookup import tables
 from tests import own, strategies
 from tests.datasets import SMALL
+from tests.internals.contract import MAX_COLUMNS
+from tests.internals.kernel import kernel
+from tests.internals.kernel import python as kernel_python
+from tests.internals.tables import MOST_COLUMNS
 from tests.skips import optional
 from tests.tables import columns
 from tests.tiers import scaled

@@ -14,10 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.dataset.files import Dataset
 from geolookup.errors import InvalidAddressError
-from geolookup.store.requirements import Requirements
-from geolookup.store.resolve import DatasetPath
+from tests.internals.dataset import Dataset
+from tests.internals.store import DatasetPath, Requirements
 from tests.skips import needs, optional
 from tests.tables import columns
 from tests.tables.columns import ASNS, IPS

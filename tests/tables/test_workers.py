@@ -17,11 +17,10 @@ import pytest
 
 import geolookup
 from geolookup import DatasetError, publish
-from geolookup.archives.pack import pack
-from geolookup.store.signatures import sign
-from geolookup.tables import workers
-from geolookup.tables.workers import HostCopy, Job, Source, source_of
 from tests.history.past import DATES, delta, past_store
+from tests.internals.archives import pack
+from tests.internals.store import sign
+from tests.internals.tables import HostCopy, Job, Source, source_of, workers
 from tests.mirrors.conftest import Edge, edge_of
 from tests.signing.keys import key_files, public
 from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.remote import transfer
-from geolookup.updates.in_store import UpdateResult
 from tests.conftest import ROOT
+from tests.internals.remote import transfer
+from tests.internals.updates import UpdateResult
 from tests.remote.serving import FAST
 from tests.updates.publisher import Publisher, publishing
 

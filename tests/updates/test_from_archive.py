@@ -10,14 +10,11 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from geolookup.archives.pack import pack
-from geolookup.history.generations import generations, rollback
-from geolookup.updates.from_archive import FromArchive
-from geolookup.updates.from_mirror import FromMirror
-from geolookup.updates.from_recipe import is_withdrawn
-from geolookup.updates.in_store import target_of
 from tests.archives.test_pack import archived, members
 from tests.conftest import build_at
+from tests.internals.archives import pack
+from tests.internals.history import generations, rollback
+from tests.internals.updates import FromArchive, FromMirror, is_withdrawn, target_of
 from tests.signing.keys import key_files, public
 from tests.skips import needs
 from tests.store.numbered import answers_of, generation, id_of, shared

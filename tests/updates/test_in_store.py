@@ -15,14 +15,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from geolookup_builder.downloads import read_through
 
 import geolookup
-from geolookup.contract.gregorian import timestamp
 from geolookup.errors import UpdateError
-from geolookup.remote import Limits, transfer
-from geolookup.updates import in_store
 from tests.cli.program import run
+from tests.internals.builder import read_through
+from tests.internals.contract import timestamp
+from tests.internals.remote import Limits, transfer
+from tests.internals.updates import in_store
 from tests.remote.serving import Handler, cut, status, trickle
 from tests.updates.conftest import Update, country, environment, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems

@@ -6,16 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
-import geolookup_builder
 import pytest
-from geolookup_builder import compile as compiler
-from geolookup_builder.recipe.loading import load
 
 import geolookup
-from geolookup.dataset.layout import MANIFEST
-from geolookup.signing.statement import SIGNATURE
-from geolookup.updates import unchanged
-from geolookup.updates.in_store import UpdateResult
+from tests.internals.builder import compile as compiler
+from tests.internals.builder import load, package
+from tests.internals.dataset import MANIFEST
+from tests.internals.signing import SIGNATURE
+from tests.internals.updates import UpdateResult, unchanged
 
 ROWS = "network,country_code\n8.0.0.0/24,FR\n"
 RECIPE = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n'
@@ -61,7 +59,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for path in (tmp_path / "code", tmp_path / "code" / "inner"):
         path.mkdir()
         _change(path / "m.py", "")
-    monkeypatch.setattr(geolookup_builder, "__file__", str(tmp_path / "code" / "__init__.py"))
+    monkeypatch.setattr(package, "__file__", str(tmp_path / "code" / "__init__.py"))
     return tmp_path
 
 

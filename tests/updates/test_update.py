@@ -6,15 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from geolookup_builder.recipe import loading
-from geolookup_builder.recipe.document import PACKAGED
 
 import geolookup
-from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, UpdateError
-from geolookup.updates.from_recipe import FromRecipe
-from geolookup.updates.in_store import target_of
 from tests.cli.program import run
+from tests.internals.builder import PACKAGED, loading
+from tests.internals.dataset import read_manifest
+from tests.internals.updates import FromRecipe, target_of
 from tests.remote.serving import status
 from tests.tiers import scaled
 from tests.updates.conftest import Update, country, is_tidy

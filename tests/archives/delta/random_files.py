@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import describe
-from geolookup.dataset.checksums import canonical
+from tests.internals.dataset import canonical, describe
+from tests.internals.dataset import layout as fmt
 
 Rng = np.random.Generator
 _WORDS = ("", "a", "Ö", "Gävle", "a\nb", "x" * 300, "null", "Newtown")

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from geolookup.archives.delta import apply_patch
-from geolookup.archives.delta.streams import PatchError, encode_numbers
-from geolookup.dataset import layout as fmt
 from tests.archives.delta.random_files import write
+from tests.internals.archives import PatchError, apply_patch, encode_numbers
+from tests.internals.dataset import layout as fmt
 
 NUMBERS, TEXTS = fmt.EXPLAINED_NUMBERS, fmt.ZONE
 LITERAL, CHANGES, STEPS = (bytes([method]) for method in range(3))

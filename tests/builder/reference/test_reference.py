@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
-from geolookup_builder.reference.countries import COLUMNS, Country, load_countries
 
 from geolookup.errors import BuildError
+from tests.internals.builder import COUNTRIES_COLUMNS as COLUMNS
+from tests.internals.builder import Country, load_countries
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,19 +14,24 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.compile import sources_read
-from geolookup_builder.overlaid_sources import Options, OverlaidSources
-from geolookup_builder.recipe import loading
-from geolookup_builder.sources import FORMATS
-from geolookup_builder.sources.reading.reader import Reject
-from geolookup_builder.vendor_columns import COLUMNS, with_language
 
-from geolookup import parallel
-from geolookup.contract.address import MAX
-from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
-from geolookup.progress import Progress
+from tests.internals.builder import (
+    FORMATS,
+    BuildReport,
+    Options,
+    OverlaidSources,
+    Reject,
+    SourceReport,
+    loading,
+    sources_read,
+    with_language,
+)
+from tests.internals.builder import VENDOR_COLUMNS_COLUMNS as COLUMNS
+from tests.internals.contract import MAX
+from tests.internals.dataset import Addresses
+from tests.internals.parallel import parallel
+from tests.internals.progress import Progress
 
 #: What is stated of an address: the known fields, and own columns as ``own.NAME``.
 Stated = dict[str, Any]

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from geolookup_builder.recipe import loading
-from geolookup_builder.sources import FORMATS, auto
 
 from tests.builder.building import fails
 from tests.builder.sources.formats import (
@@ -30,6 +28,7 @@ from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.mrt_writing import TABLE
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import one, read_at
+from tests.internals.builder import FORMATS, auto, loading
 from tests.skips import needs
 from tests.tiers import scaled
 

@@ -12,10 +12,10 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 import pytest
-from geolookup_builder.sources.reading.reader import Reject
 
 from tests.builder.sources.formats.test_maxmind import BLOCKS
 from tests.builder.sources.readings import Read, Reading, one, refused
+from tests.internals.builder import Reject
 from tests.tiers import one_of_each, scaled
 
 BEYOND = str(1 << 128)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.sources import FORMATS
 
 from geolookup.errors import BuildError
 from tests.builder.sources.formats import test_dbip as dbip
@@ -30,6 +29,7 @@ from tests.builder.sources.formats.test_sapics import V4 as IPTOASN
 from tests.builder.sources.readings import one, read_at, refused
 from tests.builder.sources.test_auto import FILES, HOSTING, LIBRARIES, beside
 from tests.filesystem.test_signatures import FILES as KINDS
+from tests.internals.builder import FORMATS
 from tests.skips import needs
 from tests.tiers import scaled
 

@@ -10,8 +10,8 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 import geolookup
-from geolookup.comparison.scoring import Score, ScoredPart
 from tests.comparison import oracle as of_diff
+from tests.internals.comparison import Score, ScoredPart
 
 Cells = dict[str, Any]
 LEVELS = ("country", "region", "city")

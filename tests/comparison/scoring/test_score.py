@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.comparison.scoring.agreement import NAMES
-from geolookup.comparison.scoring.text import lines
 from tests.comparison.conftest import dataset
+from tests.internals.comparison import NAMES
+from tests.internals.comparison import text_lines as lines
 
 _FEED = "8.8.8.0/24,US,,Boston,\n9.9.9.0/24,CH,CH-BE,Bern,\n2a00::/32,FR,,Paris,\n"
 

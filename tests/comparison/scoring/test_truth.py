@@ -12,8 +12,8 @@ import pytest
 from pyarrow import parquet
 
 import geolookup
-from geolookup.comparison.scoring import Score
 from tests.comparison.conftest import dataset
+from tests.internals.comparison import Score
 
 _DATA = (
     "network,country_code,region_code,city_name,latitude,longitude\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from geolookup.export.mmdb.encoding import pointers
+from tests.internals.export import pointers
 from tests.skips import needs, optional
 
 decoder, maxminddb = optional("maxminddb.decoder"), optional("maxminddb")

@@ -13,8 +13,7 @@ from ipaddress import IPv4Network, ip_address, ip_network
 
 import pyarrow as pa
 
-from geolookup.prefixes.list_text import Changes, Lists, Settings
-from geolookup.prefixes.syntaxes import SYNTAXES
+from tests.internals.prefixes import SYNTAXES, Changes, Lists, Settings
 
 USUAL = Settings()
 

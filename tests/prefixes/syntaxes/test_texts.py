@@ -16,11 +16,8 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import TableFileError
-from geolookup.prefixes.list_text import Lists, Settings
-from geolookup.prefixes.lists import lists as selection_lists
-from geolookup.prefixes.lists import read_list
-from geolookup.prefixes.select import Selection, question
-from geolookup.prefixes.syntaxes import SYNTAXES
+from tests.internals.prefixes import SYNTAXES, Lists, Selection, Settings, question, read_list
+from tests.internals.prefixes import lists as selection_lists
 from tests.prefixes.syntaxes.reading import READERS, Held, changes_text, drawn, whole_text
 from tests.tiers import scaled
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from geolookup_builder.sources.reading import delimited
 
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, without_own
+from tests.internals.builder import delimited
 
 PLACE_COLUMNS = (
     '"Kanton Zürich","Bezirk Zürich",Zürich,8001,47.3769,8.5417,2657896,1,Europe/Zurich,SZXX0033'

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from geolookup_builder.sources.reading import delimited
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN
-from geolookup.files import text_blocks
 from tests.builder.building import fails, recipe
 from tests.builder.sources.formats.test_generic_typed import as_csv
 from tests.builder.sources.readings import Read, one
+from tests.internals.builder import delimited
+from tests.internals.contract import BY_SOURCE_COLUMN
+from tests.internals.files import text_blocks
 
 
 def csv_text(column: str, texts: list[str]) -> str:

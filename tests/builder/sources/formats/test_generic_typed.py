@@ -18,13 +18,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as papq
 import pytest
-from geolookup_builder.sources.reading import jsonlines
-from geolookup_builder.sources.reading.reader import Reject
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.filesystem import limits
 from tests.builder.sources.readings import Read, Reading, fields, one, read_at, refused
+from tests.internals.builder import Reject, jsonlines
+from tests.internals.filesystem import limits
 from tests.tiers import scaled
 
 Record = dict[str, Any]

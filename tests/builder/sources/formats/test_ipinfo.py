@@ -11,7 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.sources.reading import jsonlines, typed_rows
 
 from tests.builder.sources.formats.test_generic_typed import as_json, as_parquet
 from tests.builder.sources.readings import (
@@ -22,6 +21,7 @@ from tests.builder.sources.readings import (
     refused,
     without_own,
 )
+from tests.internals.builder import jsonlines, typed_rows
 from tests.parquet_encodings import AS_GO
 
 LEGACY_PLACE = fields(

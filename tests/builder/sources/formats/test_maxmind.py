@@ -6,10 +6,10 @@ from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
-from geolookup_builder.sources.reading import delimited
 
 from tests.builder.sources.reading.test_inputs import zipped as packed
 from tests.builder.sources.readings import Read, Reading, fails, fields, one, read_at, refused
+from tests.internals.builder import delimited
 
 PLACES = (
     "geoname_id,locale_code,continent_code,continent_name,country_iso_code,country_name,"

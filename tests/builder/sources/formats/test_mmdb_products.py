@@ -15,16 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.build_report import KeysRead
-from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources import FORMATS
-from geolookup_builder.sources.reading.reader import Batch
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import assembled, encoded, mmdb
 from tests.builder.sources.formats.test_ipinfo import PRODUCTS as IPINFO
 from tests.builder.sources.readings import Read, one
+from tests.internals.builder import FORMATS, Batch, KeysRead, SourceSpec
+from tests.internals.contract import BY_SOURCE_COLUMN
 from tests.skips import needs
 
 pytestmark = needs("maxminddb")

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from geolookup_builder.sources.reading import delimited
 
 from tests.builder.sources.readings import Read, one
+from tests.internals.builder import delimited
 
 CAIDA = """\
 8.0.0.0\t9\t3356

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.sources.reading import json_document
 
 from tests.builder.sources.readings import OWN, Read, Stated, check_offers, fields, one, refused
+from tests.internals.builder import json_document
 
 AWS: dict[str, Any] = json.loads("""{
   "syncToken": "1732000000", "createDate": "2026-11-20-00-00-00",

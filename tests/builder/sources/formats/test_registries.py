@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from geolookup_builder.sources.formats.rir import FORMAT
-from geolookup_builder.sources.reading import rpsl_objects
 
 from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, refused
+from tests.internals.builder import FORMAT, rpsl_objects
 
 EXTENDED = """\
 2.3|lacnic|20261120|9|19870101|20261119|-0300

@@ -7,8 +7,6 @@ from pathlib import Path as File
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.sources.reading import delimited
-from geolookup_builder.sources.reading.routes import origins
 
 from tests.builder.sources.formats.mrt_writing import (
     BGP4MP,
@@ -19,6 +17,7 @@ from tests.builder.sources.formats.mrt_writing import (
     table,
 )
 from tests.builder.sources.readings import Read, one, refused
+from tests.internals.builder import delimited, origins
 from tests.skips import needs
 
 LINES = [

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from geolookup_builder.vendor_columns import COLUMNS
-
 from tests.builder.sources.formats import (
     test_ipinfo,
     test_maxmind,
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.internals.builder import VENDOR_COLUMNS_COLUMNS as COLUMNS
 
 
 class Case(NamedTuple):

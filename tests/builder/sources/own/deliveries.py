@@ -7,10 +7,8 @@ from ipaddress import IPv4Address, IPv6Address, summarize_address_range
 from pathlib import Path
 from typing import Any
 
-from geolookup_builder.recipe import loading
-from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.reading.reader import Batch
-from geolookup_builder.vendor_columns import COLUMNS
+from tests.internals.builder import FORMATS, Batch, auto, loading
+from tests.internals.builder import VENDOR_COLUMNS_COLUMNS as COLUMNS
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _VALUES: dict[str, Callable[[str], Any]] = {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from geolookup_builder.sources import FORMATS
-from geolookup_builder.vendor_columns import COLUMNS, offered_column, with_language
-
-from geolookup.contract.schema import TYPES, own_field
 from tests.builder.sources.own.cases import CASES
 from tests.builder.sources.own.deliveries import delivered
+from tests.internals.builder import FORMATS, offered_column, with_language
+from tests.internals.builder import VENDOR_COLUMNS_COLUMNS as COLUMNS
+from tests.internals.contract import TYPES, own_field
 from tests.skips import needs
 
 pytestmark = needs("maxminddb")

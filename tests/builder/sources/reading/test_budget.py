@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.sources.reading.inputs import members
 
 from geolookup.errors import BuildError
-from geolookup.filesystem import limits
-from geolookup.filesystem.unpacking import unpack_stream
 from tests.builder.sources.reading.test_inputs import HEADER, ROWS, gzipped, tarred, zipped
+from tests.internals.builder import members
+from tests.internals.filesystem import limits, unpack_stream
 
 TEXT = HEADER + "8.8.8.0/24,one\n" * 4000  # 60 kB, compressed to a few hundred bytes
 END = bytes(2 * tarfile.BLOCKSIZE)

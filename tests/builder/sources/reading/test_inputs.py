@@ -18,12 +18,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.sources.reading.inputs import Member, members
 
 from geolookup.errors import BuildError
-from geolookup.filesystem import limits
 from tests.builder.building import fails, recipe
 from tests.builder.sources.readings import Read, one
+from tests.internals.builder import Member, members
+from tests.internals.filesystem import limits
 from tests.skips import names_in_utf8
 from tests.tiers import scaled
 

@@ -8,14 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as papq
 import pytest
-from geolookup_builder.ranges import from_networks
-from geolookup_builder.sources.reading import parquet
-from geolookup_builder.sources.reading.inputs import members
-from geolookup_builder.sources.reading.text import Layout
 
 from geolookup.errors import BuildError
-from geolookup.filesystem import limits
 from tests import parquet_encodings
+from tests.internals.builder import Layout, from_networks, members, parquet
+from tests.internals.filesystem import limits
 from tests.parquet_encodings import DUCKDB_CODECS, DUCKDB_VERSIONS, TABLE, WRITTEN_AS
 from tests.skips import needs, optional
 

@@ -11,12 +11,10 @@ from typing import IO, Literal
 
 import numpy as np
 import pytest
-from geolookup_builder.sources.reading import positions
-from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.positions import find_rejects, first_lines
-from geolookup_builder.sources.reading.text import Layout
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+from tests.internals.builder import Layout, Member, find_rejects, first_lines, positions
 
 MASK = re.compile(rb"(?m)^#[^\n]*\n?")
 _PIECES = ("a", ",", "\n", "\n", "\r\n", '"', '""', '"a,b"', "\r", "#x", " ", "é", '"\n"', ',"b"\n')

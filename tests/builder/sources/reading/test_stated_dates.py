@@ -10,20 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.compile import compile_recipe
-from geolookup_builder.overlaid_sources import Options
-from geolookup_builder.recipe import loading
-from geolookup_builder.sources import FORMATS
-from geolookup_builder.sources.reading import stated_dates
-from geolookup_builder.sources.reading.inputs import Member
 
 import geolookup
-from geolookup.progress import Progress
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.mrt_writing import TABLE
 from tests.builder.sources.formats.test_prefix_lists import AWS, AZURE, CLOUDFLARE, GOOGLE, ORACLE
 from tests.builder.sources.readings import one
 from tests.conftest import build_at
+from tests.internals.builder import FORMATS, Member, Options, compile_recipe, loading, stated_dates
+from tests.internals.progress import Progress
 from tests.skips import needs
 
 NETWORK = "8.8.8.0/24"

@@ -1,0 +1,1 @@
+"""The internal names that tests use, a module for each room: the only way to them."""

@@ -1,0 +1,79 @@
+"""Internal names of `builder/geolookup_builder` that tests use."""
+
+import geolookup_builder as package
+from geolookup_builder import compile, expected_rows, gather, memory, output_files, overlaid_sources
+from geolookup_builder import factorize as factorize_module
+from geolookup_builder.bands import MemoryColumn, PartitionBands, bands
+from geolookup_builder.build_report import BuildReport, Demand, FillCount, KeysRead, SourceReport
+from geolookup_builder.calls import build
+from geolookup_builder.calls import check as calls_check
+from geolookup_builder.check import check_recipe
+from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck
+from geolookup_builder.columns import Columns
+from geolookup_builder.compile import compile_dataset, compile_recipe, compiled_tables, sources_read
+from geolookup_builder.demands import check as demands_check
+from geolookup_builder.demands import check_truth, failures
+from geolookup_builder.downloads import read_through, with_local_paths
+from geolookup_builder.expected_rows import RowsBefore, check_drop
+from geolookup_builder.factorize import factorize
+from geolookup_builder.flatten import (
+    Intervals,
+    Ranges,
+    coalesce,
+    duplicates,
+    flatten,
+    may_decide_beyond,
+)
+from geolookup_builder.fragments import json_columns, json_texts, rows
+from geolookup_builder.gather import SourceRows
+from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
+from geolookup_builder.memory import MemoryBudget
+from geolookup_builder.overlaid_sources import Options, OverlaidSources
+from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
+from geolookup_builder.recipe import document, loading
+from geolookup_builder.recipe.document import (
+    MAX_SOURCES,
+    PACKAGED,
+    Recipe,
+    SourceSpec,
+    Update,
+    read_recipe,
+)
+from geolookup_builder.recipe.loading import load
+from geolookup_builder.recipe.quality import read_quality
+from geolookup_builder.recipe.source_list import recipe_of_call
+from geolookup_builder.recipe.table import Table
+from geolookup_builder.reference import generate_boxes
+from geolookup_builder.reference.countries import COLUMNS as COUNTRIES_COLUMNS
+from geolookup_builder.reference.countries import (
+    Country,
+    load_continents,
+    load_countries,
+    load_time_zones,
+)
+from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
+from geolookup_builder.reference.country_boxes import FILE, Places, country_boxes
+from geolookup_builder.restrictions.slicing import Part, slice_recipe
+from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources.formats.rir import FORMAT
+from geolookup_builder.sources.reading import (
+    delimited,
+    json_document,
+    jsonlines,
+    parquet,
+    positions,
+    rpsl_objects,
+    stated_dates,
+    typed_rows,
+)
+from geolookup_builder.sources.reading.delimited import silent_invalid_rows
+from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.positions import find_rejects, first_lines
+from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
+from geolookup_builder.sources.reading.routes import origins
+from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
+from geolookup_builder.spill import Spill
+from geolookup_builder.values import Reference, load_reference
+from geolookup_builder.vendor_columns import COLUMNS as VENDOR_COLUMNS_COLUMNS
+from geolookup_builder.vendor_columns import offered_column, with_language
+from geolookup_builder.vocabulary import VOCABULARY, translate

@@ -1,0 +1,33 @@
+"""Internal names of `geolookup/dataset` that tests use."""
+
+from geolookup.dataset import checksums, intervals, layout, manifest, metadata, rows
+from geolookup.dataset import public_ranges as public_ranges_module
+from geolookup.dataset.arrow_files import describe, generation, read, starts_of, type_of
+from geolookup.dataset.checksums import canonical, crc32c
+from geolookup.dataset.column_views import EncodedColumn
+from geolookup.dataset.coverage import KnownAddresses, known_addresses
+from geolookup.dataset.files import Dataset, File, Starts
+from geolookup.dataset.intervals import (
+    F64,
+    I64,
+    UNIT_ADDRESSES,
+    Addresses,
+    Bools,
+    clamp,
+    concat,
+    count_addresses,
+    cut_at,
+    empty,
+    is_partition,
+    jump_table,
+    lasts,
+    overlay,
+    sizes,
+)
+from geolookup.dataset.layout import MANIFEST
+from geolookup.dataset.manifest import PREVIOUS, Manifest, is_dataset, is_generation, read_manifest
+from geolookup.dataset.metadata import Source, data_age
+from geolookup.dataset.networks import Network, holding, limits_of, network_at, network_of
+from geolookup.dataset.provenance import decisions, explain
+from geolookup.dataset.public_ranges import CONTRACT_TABLES, Ranges, any_known, public_ranges
+from geolookup.dataset.rows import SEPARATOR, number_text

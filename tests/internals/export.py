@@ -1,0 +1,5 @@
+"""Internal names of `geolookup/export` that tests use."""
+
+from geolookup.export.mmdb.encoding import pointers
+from geolookup.export.mmdb.schemas import Schema, schema_of
+from geolookup.export.ranges import DEFAULT, fields_of

@@ -1,0 +1,22 @@
+"""Internal names of `geolookup/gate` that tests use."""
+
+from geolookup.gate import accounts, audit, backup, keys, sqlite_admission, store_health
+from geolookup.gate.account_store import (
+    ADMITTED,
+    EXHAUSTED,
+    Admission,
+    Clock,
+    Key,
+    NewKey,
+    Requests,
+    Store,
+    wall_clock,
+)
+from geolookup.gate.accounts import Accounts, open_accounts
+from geolookup.gate.accounts_file import AccountsFile
+from geolookup.gate.backup import back_up, restore
+from geolookup.gate.group_commit import GroupCommit
+from geolookup.gate.keys import digest, identifier, make
+from geolookup.gate.plans import MAX_QUOTA, MAX_RATE, Plan, read_plans
+from geolookup.gate.sqlite import SQLiteStore
+from geolookup.gate.store_url import PASSWORD, PASSWORD_FILE

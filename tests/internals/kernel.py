@@ -1,0 +1,14 @@
+"""Internal names of `geolookup/kernel` that tests use."""
+
+from geolookup import kernel
+from geolookup.kernel import (
+    State,
+    answers,
+    checksums,
+    protocol,
+    python,
+    python_texts,
+    split_log_lines,
+)
+from geolookup.kernel.answers import restore
+from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID

@@ -1,0 +1,12 @@
+"""Internal names of `geolookup/pictures` that tests use."""
+
+from geolookup.pictures import charts, wording
+from geolookup.pictures.address_map import AddressMap, address_map
+from geolookup.pictures.address_space import IPV4, SPECIAL, UNKNOWN, Space, View, view_of
+from geolookup.pictures.cell_groups import CellParts, mark_cells
+from geolookup.pictures.charts import Chart, bars
+from geolookup.pictures.map_picture import NOTHING, pixels, png
+from geolookup.pictures.packing import pack, pack_within
+from geolookup.pictures.page_data import deflate
+from geolookup.pictures.wording import cover, mark_shown
+from geolookup.pictures.world import DefaultCoordinates

@@ -1,0 +1,13 @@
+"""Internal names of `geolookup/store` that tests use."""
+
+from geolookup.store import paths, pointer, requirements, resolve, retention
+from geolookup.store.in_force import generation_at, periods, read_instant
+from geolookup.store.incoming import copy_file, from_folder
+from geolookup.store.paths import BUNDLED
+from geolookup.store.pointer import CURRENT, Change, Publication
+from geolookup.store.requirements import Requirements
+from geolookup.store.resolve import DatasetPath
+from geolookup.store.retention import Retention
+from geolookup.store.signatures import adopt_signature, is_signed_by, manifest_text, sign
+from geolookup.store.trusted import distrust, keys_of, latest_serial, trust, trust_of
+from geolookup.store.watch import Watch
