@@ -91,7 +91,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     file = os.environ.get("GEOLOOKUP_NOT_AGAIN")
     passed = set(Path(file).read_text(encoding="utf-8").splitlines()) if file else set()
-    selected, deselected = [], []
+    selected = list[pytest.Item]()
+    deselected = list[pytest.Item]()
     for item in items:
         is_left_out = item.nodeid in passed or (
             not _Tier.long and item.get_closest_marker("long") is not None

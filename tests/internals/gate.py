@@ -1,6 +1,14 @@
 """Internal names of `geolookup/gate` that tests use."""
 
-from geolookup.gate import accounts, audit, backup, keys, sqlite_admission, store_health
+from geolookup.gate import (
+    accounts,
+    accounts_file,
+    audit,
+    backup,
+    keys,
+    sqlite_admission,
+    store_health,
+)
 from geolookup.gate.account_store import (
     ADMITTED,
     EXHAUSTED,

@@ -8,6 +8,8 @@ from geolookup.http.answers import (
     NO_SUCH_PATH,
     OUTCOMES,
     PREFLIGHT,
+    REFUSED,
+    Answers,
     Outcome,
 )
 from geolookup.http.application import ip_parameter
@@ -15,4 +17,5 @@ from geolookup.http.cors import Origins
 from geolookup.http.heartbeats import LATE, SILENT, STARTING, Heartbeats, Watchdog
 from geolookup.http.listener import limit
 from geolookup.http.metrics import BOUNDS, Counters, exposition, readings
+from geolookup.http.own import OwnLookups
 from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT
