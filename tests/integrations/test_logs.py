@@ -13,6 +13,7 @@ import pytest
 
 import geolookup
 from geolookup.integrations.logs import GeoFilter, GeoProcessor
+from tests.own_sources import own_dataset
 from tests.skips import needs, optional
 
 structlog = optional("structlog")
@@ -117,34 +118,6 @@ def test_the_address_is_in_nothing_that_a_record_holds(log: Callable[..., Log]) 
         assert written.getvalue().startswith("US AS15169 "), (message, args)
 
 
-def test_other_spellings_of_the_address(log: Callable[..., Log]) -> None:
-    for spelling in (
-        IPV6,
-        IPV6.upper(),
-        ipaddress.ip_address(IPV6).exploded,
-        "2001:4860:4860:0::8888",
-        "2001:4860:4860:0::8888:",
-        f"[{IPV6}]:443",
-        f"{IPV6}%eth0",
-        "2001%3A4860%3A4860%3A%3A8888",
-    ):
-        logger, written = log()
-        logger.error("from %s", spelling, extra={"ip": IPV6})
-        shown = written.getvalue().lower()
-        assert "from [address]" in shown or "from [[address]" in shown, spelling
-        assert "8888" not in shown, spelling
-        assert shown.startswith("us as15169"), spelling
-
-
-def test_other_addresses_and_numbers_stay(log: Callable[..., Log]) -> None:
-    logger, written = log()
-    kept = {"a": 1.5, "b": [1, "9.9.9.9"], "c": Silent}
-    logger.error("18.8.8.8 8.8.8.80 9.9.9.9 %d %s", 8888, kept, extra={"ip": IP, "kept": kept})
-    message = written.getvalue()
-    assert "18.8.8.8 8.8.8.80 9.9.9.9 8888" in message
-    assert repr(kept) in message
-
-
 def test_exceptions_with_their_causes_and_notes(log: Callable[..., Log]) -> None:
     logger, written = log()
     try:
@@ -161,7 +134,7 @@ def test_exceptions_with_their_causes_and_notes(log: Callable[..., Log]) -> None
 
 
 def test_addresses_without_an_answer_are_removed_too(log: Callable[..., Log]) -> None:
-    for ip in ("10.0.0.1", "nonsense", "", None, 5, f"{IP}:443", Silent):
+    for ip in ("10.0.0.1", "nonsense", "", None, 5, f"{IP}:443", Silent()):
         logger, written = log()
         logger.error("a. b: from 10.0.0.1 %s", f"{IP}:443", extra={"ip": ip})
         shown = written.getvalue()
@@ -169,12 +142,6 @@ def test_addresses_without_an_answer_are_removed_too(log: Callable[..., Log]) ->
         assert "'ip'" not in shown, ip
         for address in ("10.0.0.1", f"{IP}:443"):
             assert (address in shown) == (address != ip), ip
-
-
-def test_an_address_whose_text_cannot_be_made(log: Callable[..., Log]) -> None:
-    logger, written = log()
-    logger.error("from %s", "there", extra={"ip": Silent()})
-    assert written.getvalue().startswith("None ASNone from there")
 
 
 def test_positions_and_mappings_of_arguments(log: Callable[..., Log]) -> None:
@@ -271,6 +238,35 @@ def test_fields_by_any_name_in_a_list_or_a_mapping(sample: geolookup.Engine) -> 
         ]
         assert [vars(record)[name] for name in names] == values
         assert event == dict(zip(names, values, strict=True))
+
+
+OWN_FIELDS = {"site": "own.site_id", "vpn": "own.is_vpn", "country": "country"}
+
+
+def test_own_columns_replace_the_address() -> None:
+    with geolookup.open(own_dataset()) as engine:
+        geo_filter = GeoFilter(fields=OWN_FIELDS, engine=engine)
+        processor = GeoProcessor(fields=OWN_FIELDS, engine=engine)
+        for address, values in (
+            ("10.1.2.3", ("Branch", None, None)),
+            ("8.8.8.9", ("Mountain View", True, "US")),
+            ("127.0.0.1", (None, None, None)),
+            ("nobody", (None, None, None)),
+        ):
+            record = logging.makeLogRecord({"ip": address, "msg": "from %s", "args": (address,)})
+            assert geo_filter.filter(record)
+            assert tuple(vars(record)[name] for name in OWN_FIELDS) == values
+            assert address == "nobody" or address not in record.getMessage()
+            event = processor(None, "info", {"ip": address})
+            assert event == dict(zip(OWN_FIELDS, values, strict=True))
+
+
+def test_an_unknown_column_is_refused() -> None:
+    with (
+        geolookup.open(own_dataset()) as engine,
+        pytest.raises(ValueError, match=r"GeoFilter: the dataset has no column 'own\.site'"),
+    ):
+        GeoFilter(fields=["own.site"], engine=engine)
 
 
 def test_a_configuration_names_the_filter(capsys: pytest.CaptureFixture[str]) -> None:
