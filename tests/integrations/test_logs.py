@@ -321,24 +321,3 @@ def test_structlog(sample: geolookup.Engine) -> None:
     assert '"country": "US", "asn": 15169' in shown[0]
     assert '"country": null, "asn": null' in shown[1]
     assert all("ValueError: no route to [address]" in line for line in shown[2:])
-
-
-@needs("structlog")
-def test_structlog_for_records_of_logging(sample: geolookup.Engine) -> None:
-    written = io.StringIO()
-    handler = logging.StreamHandler(written)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), GeoProcessor(engine=sample)],
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.JSONRenderer(),
-            ],
-        )
-    )
-    logger = logging.Logger("test")  # noqa: LOG001 - of this test only
-    logger.addHandler(handler)
-    logger.error("from %s", IP, extra={"ip": IP})
-    assert '"event": "from [address]"' in written.getvalue()
-    assert '"country": "US"' in written.getvalue()
-    assert IP not in written.getvalue()
