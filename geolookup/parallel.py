@@ -20,7 +20,7 @@ _R = TypeVar("_R")
 #: Each thread holds one item in memory, so the number of threads is limited.
 _MOST_THREADS = 4
 #: For tables of fewer rows, threads cost more than they save.
-_WORTH_THREADS = 1 << 16
+WORTH_THREADS = 1 << 16
 
 
 def cores() -> int:
@@ -32,7 +32,7 @@ def cores() -> int:
 
 def threads_for(rows: int) -> int:
     """Return the number of threads for tables of so many rows; 0 is the caller's thread only."""
-    return min(cores(), _MOST_THREADS) if rows >= _WORTH_THREADS else 0
+    return min(cores(), _MOST_THREADS) if rows >= WORTH_THREADS else 0
 
 
 @contextmanager

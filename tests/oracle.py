@@ -289,7 +289,12 @@ def _own_boolean(cell: str) -> bool:
 
 def _own_texts(cell: str) -> list[str] | None:
     items = json.loads(cell) if cell.startswith("[") else cell.split(";")
-    texts = [item if isinstance(item, str) else json.dumps(item) for item in items]
+    if any(isinstance(item, list | dict) for item in items):
+        raise ValueError(cell)
+    texts = [
+        item if isinstance(item, str) else json.dumps(item) for item in items if item is not None
+    ]
+    "".join(texts).encode()  # a lone surrogate is no text
     return [text.strip() for text in texts if text.strip()] or None
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
+from tests import range_strategies
 from tests.conftest import build_at
+from tests.oracle import Address, OwnColumn, Source, SourceRow, deciding, is_public, own_decided
 
-Address = IPv4Address | IPv6Address
 #: Windows of addresses with a number of them; some reach from public into private space.
 WINDOWS = {
     "8.8.8.0": 16,
@@ -38,7 +36,6 @@ tags = { type = "texts", private = true }
 format = "csv"
 path = "rows.csv"
 """
-PRIVATE = ("site", "share", "flag", "tags")
 CELLS: dict[str, tuple[str, ...]] = {
     "country_code": ("US", "DE"),
     "own.site": ("HQ", "Lab", "ä, b"),
@@ -49,13 +46,16 @@ CELLS: dict[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of the source: both ends, and a text by column; empty is unknown."""
-
-    first: Address
-    last: Address
-    cells: dict[str, str]
+_COLUMNS = [
+    OwnColumn("site", "text", private=True),
+    OwnColumn("risk", "integer"),
+    OwnColumn("share", "real", private=True),
+    OwnColumn("flag", "boolean", private=True),
+    OwnColumn("tags", "texts", private=True),
+]
+PRIVATE = [column.name for column in _COLUMNS if column.private]
+#: A row of the source: both ends, and a text by column; empty is unknown.
+Row = SourceRow
 
 
 @st.composite
@@ -76,12 +76,7 @@ def build(folder: Path, listed: Sequence[Row], recipe: str = RECIPE) -> Path:
 
 def as_csv(listed: Sequence[Row]) -> str:
     """Return rows as a source."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["first", "last", *listed[0].cells])
-    for row in listed:
-        writer.writerow([row.first, row.last, *row.cells.values()])
-    return text.getvalue()
+    return range_strategies.as_csv(Source([*listed]))
 
 
 def addresses() -> Iterator[Address]:
@@ -92,32 +87,15 @@ def addresses() -> Iterator[Address]:
 
 
 def is_special(address: Address) -> bool:
-    """Return whether an address of the windows is private, shared or of documentation."""
-    blocks = (0x0A << 24, 0xFF << 24), (100 << 24 | 64 << 16, 0xFFC00000)
-    if address.version == 6:
-        return int(address) >> 96 == 0x2001_0DB8
-    return any(int(address) & mask == block for block, mask in blocks)
+    """Return whether an address is private, shared or of documentation."""
+    return not is_public(address)
 
 
 def expected(listed: Sequence[Row], address: Address) -> dict[str, Any]:
     """Return the known values of an address: its country, and own columns as ``own.NAME``."""
-    holding = [
-        (int(row.last) - int(row.first), -int(row.first), -number, row)
-        for number, row in enumerate(listed)
-        if row.first.version == address.version and int(row.first) <= int(address) <= int(row.last)
-    ]
-    if not holding:
-        return {}
-    cells = min(holding, key=lambda item: item[:3])[3].cells
-    known = {name: _value(name, text) for name, text in cells.items() if text}
-    if is_special(address):
-        known = {name: value for name, value in known.items() if name[4:] in PRIVATE}
+    layers = own_decided([Source([*listed])], _COLUMNS, str(address)).values()
+    known = {f"own.{name}": value for _, values in layers for name, value in values.items()}
+    row = deciding([*listed], address)
+    if row and row.cells["country_code"] and is_public(address):
+        known["country_code"] = row.cells["country_code"]
     return known
-
-
-def _value(name: str, text: str) -> Any:
-    if name == "own.tags":
-        return text.split("; ")
-    if name == "own.flag":
-        return text == "true"
-    return {"own.risk": int, "own.share": float}.get(name, str)(text)

@@ -70,12 +70,15 @@ addresses = st.sampled_from(_PLACES[-1]).flatmap(_point)
 
 @st.composite
 def ranges(draw: st.DrawFn, windows: tuple[str, ...]) -> tuple[Address, Address]:
-    """A range: within one window, from one to another, or a prefix."""
-    kind = draw(st.sampled_from(("window", "window", "window", "across", "prefix")))
+    """A range: within one window, from one to another, a prefix, or a number of /64 networks."""
+    kind = draw(st.sampled_from(("window", "window", "window", "across", "prefix", "high")))
     window = draw(st.sampled_from(windows))
     one = draw(_point(window))
     if kind == "prefix":
-        return prefix(one, draw(st.sampled_from((0, 0, 1, 2, 3, 5, 8, 12, 16, 31, 32, 33, 128))))
+        bits = (0, 0, 1, 2, 3, 5, 8, 12, 16, 31, 32, 33, 63, 64, 65, 128)
+        return prefix(one, draw(st.sampled_from(bits)))
+    if kind == "high" and one.version == 6:
+        return high_range(one, draw(st.integers(0, 2)), draw(st.sampled_from((-1, 0, 1))))
     if kind == "across":
         same_family = [item for item in windows if (":" in item) == (":" in window)]
         other = draw(st.sampled_from(same_family).flatmap(_point))
@@ -91,6 +94,13 @@ def prefix(address: Address, host_bits: int) -> tuple[Address, Address]:
     bits = min(host_bits, address.max_prefixlen)
     first = int(address) >> bits << bits
     return type(address)(first), type(address)(first | (1 << bits) - 1)
+
+
+def high_range(address: Address, networks: int, more: int) -> tuple[Address, Address]:
+    """From a multiple of 2 ** 64: so many and one more networks of /64, and some addresses."""
+    first = int(address) >> 64 << 64
+    last = min(first + (networks + 1 << 64) - 1 + more, (1 << 128) - 1)
+    return type(address)(first), type(address)(last)
 
 
 @st.composite
@@ -182,7 +192,10 @@ OWN_CELLS: dict[str, tuple[str, ...]] = {
     "integer": ("1", "-7", "007", str(2**63 - 1), str(-(2**63)), str(2**63), "1.5"),
     "real": ("0.5", "-0.0", "1e300", "10000000000", "12345678901.25", "1e-7", "1e999", "x"),
     "boolean": ("true", "No", "1", "maybe"),
-    "texts": ("a;b", " a ; ;ü", '["x;y", "q\\"", 1]', ";", "[]", "[broken"),
+    "texts": (
+        *("a;b", " a ; ;ü", ";", "[]", '["x;y", "q\\"", 1]', '["b", "", null, true]'),
+        *("[broken", '[["a"]]', '["\\ud800"]'),
+    ),
 }
 _NAMES = ("site_id", "risk", "is_vpn", "tags", "share")
 

@@ -1,13 +1,18 @@
-"""The two tiers of the suite, as a pytest plugin.
+"""The tiers of the suite, as a pytest plugin.
 
-``pytest`` runs the fast tier: every rule, with few examples. ``pytest --all`` adds the tests marked
-``long`` (sweeps, soaks, load, kills) and raises what ``scaled`` returns and the number of examples
-that hypothesis draws.
+``pytest`` runs the quick tier: every rule, with few examples. ``pytest --long`` adds the tests
+marked ``long`` (sweeps, soaks, load, kills). ``pytest --all`` also raises what ``scaled`` returns
+and the number of examples that hypothesis draws.
+
+Two runs can share the work: the first adds the tests that passed to the file ``$GEOLOOKUP_PASSED``,
+the second leaves out those in the file ``$GEOLOOKUP_NOT_AGAIN``.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterable
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -26,7 +31,10 @@ settings.register_profile("all", parent=settings.get_profile("default"), max_exa
 
 
 class _Tier:
+    long = False
     full = False
+    #: The file of the tests that passed; workers send their reports to the process that has it.
+    passed = ""
 
 
 def scaled(fast: int, full: int) -> int:
@@ -49,6 +57,7 @@ def one_of_each(values: Iterable[Value], kind: Callable[[Value], Hashable]) -> l
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="run long tests too")
     parser.addoption("--all", action="store_true", help="run long tests too, with full amounts")
     parser.addoption(
         "--random", action="store_true", help="draw other examples in each run (--hypothesis-seed)"
@@ -56,10 +65,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: runs with --all only")
+    config.addinivalue_line("markers", "long: runs with --long or --all only")
     config.addinivalue_line("markers", "data: needs real data that is not part of the project")
     config.addinivalue_line("markers", "packet_filter: needs one in a network namespace")
     _Tier.full = config.getoption("--all")
+    _Tier.long = _Tier.full or config.getoption("--long")
+    is_worker = hasattr(config, "workerinput")
+    _Tier.passed = "" if is_worker else os.environ.get("GEOLOOKUP_PASSED", "")
     tier = settings.get_profile("all" if _Tier.full else "default")
     # The same examples in each run: a change does not fail because of an older bug.
     settings.register_profile("chosen", parent=tier, derandomize=not config.getoption("--random"))
@@ -67,13 +79,29 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header() -> str:
-    return "tier: all" if _Tier.full else "tier: fast (--all runs the long tests too)"
+    if _Tier.full:
+        return "tier: all"
+    return "tier: long" if _Tier.long else "tier: quick (--long, --all: the other tests too)"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the long tests in the fast tier: ``GEOLOOKUP_NO_SKIP`` would refuse a skip."""
-    if _Tier.full:
-        return
-    long = [item for item in items if item.get_closest_marker("long")]
-    config.hook.pytest_deselected(items=long)
-    items[:] = [item for item in items if not item.get_closest_marker("long")]
+    """Deselect long tests in the quick tier, and the tests that an earlier run passed.
+
+    They are not skipped: ``GEOLOOKUP_NO_SKIP`` would refuse that.
+    """
+    file = os.environ.get("GEOLOOKUP_NOT_AGAIN")
+    passed = set(Path(file).read_text(encoding="utf-8").splitlines()) if file else set()
+    selected, deselected = [], []
+    for item in items:
+        is_left_out = item.nodeid in passed or (
+            not _Tier.long and item.get_closest_marker("long") is not None
+        )
+        (deselected if is_left_out else selected).append(item)
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = selected
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if _Tier.passed and report.when == "call" and report.passed:
+        with Path(_Tier.passed).open("a", encoding="utf-8") as passed:
+            passed.write(f"{report.nodeid}\n")

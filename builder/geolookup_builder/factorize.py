@@ -32,7 +32,7 @@ def factorize(columns: Sequence[NDArray[np.generic]]) -> tuple[Codes, I64]:
     if len(keys) == 1:
         return _encode(keys[0])
     for attempt in range(64):
-        codes, first = _encode(_mix(keys, attempt))
+        codes, first = _encode(mix(keys, attempt))
         if all(np.array_equal(key[first][codes], key) for key in keys):
             return codes, first
     raise AssertionError("64 different hashes collided")
@@ -89,7 +89,7 @@ def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
     return keys
 
 
-def _mix(keys: Sequence[U64], attempt: int) -> U64:
+def mix(keys: Sequence[U64], attempt: int) -> U64:
     """Return a hash for each row; the constants come from splitmix64 (Vigna, 2015)."""
     hashes = np.full(len(keys[0]), 0x9E3779B97F4A7C15 + attempt, np.uint64)
     for key in keys:

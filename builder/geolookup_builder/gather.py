@@ -44,7 +44,7 @@ from geolookup_builder.vocabulary import VOCABULARY
 #: Unknown words kept for each batch; limits memory if a column holds other data.
 _MAX_WORDS = 100
 #: The work on a band of rows in memory. Larger bands take more memory, and no less time.
-_BAND = 48 << 20
+BAND = 48 << 20
 _COUNTRY = "country_code"
 
 
@@ -209,7 +209,7 @@ class SourceRows:
         if is_spilled or any(of.work(bases.get(family)) > most for family, of in families.items()):
             self.write_runs()
         else:
-            most, renumber = min(most, _BAND), self._merge_equal()
+            most, renumber = min(most, BAND), self._merge_equal()
             for rows in self._stores():
                 rows.renumber(renumber)
             release()

@@ -43,9 +43,9 @@ _STORES = {
     "rediss": ("geolookup.gate.redis", "RedisStore"),
 }
 #: Maximum number of cached keys; beyond it the cache is cleared.
-_CACHED_KEYS = 65_536
+CACHED_KEYS = 65_536
 #: Maximum number of refused keys that are cached.
-_CACHED_REFUSED = 4_096
+CACHED_REFUSED = 4_096
 
 
 class _CachedKey:
@@ -209,7 +209,7 @@ class Accounts:
         now = self._store.now()  # the reply may have adjusted the clock
         if key is None or not compare_digest(key.digest, digest) or not key.valid(now):
             self._refuse(digest, asked_at + SECOND)
-        if len(self._cache) >= _CACHED_KEYS:
+        if len(self._cache) >= CACHED_KEYS:
             self._cache.clear()
             with self._lock:
                 self._admissions.clear()
@@ -218,7 +218,7 @@ class Accounts:
 
     def _refuse(self, digest: bytes, until: int) -> NoReturn:
         self._cache.pop(digest, None)
-        if len(self._refused) >= _CACHED_REFUSED:
+        if len(self._refused) >= CACHED_REFUSED:
             self._refused.clear()
         self._refused[digest] = until
         raise InvalidKeyError

@@ -115,7 +115,7 @@ class AccountsFile:
         db = sqlite3.connect(
             f"file:{quote(os.fsencode(self.path))}?mode=rw",
             uri=True,
-            timeout=_BUSY_TIMEOUT,
+            timeout=self.patience,
             isolation_level=None,
             check_same_thread=False,
         )

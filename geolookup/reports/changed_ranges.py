@@ -145,7 +145,7 @@ def _rows(difference: Difference, ranges: ChangedRanges) -> Iterator[list[str]]:
     for at, (begin, end) in enumerate(zip(ranges.begin.tolist(), ranges.end.tolist(), strict=True)):
         last = joint.starts.item(end) - 1 if end < len(joint.starts) else MAX[ranges.family]
         ends = str(address(joint.starts.item(begin))), str(address(last))
-        yield [*ends, KINDS[kinds[at]], *(_safe(column[at]) for column in columns)]
+        yield [*ends, KINDS[kinds[at]], *(without_formula(column[at]) for column in columns)]
 
 
 def _texts(values: Values, path: str, answers: Answers) -> Iterator[list[str]]:
@@ -163,6 +163,6 @@ def _take(pair: Pair, codes: NDArray[np.int32]) -> list[str]:
     return ["" if at < 0 or texts is None else str(texts[at].as_py()) for at in codes.tolist()]
 
 
-def _safe(text: str) -> str:
+def without_formula(text: str) -> str:
     """Return a cell that no spreadsheet runs as a formula, as ``assets/save.js`` does."""
     return f"'{text}" if _FORMULA.match(text) else text

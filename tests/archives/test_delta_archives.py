@@ -21,11 +21,8 @@ from geolookup.dataset import layout as fmt
 from geolookup.history.generations import rollback
 from geolookup.integrity import verify
 from tests.archives.deltas import Line, line
-from tests.archives.test_pack import SUM, Members, archived, compressed, digests, named, plain
+from tests.archives.test_pack import Members, archived, compressed, digests, named, plain
 from tests.damage import copied
-from tests.oracle import Source
-from tests.property.test_previous import built
-from tests.range_strategies import recipes
 from tests.store.numbered import generation, shared
 from tests.tiers import scaled
 
@@ -100,26 +97,6 @@ def test_every_delta_of_a_line(made: Line, tmp_path: Path) -> None:
     # Such as one that lists files of explained rows.
     header = Header("a" * 64, "b" * 64, {fmt.EXPLAINED_FILES: "c" * 64, fmt.IPV4: "d" * 64})
     assert parsed_header(header.text(), "x") == header
-
-
-@pytest.mark.long
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
-@given(recipes, recipes, st.booleans(), st.data())
-def test_applied_to_its_base_it_gives_its_target(
-    one: list[Source], other: list[Source], is_successor: bool, data: st.DataObject
-) -> None:
-    if is_successor:
-        other = [
-            Source(
-                data.draw(st.permutations(item.rows))[data.draw(st.integers(0, 3)) :], item.fields
-            )
-            for item in one
-        ]
-    with TemporaryDirectory() as destination:
-        folder = Path(destination)
-        base, target = built(folder / "base", one), built(folder / "target", other)
-        pack(target, folder / "a.tar.zst", base=base)
-        assert outcome(folder / "a.tar.zst", base, folder / "out") == digests(target)
 
 
 def test_without_its_base(made: Line, tmp_path: Path) -> None:
@@ -276,26 +253,6 @@ def test_forged_headers(made: Line, tmp_path: Path) -> None:
         archive = archived(tmp_path / "a.tar.zst", [named(DELTA, forged), *remainder])
         result = refused(archive, made.datasets[0], tmp_path / "out")
         assert problem.format(base=made.datasets[0]) in result, name
-
-
-def test_members_that_are_missing_or_unexpected(made: Line, tmp_path: Path) -> None:
-    listed, whole = made.members(0, 1), made.members(None, 1)
-    assert [member.name for member, _ in listed[:3]] == [DELTA, fmt.MANIFEST, SUM]
-    name, content = listed[-1][0].name, listed[-1][1]
-    unchanged = min(set(fmt.FILES) - {item.name.removesuffix(".delta") for item, _ in listed})
-    others = ("x", "../x", "/x", "", unchanged, fmt.MANIFEST)
-    cases = [
-        (listed[:-1], f"{name} is missing"),
-        ([*listed, listed[-1]], f"unexpected member '{name}'"),
-        *(([*listed, named(f"{x}.delta", content)], f"unexpected member '{x}.") for x in others),
-        *(([*listed[:-1], named(x, content)], f"unexpected member '{x}'") for x in others),
-        (listed[1:], f"unexpected member '{listed[3][0].name}'"),  # as a whole archive
-        ([listed[0], *whole], "unexpected member"),  # the files of a pack where patches belong
-    ]
-    for members, problem in cases:
-        archive = archived(tmp_path / "a.tar.zst", members)
-        assert refused(archive, made.datasets[0], tmp_path / "out").startswith(problem), problem
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tar.zst"]
 
 
 def test_patches_that_are_swapped(made: Line, tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from geolookup.store.signatures import sign
 from tests.archives.test_pack import digests
 from tests.conftest import build_at
 from tests.damage import copied
-from tests.mirrors.conftest import edge_of
 from tests.own_sources import FILES, RECIPE, own_dataset
 from tests.signing.keys import key_files, public
 
@@ -49,13 +48,3 @@ def test_a_signed_archive_and_a_delta(tmp_path: Path) -> None:
         assert digests(tmp_path / copy) == digests(dataset)
     assert site(tmp_path / "two", "10.1.2.3") == "Depot"
     assert site(tmp_path / "two", "10.9.2.3") == "New"
-
-
-def test_a_store_that_follows_a_mirror(tmp_path: Path) -> None:
-    datasets = [own_dataset(), later(tmp_path)]
-    (tmp_path / "edge").mkdir()
-    with edge_of(tmp_path / "edge", datasets) as edge:
-        for number, name in enumerate(("Branch", "Depot")):
-            edge.publish(number)
-            edge.poll()
-            assert site(edge.source.store, "10.1.2.3") == name

@@ -25,7 +25,7 @@ from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
-from tests.cli.program import run, umask
+from tests.cli.program import umask
 from tests.conftest import ROOT
 from tests.damage import copied
 from tests.datasets import SMALL
@@ -306,28 +306,6 @@ def test_sizes_that_cannot_be(archive: Path, tmp_path: Path) -> None:
             error = check_refused(compressed(tmp_path / "a.tar.zst", forged), tmp_path / "out")
             problems = ("does not begin with", f"{SUM} is missing", f"{FIRST} has {size} bytes")
             assert (problems[at] if size > 0 else "is not a regular file") in error.problem
-
-
-@pytest.mark.long
-def test_the_commands(archive: Path, tmp_path: Path) -> None:
-    packed, target_folder = tmp_path / "a.tar.zst", tmp_path / "out"
-    for said, *command in (
-        (
-            f"{packed}: {archive.stat().st_size:,} bytes\n",
-            "pack",
-            str(SMALL),
-            "--output",
-            str(packed),
-        ),
-        (f"dataset {target_folder}\n", "unpack", str(packed), "--output", str(target_folder)),
-    ):
-        done = run(*command)
-        assert (done.returncode, done.stdout, done.stderr) == (0, said, "")
-        refused = run(*command)
-        assert (refused.returncode, refused.stdout) == (2, "")
-        assert refused.stderr.endswith("exists already; choose another name or use --force\n")
-        assert run(*command, "--force").returncode == 0
-    assert digests(target_folder) == digests(SMALL)
 
 
 #: The program, on a disk so slow that the first sync never ends.

@@ -23,7 +23,6 @@ from geolookup.history.publishing import publish
 from geolookup.integrity import verify
 from geolookup.store import pointer
 from tests.archives import test_pack
-from tests.archives.deltas import line
 from tests.archives.test_pack import SUM, archived, digests, members, named
 from tests.datasets import SMALL, once
 from tests.store.numbered import answers_of, generation, id_of, published, shared
@@ -70,14 +69,6 @@ def damage(path: Path) -> None:
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
 
 
-def test_unchanged_files_are_copies(delta: Path, store: Path) -> None:
-    base, made = (folder_of(store, shared(number)) for number in (0, 1))
-    publish(delta, store)
-    files = {path.name: path.read_bytes() for path in made.iterdir()}
-    assert any(content == (base / name).read_bytes() for name, content in files.items())
-    assert not any((made / name).samefile(base / name) for name in files)
-
-
 def test_again_it_is_current_again(delta: Path, full: Path, store: Path, tmp_path: Path) -> None:
     """A delta against a generation before, or a whole archive into a new store."""
     assert publish(delta, store) == id_of(1)
@@ -95,13 +86,6 @@ def test_again_it_is_current_again(delta: Path, full: Path, store: Path, tmp_pat
     assert list((tmp_path / "new" / "generations").iterdir()) == []
     assert publish(full, tmp_path / "new") == id_of(1)
     assert digests(folder_of(tmp_path / "new", shared(1))) == digests(shared(1))
-
-
-def test_a_delta_against_a_withdrawn_generation(store: Path, tmp_path: Path) -> None:
-    pack(shared(1), tmp_path / "a.tar.zst", base=shared(2))
-    rollback(store)
-    publish(tmp_path / "a.tar.zst", store)
-    assert answers_of(store) == answers_of(shared(1))
 
 
 def test_the_generation_that_is_expected(delta: Path, store: Path, tmp_path: Path) -> None:
@@ -199,22 +183,6 @@ def test_a_bomb_is_refused_before_it_is_written(
     test_pack.check_refused(archive, tmp_path / "out")
     limit(monkeypatch, needed, 0)
     unpack(archive, tmp_path / "out")
-
-
-def test_a_delta_may_make_as_many_bytes_more_as_its_base_has(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of sets above the limit a delta is small: what it makes is mostly that of its base."""
-    made = line()
-    base, target = made.datasets[0], made.datasets[2]
-    more = bytes_of(target) - bytes_of(base)
-    assert more > 0
-    limit(monkeypatch, more, 0)
-    unpack(made.archives[0, 2], tmp_path / "out", base=base)
-    assert digests(tmp_path / "out") == digests(target)
-    limit(monkeypatch, more - 1, 0)
-    with pytest.raises(DatasetError, match="unpacks to over"):
-        unpack(made.archives[0, 2], tmp_path / "again", base=base)
 
 
 def test_no_room_for_a_dataset(

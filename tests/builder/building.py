@@ -51,8 +51,6 @@ def known(dataset: Path, *addresses: str) -> list[dict[str, Any]]:
 
 
 STATIONS = "code,latitude,longitude\nUSCA0746,37.39,-122.08\nGMXX0007,52.52,13.41\n"
-#: An ``[enrich]`` table that fills all that can be filled.
-ENRICH_ALL = "time_zone = true\nregion_code = true\n[enrich.weather]\nstations = 'stations.csv'\n"
 
 
 def enriched(

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 
-import pytest
 from geolookup_builder.build_report import BuildReport
 
-import geolookup
-from geolookup.errors import OutputError
 from tests.builder.building import fails, isps, recipe
 from tests.conftest import build_at
 from tests.remote.serving import MODIFIED, file, serving
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n"
 OTHER = ROWS.replace(b"one", b"two")
-SHA256 = hashlib.sha256(ROWS).hexdigest()
 
 
 def built(folder: Path, *sources: str, **options: object) -> tuple[Path, BuildReport]:
@@ -26,26 +21,6 @@ def built(folder: Path, *sources: str, **options: object) -> tuple[Path, BuildRe
 
 def failing(folder: Path, *sources: str, **options: object) -> str:
     return str(fails(folder, {}, recipe(*sources), cache=folder / "cache", **options))
-
-
-def test_sources_in_their_order_and_by_their_names(tmp_path: Path) -> None:
-    (tmp_path / "b.csv").write_bytes(b"network,isp\n8.8.0.0/16,local\n")
-    with serving(file(ROWS)) as site:
-        output, report = built(tmp_path, f'path = "{site.url}/a.csv"', 'path = "b.csv"')
-    assert isps(output, "8.8.8.8", "8.8.9.9") == ["one", "local"]
-    assert [source.name for source in report.sources] == ["a.csv", "b.csv"]
-    with serving(file(ROWS)) as site:
-        text = recipe(f'path = "{site.url}/a.csv"').replace("\n", '\nexplain = "full"\n', 1)
-        output, _ = build_at(tmp_path, {}, text, cache=tmp_path / "cache")
-    with geolookup.open(output) as engine:
-        explained = json.dumps(engine.explain("8.8.8.8"))
-    assert '"a.csv"' in explained
-    assert str(tmp_path) not in explained
-    with serving(file(b"8.8.8.0\t8.8.8.255\t15169\tUS\tGOOGLE\n")) as site:
-        path = f"{site.url}/get"
-        text = recipe(f'path = "{path}"\nfile = "ip2asn-v4.tsv"').replace('"csv"', '"auto"')
-        _, report = build_at(tmp_path, {}, text, cache=tmp_path / "cache")
-    assert "detected iptoasn" in report.sources[0].note
 
 
 def test_the_dataset_does_not_tell_when_or_whence_it_was_fetched(tmp_path: Path) -> None:
@@ -76,26 +51,6 @@ def test_offline_takes_what_is_there(tmp_path: Path) -> None:
         assert failing(tmp_path, source, offline=True).startswith(f"{text}; ")
 
 
-def test_a_digest_is_checked_here_too(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(ROWS)
-    (tmp_path / "b.csv").write_bytes(OTHER)
-    address = tmp_path.as_uri()
-    for path in ("a.csv", f"{address}/a.csv", str(tmp_path / "a.csv")):
-        output, _ = built(tmp_path, f'path = "{path}"\nsha256 = "{SHA256}"')
-        assert isps(output, "8.8.8.8") == ["one"]
-    wrong = failing(tmp_path, f'path = "b.csv"\nsha256 = "{SHA256}"')
-    result = hashlib.sha256(OTHER).hexdigest()
-    assert wrong.startswith(
-        f"{tmp_path / 'b.csv'}: its SHA-256 is {result}, the recipe says {SHA256}"
-    )
-    for path in ("*.csv", "c.csv"):
-        assert "sha256 needs a path that is one file" in failing(
-            tmp_path, f'path = "{path}"\nsha256 = "{SHA256}"'
-        )
-    output, _ = built(tmp_path, f'path = "{address}/a*.csv"')  # an address may be a glob
-    assert isps(output, "8.8.8.8") == ["one"]
-
-
 def test_the_date_of_the_server_is_taken_where_it_is_asked_for(tmp_path: Path) -> None:
     with serving(file(ROWS, Last_Modified=MODIFIED)) as site:
         asked = f'path = "{site.url}/a.csv"\ndate = "last-modified"'
@@ -114,9 +69,3 @@ def test_the_date_of_the_server_is_taken_where_it_is_asked_for(tmp_path: Path) -
     (tmp_path / "a.csv").write_bytes(ROWS)
     asked = 'path = "a.csv"\ndate = "last-modified"'
     assert "source.date is 'last-modified' for a local path" in failing(tmp_path, asked)
-
-
-def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "cache").write_text("a file", encoding="utf-8")
-    with serving(file(ROWS)) as site, pytest.raises(OutputError, match="cannot be written"):
-        built(tmp_path, f'path = "{site.url}/a.csv"')

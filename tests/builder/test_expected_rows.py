@@ -17,15 +17,15 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder import expected_rows
-from geolookup_builder.expected_rows import RowsBefore, check_drop, product
+from geolookup_builder.expected_rows import RowsBefore, check_drop
 from geolookup_builder.sources.reading import delimited
 
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, count_text
-from tests.builder.building import fails, isps, recipe, unwritable
+from tests.builder.building import fails, recipe, unwritable
 from tests.builder.sources.reading.test_inputs import zipped
+from tests.builder.sources.readings import read_at
 from tests.conftest import Build, build_at
-from tests.skips import names_in_utf8
 
 HEADER = "network,isp\n"
 
@@ -56,12 +56,12 @@ def test_a_source_without_usable_rows(tmp_path: Path) -> None:
         assert "  " not in error.problem
         assert (folder / "rejects.csv").exists()
         assert not (folder / "dataset").exists()
-    build_at(tmp_path, {f"{at}.csv": text for at, (text, _) in enumerate(EMPTY.values())})
+    read_at(tmp_path, {f"{at}.csv": text for at, (text, _) in enumerate(EMPTY.values())})
 
 
-def test_min_rows_and_bad_values(build: Build, tmp_path: Path) -> None:
+def test_min_rows_and_bad_values(tmp_path: Path) -> None:
     text = recipe('path = "a.csv"\nmin_rows = 3')
-    build({"a.csv": rows(3)}, text)
+    read_at(tmp_path, {"a.csv": rows(3)}, text)
     error = fails(tmp_path, {"a.csv": rows(2)}, text)
     assert error.problem == f"2 usable rows in {tmp_path / 'a.csv'}, min_rows is 3"
     for line, problem in WRONG.items():
@@ -84,13 +84,12 @@ def test_max_drop_compares_with_the_previous_dataset(tmp_path: Path) -> None:
     assert read_manifest(previous).metadata().sources[0].rows == 10
     for name in ("a-2026-01.csv", "a-2026-02.csv"):
         text = recipe(f'path = "{name}"\n{DROP}')
-        _, report = build_at(tmp_path, {name: rows(8)}, text, previous=previous)
-        assert report.warnings == []
+        assert read_at(tmp_path, {name: rows(8)}, text, previous=previous).report.warnings == []
         assert fails(tmp_path, {name: rows(7)}, text, previous=previous).problem == (
             f"{name} has 7 usable rows, 10 before, but max_drop = 20% allows 8 at least"
         )
     text = recipe(f'path = "b.csv"\n{DROP}')
-    _, report = build_at(tmp_path, {"b.csv": rows(1)}, text, previous=previous)
+    report = read_at(tmp_path, {"b.csv": rows(1)}, text, previous=previous).report
     assert report.warnings == [f"b.csv: {problem} the previous dataset has no rows of this source"]
 
 
@@ -101,32 +100,6 @@ def test_max_drop_is_exact() -> None:
     assert check(10_437, RowsBefore([("a.csv", 10_500)])) is None
     with pytest.raises(BuildError, match="allows 10,437 at least"):
         check(10_436, RowsBefore([("a.csv", 10_500)]))
-
-
-SAME = [
-    ("GeoLite2-City-CSV_20260101/a.csv", "GeoLite2-City-CSV_20260201/a.csv"),
-    ("d_20260101.zip!d_20260101/a.csv", "d_20260201/a.csv"),
-    ("dbip-city-lite-2026-01.csv.gz", "dbip-city-lite-2026-02.csv"),
-    ("DB11_2026.01.31.CSV", "DB11_2026.02.28.CSV"),
-    ("routeviews-rv2-20261120-1200.pfx2as.gz", "routeviews-rv2-20261120-1400.pfx2as"),
-    ("ip-to-country-20261101.csv", "ip-to-country-20261201.csv"),
-]
-DIFFERENT = [
-    ("City-Blocks-IPv4_20260101.csv", "City-Blocks-IPv6_20260101.csv"),
-    ("x-v4.csv", "x-v6.csv"),
-    ("delegated-apnic-20260101", "delegated-arin-20260101"),
-    ("asn-ipv4-num.csv", "asn-ipv6-num.csv"),
-    ("AS201201.csv", "AS201202.csv"),
-    ("part-1.csv", "part-2.csv"),
-    ("20261301.csv", "20261401.csv"),
-]
-
-
-def test_products() -> None:
-    for one, other in SAME:
-        assert product(one) == product(other), one
-    for one, other in DIFFERENT:
-        assert product(one) != product(other), one
 
 
 def test_sources_that_lose_rows(build: Build, tmp_path: Path) -> None:
@@ -147,8 +120,8 @@ def test_sources_that_lose_rows(build: Build, tmp_path: Path) -> None:
     assert error.path == str(tmp_path / "x-2026-02.csv")
     assert error.problem == f"two releases of one product, with {tmp_path / 'x-2026-01.csv'}"
     assert error.remedy == 'name one of them; to read all, write releases = "all" in a recipe'
-    output, _ = build(files, recipe('path = "x-*.csv"\nreleases = "all"'))
-    assert isps(output, "8.8.0.1", "8.8.1.1") == ["x0", "x1"]
+    reading = read_at(tmp_path, files, recipe('path = "x-*.csv"\nreleases = "all"'))
+    assert reading.values("isp", "8.8.0.1", "8.8.1.1") == ["x0", "x1"]
 
 
 WRONG = {
@@ -205,64 +178,21 @@ def read(path: Path) -> list[list[str]]:
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("block", [200, 1 << 20])
 def test_rejects_name_the_rows_and_only_them(
-    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, ending: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, ending: str
 ) -> None:
+    """Of several files; members of an archive by name, then the files of a glob by theirs."""
     monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
-    files = {f"{seed}.csv": written(seed, ending) for seed in range(6)}
-    texts = {name: text for name, (text, _) in files.items()}
-    _, report = build(texts, rejects=tmp_path / "rejects.csv")
-    expected = [[str(tmp_path / name), *row] for name, (_, rows) in files.items() for row in rows]
-    assert len(expected) > 100
-    assert read(tmp_path / "rejects.csv") == expected
-    for source, (_, rows) in zip(report.sources, files.values(), strict=True):
-        assert source.rejected == Counter(reason for _, reason, _ in rows)
-
-
-def test_rejects_of_several_files(build: Build, tmp_path: Path) -> None:
-    # Members by name, then the files of a glob by theirs.
-    names = ("z.zip!x.csv", "z.zip!y.csv", "a1.csv", "a2.csv")
-    made = {name: written(seed, "\n") for seed, name in enumerate(names, 50)}
-    texts: dict[str, str | bytes] = {name: text for name, (text, _) in made.items()}
-    members = {name[6:]: str(texts.pop(name)) for name in reversed(names[:2])}
+    names = ("z.zip!x.csv", "z.zip!y.csv", "a1.csv", "a2.csv", "a3.csv", "a4.csv")
+    made = {name: written(seed, ending) for seed, name in enumerate(names)}
+    files: dict[str, str | bytes] = {name: text for name, (text, _) in made.items()}
+    members = {name[6:]: str(files.pop(name)) for name in reversed(names[:2])}
     sources = recipe('path = "z.zip"', 'path = "a*.csv"')
-    _, report = build({"z.zip": zipped(members), **texts}, sources, rejects=tmp_path / "r.csv")
-    expected = [[str(tmp_path / name), *row] for name, (_, rows) in made.items() for row in rows]
-    assert read(tmp_path / "r.csv") == expected
-    assert sum(source.rejected.total() for source in report.sources) == len(expected)
-    text, rejected = written(1, "\n")
-    build({"a.csv": text}, rejects=tmp_path / "a.csv")
-    assert [tuple(row[1:]) for row in read(tmp_path / "a.csv")] == rejected
-
-
-#: Text of a file, and its rejected rows.
-FEW: tuple[tuple[str, RowRules], ...] = (
-    ("network,isp\n8.8.8.0/24,x\n", []),
-    ("\ufeffnetwork\n\n\nx\n", [("4", "not an address", "x")]),
-    ("network,isp\nx\n\ny,\nz\n", [("2", CELLS, "x"), ("4", NO, "y,"), ("5", CELLS, "z")]),
-    ("network,isp\nx\nz", [("2", CELLS, "x"), ("3", CELLS, "z")]),
-)
-
-
-def test_few_rows_and_large_cells(build: Build, tmp_path: Path) -> None:
-    # None, after a byte order mark and blank lines, nothing but rows of wrong cells.
-    files = {f"{at}.csv": text for at, (text, _) in enumerate(FEW)}
-    _, report = build(files, rejects=tmp_path / "r.csv")
-    named = zip(files, FEW, strict=True)
-    expected = [[str(tmp_path / name), *row] for name, (_, rows) in named for row in rows]
-    assert read(tmp_path / "r.csv") == expected
-    assert [source.read for source in report.sources] == [1, 1, 3, 2]
-    limit = csv.field_size_limit()
-    build({"a.csv": f"network,isp\nx,{'y' * (1 << 20)}\n"}, rejects=tmp_path / "r.csv")
-    assert csv.field_size_limit() == limit
-    assert len((tmp_path / "r.csv").read_text(encoding="utf-8")) > 1 << 20
-
-
-@pytest.mark.skipif(os.name != "posix", reason="names that are not UTF-8 are bytes on POSIX alone")
-@names_in_utf8
-def test_a_file_whose_name_is_not_utf8(build: Build, tmp_path: Path) -> None:
-    name = os.fsdecode(b"a\xff.csv")
-    build({name: "network\nx\n"}, recipe('path = "*.csv"'), rejects=tmp_path / "r.txt")
-    assert b"a\xff.csv,2,not an address,x\n" in (tmp_path / "r.txt").read_bytes()
+    reading = read_at(tmp_path, {"z.zip": zipped(members), **files}, sources)
+    expected = [(str(tmp_path / name), *row) for name, (_, rows) in made.items() for row in rows]
+    assert len(expected) > 100
+    assert [(row.file, str(row.line), row.reason, row.text) for row in reading.rejects] == expected
+    counts = sum((source.rejected for source in reading.report.sources), Counter[str]())
+    assert counts == Counter(reason for _, _, reason, _ in expected)
 
 
 # --- how many may be: 1 % of each source, or the number given, and not one more
@@ -273,17 +203,18 @@ def counted(good: int, bad: int) -> str:
     return "network,isp\n" + "\n".join(rows)
 
 
-def test_one_percent_or_a_limit(build: Build, tmp_path: Path) -> None:
+def test_one_percent_or_a_limit(tmp_path: Path) -> None:
     counts = [(99, 1), (199, 1), (198, 2), (1, 0), (990, 10)]
-    files = {f"{at}.csv": counted(good, bad) for at, (good, bad) in enumerate(counts)}
-    _, report = build(files, max_rejects=None)
-    reported = [(source.read, source.rejected.total()) for source in report.sources]
-    assert reported == [(good + bad, bad) for good, bad in counts]
+    files: dict[str, str | bytes] = {f"{n}.csv": counted(*pair) for n, pair in enumerate(counts)}
+    sources = read_at(tmp_path, files, max_rejects=None).report.sources
+    assert [(source.read, source.rejected.total()) for source in sources] == [
+        (good + bad, bad) for good, bad in counts
+    ]
     for limit in (0, 1, 5):
-        _, report = build({"a.csv": counted(0, limit)}, max_rejects=limit)
-        assert report.sources[0].rejected.total() == limit
-        error = fails(tmp_path, {"a.csv": counted(1_000, limit + 1)}, max_rejects=limit)
-        assert f"{limit + 1} of {1_001 + limit:,} rows" in str(error)
+        source = read_at(tmp_path, {"a.csv": counted(0, limit)}, max_rejects=limit).source
+        assert source.rejected.total() == limit
+        error = fails(tmp_path, {"a.csv": counted(100, limit + 1)}, max_rejects=limit)
+        assert f"{limit + 1} of {101 + limit} rows" in str(error)
 
 
 def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
@@ -297,9 +228,6 @@ def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
         )
     error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
     problem = f"{tmp_path / 'a.csv'}:101: wrong number of cells: '8.8.8.8,x,y'; 2 of 101 rows"
-    assert str(error).startswith(problem)
-    error = fails(tmp_path, {"a.csv": counted(1000, 0), "b.csv": counted(99, 2)}, max_rejects=None)
-    problem = f"{tmp_path / 'b.csv'}:101: not an address: 'nowhere,x'; 2 of 101 rows of b.csv"
     assert str(error).startswith(problem)
 
 

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.compile import compile_recipe
-from geolookup_builder.overlaid_sources import Options
-from geolookup_builder.recipe import loading
 
-from geolookup.progress import Progress
 from tests.conftest import Build
 
 HEADER = "network,country_code,latitude,longitude\n"
@@ -54,13 +47,3 @@ def test_a_few_rows(build: Build) -> None:
     assert far(report) == (2, 0)
     problem = "2 rows with coordinates over 100 km outside their country"
     assert report.warnings == [f"a.csv: {problem}; {LISTS}"]
-
-
-@pytest.mark.data
-def test_real_data_are_inside(shared_data: Path, tmp_path: Path) -> None:
-    """MaxMind's test files: made for tests, with coordinates of real places."""
-    for name in ("GeoIP2-City-Test", "GeoLite2-City-Test", "GeoIP2-Enterprise-Test"):
-        path = shared_data / "maxmind-db" / "test-data" / f"{name}.mmdb"
-        recipe = loading.load(path)
-        report, _ = compile_recipe(recipe, tmp_path / name, Options(), Progress(silent=True))
-        assert report.sources[0].far == 0, name

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -18,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from geolookup_builder.fragments import checksums, json_texts, rows
-from hypothesis import example, given
+from geolookup_builder.fragments import json_texts, rows
 from hypothesis import strategies as st
 
 from geolookup.contract import fields
@@ -30,7 +28,6 @@ from geolookup.dataset.rows import SEPARATOR
 from geolookup.errors import BuildError
 from tests.conftest import build_at
 from tests.corrupt.forging import manifest
-from tests.datasets import SMALL
 
 TEXT = "network,country_code,city_name,latitude,longitude,asn,isp,user_type\n" + "".join(
     f"8.{n}.0.0/{16 + n % 8},{('US', 'SE', '')[n % 3]},Ö {n % 7},{n / 7},{-n / 3},{n % 5},"
@@ -165,50 +162,7 @@ def test_jump_table(dataset: Path) -> None:
     assert np.array_equal(table(dataset, fmt.IPV4_JUMP)["interval"].to_numpy(), jump_table(starts))
 
 
-@pytest.mark.parametrize("column", ["location", "network"])
-def test_the_most_used_rows_come_first(column: str) -> None:
-    uses = Counter[int]()
-    for name in (fmt.IPV4, fmt.IPV6):
-        uses.update(table(SMALL, name)[column].to_pylist())
-    known = [uses[row] for row in sorted(uses) if row]
-    assert len(known) > 2
-    assert all(before >= after for before, after in pairwise(known))
-    assert sorted(uses) == list(range(len(uses)))
-
-
 texts = st.lists(st.none() | st.text(), min_size=1)
-
-
-@given(texts)
-@example([chr(code) for code in range(0x300)] + ["\u2028", "\u2029", "\ufeff", "\U0001f600"])
-def test_strings(values: list[str | None]) -> None:
-    result = json_texts(pa.array(values, pa.string()), absent="nothing").to_pylist()
-    assert result == [
-        "nothing" if value is None else json.dumps(value, ensure_ascii=False) for value in values
-    ]
-
-
-@given(st.lists(st.floats(-180, 180).map(lambda value: value + 0.0), min_size=1))
-@example([0.0, 1e-7, 1e-5, 0.1, -33.8688, 151.2093, 5e-324, 1 / 3, 179.99999999999997, 100.0])
-def test_floats_are_the_shortest_that_read_back(values: list[float]) -> None:
-    for value, text in zip(values, json_texts(pa.array(values)).to_pylist(), strict=True):
-        assert json.loads(text) == value
-        assert text == json.dumps(int(value) if value.is_integer() else value)
-
-
-@given(st.lists(st.none() | st.integers(0, (1 << 32) - 1), min_size=1))
-def test_integers(values: list[int | None]) -> None:
-    result = json_texts(pa.array(values, pa.uint32()), absent="").to_pylist()
-    assert result == ["" if value is None else str(value) for value in values]
-
-
-@given(texts)
-@example(["x" * length for length in (0, 1, 511, 512, 513, 2000)])
-@example([None, "é" * 256, "é" * 257])
-def test_checksums(values: list[str | None]) -> None:
-    array = pa.array([value or "" for value in values], pa.string())
-    assert checksums(array).tolist() == [crc32c((value or "").encode()) for value in values]
-    assert checksums(array[1:]).tolist() == checksums(array).tolist()[1:]
 
 
 def test_rows_are_joined_by_line_feeds_up_to_2_gib(monkeypatch: pytest.MonkeyPatch) -> None:

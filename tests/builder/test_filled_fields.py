@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,10 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.display import fold
-from geolookup.dataset import layout as fmt
-from tests.builder.building import STATIONS, enriched, fails, recipe
-from tests.conftest import Build
+from tests.builder.building import STATIONS, enriched
 from tests.skips import needs, optional
 
 ZONE_ON = "time_zone = true\n"
@@ -61,31 +57,6 @@ def test_zones_and_their_counts(tmp_path: Path) -> None:
     _, counts = enriched(tmp_path, "time_zone = false", columns, "US,1,1")
     assert (counts, zones(tmp_path, 1)) == ({}, [None])
 
-
-@needs("tzfpy")
-def test_credits_and_sources_of_zones(build: Build) -> None:
-    licences = {}
-    for switch in ("true", "false"):
-        text = recipe("path = 'a.csv'") + f"[enrich]\ntime_zone = {switch}\n"
-        dataset, _ = build({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, text)
-        manifest = json.loads((dataset / fmt.MANIFEST).read_text(encoding="utf-8"))
-        licences[switch] = {credit["name"]: credit["licence"] for credit in manifest["credits"]}
-    assert licences["true"] == {**licences["false"], "Timezone Boundary Builder": "ODbL-1.0"}
-    # Nothing comes from another source than the one that decides.
-    files: dict[str, str | bytes] = {
-        "a.csv": "network,city_name\n8.8.8.0/24,Berlin\n",
-        "b.csv": "network,latitude,longitude\n8.8.0.0/16,52.5,13.4\n",
-    }
-    text = recipe("path = 'a.csv'", "path = 'b.csv'") + "[enrich]\ntime_zone = true\n"
-    dataset, report = build(files, text)
-    assert report.enriched == {"time_zone": FillCount(1, 1)}
-    with geolookup.open(dataset) as engine:
-        actual = {ip: engine.data(ip)["time"]["zone"] for ip in ("8.8.8.8", "8.8.9.9")}
-        assert actual == {"8.8.8.8": None, "8.8.9.9": "Europe/Berlin"}
-        assert engine.explain("8.8.9.9")["layers"]["location"]["source"] == "b.csv"
-
-
-regions = optional("geolookup_builder.enrichment.regions")
 
 REGION_ON = "region_code = true\n"
 
@@ -140,22 +111,6 @@ def test_codes_of_names(tmp_path: Path) -> None:
     assert b'"locations": 1,' in (tmp_path / "dataset" / "manifest.json").read_bytes()
 
 
-NAMES = {
-    "Ávila": {"avila"},
-    "Catalunya [Cataluña]": {"catalunya cataluna", "catalunya", "cataluna"},
-    "Madrid, Comunidad de": {"madrid comunidad de", "madrid", "comunidad de madrid"},
-    "A / B": {"a b", "a", "b"},
-    "Cardiff [Caerdydd GB-CRD]": {"cardiff caerdydd gb crd", "cardiff", "caerdydd"},
-    "Øster (x, y)": {"oster x y", "oster", "x y", "x", "y x"},
-}
-
-
-@needs("pycountry")
-def test_names_in_one_text() -> None:
-    for text, names in NAMES.items():
-        assert {fold(name) for name in regions.names_of(text)} == names, text
-
-
 weather = optional("geolookup_builder.enrichment.by_coordinates")
 
 HEADER = "country_code,latitude,longitude,weather_code"
@@ -204,67 +159,8 @@ def test_nearest_as_trigonometry_has_it(
             assert kilometres(at, stations[int(code)]) < min(least, max_km) + 1e-3
 
 
-CODES = {
-    "US,37.4,-122.08,": "USCA0746",
-    "US,37.4,-122.08,MINE": "MINE",  # what is stated stays
-    ",52.5,13.4,": "GMXX0007",
-    "US,40.7,-74,": None,
-    "US,37.4,,": None,
-    "US,,,": None,
-}
-
-
 def codes(
     folder: Path, rows: Iterable[str], enrich: str = WEATHER_ON, stations: str = STATIONS
 ) -> list[object]:
     answers, _ = enriched(folder, enrich, HEADER, *rows, stations=stations)
     return [answer.get("weather_code") for answer in answers]
-
-
-@needs("scipy")
-def test_code(tmp_path: Path) -> None:
-    answers, counts = enriched(tmp_path, WEATHER_ON, HEADER, *CODES)
-    assert [answer.get("weather_code") for answer in answers] == [*CODES.values()]
-    assert counts == {"weather_code": FillCount(2, 3)}
-
-
-@needs("scipy")
-def test_how_far_is_near_and_which_is_the_nearest(tmp_path: Path) -> None:
-    # One degree of latitude is 111.195 km; 50 km are near by default.
-    stations = "code,latitude,longitude\nA,0,0\n"
-    for limit, code in ((111.1, None), (111.2, "A"), (112, "A")):
-        text = f"{WEATHER_ON}max_km = {limit}\n"
-        assert codes(tmp_path, ["US,1,0,"], text, stations=stations) == [code], limit
-    rows = ["US,0.449,0,", "US,0.45,0,"]
-    assert codes(tmp_path, rows, stations=stations) == ["A", None]
-    # The shortest way leads over the date line; of stations at one place the first counts.
-    stations = "code,latitude,longitude\nWEST,-17,179.9\nFAR,-17,-179\n"
-    assert codes(tmp_path, ["FJ,-17,-179.9,"], stations=stations) == ["WEST"]
-    stations = "latitude,code,longitude\n1,B,2\n1.0,A,2\n"
-    assert codes(tmp_path, ["US,1,2,"], stations=stations) == ["B"]
-
-
-BAD_TABLES: list[tuple[str, int | None, str]] = [
-    ("", None, "empty file"),
-    ("code,latitude,longitude\n", None, "no station in it"),
-    ("code,latitude,longitud\n", 1, "unknown column 'longitud'"),
-    ("code,latitude\n", 1, "missing column longitude"),
-    (STATIONS + ",1,2\n", 4, "a station without code"),
-    (STATIONS + "A,north,2\n", 4, "bad latitude 'north'"),
-    (STATIONS + "A,,2\n", 4, "bad latitude ''"),
-    (STATIONS + "A,90.1,2\n", 4, "bad latitude '90.1'"),
-    (STATIONS + "A,nan,2\n", 4, "bad latitude 'nan'"),
-    (STATIONS + "A,1,-180.5\n", 4, "bad longitude '-180.5'"),
-    (STATIONS + "A,1\n", 4, "2 cells under 3 columns"),
-]
-
-
-@needs("scipy")
-def test_a_bad_table(tmp_path: Path) -> None:
-    text, path = recipe("path = 'a.csv'") + WEATHER_ON, str(tmp_path / "stations.csv")
-    error = fails(tmp_path, {"a.csv": "network\n"}, text)
-    assert error.path == path
-    assert "cannot be read" in error.problem
-    for table, line, problem in BAD_TABLES:
-        error = fails(tmp_path, {"a.csv": "network\n", "stations.csv": table}, text)
-        assert (error.path, error.line, error.problem) == (path, line, problem)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import random
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
-from geolookup_builder.downloads import with_local_paths
-from geolookup_builder.recipe.document import Recipe
 
 from geolookup.remote.cache import CacheEntry
 from tests.builder.building import isps
-from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.test_downloads import OTHER, ROWS, built, failing
 from tests.remote.serving import MODIFIED, Site, fetched, file, kept_files, remote, serving
+from tests.tiers import one_of_each
 
 #: Answers with status 200 that the checks of a download cannot tell from a file of rows.
 BAD: dict[str, bytes] = {
@@ -49,7 +45,7 @@ def conditions(site: Site) -> list[str | None]:
     return tags
 
 
-@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("name", one_of_each(BAD, lambda name: name.startswith("half")))
 def test_a_bad_answer_keeps_the_last_copy_that_compiled(name: str, tmp_path: Path) -> None:
     bad = file(BAD[name], '"two"')
     with serving(file(ROWS)) as site:
@@ -91,19 +87,6 @@ def test_a_file_that_was_only_downloaded_replaces_nothing(tmp_path: Path) -> Non
     assert kept_files(tmp_path, "a.csv") == [ROWS.replace(b"one", b"three")]
 
 
-def test_without_a_copy_that_compiled_the_refused_file_stays(tmp_path: Path) -> None:
-    """It can be read again with another recipe; the next download is unconditional."""
-    content = b"range;isp\n8.8.8.0/24;one\n"
-    with serving(file(content, Last_Modified=MODIFIED)) as site:
-        assert "last compiled" not in failing(tmp_path, source(site))
-        assert kept_files(tmp_path, "a.csv") == [content]
-        failing(tmp_path, source(site), offline=True)
-        assert len(site.asked) == 1
-        fetched(f"{site.url}/a.csv", tmp_path)
-        names = {"If-None-Match", "If-Modified-Since", "Range"}
-        assert not names & {name for _, headers in site.asked for name in headers}
-
-
 def test_only_the_source_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     bad = file(BAD["JSON"], '"bad"')
     with serving(file(ROWS)) as one, serving(file(ROWS, '"b"')) as two:
@@ -117,16 +100,6 @@ def test_only_the_source_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         output, _ = built(tmp_path, *sources, offline=True)
     assert isps(output, "8.8.8.8") == ["two"]
     assert kept_files(tmp_path, "a.csv") == [OTHER]
-
-
-def test_a_file_of_no_known_format_is_refused(tmp_path: Path) -> None:
-    good, bad = zipped({"a.csv": ROWS}), zipped({"b.csv": BAD["other columns"]})
-    with serving(file(good)) as site:
-        text = f'path = "{site.url}/a.zip"'
-        built(tmp_path, text)
-        site.plan[:] = [file(bad, '"two"')]
-        assert "that last compiled" in failing(tmp_path, text)
-    assert kept_files(tmp_path, "a.zip") == [good]
 
 
 def test_a_date_that_the_recipe_needs_and_the_server_spoils(tmp_path: Path) -> None:
@@ -149,20 +122,6 @@ def test_a_date_that_the_recipe_needs_and_the_server_spoils(tmp_path: Path) -> N
         assert stated["date"] == "2020-11-19"
 
 
-def test_a_stated_digest_needs_no_other_copy(tmp_path: Path) -> None:
-    bad = BAD["other columns"]
-    with serving(file(ROWS)) as site:
-        built(tmp_path, source(site))
-        site.plan[:] = [file(bad, '"two"')]
-        pinned = source(site, f'sha256 = "{hashlib.sha256(bad).hexdigest()}"')
-        for options in ({}, {}, {"offline": True}):
-            assert "last compiled" not in failing(tmp_path, pinned, **options)
-        assert len(site.asked) == 2  # the right file is not fetched again
-        good = source(site, f'sha256 = "{hashlib.sha256(ROWS).hexdigest()}"')
-        built(tmp_path, good)
-        assert len(site.asked) == 2
-
-
 def test_a_cache_that_cannot_be_noted_in(tmp_path: Path) -> None:
     """The dataset is complete, or the first error is the one that counts."""
     with serving(file(ROWS)) as site:
@@ -174,19 +133,3 @@ def test_a_cache_that_cannot_be_noted_in(tmp_path: Path) -> None:
         site.plan[:] = [file(BAD["other columns"], '"two"')]
         with CacheEntry(tmp_path / "cache", remote(f"{site.url}/a.csv", tmp_path)).lock():
             built(tmp_path, source(site), offline=True)
-
-
-def test_a_file_that_another_process_has_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def replaced(*arguments: Any, **options: Any) -> Recipe:
-        recipe = with_local_paths(*arguments, **options)
-        for path in tmp_path.glob("cache/*/*/a.csv"):
-            path.unlink()
-        return recipe
-
-    monkeypatch.setattr("geolookup_builder.compile.with_local_paths", replaced)
-    with serving(file(ROWS)) as site:
-        text = failing(tmp_path, source(site), empty="")
-        line = f"{site.url}/a.csv: another process has replaced it in the cache; build again"
-        assert text == line

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
 from pathlib import Path
 
@@ -14,12 +12,9 @@ from geolookup_builder.recipe.document import PACKAGED
 import geolookup
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError
-from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.cli.program import run
-from tests.skips import names_in_utf8, needs
 
 CSV = "network,country_code\n8.8.8.0/24,FR\n"
-RECIPE = '[dataset]\nname = "mine"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 
 
 def refused(named: str | Path) -> str:
@@ -72,30 +67,6 @@ def test_an_empty_text_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
-def test_recipes_lists_and_prints_them() -> None:
-    done = run("recipes")
-    listed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
-    assert list(listed) == loading.names()
-    assert all(re.match(r"[A-Z].*\.$", text) for text in listed.values())
-    shown = run("recipes", "show", "world")
-    assert shown.stdout == (PACKAGED / "world.toml").read_text(encoding="utf-8")
-    refusal = run("recipes", "show", "wrld")
-    assert (refusal.returncode, refusal.stdout) == (2, "")
-    assert "did you mean 'world'?" in refusal.stderr
-
-
-def test_commands_take_names(tmp_path: Path) -> None:
-    done = run("download", "dbip-lite")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "dbip-lite: no remote sources, nothing to download\n"
-    built = run("build", "dbip-lite", "--output", str(tmp_path / "data"), folder=tmp_path)
-    assert built.returncode == 2
-    missing = (f"{tmp_path / 'dbip-city-lite-*.csv.gz'}: no such file", "geolookup[enrich]")
-    assert any(text in built.stderr for text in missing)
-    refused = run("build", "maxmind-geolite", "--output", str(tmp_path / "data"))
-    assert "did you mean 'maxmind-geolite2'?" in refused.stderr
-
-
 # --- files of data
 
 
@@ -120,14 +91,6 @@ def test_files_of_data_need_no_recipe(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-@needs("maxminddb")
-def test_an_mmdb_needs_no_recipe(tmp_path: Path) -> None:
-    records = {"8.8.8.0/24": {"country": {"iso_code": "FR"}}}
-    (tmp_path / "acme.mmdb").write_bytes(mmdb(records))
-    geolookup.build(tmp_path / "acme.mmdb", tmp_path / "data")
-    says_france(tmp_path / "data")
-
-
 def test_a_folder_needs_no_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("feeds", "feeds [1]*"):
         feeds = tmp_path / name
@@ -142,30 +105,3 @@ def test_a_folder_needs_no_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert one.generation == other.generation
             assert one.metadata.name == name
             assert one.data("9.9.9.9")["location"]["city_name"] == "Berlin"
-
-
-@names_in_utf8
-def test_a_name_that_is_no_text_of_one_line_is_escaped(tmp_path: Path) -> None:
-    for name, shown in ((b"\xff", "\\xff"), (b"x\ny", "x\\ny")):
-        path = tmp_path / os.fsdecode(name + b".csv")
-        path.write_text(CSV, encoding="utf-8")
-        report = geolookup.build(path, tmp_path / "data", force=True)
-        assert next(report.lines()).startswith(f"{shown}.csv: 1 row read")
-        with geolookup.open(tmp_path / "data") as engine:
-            assert engine.metadata.name == shown
-            assert [source.name for source in engine.metadata.sources] == [f"{shown}.csv"]
-
-
-def test_links_of_a_folder(tmp_path: Path) -> None:
-    """Links to itself are read once; a folder may be a link."""
-    data = tmp_path / "data"
-    (data / "below").mkdir(parents=True)
-    (data / "below" / "a.csv").write_text(CSV, encoding="utf-8")
-    (data / "again").symlink_to("below")
-    (data / "below" / "up").symlink_to("..")
-    (data / "me").symlink_to(".")
-    (tmp_path / "link").mkdir()
-    (tmp_path / "link" / "to").symlink_to(data / "below")
-    for folder in (data, tmp_path / "link"):
-        report = geolookup.build(folder, tmp_path / "out", force=True)
-        assert [(source.read, source.duplicates) for source in report.sources] == [(1, 0)]

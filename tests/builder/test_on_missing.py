@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import geolookup
 from geolookup.remote import transfer
 from tests.builder.building import fails, isps, recipe
 from tests.conftest import build_at
@@ -53,36 +52,6 @@ def test_missing_files_are_skipped(tmp_path: Path) -> None:
     assert build_at(tmp_path, {}, text)[1].warnings[0].startswith("old: skipped: no file ")
     build_at(tmp_path, {"a.csv": ROWS.replace("one", "two")}, two("a.csv"))
     assert isps(alone, "8.8.8.8") == ["two"]
-
-
-def test_a_damaged_file_is_not_missing(tmp_path: Path) -> None:
-    for files, lines, problem in (
-        ({"a.csv": ""}, (), "empty file"),
-        ({"a.csv": "x,y\n"}, (), "unknown columns 'x'"),
-        ({"a.csv": ROWS}, (f'sha256 = "{DIGEST}"',), "its SHA-256 is "),
-    ):
-        error = fails(tmp_path, {**files, "b.csv": ROWS}, two("a.csv", *lines), empty="")
-        assert error.problem.startswith(problem)
-    error = fails(tmp_path, {"b.csv": ROWS}, two("a\\u0000.csv"))
-    assert "NUL" in error.problem
-    error = fails(tmp_path, {"b.csv": ROWS}, two("a.csv").replace('"skip"', '"stop"'))
-    assert error.problem == "unknown value 'stop' of source.on_missing"
-
-
-def test_all_sources_missing(tmp_path: Path) -> None:
-    text = recipe(f'path = "a.csv"\n{SKIP}', f'path = "b.csv"\n{SKIP}')
-    error = fails(tmp_path, {}, text)
-    assert error.problem == "all sources are missing: " + ", ".join(
-        f"{name}: skipped: no file {tmp_path / name}" for name in ("a.csv", "b.csv")
-    )
-    report = geolookup.check(tmp_path / "recipe.toml")
-    assert report.problems == [f"{tmp_path / 'recipe.toml'}: all sources are missing"]
-    (tmp_path / "a.csv").write_text(ROWS, encoding="utf-8")
-    report = geolookup.check(tmp_path / "recipe.toml")
-    assert not report.has_problem
-    lines = [*report.lines()]
-    assert f"  skipped     no file {tmp_path / 'b.csv'}" in lines
-    assert lines[-1].startswith("a build would succeed, with 1 source skipped; to build it: ")
 
 
 def test_a_failed_download(tmp_path: Path) -> None:

@@ -9,16 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as papq
-import pytest
-from geolookup_builder.text_lists import clean, lists
 
 import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import read, starts_of
 from geolookup.dataset.intervals import Addresses
-from tests.builder.building import fails
 from tests.conftest import build_at
-from tests.own_sources import full_dataset, own_dataset
+from tests.own_sources import own_dataset
 
 
 def own_at(dataset: Path, *addresses: str) -> list[dict[str, Any]]:
@@ -34,9 +31,8 @@ def own_at(dataset: Path, *addresses: str) -> list[dict[str, Any]]:
     return rows_at
 
 
-@pytest.mark.parametrize("dataset", [own_dataset, full_dataset])
-def test_a_dataset_with_own_columns(dataset: Any) -> None:
-    geolookup.verify(dataset(), deep=True)
+def test_a_dataset_with_own_columns() -> None:
+    geolookup.verify(own_dataset(), deep=True)
     listed = {
         "8.8.8.9": {
             "site_id": "Mountain View",
@@ -58,35 +54,7 @@ def test_a_dataset_with_own_columns(dataset: Any) -> None:
         "fd00::1": {"site_id": "ULA", "tags": ["v6"]},
         "2001:4860:4860::8888": {"site_id": "dns6", "tags": ["dns"]},
     }
-    assert dict(zip(listed, own_at(dataset(), *listed), strict=True)) == listed
-
-
-@pytest.mark.parametrize("mapped", [True, False])
-def test_a_mapping_reads_declared_columns_under_their_names(tmp_path: Path, mapped: bool) -> None:
-    lines = ["cidr,site,owner,plan,id", "8.8.8.0/24,Lab,Ada,x,7"]
-    rows = [{"cidr": "8.8.9.0/24"}] * 1500 + [
-        dict(zip(*(x.split(",") for x in lines), strict=True))
-    ]
-    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    columns = {"network": "cidr", **({"owner": "plan"} if mapped else {})}
-    named = {"site": "text", "owner": "text", "own_id": "integer"}
-    for data in (
-        {"path": str(tmp_path / "a.csv")},
-        {"path": str(tmp_path / "a.jsonl")},
-        {"table": pa.Table.from_pylist(rows[-1:])},
-    ):
-        source = {**data, "columns": columns}
-        geolookup.build(sources=[source], columns=named, output=tmp_path / "d", force=True)
-        owner = "x" if mapped else "Ada"
-        assert own_at(tmp_path / "d", "8.8.8.8") == [{"site": "Lab", "owner": owner}]
-
-
-def test_a_mapped_file_with_a_declared_column_twice(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("cidr,site,own.site\n8.8.8.0/24,a,b\n", encoding="utf-8")
-    source = {"path": str(tmp_path / "a.csv"), "columns": {"network": "cidr"}}
-    with pytest.raises(geolookup.BuildError, match=r"'site' and 'own.site' are the same field"):
-        geolookup.build(sources=[source], columns={"site": "text"}, output=tmp_path / "d")
+    assert dict(zip(listed, own_at(own_dataset(), *listed), strict=True)) == listed
 
 
 def test_whole_numbers_that_a_file_states_as_floats(tmp_path: Path) -> None:
@@ -98,94 +66,26 @@ def test_whole_numbers_that_a_file_states_as_floats(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
     ids = pa.array([None if n is None else float(n) for n in numbers])
     table = pa.table({"network": [f"8.8.{at}.0/24" for at in range(len(numbers))], "id": ids})
-    for source in (tmp_path / "a.jsonl", table):
+    exact = table.set_column(1, "id", pa.array(numbers))
+    papq.write_table(exact, tmp_path / "a.parquet")
+    for source, known in (
+        (tmp_path / "a.jsonl", [*numbers[:3], None, None]),
+        (table, [*numbers[:3], None, None]),
+        (tmp_path / "a.parquet", numbers),
+    ):
         report = geolookup.build(
             sources=[source], columns={"id": "integer"}, output=tmp_path / "d", force=True
         )
-        assert report.sources[0].nulled == {"own.id": 1}, "a float beyond 2^53 is not exact"
+        nulled = known.count(None) - 1
+        assert report.sources[0].nulled.total() == nulled, "a float beyond 2^53 is not exact"
         addresses = (f"8.8.{at}.1" for at in range(len(numbers)))
-        values = [answer.get("id") for answer in own_at(tmp_path / "d", *addresses)]
-        assert values == [*numbers[:3], None, None]
+        assert [answer.get("id") for answer in own_at(tmp_path / "d", *addresses)] == known
 
 
 def built(folder: Path, columns: str, files: dict[str, str | bytes], *sources: str) -> Any:
     """The dataset and the report of sources of one recipe."""
     tables = "".join(f"[[source]]\n{source}\n" for source in sources)
     return build_at(folder, files, f'[dataset]\nname = "own"\n[columns]\n{columns}\n{tables}')
-
-
-def test_an_invalid_value_nulls_its_layer_in_its_row(tmp_path: Path) -> None:
-    rows = "8.8.8.0/24,x,yes,a,1\n8.8.4.0/24,2,maybe,b,2\n8.8.5.0/24,9223372036854775808,no,,3\n"
-    columns = 'risk = "integer"\nvpn = { type = "boolean", group = "g" }\n'
-    columns += 'who = { type = "text", group = "g" }\nshare = "real"'
-    files: dict[str, str | bytes] = {"a.csv": f"network,risk,vpn,who,share\n{rows}"}
-    dataset, report = built(tmp_path, columns, files, 'format = "csv"\npath = "a.csv"')
-    assert own_at(dataset, "8.8.8.8", "8.8.4.4", "8.8.5.5") == [
-        {"vpn": True, "who": "a", "share": 1.0},
-        {"risk": 2, "share": 2.0},
-        {"vpn": False, "share": 3.0},
-    ]
-    assert report.sources[0].nulled == {"own.risk": 2, "own.vpn": 1}
-    assert report.coverage["own.g"] == {"ipv4": 512, "ipv6": 0}
-
-
-_MAP = "map columns of any name in [source.columns] of a recipe"
-#: Cells of a list of texts, and their lists.
-LISTS = (
-    ("a", ["a"]),
-    (" a ; b;;", ["a", "b"]),
-    (";", None),
-    ('["a", "b;c", "", null, 1, true]', ["a", "b;c", "1", "true"]),
-    ('["say \\"hi\\"", " é "]', ['say "hi"', "é"]),
-    ("[]", None),
-)
-
-
-@pytest.mark.parametrize(("cell", "items"), LISTS)
-def test_cells_of_lists(cell: str, items: list[str] | None) -> None:
-    values, invalid = clean(pa.array([cell, None]))
-    assert (lists(values).to_pylist(), invalid.tolist()) == ([items, None], [False, False])
-    text = json.dumps(items, ensure_ascii=False, separators=(",", ":"))
-    assert values.to_pylist()[0] == (items and text)
-
-
-def test_bad_lists_are_invalid_beside_good_ones() -> None:
-    values, invalid = clean(pa.array(["[a]", "a", '["a"', '[["a"]]', '["\\ud800"]', '["b"]']))
-    assert invalid.tolist() == [True, False, True, True, True, False]
-    assert values.to_pylist() == [None, '["a"]', None, None, None, '["b"]']
-
-
-def test_lists_and_large_numbers_of_typed_files(tmp_path: Path) -> None:
-    table = pa.table(
-        {
-            "network": ["8.8.8.0/24", "8.8.4.0/24"],
-            "tags": [["a;b", " c "], None],
-            "risk": pa.array([2**63 - 1, None], pa.int64()),
-            "share": [1e15, 12345678901.0],
-        }
-    )
-    papq.write_table(table, tmp_path / "a.parquet")
-    lines = [
-        {"network": "8.8.5.0/24", "tags": ["x"], "risk": 12345678901, "own": {"share": 1e16}},
-        {"network": "8.8.6.0/24", "tags": "y; z", "risk": "9007199254740993"},
-        {"network": "8.8.7.0/24", "tags": [], "risk": 2**53 + 1},
-    ]
-    files: dict[str, str | bytes] = {
-        f"{at}.jsonl": f"{json.dumps(line)}\n" for at, line in enumerate(lines)
-    }
-    sources = ['format = "parquet"\npath = "a.parquet"', 'format = "jsonl"\npath = "*.jsonl"']
-    columns = 'tags = "texts"\nrisk = "integer"\nshare = "real"'
-    dataset, report = built(tmp_path, columns, files, *sources)
-    geolookup.verify(dataset, deep=True)
-    assert own_at(dataset, "8.8.8.8", "8.8.4.4", "8.8.5.5", "8.8.6.6", "8.8.7.7") == [
-        {"tags": ["a;b", "c"], "risk": 2**63 - 1, "share": 1e15},
-        {"share": 12345678901.0},
-        {"tags": ["x"], "risk": 12345678901, "share": 1e16},
-        {"tags": ["y", "z"], "risk": 9007199254740993},
-        {},
-    ]
-    # A number of JSON is read as a float: beyond 2^53 it would change.
-    assert report.sources[1].nulled == {"own.risk": 1}
 
 
 def test_the_report_counts_rows_in_special_purpose_space(tmp_path: Path) -> None:
@@ -211,46 +111,3 @@ def test_the_report_counts_rows_in_special_purpose_space(tmp_path: Path) -> None
     ]
     assert [source.used for source in report.sources] == [2, 1, 1]
     assert report.coverage["own.site"] == {"ipv4": 259, "ipv6": 0}
-
-
-def test_a_private_source_without_public_rows_is_usable(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {"a.csv": "network,site\n10.0.0.0/8,a\nfd00::/8,b\n"}
-    columns = 'site = { type = "text", private = true }'
-    source = 'format = "csv"\npath = "a.csv"\nmin_rows = 2'
-    recipe = f'[dataset]\nname = "own"\n[columns]\n{columns}\n[[source]]\n{source}\n'
-    dataset, _ = build_at(tmp_path, files, recipe, empty="")
-    assert own_at(dataset, "10.1.1.1", "fd00::1") == [{"site": "a"}, {"site": "b"}]
-
-
-@pytest.mark.parametrize(
-    ("header", "problem", "remedy"),
-    [
-        ("network,sites", "unknown column 'sites'", "did you mean 'site_id'? (or map"),
-        (
-            "network,colour",
-            "unknown column 'colour'",
-            f"{_MAP}; to keep it, declare it in its [columns]",
-        ),
-        ("network,own.site", "unknown column 'own.site'", "did you mean 'own.site_id'? (or map"),
-        (
-            "network,site_id,own.site_id",
-            "columns 'site_id' and 'own.site_id' are the same field",
-            "drop one",
-        ),
-    ],
-)
-def test_an_unknown_column_has_a_near_match_among_own_ones(
-    tmp_path: Path, header: str, problem: str, remedy: str
-) -> None:
-    recipe = '[dataset]\nname = "own"\n[columns]\nsite_id = "text"\n'
-    recipe += '[[source]]\nformat = "csv"\npath = "a.csv"\n'
-    error = fails(tmp_path, {"a.csv": f"{header}\n8.8.8.0/24,a\n"}, recipe)
-    assert (error.problem, (error.remedy or "")[: len(remedy)]) == (problem, remedy)
-
-
-def test_a_dataset_without_own_columns_has_none_of_it(tmp_path: Path) -> None:
-    dataset, _ = build_at(tmp_path, {"a.csv": "network,isp\n8.8.8.0/24,a\n"})
-    document = json.loads((dataset / fmt.MANIFEST).read_bytes())
-    assert not {"columns"} & document.keys()
-    assert not (dataset / fmt.OWN).exists()
-    assert read(dataset / fmt.IPV4)[0].schema.names == ["start", "location", "network"]

@@ -7,15 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from geolookup_builder.recipe.document import Enrich, Recipe, SourceSpec, Update, read_recipe
+from geolookup_builder.recipe.document import Recipe, SourceSpec, Update, read_recipe
 from geolookup_builder.sources import FORMATS, auto
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
-from geolookup.filesystem.cache_folder import default_folder
 from geolookup.store.retention import Retention
-from tests.builder.building import ENRICH_ALL, STATIONS, enriched, fails, recipe
-from tests.skips import needs
+from tests.builder.building import STATIONS, fails, recipe
 
 GOOD = '[dataset]\nname = "d"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 
@@ -26,24 +24,6 @@ def loaded(folder: Path, text: str | bytes) -> Recipe:
     return read_recipe(path, auto.options(FORMATS))
 
 
-#: Fields by path, member, short name, column of a source and group.
-NAMED = {
-    '["location.city_name"]': {"city_name"},
-    '["city_name", "country"]': {"city_name", "country_code"},
-    '["timezone", "lat", "postal"]': {"time_zone", "latitude", "postal_code"},
-    '["time_zone", "network.asn"]': {"time_zone", "asn"},
-    '["network"]': {
-        *("asn", "asn_organization", "isp", "organization", "connection_type", "user_type"),
-    },
-}
-
-
-def test_fields_by_any_of_their_names(tmp_path: Path) -> None:
-    for names, columns in NAMED.items():
-        (source,) = loaded(tmp_path, f"{GOOD}fields = {names}").sources
-        assert source.fields == columns
-
-
 def test_what_a_recipe_means(tmp_path: Path) -> None:
     recipe = loaded(tmp_path, GOOD)
     (source,) = recipe.sources
@@ -51,10 +31,11 @@ def test_what_a_recipe_means(tmp_path: Path) -> None:
     assert (source.name, source.base, dict(source.options)) == ("a.csv", tmp_path, {})
     assert source.fields == frozenset(BY_SOURCE_COLUMN)
     texts = 'name = "N"\ndate = 2026-11-20\nlicence = "L"\nattribution = "A"\nurl = "U"\n'
-    text = f'{GOOD}{texts}fields = ["asn", "isp"]\nfamily = 6\n[tables]\ncountries = "c.csv"\n'
+    text = f'{GOOD}{texts}fields = ["network.asn", "isp", "lat"]\nfamily = 6\n'
+    text += '[tables]\ncountries = "c.csv"\n'
     recipe = loaded(tmp_path, text)
     (source,) = recipe.sources
-    assert source.fields == {"asn", "isp"}
+    assert source.fields == {"asn", "isp", "latitude"}
     assert source.options == {"family": 6}
     assert source.texts["date"] == dt.date(2026, 11, 20).isoformat()
     assert (source.name, recipe.countries) == ("N", tmp_path / "c.csv")
@@ -88,6 +69,10 @@ WRONG = {
     '[dataset]\nname = "d"': f"{NO_SOURCE[0]}; write {NO_SOURCE[1]}",
     '[dataset]\nname = "d"\n[source]\nx = 1\n': "source is not a list of tables; write [[source]]",
     'source = [1]\n[dataset]\nname = "d"': "source is not a list of tables; write [[source]]",
+    GOOD.replace('"d"', '"d"\nfields = []'): "dataset.fields is empty",
+    GOOD.replace('"d"', '"d"\nfields = "asn"'): "dataset.fields is not a list",
+    GOOD.replace('"d"', '"d"\nfields = ["land"]'): "dataset.fields: no field 'land'",
+    GOOD.replace('"d"', '"d"\nfields = ["currency"]'): "dataset.fields: currency follows from",
     "[datset]\n": "unknown key datset; did you mean 'dataset'?",
     "[sources]\n": "unknown key sources; did you mean 'source'?",
     GOOD.replace('format = "csv"\n', ""): 'source.format is missing; write format = "auto" in',
@@ -224,67 +209,12 @@ REMOTE_WRONG = {
 }
 
 
-def test_the_cache_is_where_the_system_has_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    for system, named, folder in (
-        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/geolookup"),
-        ("linux", {"HOME": "/h", "XDG_CACHE_HOME": ""}, "/h/.cache/geolookup"),
-        ("darwin", {"HOME": "/h"}, "/h/Library/Caches/geolookup"),
-        ("linux", {"GEOLOOKUP_CACHE": "/c", "XDG_CACHE_HOME": "/x"}, "/c"),
-    ):
-        with monkeypatch.context() as patch:
-            patch.delenv("GEOLOOKUP_CACHE", raising=False)
-            patch.setattr("sys.platform", system)
-            for name, value in named.items():
-                patch.setenv(name, value)
-            assert default_folder().as_posix() == folder
-
-
 PLAIN = recipe("path = 'a.csv'")
 FILES: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,x\n", "stations.csv": STATIONS}
 LIBRARIES = {
     "time_zone": ("tzfpy", "zones", "time_zone = true"),
     "region_code": ("pycountry", "regions", "region_code = true"),
     "weather": ("scipy", "weather", "[enrich.weather]\nstations = 'stations.csv'"),
-}
-
-
-def enrich_of(folder: Path, text: str) -> Enrich:
-    path = folder / "recipe.toml"
-    path.write_text(PLAIN + text, encoding="utf-8")
-    return read_recipe(path, {name: item.options for name, item in FORMATS.items()}).enrich
-
-
-def test_enrich_tables(tmp_path: Path) -> None:
-    stations = tmp_path / "stations.csv"
-    assert enrich_of(tmp_path, "") == Enrich()
-    assert enrich_of(tmp_path, "[enrich]\n") == Enrich()
-    assert enrich_of(tmp_path, f"[enrich]\n{ENRICH_ALL}") == Enrich(True, True, stations, 50.0)
-    far = enrich_of(tmp_path, "[enrich.weather]\nstations = 'stations.csv'\nmax_km = 7\n")
-    assert far == Enrich(stations=stations, max_km=7.0)
-    for text, (problem, remedy) in ENRICH_WRONG.items():
-        error = fails(tmp_path, FILES, PLAIN + text)
-        assert (error.path, error.problem) == (str(tmp_path / "recipe.toml"), problem)
-        assert remedy in (None, error.remedy), text
-
-
-_FAR = "enrich.weather.max_km is not between 0 and 20040"
-#: Text: problem and remedy.
-ENRICH_WRONG: dict[str, tuple[str, str | None]] = {
-    "[enrch]": ("unknown key enrch", "did you mean 'enrich'?"),
-    "[enrich]\ntimezone = true": ("unknown key enrich.timezone", "did you mean 'time_zone'?"),
-    "[enrich]\ntime_zone = 1": ("enrich.time_zone is neither true nor false", None),
-    "[enrich]\nregion_code = 'yes'": ("enrich.region_code is neither true nor false", None),
-    "[enrich]\nweather = 's.csv'": ("no [enrich.weather] table", "add [enrich.weather]"),
-    "[enrich.weather]": ("enrich.weather.stations is missing", None),
-    "[enrich.weather]\nstations = 5": ("enrich.weather.stations is not a text", None),
-    "[enrich.weather]\nstation = 's'": (
-        "unknown key enrich.weather.station",
-        "did you mean 'stations'?",
-    ),
-    **{
-        f"[enrich.weather]\nstations = 's'\nmax_km = {value}": (_FAR, "write max_km = 50")
-        for value in ("0", "-1", "nan", "inf", "true", "'50'", "20041", "1" + "0" * 400)
-    },
 }
 
 
@@ -302,12 +232,3 @@ def test_a_library_that_is_not_installed(
     assert error.problem.startswith(f"enrich.{key} needs {library} (")
     assert error.remedy == 'pip install "geolookup[enrich]"'
     assert not (tmp_path / "dataset").exists()
-
-
-@needs("tzfpy", "pycountry", "scipy")
-def test_enrich_with_nothing_to_fill(tmp_path: Path) -> None:
-    for rows in ((), ("x",)):
-        answers, counts = enriched(tmp_path, ENRICH_ALL, "isp", *rows)
-        assert answers == [{"isp": row} for row in rows]
-        assert counts.keys() == {"time_zone", "region_code", "weather_code"}
-        assert {(count.filled, count.not_found) for count in counts.values()} == {(0, 0)}

@@ -7,10 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from geolookup_builder import rejects
-from geolookup_builder.values import reason_of
 
-from geolookup.contract.fields import BY_SOURCE_COLUMN, TEXT
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.test_generic_typed import as_parquet
 from tests.builder.sources.readings import one
@@ -114,34 +111,8 @@ def test_networks_of_a_tree(tmp_path: Path) -> None:
     ]
 
 
-def test_the_first_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rejects, "MOST_LISTED", 3)
-    lines = [f"8.8.{number}.0/24,QQ,91" for number in range(5)]
-    text = "network,country_code,latitude\n" + "\n".join(lines) + "\n"
-    rows = listed(tmp_path, "a.csv", text, one("csv", "a.csv"))
-    assert [row[0] for row in rows] == ["2", "3", "4"]
-    lines = [f"8.8.{number}.0/24,CH,8.5,47.4" for number in range(5)]
-    text = "network,country_code,latitude,longitude\n" + "\n".join(lines) + "\n"
-    (tmp_path / "far").mkdir()
-    rows = listed(tmp_path / "far", "a.csv", text, one("csv", "a.csv"))
-    assert [row[0] for row in rows] == ["2", "3", "4"]
-
-
-def test_a_value_does_not_act_on_the_terminal(tmp_path: Path) -> None:
-    text = "network,country_code\n8.8.1.0/24,\x1b[2J" + "x" * 1_000 + "\n"
-    [row] = listed(tmp_path, "a.csv", text, one("csv", "a.csv"))
-    assert row[1].startswith("nulled: country_code '\\x1b[2Jxxx")
-    assert len(row[1]) < 120
-
-
 def test_a_carriage_return_in_a_name_ends_no_row(tmp_path: Path) -> None:
     name = "a\rb.csv"
     text = "network,country_code\n8.8.1.0/24,NL\n8.8.2.0/24,QQ\n"
     recipe = one("csv", r"a\rb.csv")
     assert [row[0] for row in listed(tmp_path, name, text, recipe)] == ["3"]
-
-
-def test_every_field_has_a_demand() -> None:
-    for name, field in BY_SOURCE_COLUMN.items():
-        if field.type != TEXT or field.check or field.words:
-            assert reason_of(field).startswith("is n"), name

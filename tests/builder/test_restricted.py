@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from geolookup_builder.calls import check
 
-import geolookup
-from tests.builder.building import fails, isps, known, recipe
-from tests.builder.sources.formats.test_maxmind import BLOCKS, EN
-from tests.conftest import build_at
+from tests.builder.building import fails, recipe
 
 ROWS = (
     "network,country_code,isp\n8.8.0.0/16,DE,a\n8.9.0.0/16,AT,b\n8.10.0.0/16,US,c\n"
     "2a00::/32,DE,d\n2a01::/32,,e\n"
 )
-CITY = BLOCKS["city"] + "8.8.0.0/16,20,20,,0,0,,,,,\n8.9.0.0/16,12,12,,0,0,,,,,\n"
-ASN = BLOCKS["asn"] + "8.8.0.0/15,64500,One\n9.9.9.0/24,64501,Two\n"
 #: Keys of a source, and the error of a build.
 MALFORMED = [
     ("only = 'land=DE'", "source.only: no field 'land'"),
@@ -51,62 +45,3 @@ def test_a_malformed_value_is_one_line(keys: str, message: str, tmp_path: Path) 
     report = check(tmp_path / "recipe.toml")
     (problem,) = [*report.problems, *(item.problem for item in report.sources if item.problem)]
     assert message in problem.replace(f"{tmp_path}/", "")
-
-
-def test_a_condition_is_on_the_joint_answer_of_all_tables(tmp_path: Path) -> None:
-    files: dict[str, str | bytes] = {
-        "GeoLite2-City-Blocks-IPv4.csv": CITY,
-        "GeoLite2-City-Locations-en.csv": EN,
-        "GeoLite2-ASN-Blocks-IPv4.csv": ASN,
-        "z.csv": "network,isp,country_code,asn\n0.0.0.0/0,below,FR,1\n",
-    }
-    text = recipe("path = 'z.csv'")
-    source = "[[source]]\nformat = 'maxmind'\npath = 'Geo*.csv'\nonly = 'country=DE'\n"
-    text = text.replace("[[source]]", f"{source}[[source]]", 1)
-    dataset, report = build_at(tmp_path, files, text)
-    german, swiss, elsewhere = known(dataset, "8.8.0.1", "8.9.0.1", "9.9.9.9")
-    assert (german["country_code"], german["asn"], german["isp"]) == ("DE", 64500, "below")
-    assert (swiss["country_code"], swiss["asn"]) == ("FR", 1)
-    assert (elsewhere["country_code"], elsewhere["asn"]) == ("FR", 1)
-    city, asn, _ = report.sources
-    assert (city.used, city.rows_left_out, city.addresses_left_out) == (1, 1, 1 << 16)
-    # One row of the ASN table is kept in part.
-    assert (asn.used, asn.rows_left_out, asn.addresses_left_out) == (1, 1, (1 << 16) + 256)
-    assert "  left out    1 row, 65,792 addresses by only, families or within" in asn.lines()
-
-
-def test_conditions_families_and_networks_together(tmp_path: Path) -> None:
-    keys = (
-        "path = 'a.csv'\nonly = ['country=DE,AT,null', { not = { isp = 'b' } }]\n"
-        "families = [4, 6]\nwithin = ['8.8.128.0/17', '8.9.0.0/16', '2a00::/15']"
-    )
-    dataset, report = build_at(tmp_path, {"a.csv": ROWS}, recipe(keys))
-    asked = ("8.8.127.255", "8.8.128.0", "8.9.0.0", "8.10.0.0", "2a00::", "2a01::", "2a02::")
-    assert isps(dataset, *asked) == [None, "a", None, None, "d", "e", None]
-    (source,) = report.sources
-    assert (source.read, source.used, source.rows_left_out) == (5, 3, 2)
-    with geolookup.open(dataset) as engine:
-        (stated,) = engine.metadata.sources
-    assert stated.rows == 3
-    assert stated.coverage["isp"] == {"ipv4": 1 << 15, "ipv6": 1 << 97}
-
-
-def test_one_family(tmp_path: Path) -> None:
-    dataset, _ = build_at(tmp_path, {"a.csv": ROWS}, recipe("path = 'a.csv'\nfamilies = [6]"))
-    assert isps(dataset, "8.8.0.1", "2a00::1", "2a01::1") == [None, "d", "e"]
-
-
-def test_check_counts_and_warns(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(ROWS, encoding="utf-8")
-    path = tmp_path / "recipe.toml"
-    path.write_text(recipe("path = 'a.csv'\nonly = 'country=DE,FR'"), encoding="utf-8")
-    report = check(path)
-    assert not report.has_problem
-    (source,) = report.sources
-    assert source.tables[0].rows.rows_left_out == 3
-    assert source.warnings == [
-        "a.csv: no answer of this dataset has the location.country_code 'FR'"
-    ]
-    assert json.loads(json.dumps(source.warnings)) == source.warnings
-    built = geolookup.build(path, tmp_path / "out")
-    assert source.warnings[0] in built.warnings

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +14,8 @@ import pytest
 import geolookup
 from geolookup.errors import BuildError
 from tests.builder.building import isps, known
-from tests.skips import needs, optional
+from tests.skips import needs
 
-pd, pl = optional("pandas"), optional("polars")
 SITES = pa.table(
     {
         "network": ["8.8.8.0/24", "2600:1::/32", "9.9.9.9"],
@@ -39,13 +36,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def answers(*sources: Any, **options: Any) -> list[dict[str, Any]]:
-    geolookup.build(sources=[*sources], output="dataset", force=True, **options)
-    members = ("isp", "asn", "latitude", "longitude")
-    return [
-        {name: item[name] for name in members if name in item}
-        for item in known(Path("dataset"), *ADDRESSES)
-    ]
+def answers(source: Any) -> list[dict[str, Any]]:
+    geolookup.build(sources=[source], output="dataset", force=True)
+    return known(Path("dataset"), *ADDRESSES)
 
 
 def refused(*sources: Any, **options: Any) -> str:
@@ -63,7 +56,7 @@ def test_tables_of_arrow() -> None:
     papq.write_table(SITES, "sites.parquet")
     batch = SITES.combine_chunks().to_batches()[0]
     tables = [SITES, batch, SITES.to_reader(), batch.to_struct_array(), pads.dataset(SITES)]
-    for table in (*tables, pads.dataset("sites.parquet"), "sites.parquet", Path("sites.parquet")):
+    for table in (*tables, "sites.parquet", Path("sites.parquet")):
         assert answers(table) == [*KNOWN, {"isp": "three"}]
 
 
@@ -75,17 +68,8 @@ def test_frames_of_pandas() -> None:
     sorted_frame = frame.sort_values("isp", ascending=False)
     assert "__index_level_0__" in pa.table(sorted_frame).schema.names
     sorted_frame.to_parquet("sorted.parquet")
-    tables = (frame, frame.convert_dtypes(), frame.set_index("network"), sorted_frame)
-    for table in (*tables, "sorted.parquet"):
+    for table in (frame.convert_dtypes(), frame.set_index("network"), "sorted.parquet"):
         assert answers(table) == [*KNOWN, {"isp": "three"}]
-
-
-@needs("polars")
-def test_frames_of_polars() -> None:
-    frame = pl.from_arrow(SITES)
-    parts = pl.concat([frame[:1], frame[1:]], rechunk=False)
-    for table in (frame, parts, frame.lazy(), frame.lazy().filter(pl.col("asn") > 0)):
-        assert answers(table)[:2] == KNOWN
 
 
 def test_order_is_precedence_and_dicts_have_the_keys_of_a_source(folder: Path) -> None:
@@ -110,52 +94,6 @@ def test_order_is_precedence_and_dicts_have_the_keys_of_a_source(folder: Path) -
     assert isps(folder / "d", "8.8.8.8") == ["file"]
 
 
-def test_names_and_explained_rows() -> None:
-    sources = [SITES.slice(2), SITES]
-    geolookup.build(sources=sources, output="d", explain="full")
-    with geolookup.open("d") as engine:
-        assert engine.metadata.name == "dataset"
-        rows: list[Any] = engine.explain("9.9.9.9")["sources"]
-    assert [(row["file"], row["line"]) for row in rows] == [("sources[0]", 1), ("sources[1]", 3)]
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        pytest.param(SITES.to_pandas, id="pandas", marks=needs("pandas")),
-        pytest.param(lambda: pl.from_arrow(SITES), id="polars", marks=needs("polars")),
-    ],
-)
-def test_one_generation_for_the_same_rows_of_any_library(frame: Callable[[], Any]) -> None:
-    one = geolookup.build(sources=[SITES], output="0")
-    assert geolookup.build(sources=[frame()], output="1").generation == one.generation
-
-
-def test_own_columns() -> None:
-    """They are declared and checked as in ``[columns]`` of a recipe file."""
-    table = SITES.rename_columns(["network", "site", "own.risk", "latitude", "longitude"])
-    columns = {"site": "text", "risk": {"type": "integer", "private": True}}
-    geolookup.build(sources=[table], columns=columns, output="d")
-    with geolookup.open("d") as engine:
-        assert engine.own("8.8.8.8") == {"site": "one", "risk": 5}
-        assert engine.own("9.9.9.9") == {"site": "three", "risk": None}
-    assert not geolookup.check(sources=[table], columns=columns).has_problem
-    assert "'isp' is a name of the contract" in refused(SITES, columns={"isp": "text"})
-    assert "1 cannot be a name" in refused(SITES, columns={1: "text"})
-    assert "'txt' is not a type of a column" in refused(SITES, columns={"site": "txt"})
-    assert "columns is not a table" in refused(SITES, columns=["site"])
-
-
-def test_a_dataset_is_a_source() -> None:
-    """Its path is enough: the format is detected."""
-    geolookup.build(sources=[SITES], output="base", name="base")
-    over = pa.table({"network": ["8.8.8.8"], "isp": ["over"], "site": ["x"]})
-    geolookup.build(sources=[over, "base"], columns={"site": "text"}, output="d")
-    assert isps(Path("d"), "8.8.8.8", "8.8.8.9", "9.9.9.9") == ["over", "one", "three"]
-    with geolookup.open("d") as engine:
-        assert [source.dataset for source in engine.metadata.sources] == [None, "base"]
-
-
 def test_the_bundled_dataset_is_a_source(folder: Path) -> None:
     """A file of that name is data, as everywhere."""
     over = pa.table({"network": ["8.8.8.8"], "isp": ["over"]})
@@ -166,12 +104,6 @@ def test_the_bundled_dataset_is_a_source(folder: Path) -> None:
     (folder / "bundled").write_text("network,isp\n8.8.8.0/24,file\n", encoding="utf-8")
     geolookup.build(sources=["bundled"], output="d", force=True)
     assert isps(folder / "d", "8.8.8.8") == ["file"]
-
-
-def test_a_restricted_table() -> None:
-    """The keys that leave out parts of a source hold for a table too."""
-    table = {"table": SITES, "families": [4], "within": "8.0.0.0/8"}
-    assert answers(table) == [KNOWN[0], {}, {}]
 
 
 # --- rejected rows
@@ -189,21 +121,6 @@ def test_rejected_rows_have_numbers(folder: Path) -> None:
     ]
     report = geolookup.build(sources=[table], output="d", max_rejects=1)
     assert (report.sources[0].read, report.sources[0].used) == (3, 2)
-
-
-def test_check_reads_tables() -> None:
-    Path("sources0").write_text("not of a source", encoding="utf-8")
-    table = pa.table({"cidr": ["8.8.8.0/24", "x"], "country": ["CH", "CH"]})
-    report = geolookup.check(sources=[SITES, table], max_rejects=1)
-    first, second = report.sources
-    assert (first.problem, first.files, first.format) == ("", {}, "table")
-    assert second.suggested == {"columns": {"network": "cidr", "country_code": "country"}}
-    assert [(row.file, row.line) for row in second.tables[0].bad_rows] == [("sources[1]", 2)]
-    assert "sources[1]: unknown columns 'cidr', 'country'" in second.problem
-    assert [line for line in report.lines() if line.startswith("  add ")]
-    assert [*geolookup.check(sources=[SITES]).lines()][-1] == "no problem"
-    report = geolookup.check(sources=[{"table": SITES, "nam": "x"}])
-    assert report.problems == ["sources[0]: unknown key source.nam; did you mean 'name'?"]
 
 
 # --- mistakes
@@ -245,13 +162,10 @@ def test_sources_of_another_kind() -> None:
     assert refused(SITES, "none.csv").startswith("none.csv: no such file")
     assert "did you mean 'full'?" in refused(SITES, explain="ful")
     assert "dataset.name is not a text" in refused(SITES, name="")
-
-
-def test_a_recipe_does_not_name_a_table(folder: Path) -> None:
-    text = '[dataset]\nname = "x"\n[[source]]\nformat = "table"\npath = "a"\n'
-    (folder / "r.toml").write_text(text, encoding="utf-8")
-    with pytest.raises(BuildError, match="unknown format 'table'"):
-        geolookup.build("r.toml", "d")
+    assert "'isp' is a name of the contract" in refused(SITES, columns={"isp": "text"})
+    assert "1 cannot be a name" in refused(SITES, columns={1: "text"})
+    assert "'txt' is not a type of a column" in refused(SITES, columns={"site": "txt"})
+    assert "columns is not a table" in refused(SITES, columns=["site"])
 
 
 def test_columns_that_hold_no_values() -> None:
@@ -281,31 +195,3 @@ class _Day(pa.ExtensionType):  # type: ignore[misc]
     @classmethod
     def __arrow_ext_deserialize__(cls, _storage: pa.DataType, _serialized: bytes) -> _Day:
         return cls()
-
-
-@needs("pandas")
-def test_columns_that_pandas_cannot_convert() -> None:
-    networks = pd.DataFrame({"network": [ip_network("8.8.8.0/24")], "isp": ["x"]})
-    text = refused(networks)
-    assert text.startswith("sources[0]: Conversion failed for column network with type object; ")
-    assert text.endswith('; frame["network"].astype(str) makes texts')
-    networks["network"] = networks["network"].astype(str)
-    assert answers(networks)[0] == {"isp": "x"}
-    assert "Duplicate column names" in refused(pd.DataFrame([[1, 2]], columns=["isp", "isp"]))
-
-
-@needs("polars")
-def test_a_series_is_not_a_table() -> None:
-    assert refused(pl.Series(["8.8.8.8"])).startswith("sources[0]: ")
-
-
-def test_a_dictionary_with_more_values_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the values that the rows use are cleaned."""
-    texts = pa.array([f"provider {number}" for number in range(5000)])
-    isp = pa.DictionaryArray.from_arrays(pa.array([None, 4000, 7]), texts)
-    networks = pa.array(["8.8.8.8", "2600:1::1", "9.9.9.9"]).dictionary_encode()
-    assert answers(pa.table({"network": networks, "isp": isp})) == [
-        {},
-        {"isp": "provider 4000"},
-        {"isp": "provider 7"},
-    ]

@@ -5,23 +5,28 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-import tempfile
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 from geolookup_builder import memory
-from geolookup_builder.bands import PartitionBands
-from geolookup_builder.build_report import SourceReport
-from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
+from geolookup_builder.bands import MemoryColumn, PartitionBands, bands
+from geolookup_builder.gather import SourceRows
+from geolookup_builder.layers import LayerPartition
 from geolookup_builder.memory import MemoryBudget
+from geolookup_builder.spill import Spill
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import geolookup
-from geolookup.errors import BuildError, OutputError
+from geolookup.dataset.intervals import Addresses
+from geolookup.errors import BuildError
 from geolookup.filesystem import limits
-from tests.builder.building import fails, recipe, unwritable
+from tests.builder.building import fails, unwritable
 from tests.conftest import build_at
 from tests.corrupt.test_full_disk import mounted
-from tests.property.test_previous import content
+from tests.property.compiled import content
 from tests.property.test_spilled import tiny_memory
 
 ROWS = "network,city_name\n" + "".join(f"20.{n}.0.0/16,City {n}\n" for n in range(200))
@@ -72,87 +77,135 @@ def test_a_full_disk(tmp_path: Path) -> None:
         problem = "bytes beside it (No space left on device); free space, or raise max_memory"
         assert problem in text
         assert sorted(path.name for path in folder.iterdir()) == ["a.csv", "filler", "recipe.toml"]
+        gc.collect()  # the frames of the error hold mapped files
         (folder / "more").write_bytes(bytes(limits.free_space(folder)))
         assert "are free on its disk" in str(unwritable(folder, FILES))
         assert len([*folder.iterdir()]) == 4
-        gc.collect()  # the frames of the errors hold mapped files
+        gc.collect()
 
 
-def test_content_that_must_be_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    full = recipe('path = "a.csv"').replace("\n", '\nexplain = "full"\n', 1)
-    with tiny_memory():
-        error = fails(tmp_path, FILES, full)
-        assert 'explain = "full" needs all rows in memory; max_memory is' in str(error)
-        error = fails(tmp_path, FILES, recipe('path = "a.csv"\nwithin = "20.0.0.0/8"'))
-        assert "needs all rows in memory" in str(error)
-    small = MemoryBudget(1000, 1000, 1, 1000, 10)
-    monkeypatch.setattr(MemoryBudget, "of", lambda _: small)
-    error = fails(tmp_path, FILES)
-    assert "distinct values take" in str(error)
-    assert str(error).endswith("bytes of memory; max_memory is 1,000; raise max_memory")
-
-
-def test_a_check_predicts_the_memory() -> None:
-    def lines(rows: int, **limits: str) -> list[str]:
-        table = TableCheck(SourceReport("a.csv", read=rows), (), {}, (), {}, ())
-        source = SourceCheck("a.csv", "a.csv", tables=[table])
-        return [*RecipeCheck("", Limits(**limits), [source]).lines()]  # type: ignore[arg-type]
-
-    line = "memory: about 2.3 GB; --max-memory limits it"
-    assert line in lines(15_000_000)
-    assert not [text for text in lines(10_000) if text.startswith("memory")]
-    assert not [text for text in lines(15_000_000, max_memory="1GB") if text.startswith("memory")]
-
-
-def test_a_check_without_a_temporary_folder(
+def test_rows_are_written_when_they_and_their_values_exceed_their_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail() -> None:
-        raise FileNotFoundError(2, "No usable temporary directory found")
+    """Each of the 200 rows takes 16 bytes, a new city more; a batch has at most 13 rows."""
+    written: list[int] = []
 
-    monkeypatch.setattr(tempfile, "gettempdir", fail)
-    data = tmp_path / "a.csv"
-    data.write_text(ROWS, encoding="utf-8")
-    assert not geolookup.check(data).has_problem
-    with tiny_memory(), pytest.raises(OutputError, match=r"^\$TMPDIR: .*; name a folder that"):
-        geolookup.check(data)
+    def write_runs(rows: SourceRows) -> None:
+        written.append(rows.nbytes)
+        write(rows)
+        assert rows.nbytes == 0
+
+    write = SourceRows.write_runs
+    monkeypatch.setattr(SourceRows, "write_runs", write_runs)
+    known = "network,city_name\n" + "".join(f"20.{n}.0.0/16,City\n" for n in range(200))
+    for text, least, most in ((ROWS, 300, 600), (known, 800, 1000 + 13 * 16)):
+        written.clear()
+        with tiny_memory(rows=1000, band=1 << 20):
+            build_at(tmp_path, {"a.csv": text})
+        assert sum(written) == 200 * 16
+        assert max(written) <= most
+        assert min(written[:-1]) > least  # only values after the last run count
 
 
-@pytest.mark.parametrize("size", ["1", "much", "100MB", 5])
+@pytest.mark.parametrize("in_files", [False, True])
+def test_bands_are_joined_where_neighbours_are_equal(tmp_path: Path, in_files: bool) -> None:
+    """Here at 2**64; a layer that is unknown everywhere takes no memory."""
+    parts = [
+        LayerPartition(
+            Addresses.of(6, starts),
+            {"isp": np.array(isps, np.int32), "asn": np.zeros(2, np.int32)},
+        )
+        for starts, isps in (
+            ([0, 5], [0, 3]),
+            ([1 << 64, 2 << 64], [3, 0]),
+            ([3 << 64, 9 << 64], [4, 5]),
+        )
+    ]
+    with closing(Spill(MemoryBudget.of("1GB"), tmp_path / "dataset")) as spill:
+        joined = PartitionBands(6, ("isp", "asn"), spill.column if in_files else MemoryColumn)
+        for part in parts:
+            joined.add(part)
+        result = joined.finish()
+        starts = [result.starts.item(at) for at in range(len(result.starts))]
+        assert starts == [0, 5, 2 << 64, 3 << 64, 9 << 64]
+        assert result.numbers["isp"].tolist() == [0, 3, 0, 4, 5]
+        assert (result.numbers["asn"].tolist(), result.numbers["asn"].strides) == ([0] * 5, (0,))
+
+
+@pytest.mark.parametrize("size", ["1", "much", "499999999", 5])
 def test_a_malformed_size(tmp_path: Path, size: str | int) -> None:
     with pytest.raises(ValueError, match=str(size)):
         geolookup.build("a.csv", tmp_path / "dataset", max_memory=size)
 
 
-def test_the_default_is_a_part_of_the_free_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three quarters of the free memory by default; the process itself takes 260 MiB of it."""
     monkeypatch.setattr(memory, "available", lambda: 4 * 10**9)
-    assert MemoryBudget.of(None).limit == 3 * 10**9
+    assert MemoryBudget.of(None) == MemoryBudget.of("3GB")
     monkeypatch.setattr(memory, "available", lambda: 1)
-    assert MemoryBudget.of(None).limit == memory.LEAST
-    assert MemoryBudget.of("2GB").limit == 2 * 10**9
+    assert MemoryBudget.of(None) == MemoryBudget.of("500MB") == MemoryBudget.of(memory.LEAST)
+    room = 2 * 10**9 - (260 << 20)
+    assert MemoryBudget.of("2GB") == MemoryBudget(
+        2 * 10**9, room, rows=room // 4, band=room * 2 // 5, values=room // 2
+    )
 
 
-@pytest.mark.parametrize(
-    ("line", "folder", "limit", "use", "cached"),
-    [
-        ("0::/job/build", "job", "memory.max", "memory.current", "inactive_file"),
-        (
-            *("4:cpu,memory:/job", "memory/job", "memory.limit_in_bytes"),
-            *("memory.usage_in_bytes", "total_inactive_file"),
-        ),
-        # A container sees its own group as the root.
-        ("0::/../outside", ".", "memory.max", "memory.current", "inactive_file"),
-    ],
+def test_distinct_values_may_take_their_part_and_not_one_byte_more() -> None:
+    spill = Spill(MemoryBudget(9000, 9000, 9000, 9000, values=1000))
+    spill.check_values(1000, Path("r.toml"))
+    with pytest.raises(BuildError, match="distinct values take 1,001 bytes"):
+        spill.check_values(1001, Path("r.toml"))
+
+
+def test_a_column_has_a_file_from_its_first_value_on(tmp_path: Path) -> None:
+    """The zeros before it are in the file too, more than are written at once."""
+    zeros = np.zeros((1 << 20) + 3, np.uint8)
+    with closing(Spill(MemoryBudget.of("1GB"), tmp_path / "dataset")) as spill:
+        column, unknown = spill.column(np.uint8), spill.column(np.uint8)
+        for values in (zeros, zeros[:2]):
+            column.append(values)
+            unknown.append(values)
+        assert (spill.is_used, column.is_known, [*tmp_path.iterdir()]) == (False, False, [])
+        column.append(np.array([0, 7], np.uint8))
+        column.append(zeros[:1])
+        assert (spill.is_used, column.is_known, unknown.is_known) == (True, True, False)
+        written, absent = column.finish(), unknown.finish()
+        assert np.array_equal(written, [*zeros, 0, 0, 0, 7, 0])
+        assert (len(absent), absent.strides) == (len(zeros) + 2, (0,))
+        assert not absent.any()
+        (folder,) = tmp_path.iterdir()
+        assert len([*folder.iterdir()]) == 1
+        spill.remove(written, absent)
+        assert [*folder.iterdir()] == []
+        assert written[-2] == 7
+    assert [*tmp_path.iterdir()] == []
+
+
+@example(1 << 64, [*range(100)], [*range(1000, 1100)], 200)  # rows weigh more than starts
+@given(
+    st.sampled_from((1, 1 << 32, 1 << 64, (1 << 64) + 1)),
+    st.lists(st.integers(0, 10**6), min_size=1, max_size=200, unique=True).map(sorted),
+    st.lists(st.integers(0, 10**6), min_size=1, max_size=200, unique=True).map(sorted),
+    st.integers(20, 2000),
 )
-def test_the_memory_that_control_groups_leave(
-    tmp_path: Path, line: str, folder: str, limit: str, use: str, cached: str
+def test_bands_divide_the_space_and_the_work(
+    step: int, rows: list[int], starts: list[int], most: int
 ) -> None:
-    groups, root = tmp_path / "cgroup", tmp_path / "fs"
-    groups.write_text(f"1:name=systemd:/x\n{line}\n", encoding="utf-8")
-    group = root / folder
-    group.mkdir(parents=True)
-    for name, text in ((limit, "1000\n"), (use, "400\n"), ("memory.stat", f"a 1\n{cached} 50\n")):
-        (group / name).write_text(text, encoding="utf-8")
-    assert [*memory.of_groups(groups, root)] == [650]
-    (group / limit).write_text("max\n", encoding="utf-8")
-    assert [*memory.of_groups(groups, root)] == []
+    """Also at and across multiples of 2**64. Each takes what it may, and one row or start more."""
+    weighted = [(Addresses.of(6, [at * step for at in rows]), 7)]
+    weighted.append((Addresses.of(6, [at * step for at in starts]), 3))
+    divided = bands(6, weighted, most)
+    total = 7 * len(rows) + 3 * len(starts)
+    assert [len(bands(6, weighted, total - less)) for less in (0, 1)] == [1, 2] or len(rows) < 4
+    assert (divided[0].begin, divided[-1].end) == (0, None)
+    assert [band.end for band in divided[:-1]] == [band.begin for band in divided[1:]]
+    for band in divided:
+        begin, end = band.begin, 1 << 128 if band.end is None else band.end
+        assert begin < end
+        own = [at for at in rows if begin <= at * step < end]
+        work = 7 * len(own) + 3 * sum(begin <= at * step < end for at in starts)
+        assert work <= most + 10
+        addresses, _ = weighted[0]
+        assert band.stop(addresses) == sum(at * step < end for at in rows)
+        assert band.begins(addresses).tolist() == [at * step >= begin for at in rows]
+        assert band.goes_beyond(addresses).tolist() == [at * step >= end for at in rows]

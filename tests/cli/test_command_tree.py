@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 
-import click
 from click.testing import CliRunner, Result
 
 from docs._site.commands import lists as command_lists
 from geolookup.cli.command import Group
 from geolookup.cli.program import program
 from geolookup.cli.registry import COMMANDS, SECTIONS, load
-from geolookup.export.formats import FORMATS
 from tests.cli.command_tree import tree
 from tests.cli.program import python, refusal
 from tests.conftest import ROOT
@@ -74,21 +71,6 @@ def test_an_address_without_options_imports_neither_click_nor_a_command() -> Non
     assert not loaded & (late | {f"geolookup.cli.{module}" for module in COMMANDS.values()})
 
 
-def test_the_page_of_every_command_begins_with_its_summary_and_links_its_guide() -> None:
-    folder = ROOT / "docs" / "reference" / "commands"
-    assert {path.stem for path in folder.glob("*.md")} == {"index", *COMMANDS}
-    for name in COMMANDS:
-        text = " ".join((folder / f"{name}.md").read_text("utf-8").split())
-        start = f"# geolookup {name} {load(name).short_help} Guide: ["
-        assert text.startswith(start), name
-        for link in re.findall(r"\]\(([^)]+)\)", text):
-            path, _, anchor = link.partition("#")
-            guide = (folder / path).resolve().read_text("utf-8")
-            headings = re.findall(r"^#+ (.+)$", guide, re.MULTILINE)
-            anchors = {re.sub(r"[^\w -]", "", title.lower()) for title in headings}
-            assert not anchor or anchor in {title.replace(" ", "-") for title in anchors}, link
-
-
 def test_the_help_of_every_command_begins_with_an_example() -> None:
     for name, command in tree():
         assert f"{command.example} ".startswith(f"geolookup {name.split()[0]} "), name
@@ -97,13 +79,6 @@ def test_the_help_of_every_command_begins_with_an_example() -> None:
         assert lines[1:4] == ["", f"  Example: {command.example}", ""], name
         assert "Example:" not in "".join(lines[4:]), name
         assert command.short_help, name
-
-
-def test_help_has_no_default_in_parentheses_and_no_limit_to_all_formats() -> None:
-    assert [name for name, _ in tree() if "[default: (" in help_of(name)] == []
-    text = " ".join(help_of("export").split())
-    assert f"Only for {', '.join(FORMATS)}" not in text
-    assert "Only for csv, jsonl, parquet, postgresql." in text
 
 
 def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
@@ -185,60 +160,3 @@ def test_a_group_without_a_command_shows_its_help() -> None:
             done = invoke(*name.split())
             assert done.output == help_of(name)
     assert invoke().output == help_of("")
-
-
-#: Options whose help names the object of their command; the others have one help everywhere.
-OF_A_COMMAND = {
-    *("accounts", "base", "by", "fail-if", "fields", "force", "format", "json", "keep", "output"),
-    *("as-of", "local-time-column", "rows", "top", "traffic", "truth", "within", "family"),
-}
-#: Options with one name and two meanings, each as in programs that users know.
-TWO_MEANINGS = {
-    "expires": "a time of day ends a key, an age an index that is written again",
-    "follow": "a file grows, as with tail -f; a mirror publishes",
-    "name": "an account; an object of a firewall",
-    "output": "FILE, DIR or PATH names what the command can write",
-    "since": "prefixes of an earlier dataset are left out; a dataset of the past",
-    "within": "a list is in one network; a part of a dataset can be in several",
-}
-
-
-def test_the_same_option_is_the_same_in_every_command() -> None:
-    named, helped = defaultdict(set), defaultdict(set)
-    for _, command in tree():
-        for option in command.params:
-            if isinstance(option, click.Option) and not option.hidden:
-                name = max(option.opts, key=len).removeprefix("--")
-                shown = option.metavar or type(option.type).__name__
-                named[name].add((tuple(option.opts), shown, option.multiple, option.is_flag))
-                helped[name].add(option.help)
-    several = {name for name, forms in named.items() if len(forms) > 1}
-    assert several == TWO_MEANINGS.keys()
-    differing = {name for name, texts in helped.items() if len(texts) > 1}
-    assert differing - TWO_MEANINGS.keys() == OF_A_COMMAND - TWO_MEANINGS.keys()
-    assert not [name for name, texts in helped.items() if None in texts]
-
-
-def test_a_dataset_or_store_that_is_the_object_is_an_optional_argument() -> None:
-    default = "is by default $GEOLOOKUP_DATASET, else the user's store, else bundled."
-    for name, command in tree():
-        for parameter in command.params:
-            if isinstance(parameter, click.Argument) and parameter.name in ("dataset", "datasets"):
-                assert not parameter.required, name
-                assert f"DATASET {default}" in " ".join((command.help or "").split()), name
-            if isinstance(parameter, click.Argument) and parameter.name == "store":
-                assert not parameter.required or name == "signing-keys trust", name
-            if isinstance(parameter, click.Option) and parameter.name in ("dataset", "store"):
-                assert not parameter.required, name
-
-
-def test_short_options_are_for_the_same_option_everywhere() -> None:
-    short = defaultdict(set)
-    for _, command in tree():
-        for option in command.params:
-            for letter in (name for name in option.opts if len(name) == 2):
-                short[letter].add(max(option.opts, key=len))
-    assert short == {
-        "-c": {"--count"}, "-d": {"--dataset"}, "-f": {"--fields"}, "-o": {"--output"},
-        "-v": {"--invert-match"},
-    }  # fmt: skip

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.cli.terminal_text import in_charset, shorten, width_of
+from geolookup.cli.terminal_text import width_of
 from geolookup.contract.fields import FIELDS
 from tests.cli.program import pipe, refusal, run
 from tests.cli.terminals import terminal
@@ -241,30 +241,3 @@ def test_a_carriage_return_ends_no_row(tmp_path: Path, build: Build) -> None:
     folder, _ = build({"a.csv": 'network,city_name\n8.8.8.0/24,"A\rB"\n'})
     fields = ("--format", "csv", "--fields", "location.city_name", "--dataset", str(folder))
     assert pipe("lookup", "8.8.8.8", *fields).stdout == b'location_city_name\n"A\rB"\n'
-
-
-@pytest.mark.long
-def test_text_of_a_dataset_does_not_act_on_the_terminal(build: Build) -> None:
-    folder, _ = build({"a.csv": "network,city_name\n8.8.8.0/24,\x1b]0;b\x07\x9b31m\x7f\n"})
-    for form in (
-        *("--format=table", "--format=json", "--compact", "--format=csv"),
-        "--fields=location.city_name",
-        "--compact --fields=location.city_name",
-    ):
-        named = ("8.8.8.8", "--dataset", str(folder), *form.split())
-        shown, _ = terminal(*named, environment={"NO_COLOR": "1"})
-        assert "b" in shown
-        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), form
-        if form == "--compact":
-            city = json.loads(shown)["data"]["location"]["city_name"]
-            assert city == "\x1b]0;b\x07\x9b31m\x7f"
-
-
-def test_widths_and_characters() -> None:
-    assert list(map(width_of, ("abc", "São", "東京", "🇧🇷", "e\u0301"))) == [3, 3, 4, 2, 1]
-    assert shorten("Mountain View", 9, "utf-8") == "Mountain…"
-    assert shorten("Mountain View", 9, "ascii") == "Mounta..."
-    assert shorten("東京都", 5, "utf-8") == "東京…"
-    assert in_charset("Łódź ß 東 é", "latin-1") == "Lódz ß ? é"
-    assert in_charset("Łódź ß 東 é", "ascii") == "Lodz ss ? e"
-    assert in_charset("Ærø Œuf", "ascii") == "AEro OEuf"

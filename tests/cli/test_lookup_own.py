@@ -9,7 +9,7 @@ import pytest
 
 import geolookup
 from tests import own
-from tests.cli.program import pipe, refusal, run
+from tests.cli.program import refusal, run
 from tests.datasets import SMALL
 
 IPS = ("8.8.8.8", "10.1.2.3", "192.168.0.1", "x")
@@ -47,31 +47,6 @@ def test_csv_and_table(folder: str) -> None:
     assert lines[1] == ["8.8.8.8", "-", str(-(2**63)), "0.5", "yes"]
     assert lines[2] == ["10.1.2.3", "Branch", "-", "48", "-", "-"]
     assert done.stdout.splitlines()[-1] == "argument 4: Invalid IP address format"
-
-
-def test_an_overview_shows_the_known_ones(folder: str) -> None:
-    done = run(*IPS[1:], "8.8.8.9", "-d", folder, "--format", "table")
-    assert done.stdout.splitlines()[:3] == [
-        "argument 1: Cannot geolocate private IP; own: site_id Branch, share 48",
-        "argument 2: Cannot geolocate private IP; own: -",
-        "argument 3: Invalid IP address format",
-    ]
-    last = done.stdout.splitlines()[-1]
-    assert last.endswith(r'own: site_id dns "1"\ é\n, is_vpn no, tags dns, any ☃')
-    done = run("8.8.8.8", "-d", str(SMALL), "--format", "table")
-    assert "own" not in done.stdout
-
-
-def test_lines_and_clean_addresses(folder: str) -> None:
-    lines = b"[10.1.2.3]:80\n\n8.8.8.9, 10.0.0.1\n"
-    done = pipe(
-        *("lookup", "-", "-d", folder, "--clean", "-f", "own.site_id", "--format", "table"),
-        data=lines,
-    )
-    assert [line.split()[:2] for line in done.stdout.decode().splitlines()][1:] == [
-        ["10.1.2.3", "Branch"],
-        ["8.8.8.9", "dns"],
-    ]
 
 
 def test_unknown_columns(folder: str, tmp_path: Path) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -100,13 +98,6 @@ def test_a_page_on_standard_output(tmp_path: Path, map_command: Command) -> None
     refused(*map_command, "--output", "-", "--png", ".", folder=tmp_path)
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder in which root may not write")
-def test_a_folder_that_may_not_be_written(tmp_path: Path, commands: list[Command]) -> None:
-    for command in commands:
-        line = _refused(tmp_path, *command, "--output", "/proc/page.html")
-        assert line.startswith("/proc/page.html: cannot be written (")
-
-
 @pytest.mark.long
 def test_pictures_are_replaced_by_force_only(tmp_path: Path, map_command: Command) -> None:
     # Those of ``report`` are written by the same function, and take ten times as long.
@@ -118,20 +109,6 @@ def test_pictures_are_replaced_by_force_only(tmp_path: Path, map_command: Comman
     assert line == "pictures: exists already; choose another name or use --force"
     assert run(*map_command, *outputs, "--force", folder=tmp_path).returncode == 0
     assert {path.name for path in (tmp_path / "pictures").iterdir()} == before
-
-
-@pytest.mark.long
-@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes on Linux only")
-def test_names_of_files_are_shown_in_one_line(tmp_path: Path) -> None:
-    for name in ("a <b>&\"'", "new\nline", "\x1b[31mred", "\udcff", "ü 日本 \u202e"):
-        # Arrow opens no path that is not UTF-8.
-        dataset = tmp_path / f"{name.encode(errors='replace').decode()}-data"
-        shutil.copytree(SMALL, dataset)
-        done = run("report", str(dataset), "--output", f"{name}.html", folder=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.count("\n") == 1
-        assert "\x1b" not in done.stdout
-        assert (tmp_path / f"{name}.html").read_text(encoding="utf-8").endswith("</html>")
 
 
 @pytest.mark.long

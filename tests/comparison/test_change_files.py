@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import os
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +12,13 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-import geolookup
+from geolookup.comparison import changed_intervals
+from geolookup.comparison.change_files import write_rows
 from geolookup.comparison.change_table import diff_table
 from geolookup.comparison.former_answers import read_former_answers, write_former_answers
-from geolookup.errors import DatasetError, OutputError, TableFileError
+from geolookup.errors import DatasetError, TableFileError
 from tests.cli.program import run
 from tests.comparison.conftest import dataset
-from tests.skips import needs
 
 _FIELDS = "country,city,asn"
 
@@ -48,10 +46,38 @@ def test_formats_have_the_same_rows(pair: tuple[Path, Path], tmp_path: Path) -> 
         ("2a00:0:8000::", "2a00:0:ffff:ffff:ffff:ffff:ffff:ffff"),
     ]
     plain = table.to_pylist()
+    assert [row["addresses"] for row in plain] == [64, 128, 128, 256, 2**95]
     for row, values in zip(rows, plain, strict=True):
         for name in row.keys() - {"first", "last"}:
             assert row[name] == ("" if values[name] is None else str(values[name]))
     assert "kilometres" not in rows[0]  # the coordinates are not among the fields
+    output = tmp_path / "rows.csv"
+    assert "exists already" in run("diff", old, new, "--rows", str(output)).stderr
+    assert len(output.read_text(encoding="utf-8").splitlines()) == 6
+    run("diff", old, new, "--rows", str(output), "--force")
+    assert output.read_text(encoding="utf-8").startswith("family,first,last,addresses,kind,kilo")
+
+
+@pytest.mark.parametrize("window", [2, 1 << 18])
+def test_neighbours_across_64_bits_windows_and_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int
+) -> None:
+    """With a window of two intervals a row is read in parts, and is one row all the same."""
+    monkeypatch.setattr(changed_intervals, "_WINDOW", window)
+    head = "network,country_code,city_name\n"
+    old = dataset(tmp_path / "old", one=f"{head}2a00::/62,US,A\n")
+    new = dataset(
+        tmp_path / "new", one=f"{head}2a00::/64,DE,A\n2a00:0:0:1::/64,DE,B\n2a00:0:0:2::/63,FR,\n"
+    )
+    table = diff_table(old, new, "country").read_all()
+    assert [row["addresses"] for row in table.to_pylist()] == [2**65, 2**65]
+    assert diff_table(old, new, "city").read_all()["addresses"].to_pylist() == [2**64, 2**65]
+    whole = write_rows(table.to_reader(), str(tmp_path / "whole.csv"))
+    part = write_rows(table.combine_chunks().slice(1).to_reader(), str(tmp_path / "part.csv"))
+    assert (whole, part) == (2, 1)
+    lines = (tmp_path / "whole.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[2].startswith("6,2a00:0:0:2::,2a00::3:ffff:ffff:ffff:ffff,36893488147419103232,")
+    assert (tmp_path / "part.csv").read_text(encoding="utf-8").splitlines() == [lines[0], lines[2]]
 
 
 def test_conditions_hold_before_or_after(pair: tuple[Path, Path]) -> None:
@@ -103,41 +129,6 @@ def test_misuse_is_one_line(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_is_replaced_with_force_only(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    output = tmp_path / "x.csv"
-    output.write_text("kept", encoding="utf-8")
-    assert "exists already" in run("diff", *map(str, pair), "--rows", str(output)).stderr
-    assert output.read_text(encoding="utf-8") == "kept"
-    run("diff", *map(str, pair), "--rows", str(output), "--force")
-    assert output.read_text(encoding="utf-8").startswith("family,first,last,addresses,kind,")
-
-
-def test_own_columns_that_one_dataset_has(tmp_path: Path) -> None:
-    old = dataset(tmp_path / "old", one="network,asn\n8.8.8.0/24,1\n")
-    (tmp_path / "new").mkdir()
-    recipe = '[dataset]\nname="x"\n[columns]\nsite={type="text",private=true}\n[[source]]\n'
-    (tmp_path / "new" / "r.toml").write_text(
-        recipe + 'format="csv"\npath="a.csv"\n', encoding="utf-8"
-    )
-    (tmp_path / "new" / "a.csv").write_text(
-        "network,asn,own.site\n8.8.8.0/24,1,\n8.8.8.0/25,1,A\n10.0.0.0/8,,B\n", encoding="utf-8"
-    )
-    new = tmp_path / "built"
-    geolookup.build(tmp_path / "new" / "r.toml", new)
-    table = diff_table(old, new, where="own.site=A,B").read_all()
-    assert [(row["addresses"], row["kind"]) for row in table.to_pylist()] == [
-        (128, "own column value"),
-        (1 << 24, "own column value"),
-    ]
-    assert table["own_site_before"].null_count == 2
-    assert table["source_own_site_after"].to_pylist() == ["a.csv", "a.csv"]
-    # Back: the column is in OLD only.
-    back = diff_table(new, old, "own.site", where="own.site=null").read_all()
-    # The private range has no answer in the dataset without the column: it meets no condition.
-    assert back.num_rows == 1
-    assert back["own_site_before"].to_pylist() == ["A"]
-
-
 def test_a_range_is_read_or_refused(pair: tuple[Path, Path], tmp_path: Path) -> None:
     path = tmp_path / "former"
     assert write_former_answers(*pair, path) == 5
@@ -153,10 +144,15 @@ def test_a_range_is_read_or_refused(pair: tuple[Path, Path], tmp_path: Path) -> 
         for text in (b"[" * 100_000, b'{"fields": [1], "layers": []}')
     ]
     other = _with_digest(pa.table({"first_ipv4": [1]}))
-    for damaged in (b"", data[:-9], data[: len(data) // 2], data[:-32], other, *forged):
+    flipped = [
+        data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :] for at in range(0, len(data), 997)
+    ]
+    for damaged in (b"", data[:-9], data[:-32], other, *forged, *flipped):
         path.write_bytes(damaged)
         with pytest.raises(TableFileError, match=r"former: damaged; compare"):
             read_former_answers(path, 4, 0, 2**32 - 1)
+    with pytest.raises(DatasetError):
+        write_former_answers(pair[0], tmp_path / "none", tmp_path / "x")
 
 
 def _with_digest(table: pa.Table) -> bytes:
@@ -164,53 +160,3 @@ def _with_digest(table: pa.Table) -> bytes:
     parquet.write_table(table, stream)
     data: bytes = stream.getvalue().to_pybytes()
     return data + hashlib.sha256(data).digest()
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes on this system")
-def test_a_pipe_is_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(TableFileError, match="damaged"):
-        read_former_answers(tmp_path / "pipe", 4, 0, 1)
-
-
-def test_every_damaged_bit_is_noticed(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    path = tmp_path / "former"
-    write_former_answers(*pair, path)
-    data = path.read_bytes()
-    for position in range(0, len(data), 37):
-        path.write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
-        with pytest.raises(TableFileError, match="damaged"):
-            read_former_answers(path, 4, 0, 2**32 - 1)
-
-
-@needs("duckdb")
-def test_customers_are_joined_by_range_in_duckdb(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    import duckdb
-
-    path = tmp_path / "changes.parquet"
-    run("diff", *map(str, pair), "--rows", str(path))
-    customers = [("Acme", "8.8.8.160/27"), ("Initech", "8.8.8.192/27"), ("Hooli", "9.9.9.0/24")]
-    database = duckdb.connect()
-    database.execute("create table customers (name varchar, first uinteger, last uinteger)")
-    for name, text in customers:
-        network = ip_network(text)
-        row = [name, int(network[0]), int(network[-1])]
-        database.execute("insert into customers values (?, ?, ?)", row)
-    affected = database.execute(
-        "select name, kind, addresses from customers join read_parquet(?)"
-        " on first <= last_ipv4 and last >= first_ipv4 order by name, first_ipv4",
-        [str(path)],
-    ).fetchall()
-    assert affected == [
-        ("Acme", "country moved", 64),
-        ("Hooli", "other location value", 128),
-        ("Hooli", "lost", 128),
-    ]
-
-
-def test_nothing_is_written_of_a_damaged_dataset(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(DatasetError):
-        write_former_answers(pair[0], tmp_path / "none", tmp_path / "x")
-    with pytest.raises(OutputError):
-        write_former_answers(*pair, tmp_path / "none" / "x")
-    assert list(tmp_path.iterdir()) == []

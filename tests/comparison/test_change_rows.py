@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,11 +13,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.comparison import changed_intervals
+from geolookup.comparison import change_table, changed_intervals
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
 from geolookup.comparison.former_answers import (
     FormerAnswer,
@@ -29,9 +29,9 @@ from geolookup.contract.fields import STORED, value_in
 from geolookup.contract.special import partition
 from geolookup.errors import PrivateAddressError
 from tests.comparison import oracle
-from tests.oracle import Address, OwnColumn, Source, carried, is_public
-from tests.property.test_previous import built
-from tests.range_strategies import CELLS, OWN_CELLS, edges, own_columns, sources
+from tests.conftest import build_at
+from tests.oracle import Address, OwnColumn, Source, SourceRow, carried, is_public
+from tests.range_strategies import CELLS, OWN_CELLS, as_csv, edges, own_columns, recipe, sources
 from tests.tiers import scaled
 
 _PLACES = (
@@ -95,14 +95,41 @@ def _sources(draw: st.DrawFn, windows: tuple[str, ...], columns: Sequence[OwnCol
     return draw(st.lists(sources(windows, 12, {**CELLS, **own}), min_size=1, max_size=2))
 
 
-@settings(max_examples=scaled(4, 200), suppress_health_check=list(HealthCheck))
+def _source(*rows: tuple[str, str, str]) -> Source:
+    """A source of countries, by first and last address of each row."""
+    return Source(
+        [
+            SourceRow(ip_address(first), ip_address(last), {"country_code": code})
+            for first, last, code in rows
+        ],
+        None,
+    )
+
+
+#: Ranges around multiples of 2^64: whole ones, one address less and one more; and the whole space.
+_WIDE = (
+    ("2a00::", "2a00::ffff:ffff:ffff:ffff", "DE"),
+    ("2a00:0:0:1::", "2a00:0:0:3:ffff:ffff:ffff:ffff", "US"),
+    ("2a00:0:0:5::", "2a00:0:0:6:ffff:ffff:ffff:fffe", "DE"),
+    ("2a00:0:0:8::", "2a00:0:0:a::", "DE"),
+    ("2a00:0:0:c::1", "2a00:0:0:d::", "DE"),
+    ("2b00::", "2b00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "US"),
+)
+_OWN = [OwnColumn("risk", "integer", "", False)]
+_ALL = ("::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "FR")
+
+
+@settings(max_examples=scaled(2, 25), suppress_health_check=list(HealthCheck))
+@example(((_OWN, [_source()]), (_OWN, [_source(*_WIDE)])), 2)
+@example(((_OWN, [_source(*_WIDE)]), (_OWN, [_source(_ALL)])), 1 << 18)
 @given(_pairs(), st.sampled_from((2, 1 << 18)))
 def test_each_address_is_in_a_row_if_its_answers_differ(
     pair: tuple[Recipe, Recipe], window: int
 ) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(changed_intervals, "_WINDOW", window)
-        old, new = _built(Path(folder), pair)
+        patch.setattr(change_table, "_BATCH", 3)
+        old, new = (_built(Path(folder, name), side) for name, side in zip("on", pair, strict=True))
         table = diff_table(old, new).read_all()
         rows = _check_rows(table)
         former = Path(folder) / "former"
@@ -123,12 +150,11 @@ def _former(row: ChangedRow | None, value: int) -> list[FormerAnswer]:
     return [FormerAnswer(row.family, value, value, row.before, *sources)]
 
 
-def _built(folder: Path, pair: tuple[Recipe, Recipe]) -> tuple[Path, Path]:
-    old, new = (
-        built(folder / name, listed, columns=columns)
-        for name, (columns, listed) in zip(("old", "new"), pair, strict=True)
-    )
-    return old, new
+def _built(folder: Path, side: Recipe) -> Path:
+    folder.mkdir()
+    columns, listed = side
+    files: dict[str, str | bytes] = {f"{at}.csv": as_csv(item) for at, item in enumerate(listed)}
+    return build_at(folder, files, recipe(listed, columns))[0]
 
 
 def _probes(pair: tuple[Recipe, Recipe]) -> Iterator[Address]:
@@ -153,6 +179,7 @@ def _check_rows(table: pa.Table) -> list[ChangedRow]:
     assert ends == sorted(ends)
     for row, cells in zip(rows, table.to_pylist(), strict=True):
         assert row.first <= row.last
+        assert row.first >> 126 == row.last >> 126  # counts have 38 digits at most
         assert cells["addresses"] == row.last - row.first + 1
         assert row.kind != "unchanged"
     for one, other in pairwise(rows):

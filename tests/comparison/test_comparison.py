@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -15,22 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup import comparison as diff
-from geolookup.comparison import Comparison, OwnComparison, Part, read, scoring
+from geolookup.comparison import Comparison, overlay, read
 from geolookup.comparison.gates import DIFF_METRICS, NAMES, Verdict, judge, verdict_line
-from geolookup.comparison.measures import distinct
+from geolookup.comparison.measures import distinct, quantiles
 from geolookup.comparison.report import count_text
 from geolookup.comparison.report import lines as lines_of
-from geolookup.comparison.scoring import agreement
 from geolookup.comparison.traffic import Traffic
 from geolookup.contract import special
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError, DiffError
 from tests.comparison.conftest import dataset
-from tests.conftest import ROOT
 from tests.damage import copied
 from tests.datasets import SMALL
-from tests.docs.blocks import blocks
 
 
 def test_equal_datasets_have_nothing_but_zeros() -> None:
@@ -43,39 +38,15 @@ def test_equal_datasets_have_nothing_but_zeros() -> None:
         assert part.old_sources == part.new_sources != []
 
 
-def test_a_city_or_region_elsewhere_is_another_one(tmp_path: Path) -> None:
-    """Whatever its name, and also where a region is not known."""
-    head = "network,country_code,region_name,city_name\n"
-    places = ("US,,Moscow", "US,One,Moscow"), ("RU,,Moscow", "US,Two,Moscow")
-    old, new = (
-        dataset(tmp_path / name, world=f"{head}8.8.8.0/24,{one}\n9.9.9.0/24,{other}\n")
-        for name, (one, other) in zip(("old", "new"), places, strict=True)
-    )
-    moved = diff.compare(old, new).parts["ipv4"].moved
-    counts = {level: (moved[level].count, moved[level].of) for level in ("region", "city")}
-    assert counts == {"region": (256, 256), "city": (512, 512)}
-
-
-def test_movers_are_ranked_and_cut(pair: tuple[Path, Path]) -> None:
-    assert [mover.asn for mover in diff.compare(*pair).parts["ipv4"].movers] == [2]
-    assert diff.diff(*pair, top=0).parts["ipv4"].movers == []
-
-
 def test_space_that_became_private_is_not_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = "network,country_code\n192.168.0.0/24,{}\n192.167.255.0/24,{}\n"
-    with monkeypatch.context() as patched:
-        parts = (
-            (first, last, special.PUBLIC if first >> 24 == 192 else kind)
-            for first, last, kind in special.partition(4)
-        )
-        patched.setitem(special._SPACES, 4, special._Space(4, tuple(parts)))
-        old = dataset(tmp_path / "old", world=rows.format("US", "US"))
-        new = dataset(tmp_path / "new", world=rows.format("DE", "US"))
-        assert diff.compare(old, new).parts["ipv4"].moved["country"].count == 256
-    part = diff.compare(old, new).parts["ipv4"]
-    assert (part.moved["country"].count, part.moved["country"].of) == (0, 256)
+    assert diff.compare(*pair).parts["ipv4"].moved["country"].count == 64
+    parts = [(0, 0x080807FF, special.PUBLIC), (0x08080800, 0x080808FF, special.PRIVATE)]
+    parts.append((0x08080900, 2**32 - 1, special.PUBLIC))
+    monkeypatch.setattr(overlay, "partition", {4: parts, 6: special.partition(6)}.__getitem__)
+    part = diff.compare(*pair).parts["ipv4"]
+    assert (part.moved["country"].count, part.moved["country"].of) == (0, 128)
 
 
 def _rewritten(folder: Path, file: str, column: str, at: int, value: int) -> None:
@@ -130,33 +101,11 @@ def test_each_column_of_the_report_has_its_head(pair: tuple[Path, Path]) -> None
         assert line.startswith(f"{role} ")
         assert line.endswith(f" {about.name}, generation {about.generation}, {path}")
     head = ["network", "in", "new", "moved", "of", "all", "moved", "of", "the", "network"]
+    assert [mover.asn for mover in diff.compare(*pair).parts["ipv4"].movers] == [2]
+    assert diff.diff(*pair, top=0).parts["ipv4"].movers == []
     count, *shares = lines[lines.index(head) + 1][-5:]
     assert count.isdecimal()
     assert shares[1::2] == ["%", "%"]
-
-
-SCORE = ROOT / "docs" / "data" / "score.md"
-
-
-def test_metrics_and_keys_of_the_json_are_told() -> None:
-    for name, kinds, more, measured in (
-        ("diff", (OwnComparison, Part), {"gates"}, NAMES),
-        ("score", (scoring.Score, scoring.ScoredPart), set[str](), agreement.NAMES),
-    ):
-        text = (ROOT / "docs" / "data" / f"{name}.md").read_text(encoding="utf-8")
-        section = text.split("\n## JSON\n")[1].split("\n## ")[0]
-        rows = re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE)
-        told = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
-        assert told == {field.name for kind in kinds for field in fields(kind)} | more
-        for metric in measured:
-            kind, _, field = metric.partition(".")
-            assert f"`{kind}{'.FIELD' if field else ''}`" in text, metric
-
-
-def test_the_example_is_of_the_rows_of_the_project() -> None:
-    rows = (ROOT / "sample_data" / "places.csv").read_text(encoding="utf-8").splitlines()
-    [text] = [block.text for block in blocks(SCORE) if block.name == "places.csv"]
-    assert set(text.splitlines()) <= set(rows)
 
 
 _LEVELS = ("location", "country", "region", "city")
@@ -214,6 +163,18 @@ def test_distinct(rows: list[tuple[int, int, int, int]]) -> None:
     combinations = list(zip(*(column.tolist() for column in result.columns), strict=True))
     assert dict(zip(combinations, result.weight.tolist(), strict=True)) == expected
     assert [combinations[at] for at in result.of_row] == [row[:3] for row in rows]
+
+
+def test_quantiles_are_the_least_distances_that_enough_do_not_exceed() -> None:
+    for moved, weights, expected in (
+        ([9, 5, 1], [1, 3, 6], (10, 1, 5, 9, 9)),
+        ([1, 5], [1, 1], (2, 1, 5, 5, 5)),  # exactly half is not beyond 1 km
+        ([*range(100)], [1] * 100, (100, 49, 89, 98, 99)),
+        ([np.nan, 2], [7, 1], (1, 2, 2, 2, 2)),
+        ([np.nan], [7], (0, 0, 0, 0, 0)),
+    ):
+        result = quantiles(np.array(moved, np.float64), np.array(weights, np.float64))
+        assert (result.of, result.p50, result.p90, result.p99, result.max) == expected
 
 
 def test_counts_are_readable() -> None:

@@ -1,88 +1,62 @@
-"""Changes of own columns are what looking at the rows of both sources gives, by address."""
+"""Changes of own columns: their counts, gates, requests, and what a report tells of them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 import geolookup
 from geolookup.comparison import OwnComparison, diff
 from geolookup.comparison.report import lines
 from geolookup.errors import DiffError
-from tests import own_random
+from geolookup.reports.changes import change_section
+from geolookup.reports.difference import difference
 from tests.cli.program import run
 from tests.conftest import build_at
-from tests.tiers import scaled
+from tests.reports.shown import of_sections
 
-COLUMNS = ("own.site", "own.risk", "own.share", "own.flag", "own.tags")
-#: An IPv6 address is this part of a /64.
-_PART = 2.0**-64
-
-
-@settings(max_examples=scaled(10, 150), deadline=None, suppress_health_check=list(HealthCheck))
-@given(own_random.rows, own_random.rows)
-def test_changes_of_own_columns_are_counted_by_address(
-    old: list[own_random.Row], new: list[own_random.Row]
-) -> None:
-    with TemporaryDirectory() as folder:
-        sides = []
-        for name, rows in (("old", old), ("new", new)):
-            (Path(folder) / name).mkdir()
-            sides.append(own_random.build(Path(folder) / name, rows))
-        result = diff(*sides)
-    for family, unit in ((4, 1.0), (6, _PART)):
-        part = result.parts[f"ipv{family}"]
-        for path in COLUMNS:
-            wanted = _counts(old, new, family, path)
-            change = part.fields[path]
-            counts = (change.null_gained, change.null_lost, change.changed, change.old)
-            assert counts == tuple(number * unit for number in wanted), path
-            lost, _, _, before = wanted
-            share = lost / before if before else 0.0
-            assert part.metrics[f"null_gained.{path}"] == pytest.approx(share)
-
-
-def _counts(
-    old: Sequence[own_random.Row], new: Sequence[own_random.Row], family: int, path: str
-) -> tuple[int, int, int, int]:
-    lost = gained = changed = before = 0
-    for address in own_random.addresses():
-        if address.version == family:
-            one, other = (own_random.expected(rows, address).get(path) for rows in (old, new))
-            before += one is not None
-            lost += one is not None and other is None
-            gained += one is None and other is not None
-            changed += None not in (one, other) and one != other
-    return lost, gained, changed, before
+_COLUMNS = 'site = { type = "text", private = true }\ntags = "texts"\n'
+#: By side: its columns, and its rows.
+_SIDES = {
+    "old": (
+        _COLUMNS + 'risk = "integer"\nold_only = "boolean"',
+        r"""network,own.site,own.risk,own.old_only,own.tags
+10.0.0.0/24,HQ,,,
+8.8.8.0/24,A,5,true,"[""a\nb"", ""c""]"
+9.9.9.0/24,,,,c
+2a00::/63,A,,,
+fd00::/64,ULA,,,
+""",
+    ),
+    "new": (
+        _COLUMNS + 'risk = "text"\nnew_only = "texts"',
+        """network,own.site,own.risk,own.new_only,own.tags
+10.0.0.0/25,HQ,,,
+10.0.0.128/25,Lab,,,
+8.8.8.0/25,A,5,x,"[""a"", ""b"", ""c""]"
+8.8.8.128/25,A,6,,"[""a"", ""b"", ""c""]"
+9.9.9.0/24,,,,c
+2a00::/65,B,,,
+2a00:0:0:1::/64,A,,,
+fd00::/64,,7,,
+""",
+    ),
+}
 
 
-def _built(folder: Path, columns: str, rows: str) -> Path:
-    folder.mkdir()
-    recipe = f'[dataset]\nname = "x"\n[columns]\n{columns}\n'
-    source = '[[source]]\nformat = "csv"\npath = "rows.csv"\n'
-    return build_at(folder, {"rows.csv": rows}, recipe + source)[0]
-
-
-@pytest.fixture
-def pair(tmp_path: Path) -> tuple[Path, Path]:
-    old = _built(
-        tmp_path / "old",
-        'site = { type = "text", private = true }\nrisk = "integer"\nold_only = "boolean"',
-        "network,own.site,own.risk,own.old_only\n10.0.0.0/24,HQ,,\n8.8.8.0/24,A,5,true\n",
-    )
-    new = _built(
-        tmp_path / "new",
-        'site = { type = "text", private = true }\nrisk = "text"\nnew_only = "texts"',
-        "network,own.site,own.risk,own.new_only\n"
-        "10.0.0.0/25,HQ,,\n10.0.0.128/25,Lab,,\n8.8.8.0/25,A,5,x\n8.8.8.128/25,A,6,\n",
-    )
-    return old, new
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    built = []
+    for name, (columns, rows) in _SIDES.items():
+        recipe = f'[dataset]\nname = "x"\n[columns]\n{columns}\n'
+        source = '[[source]]\nformat = "csv"\npath = "rows.csv"\n'
+        built.append(
+            build_at(tmp_path_factory.mktemp(name), {"rows.csv": rows}, recipe + source)[0]
+        )
+    return built[0], built[1]
 
 
 def test_columns_added_removed_and_retyped_are_told(pair: tuple[Path, Path]) -> None:
@@ -98,6 +72,11 @@ def test_columns_added_removed_and_retyped_are_told(pair: tuple[Path, Path]) -> 
     assert fields["own.new_only"].null_lost == 128
     # Values of columns of several types are compared as texts.
     assert fields["own.risk"].changed == 128
+    # Lists whose texts hold separators differ.
+    assert (fields["own.tags"].old, fields["own.tags"].changed) == (512, 256)
+    # IPv6 in networks of /64: half of the first is B, half unknown; the second is the same.
+    site = result.parts["ipv6"].fields["own.site"]
+    assert (site.old, site.new, site.changed, site.null_gained) == (3, 1.5, 0.5, 1.5)
     # Special-purpose space is no part of what the contract's fields cover.
     assert result.parts["ipv4"].coverage.old == 0
     report = "\n".join(lines(result))
@@ -105,21 +84,15 @@ def test_columns_added_removed_and_retyped_are_told(pair: tuple[Path, Path]) -> 
     assert "own columns removed  own.old_only\n" in report
     assert "own column retyped   own.risk: integer in old, text in new\n" in report
     assert "  own.site" in report
-
-
-def test_lists_whose_texts_hold_separators_differ(tmp_path: Path) -> None:
-    sides = []
-    for name, items in (("old", '["a\\nb", "c"]'), ("new", '["a", "b", "c"]')):
-        rows = "network,own.tags\n8.8.8.0/24,{}\n9.9.9.0/24,c\n"
-        cell = '"' + items.replace('"', '""') + '"'
-        sides.append(_built(tmp_path / name, 'tags = "texts"', rows.format(cell)))
-    change = diff(*sides).parts["ipv4"].fields["own.tags"]
-    assert (change.old, change.changed) == (512, 256)
+    section = change_section(difference(*pair))
+    assert "Own columns added: own.new_only." in section.values["note"]
+    assert "Nothing has changed" not in section.values["note"]
+    assert "Own columns of IPv4 addresses" in of_sections([section])
 
 
 def test_gates_name_own_columns(pair: tuple[Path, Path]) -> None:
     old, new = map(str, pair)
-    assert not geolookup.diff(old, new, fail_if=["changed.own.site > 25%"]).failed
+    assert not geolookup.diff(old, new, fail_if=["ipv4.changed.own.site > 25%"]).failed
     (verdict,) = geolookup.diff(old, new, fail_if=["ipv4.changed.own.site > 20%"]).failed
     assert verdict.measured == {"ipv4.changed.own.site": 0.25}
     assert geolookup.diff(old, new, fail_if=["null_gained.own.old_only > 0"]).failed
@@ -142,12 +115,3 @@ def test_requests_weigh_own_columns(pair: tuple[Path, Path], tmp_path: Path) -> 
     assert (part.fields["own.site"].old, part.fields["own.site"].changed) == (6, 1)
     assert part.coverage.old == 0
     assert part.fields["own.new_only"].null_lost == 3
-
-
-def test_a_report_tells_the_changes(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    assert not run("report", str(pair[1]), "--against", str(pair[0]), "-o", str(page)).returncode
-    text = page.read_text(encoding="utf-8")
-    assert "Own columns added: own.new_only." in text
-    assert "Own columns of IPv4 addresses" in text
-    assert "Nothing has changed" not in text

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import shutil
 from collections.abc import Generator
 from ipaddress import IPv6Address
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -20,18 +24,47 @@ HOSTILE = (
     *('a "b"\', c', "line\nfeed\r\nand\ttab", "back\\slash \\N \\. \\t", "=1+1"),
     *("@x'); drop table geolookup; --", "\\", '"', "{}[\u2028]", "ñ😀"),
 )
-_HEADER = "network,country_code,city_name,latitude,longitude,asn,isp"
+_RECIPE = """
+[dataset]
+name = "hostile"
+[columns]
+site = { type = "text", private = true }
+risk = "integer"
+share = "real"
+flag = "boolean"
+tags = { type = "texts", private = true }
+[[source]]
+format = "csv"
+path = "a.csv"
+"""
+_HEADER = (
+    *("network", "country_code", "city_name", "latitude", "longitude", "asn", "isp"),
+    *("own.site", "own.risk", "own.share", "own.flag", "own.tags"),
+)
 
 
 @pytest.fixture(scope="session")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Generator[geolookup.Engine, None, None]:
-    quoted = ['"' + text.replace('"', '""') + '"' for text in HOSTILE]
-    rows = [f"8.{at}.0.0/16,DE,{item},1.5,-0.25,,{item}" for at, item in enumerate(quoted)]
-    rows += [f"2a00:{at}::/33,,,,,{at + 1},{item}" for at, item in enumerate(quoted)]
-    folder = tmp_path_factory.mktemp("hostile")
-    output, _ = build_at(folder, {"a.csv": "\n".join([_HEADER, *rows, ""])})
-    with geolookup.open(output) as engine:
+def hostile() -> Generator[geolookup.Engine, None, None]:
+    """Hostile texts in public space and in private space, in fields and in own columns."""
+    with geolookup.open(once("export-hostile", _build_hostile)) as engine:
         yield engine
+
+
+def _build_hostile(output: Path) -> None:
+    rows: list[tuple[object, ...]] = [_HEADER]
+    for at, text in enumerate(HOSTILE):
+        tags, empty = json.dumps([text, "x"]), [""] * 5
+        rows.append((f"8.{at}.0.0/16", "DE", text, 1.5, -0.25, "", text, *empty))
+        rows.append((f"2a00:{at}::/33", *empty[:4], at + 1, text, "", "", -1e-7, "false", tags))
+        rows.append((f"10.{at}.0.0/16", *empty, "", text, "", "", "", tags))
+    rows.append(("9.9.9.0/24", *empty, "", "", -(2**63), "", "true", ""))
+    rows.append(("fd00::/8", *empty, "", "ULA", "", "", "", ""))
+    rows.append(("2a01::/16", *empty, "", "", 2**63 - 1, "", "", ""))
+    text_file = io.StringIO()
+    csv.writer(text_file).writerows(rows)
+    with TemporaryDirectory() as folder:
+        path, _ = build_at(Path(folder), {"a.csv": text_file.getvalue()}, _RECIPE)
+        shutil.move(path, output)
 
 
 #: Ranges of each family: more than a row group of DuckDB, and than two of Parquet.

@@ -5,17 +5,19 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import geolookup
+from geolookup.contract.address import MAX
 from geolookup.contract.fields import Field, value_in
+from geolookup.contract.special import CARRIES_IPV4, partition
 from geolookup.export.mmdb.schemas import Schema, schema_of
 from geolookup.export.ranges import fields_of
-from tests.walk import walk
 
 #: Family, first and last address, and the values of the fields.
 Row = tuple[int, int, int, tuple[Any, ...]]
@@ -23,22 +25,38 @@ Row = tuple[int, int, int, tuple[Any, ...]]
 Read = Callable[[Path, tuple[Field, ...]], list[Row]]
 
 
-def expected(engine: geolookup.Engine, paths: tuple[str, ...] | None = None) -> list[Row]:
-    """Return the answers of the engine, with adjacent networks of equal values as one."""
-    fields = fields_of(paths)
-    actual: list[Row] = []
-    for network, record in walk(engine):
-        values = tuple(_value(engine, str(network[0]), record, field) for field in fields)
-        if not any(value is not None for value in values):
-            continue
-        actual.append((network.version, int(network[0]), int(network[-1]), values))
-    return joined(iter(actual))
+def expected(engine: geolookup.Engine, paths: Sequence[str] | None = None) -> list[Row]:
+    """Return the answers of the engine in all space, adjacent ranges of equal values as one.
+
+    Addresses that carry IPv4 addresses have no rows of their own.
+    """
+    fields = fields_of(paths, engine.snapshot().dataset.schema)
+    ranges = [*parts(engine)]
+    firsts = [address_text(family, first) for family, first, _ in ranges]
+    values = engine.get_many(firsts, [field.path for field in fields])
+    return joined(
+        (*ends, known)
+        for ends, known in zip(ranges, values, strict=True)
+        if any(value is not None for value in known)
+    )
 
 
-def _value(engine: geolookup.Engine, ip: str, record: dict[str, Any], field: Field) -> Any:
-    if field.path == "time.zone":  # a record has no time
-        return engine.get(ip, "time.zone")
-    return record[field.group].get(field.member)
+def parts(engine: geolookup.Engine) -> Iterator[tuple[int, int, int]]:
+    """Yield ranges with one answer, cut at the ends of special-purpose space."""
+    dataset = engine.snapshot().dataset
+    for family in (4, 6):
+        spaces, starts = partition(family), dataset.starts(family)
+        bounds = sorted({*(starts[at] for at in range(len(starts))), *(part[0] for part in spaces)})
+        kinds = {first: kind for first, _, kind in spaces}
+        kind = spaces[0][2]
+        for first, after in pairwise([*bounds, MAX[family] + 1]):
+            kind = kinds.get(first, kind)
+            if kind != CARRIES_IPV4:
+                yield family, first, after - 1
+
+
+def address_text(family: int, value: int) -> str:
+    return str(ip_address(value.to_bytes(4 if family == 4 else 16, "big")))
 
 
 def _ends(row: dict[str, Any]) -> tuple[int, int, int]:
@@ -106,12 +124,12 @@ def read_sqlite(output: Path, fields: tuple[Field, ...]) -> list[Row]:
             for row in database.execute(query):
                 ends = (row["first"], row["last"])
                 numbers = ends if family == 4 else [int.from_bytes(end, "big") for end in ends]
-                values = tuple(_of_sqlite(row[field.name], field) for field in fields)
+                values = tuple(of_sqlite(row[field.name], field) for field in fields)
                 actual.append((family, *numbers, values))
     return actual
 
 
-def _of_sqlite(value: Any, field: Field) -> Any:
+def of_sqlite(value: Any, field: Field) -> Any:
     if value is not None and field.type == "list<item: string>":
         return json.loads(value)
     return bool(value) if value is not None and field.type == "bool" else value
@@ -142,21 +160,31 @@ SCHEMAS = ("city", "country", "asn", "isp", "enterprise", "flat")
 Address = IPv4Address | IPv6Address
 #: Carries IPv4 only in MaxMind's files: the address of its server.
 _TEREDO = 0x2001_0000
+_NONE: Mapping[str, str] = {}
 
 
 class ExpectedRecords:
-    """The records of a schema by the answers of an engine."""
+    """The records of a schema by the answers of an engine; ``keys`` are those of own columns."""
 
-    def __init__(self, engine: geolookup.Engine, schema: str, *paths: str) -> None:
-        self.engine = engine
+    def __init__(
+        self, engine: geolookup.Engine, schema: str, *paths: str, keys: Mapping[str, str] = _NONE
+    ) -> None:
+        self.engine, self.keys = engine, keys
         self.schema: Schema = schema_of(schema, engine.metadata.fields, paths)
 
     def __call__(self, address: Address) -> Any:
-        """Return the record of an address; None for a private or an unknown one."""
+        """Return the record of an address; None for an unknown one, and a private one if all is."""
         if address.version == 6 and int(address) >> 96 == _TEREDO:
             address = IPv4Address(int(address) >> 64 & 0xFFFF_FFFF)
+        elif address.version == 6 and int(address) >> 32 == 0:
+            address = IPv4Address(int(address))
         answer = self.engine.lookup(address)
-        return self._record(answer["data"]) if answer["success"] else None
+        known = (self._record(answer["data"]) if answer["success"] else None) or {}
+        own = (self.engine.own(address) or {}) if self.keys else {}
+        for name, key in self.keys.items():
+            if own.get(name) is not None:
+                known[key] = own[name]
+        return known or None
 
     def _record(self, data: Any) -> Any:
         record: dict[str, Any] = {}
@@ -181,13 +209,12 @@ def _with_lists(record: Any) -> Any:
 
 
 def addresses(engine: geolookup.Engine, most: int) -> Iterator[Address]:
-    """Yield the ends of intervals, evenly spaced, also as IPv6 addresses that carry them."""
-    dataset = engine._open_state().dataset
-    for family, kind in ((4, IPv4Address), (6, IPv6Address)):
-        starts = dataset.starts(family)
-        for at in range(0, len(starts), max(1, len(starts) // most)):
-            for value in (starts[at], starts.last(at)):
-                yield kind(value)
+    """Yield the ends of ranges and their neighbours, evenly spaced; also as addresses of IPv6."""
+    listed = [*parts(engine)]
+    for family, first, last in listed[:: max(1, len(listed) // most)]:
+        for value in {first - 1, first, last, last + 1}:
+            if 0 <= value <= MAX[family]:
+                yield IPv4Address(value) if family == 4 else IPv6Address(value)
                 if family == 4:
                     yield from carrying(value)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
-import re
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,15 +16,17 @@ import geolookup
 from geolookup import export
 from geolookup.contract.fields import STORED
 from geolookup.errors import ExportError, OutputError
-from geolookup.export import formats
+from geolookup.export import parquet as of_parquet
+from geolookup.export import ranges
 from geolookup.export.formats import FORMATS, format_by_suffix, options_of_formats
-from geolookup.export.ranges import fields_of
-from tests.cli.program import python, refusal, run
-from tests.conftest import ROOT
+from geolookup.export.ranges import DEFAULT, fields_of
+from tests.cli.program import refusal, run
+from tests.conftest import build_at
 from tests.damage import copied
 from tests.datasets import SMALL
 from tests.export.conftest import HOSTILE
 from tests.export.reading import READERS, expected
+from tests.own_sources import own_dataset
 from tests.skips import needs
 
 
@@ -33,17 +34,44 @@ def of_reader(name: str) -> Any:
     return pytest.param(name, marks=[needs("duckdb")] if name == "duckdb" else [])
 
 
+def fields_read(engine: geolookup.Engine, paths: Any = None) -> Any:
+    return fields_of(paths, engine.snapshot().dataset.schema)
+
+
 @pytest.mark.parametrize("name", [*map(of_reader, READERS)])
 def test_rows_are_the_answers(
     name: str, hostile: geolookup.Engine, sample: geolookup.Engine, tmp_path: Path
 ) -> None:
-    wanted = expected(hostile)
-    assert {item for row in wanted for item in row[3]} >= {*HOSTILE}
+    wanted, columns = expected(hostile), fields_read(hostile)
+    values = {str(item) for row in wanted for item in row[3]}
+    assert values >= {*HOSTILE, *(str([text, "x"]) for text in HOSTILE)}
+    assert [column.path for column in columns[len(DEFAULT) :]] == [
+        f"own.{column['name']}" for column in hostile.metadata.columns
+    ]
     counts = hostile.export(tmp_path / "hostile", name)
-    assert READERS[name](tmp_path / "hostile", fields_of(None)) == wanted
+    assert READERS[name](tmp_path / "hostile", columns) == wanted
     assert counts == {"ranges": len(wanted)}
+    paths = ["own.site", "country"]
+    hostile.export(tmp_path / "few", name, fields=paths)
+    rows = READERS[name](tmp_path / "few", fields_read(hostile, paths))
+    assert rows == expected(hostile, paths)
     assert sample.export(tmp_path / "nothing", name, within="10.0.0.0/8") == {"ranges": 0}
     assert READERS[name](tmp_path / "nothing", fields_of(None)) == []
+
+
+def test_private_space_has_rows_of_own_columns(tmp_path: Path) -> None:
+    with geolookup.open(own_dataset()) as engine:
+        engine.export(tmp_path / "a.csv", fields=["own.site_id"])
+        rows = READERS["csv"](tmp_path / "a.csv", fields_read(engine, ["own.site_id"]))
+        assert rows == expected(engine, ["own.site_id"])
+        assert [row for row in rows if row[3] == ("HQ",)] == [
+            (4, 10 << 24, (10 << 24) + (1 << 16) - 1, ("HQ",)),
+            (4, (10 << 24) + (2 << 16), (11 << 24) - 1, ("HQ",)),
+        ]
+        engine.export(tmp_path / "part.csv", within="10.1.0.0/16")
+        ((_, first, last, values),) = READERS["csv"](tmp_path / "part.csv", fields_read(engine))
+        assert (first, last) == ((10 << 24) + (1 << 16), (10 << 24) + (2 << 16) - 1)
+        assert "Branch" in values
 
 
 @pytest.mark.long
@@ -54,28 +82,25 @@ def test_every_stored_field(name: str, sample: geolookup.Engine, tmp_path: Path)
     assert READERS[name](output, fields_of(paths)) == expected(sample, paths)
 
 
-@pytest.mark.long
 def test_prefixes_are_the_ranges_and_adjacent_ranges_of_equal_values_are_one(
     sample: geolookup.Engine, tmp_path: Path
 ) -> None:
-    paths = ("network.asn", "location.country_code")
+    paths = ("location.continent_code",)
     wanted = expected(sample, paths)
+    assert len(wanted) < len(expected(sample))
     for name in ("csv", "jsonl"):
         counts = sample.export(tmp_path / name, name, fields=paths, ranges="cidr")
         assert READERS[name](tmp_path / name, fields_of(paths)) == wanted
         assert counts["networks"] > len(wanted)
-    few = sample.export(tmp_path / "few", "csv", fields=["location.continent_code"])["ranges"]
-    assert few == len(expected(sample, ("location.continent_code",)))
-    assert few < sample.export(tmp_path / "all", "csv")["ranges"]
 
 
 def test_a_full_parquet_file_is_followed_by_another(
     hostile: geolookup.Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geolookup.export.ranges._BATCH", 2)
-    monkeypatch.setattr("geolookup.export.parquet._FILE", 3)
+    monkeypatch.setattr(ranges, "_BATCH", 2)
+    monkeypatch.setattr(of_parquet, "_FILE", 3)
     hostile.export(tmp_path / "out", "parquet")
-    assert READERS["parquet"](tmp_path / "out", fields_of(None)) == expected(hostile)
+    assert READERS["parquet"](tmp_path / "out", fields_read(hostile)) == expected(hostile)
     files = sorted((tmp_path / "out" / "ipv4").iterdir())
     assert len(files) > 2
     assert all(3 <= parquet.read_metadata(file).num_rows <= 4 for file in files[:-1])
@@ -87,6 +112,11 @@ def test_a_part_of_the_space(sample: geolookup.Engine, tmp_path: Path) -> None:
     text = (tmp_path / "part").read_text(encoding="utf-8")
     assert text == "network,network_asn\n8.8.8.128/25,15169\n"
     sample.export(tmp_path / "ipv6", "csv", fields=paths, family="6")
+    sample.export(tmp_path / "a.csv", family=6, fields="asn", within=None)  # the format by suffix
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "ipv6").read_bytes()
+    message = "the suffix of '.*a.txt' names no format; name one: mmdb, csv, "
+    with pytest.raises(ExportError, match=message):
+        sample.export(tmp_path / "a.txt")
     rows = READERS["csv"](tmp_path / "ipv6", fields_of(paths))
     assert rows == [value for value in expected(sample, paths) if value[0] == 6]
 
@@ -101,6 +131,15 @@ def test_rows_of_text(hostile: geolookup.Engine, tmp_path: Path) -> None:
         lines = (output / file).read_text(encoding="utf-8").split("\n")
         assert "\t".join(("8.1.0.0/16", r"line\nfeed\r\nand\ttab", "1.5", languages)) in lines
         assert "\t".join(("2a00:2::/33", r"back\\slash \\N \\. \\t", unknown, r"\N")) in lines
+
+
+def test_lists_of_clickhouse_hold_any_text(hostile: geolookup.Engine, tmp_path: Path) -> None:
+    """Read by the rules of its format TabSeparated: Python reads the same escapes."""
+    hostile.export(tmp_path / "out", "clickhouse", fields=["own.tags"])
+    text = (tmp_path / "out" / "prefixes.tsv").read_bytes().decode()
+    assert "\r" not in text
+    rows = [line.split("\t") for line in text.removesuffix("\n").split("\n")]
+    assert {tuple(ast.literal_eval(tags)) for _, tags in rows} == {(item, "x") for item in HOSTILE}
 
 
 @pytest.mark.long
@@ -129,6 +168,10 @@ def test_wrong_options(sample: geolookup.Engine, tmp_path: Path) -> None:
         ("csv", {"within": "8.8.8.8/8"}, "within must be a network without host bits"),
         ("csv", {"ranges": "ip4r"}, "no ranges 'ip4r' in this format; write range or cidr"),
         ("csv", {"family": "5"}, "no family '5'"),
+        ("csv", {"family": 5}, "no family '5'; known are 4, 6"),
+        ("csv", {"fields": ("own",)}, "the dataset has no own columns; declare them"),
+        ("csv", {"fields": ("own.x",)}, "own.x"),
+        ("mmdb", {"columns": ["own"]}, "columns: the dataset has no own columns"),
     ]
     for name, options, message in cases:
         with pytest.raises(ExportError) as caught:
@@ -171,23 +214,6 @@ def test_each_format_has_a_writer_and_each_option_one_name() -> None:
     assert {*READERS, "mmdb", "clickhouse", "postgresql"} == {*FORMATS}
 
 
-def test_a_format_is_a_writer_and_an_entry(
-    sample: geolookup.Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The writer and the entry of CONTRIBUTING.md."""
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```text\n(.*?def write_tsv.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    writer, _, entry = code.partition("ExportFormat(")
-    module: Any = ModuleType("geolookup.export.tsv")
-    exec(writer, vars(module))  # noqa: S102
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    form = eval(f"ExportFormat({entry}", vars(formats))  # noqa: S307
-    monkeypatch.setitem(FORMATS, form.name, form)
-    counts = sample.export(tmp_path / "a.tsv", fields="network.asn", within="8.8.8.0/24")
-    assert counts == {"ranges": 1}
-    assert (tmp_path / "a.tsv").read_text(encoding="utf-8") == "8.8.8.0\t8.8.8.255\t15169\n"
-
-
 @pytest.mark.parametrize(
     ("output", "name"),
     [
@@ -200,35 +226,6 @@ def test_a_format_is_a_writer_and_an_entry(
 def test_the_suffix_names_the_format(output: str, name: str | None) -> None:
     export_format = format_by_suffix(f"/x.csv/{output}")
     assert (export_format and export_format.name) == name
-
-
-def test_an_export_without_a_format(sample: geolookup.Engine, tmp_path: Path) -> None:
-    sample.export(tmp_path / "a.csv", family=4, fields=["country", "asn"])
-    sample.export(tmp_path / "b", "csv", family=4, fields=["location.country_code", "network.asn"])
-    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b").read_bytes()
-    message = "the suffix of '.*a.txt' names no format; name one: mmdb, csv, "
-    with pytest.raises(ExportError, match=message):
-        sample.export(tmp_path / "a.txt")
-
-
-def test_values_as_python_writes_them(sample: geolookup.Engine, tmp_path: Path) -> None:
-    values: dict[str, Any] = {"family": 4, "fields": "network.asn", "ranges": "cidr"}
-    sample.export(tmp_path / "a.csv", "csv", within=None, **values)
-    sample.export(tmp_path / "b.csv", "csv", family="4", fields=["network.asn"], ranges="cidr")
-    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
-    sample.export(tmp_path / "c", "mmdb", fields="network.asn", languages="en", schema=None)
-    with pytest.raises(ExportError, match="no family '5'; known are 4, 6"):
-        sample.export(tmp_path / "x", "csv", family=5)
-
-
-def test_an_existing_file_is_kept_without_force(sample: geolookup.Engine, tmp_path: Path) -> None:
-    target = tmp_path / "x.mmdb"
-    target.write_text("mine", encoding="utf-8")
-    with pytest.raises(geolookup.OutputError, match="exists already"):
-        sample.export(target, "mmdb")
-    assert target.read_text(encoding="utf-8") == "mine"
-    assert sample.export(target, "mmdb", force=True)["records"] > 10
-    assert [path.name for path in tmp_path.iterdir()] == ["x.mmdb"]
 
 
 def test_the_command_writes_a_file_and_says_what(tmp_path: Path) -> None:
@@ -249,12 +246,17 @@ def test_the_command_writes_a_file_and_says_what(tmp_path: Path) -> None:
         assert list(tmp_path.iterdir()) == [target]
 
 
-@pytest.mark.long
-def test_help_loads_nothing_heavy() -> None:
-    code = (
-        "import sys, geolookup.cli.export; print('numpy' in sys.modules, 'pyarrow' in sys.modules)"
+def test_postgresql_cuts_no_name(tmp_path: Path) -> None:
+    name = "x" * 60
+    recipe = (
+        f'[dataset]\nname = "t"\n[columns]\n{name} = "text"\n'
+        '[[source]]\nformat = "csv"\npath = "a.csv"\n'
     )
-    assert python(code).stdout == "False False\n"
+    output, _ = build_at(tmp_path, {"a.csv": f"network,{name}\n8.0.0.0/8,x\n"}, recipe)
+    with geolookup.open(output) as engine:
+        with pytest.raises(ExportError, match=f"cuts the name own_{name} after 63 bytes"):
+            engine.export(tmp_path / "a.sql")
+        assert engine.export(tmp_path / "b.sql", fields=["country"]) == {"networks": 0}
 
 
 def test_a_damaged_dataset_leaves_no_file(tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
 """Fuzz the parts that read what others wrote, guided by coverage, with atheris.
 
-``python -m tests.fuzz NAME`` or ``all``; ``--help`` has the rest. A run begins with the target's
-seeds and its inputs in ``tests/fuzz/corpus``. Its inputs and findings are in ``.fuzz/``; git
-ignores that. Exit status 1: something was found, and the input is in ``.fuzz/found``. A finding
-becomes a test beside the others of its module.
+``python -m tests.fuzz NAME`` or ``all``. A run begins with the target's seeds and its inputs in
+``tests/fuzz/corpus``; libFuzzer keeps what it learns in ``.fuzz/NAME``. Exit status not 0: an input
+with a finding is in ``.fuzz/found``. A finding becomes a test beside the others of its module.
 """
 
 from __future__ import annotations
@@ -11,83 +10,95 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import tempfile
+from hashlib import sha256
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
+from typing import Any
 
-from tests.fuzz import corpus
-from tests.fuzz.running import HOME, LEARNT, Run, fuzzed
-from tests.fuzz.targets import TARGETS
+from tests.conftest import ROOT
+from tests.fuzz.target import Target, corpus
+
+HOME = ROOT / ".fuzz"
+#: Seconds that one input may take, beside others on a machine that is busy.
+_TIME_LIMIT = 25
+_MEMORY_LIMIT_MB = 3000
 
 
 def main(arguments: list[str]) -> int:
-    inputs = _arguments(arguments)
-    names = list(TARGETS) if inputs.name == "all" else [inputs.name]
-    if inputs.input:
-        for name, path in product(names, inputs.input):
-            TARGETS[name].run(path.read_bytes())
-            print(f"{name}: nothing is wrong with {path}")
-        return 0
-    print(f"seed {inputs.seed}", flush=True)
-    runs = _runs(names, inputs.seconds, inputs.seed)
-    if inputs.keep is not None:
-        for name in names:
-            _keep(name, inputs.keep)
-    return int(any(run.has_finding for run in runs))
-
-
-def _arguments(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("name", choices=["all", *TARGETS])
-    parser.add_argument("--seconds", type=int, default=60, help="for all targets together")
-    parser.add_argument(
-        "--seed", type=int, default=random.randrange(1, 1 << 31), help="default: another each time"
-    )
-    parser.add_argument(
-        "--keep",
-        type=Path,
-        nargs="?",
-        const=corpus.FOLDER,
-        metavar="FOLDER",
-        help="then choose a small corpus from the learnt inputs; default: tests/fuzz/corpus",
-    )
+    parser.add_argument("name", help="a target, or all")
+    parser.add_argument("--seconds", type=int, default=60, help="for each target; default: 60")
+    parser.add_argument("--seed", type=int, default=random.randrange(1, 1 << 31))
     parser.add_argument("--input", type=Path, nargs="+", help="run these inputs, without atheris")
-    value = parser.parse_args(arguments)
-    for path in value.input or ():
-        if not path.is_file():
-            parser.error(f"{path}: no such file")
-    if not value.input and find_spec("atheris") is None:
-        parser.error("atheris is not installed; install the extra fuzz")
-    return value
+    options = parser.parse_args(arguments)
+    if not options.input:
+        if find_spec("atheris") is None:
+            parser.error("atheris is not installed; install the extra fuzz")
+        _instrument()
+    from tests.fuzz.targets import TARGETS
+
+    if options.name not in {"all", *TARGETS}:
+        parser.error(f"no target {options.name}; there are {', '.join(TARGETS)}")
+    if options.name == "all":
+        return max(abs(_in_a_process(name, options)) for name in TARGETS)
+    target = TARGETS[options.name]
+    for path in options.input or ():
+        target.run(path.read_bytes())
+        print(f"{options.name}: nothing is wrong with {path}")
+    if not options.input:
+        _fuzz(options.name, target, options.seconds, options.seed)
+    return 0
 
 
-def _runs(names: list[str], seconds: int, seed: int) -> list[Run]:
-    """Fuzz targets side by side, and print a line of each."""
-    workers = min(os.cpu_count() or 1, len(names))
-    item = max(1, seconds * workers // len(names))
+def _instrument() -> None:
+    """Import our packages, and the parser of recipes, so that their code guides libFuzzer."""
+    import atheris
 
-    def one_after_another(selection: list[str]) -> list[Run]:
-        runs = []
-        for run in fuzzed(selection, item, seed, LEARNT):
-            print(run.line(), *([run.output] if run.has_finding else []), sep="\n", flush=True)
-            runs.append(run)
-        return runs
-
-    with ThreadPoolExecutor(workers) as pool:
-        parts = pool.map(one_after_another, [names[at::workers] for at in range(workers)])
-        return [run for part in parts for run in part]
+    with atheris.instrument_imports(include=["geolookup_builder", "geolookup", "tomllib"]):
+        import tests.fuzz.targets  # noqa: F401
 
 
-def _keep(name: str, folder: Path) -> None:
-    """Choose the corpus of a target from itself and from the learnt inputs."""
-    inputs = [*corpus.entries(name, folder), *corpus.entries(name, LEARNT)]
-    kept = corpus.minimal(TARGETS[name], inputs)
-    corpus.write(name, kept, folder)
-    print(f"{name:20} {len(kept):4} inputs, {sum(map(len, kept)):7,} bytes kept", flush=True)
+def _in_a_process(name: str, options: argparse.Namespace) -> int:
+    """Fuzz a target in a process of its own: libFuzzer ends it."""
+    command = [sys.executable, "-m", "tests.fuzz", name]
+    command += ["--seconds", str(options.seconds), "--seed", str(options.seed)]
+    # Without a random hash seed, one seed of mutations gives one sequence of inputs.
+    return subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": "0"}, check=False
+    ).returncode
+
+
+def _fuzz(name: str, target: Target, seconds: int, seed: int) -> None:
+    import atheris
+
+    print(f"{name}, seed {seed}", flush=True)
+    learnt, findings = HOME / name, HOME / "found"
+    for folder in (learnt, findings):
+        folder.mkdir(parents=True, exist_ok=True)
+    inputs = [*target.seeds(), *corpus(name)]
+    for data in inputs:
+        (learnt / sha256(data).hexdigest()[:16]).write_bytes(data)
+
+    def mutate(data: bytes, size: int, number: int) -> bytes:
+        def change(part: bytes) -> bytes:
+            changed: Any = atheris.Mutate(part, max(len(part), size - len(data) + len(part)))
+            return bytes(changed)
+
+        return target.mutate(data, change, random.Random(number))[:size]
+
+    libfuzzer = [
+        *(f"-seed={seed}", f"-max_total_time={seconds}", f"-timeout={_TIME_LIMIT}"),
+        *(f"-rss_limit_mb={_MEMORY_LIMIT_MB}", f"-max_len={max(4096, 2 * max(map(len, inputs)))}"),
+        *(f"-artifact_prefix={findings}/{name}-", str(learnt)),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        tempfile.tempdir = folder
+        atheris.Setup([sys.argv[0], *libfuzzer], target.run, custom_mutator=mutate)
+        atheris.Fuzz()
 
 
 if __name__ == "__main__":
-    HOME.mkdir(exist_ok=True)
     sys.exit(main(sys.argv[1:]))

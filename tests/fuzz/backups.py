@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from geolookup.errors import CONTROLS, AccountsError
-from geolookup.gate import backup, backup_rows
+from geolookup.gate import backup
 from geolookup.gate.accounts import open_accounts
 from geolookup.gate.plans import MAX_QUOTA
 from tests.fuzz.target import Change, Target, accepted, emptied, own_folder, scratch
@@ -124,16 +122,4 @@ def _by_statement(data: bytes, rng: random.Random) -> bytes:
     return path.read_bytes()
 
 
-def _unchecked_rows(source: sqlite3.Connection, table: backup_rows.Table) -> Iterator[Any]:
-    return iter(source.execute(table.select))
-
-
-TARGETS = {
-    # Any row is restored.
-    "accounts-backup": Target(
-        _restore,
-        lambda: [_backup(), b""],
-        lambda: mock.patch.object(backup_rows, "_checked_rows", _unchecked_rows),
-        _mutate_backup,
-    ),
-}
+TARGETS = {"accounts-backup": Target(_restore, lambda: [_backup(), b""], _mutate_backup)}

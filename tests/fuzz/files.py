@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
-from unittest import mock
 
 import pyarrow as pa
 from geolookup_builder.recipe import document
@@ -18,14 +17,11 @@ from geolookup_builder.sources import FORMATS, auto
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import BuildError, DatasetError, TableFileError
 from geolookup.mirrors import polling
-from geolookup.prefixes import lists as prefix_lists
 from geolookup.prefixes.list_text import Lists, Settings
 from geolookup.prefixes.lists import read_list
 from geolookup.prefixes.syntaxes import SYNTAXES
-from geolookup.remote import Version
-from geolookup.remote import cache as download_cache
 from geolookup.remote.address import Remote
-from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
+from geolookup.remote.cache import CacheEntry, sha256_of
 from geolookup.store import pointer
 from geolookup.store.pointer import CURRENT, Publication
 from tests.builder.test_recipe import GOOD, WRONG
@@ -137,12 +133,6 @@ def _mutate_cache(data: bytes, change: Change, rng: random.Random) -> bytes:
     return _CUT.join(parts)
 
 
-def _undigested(self: CacheEntry, _sha256: str = "") -> CachedFile:
-    """Trust the digest that is stated."""
-    digest = str(download_cache._read(self._folder / "kept.json").get("sha256"))
-    return CachedFile(self._folder / digest[:16] / _REMOTE.file, 0, digest, Version())
-
-
 def _recipes() -> Iterator[bytes]:
     bundled = (ROOT / "builder/geolookup_builder/recipes").glob("*.toml")
     for path in (ROOT / "sample_data/recipe.toml", *bundled):
@@ -197,36 +187,9 @@ def _read_list(data: bytes) -> None:
 
 
 TARGETS = {
-    # Any text is the id of a generation, which is the name of a folder.
-    "store-pointer": Target(
-        _read_pointer,
-        _pointers,
-        lambda: mock.patch.object(pointer, "is_generation", return_value=True),
-        mutated_json,
-    ),
-    # Members are of any type.
-    "follow-status": Target(
-        _read_status,
-        _states,
-        lambda: mock.patch.object(polling, "_status", lambda stated: polling.Status(**stated)),
-        mutated_json,
-    ),
-    "download-cache": Target(
-        _read_cache,
-        _cached,
-        lambda: mock.patch.object(CacheEntry, "current", _undigested),
-        _mutate_cache,
-    ),
-    # There is no remedy for an unknown word.
-    "recipe": Target(
-        _read_recipe, _recipes, lambda: mock.patch.object(document, "near_match", return_value="")
-    ),
-    # A colon decides on the family, and any length is accepted.
-    "prefix-list": Target(
-        _read_list,
-        _lists,
-        lambda: mock.patch.object(
-            prefix_lists, "_family", lambda prefix: 6 if ":" in prefix else 4
-        ),
-    ),
+    "store-pointer": Target(_read_pointer, _pointers, mutated_json),
+    "follow-status": Target(_read_status, _states, mutated_json),
+    "download-cache": Target(_read_cache, _cached, _mutate_cache),
+    "recipe": Target(_read_recipe, _recipes),
+    "prefix-list": Target(_read_list, _lists),
 }

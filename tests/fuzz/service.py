@@ -7,16 +7,12 @@ counts, whatever is in front of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from unittest import mock
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl
 
-from geolookup.contract import proxies
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.cleaning import forwarded, x_forwarded_for
 from geolookup.contract.proxies import TrustedProxies
 from geolookup.errors import PlansError
-from geolookup.gate import plans
 from geolookup.gate.plans import MAX_QUOTA, MAX_RATE, read_plans
 from geolookup.http.application import ip_parameter
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
@@ -81,15 +77,6 @@ def _is_address(text: str) -> bool:
     return canonical(*parse(text)) == text
 
 
-def _hide_behind_quotes() -> AbstractContextManager[object]:
-    """Read no element of a line whose quotes are not closed."""
-
-    def elements(line: str) -> Iterator[str | None]:
-        return iter([None]) if line.count('"') % 2 else forwarded(line)
-
-    return mock.patch.dict(proxies._HEADERS, {b"forwarded": elements})
-
-
 _PLANS = (
     b"[plan.team]\nrate = 50\nquota = 100000\n",
     b"[plan.free]\nrate = 1\n[plan.big]\nrate = 1000000\nquota = 9007199254740991\n",
@@ -114,17 +101,8 @@ def _read_plans(data: bytes) -> None:
         assert plan.quota is None or (type(plan.quota) is int and 1 <= plan.quota <= MAX_QUOTA)
 
 
-def _any_number(_file: object, _name: object, _member: object, value: int, _most: object) -> int:
-    return value
-
-
 TARGETS = {
-    # ``+`` is no blank any more.
-    "query": Target(
-        _ask, _queries, lambda: mock.patch("geolookup.http.application.unquote_plus", unquote)
-    ),
-    "forwarded": Target(_forward, _headers, _hide_behind_quotes),
-    "plans": Target(
-        _read_plans, lambda: _PLANS, lambda: mock.patch.object(plans, "_whole", _any_number)
-    ),
+    "query": Target(_ask, _queries),
+    "forwarded": Target(_forward, _headers),
+    "plans": Target(_read_plans, lambda: _PLANS),
 }

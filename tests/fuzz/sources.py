@@ -10,28 +10,21 @@ import csv
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from typing import Literal
 from unittest import mock
 
-import numpy as np
-import pyarrow as pa
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import Options, OverlaidSources
-from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import document
-from geolookup_builder.recipe.document import Recipe, SourceSpec
+from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.formats import bgpdump, mrt, rpsl
-from geolookup_builder.sources.reading import jsonlines, mmdb_file, typed_rows
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import find_rejects
-from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, SourceTable
+from geolookup_builder.sources.reading.reader import RecordNumbers
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 from geolookup_builder.spill import Spill
 from geolookup_builder.values import Reference, load_reference
@@ -51,12 +44,10 @@ from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.mrt_writing import TABLE
 from tests.builder.sources.readings import one
 from tests.builder.sources.test_hostile import KINDS
-from tests.fuzz import corpus
 from tests.fuzz.files import check_error
-from tests.fuzz.target import Change, Target, accepted, emptied, scratch
+from tests.fuzz.target import Change, Target, accepted, corpus, emptied, scratch
 
 CUT = b"\n--8<-- "
-Reader = Callable[[SourceSpec], Iterator[SourceTable]]
 _HEAD = b'[dataset]\nname = "f"\nexplain = "full"\n'
 _NAME = re.compile(rb"[A-Za-z0-9_. -]{0,80}[A-Za-z0-9_-]")
 _FORMAT = re.compile(rb'format = "[^"\n]*"')
@@ -171,7 +162,7 @@ def _mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
 def _seeds(name: str) -> Iterator[bytes]:
     """Yield the inputs of a format; for ``auto`` those of all formats, without their name."""
     if name == auto.NAME:
-        actual = [entry for stated in FORMATS for entry in corpus.entries(f"source-{stated}")]
+        actual = [entry for stated in FORMATS for entry in corpus(f"source-{stated}")]
         for seed in (*built_in(), *actual):
             yield _FORMAT.sub(b'format = "auto"', seed)
     else:
@@ -179,46 +170,6 @@ def _seeds(name: str) -> Iterator[bytes]:
         yield from (seed for seed in built_in() if line in seed.partition(CUT)[0])
 
 
-def _planted(*names: str) -> AbstractContextManager[object]:
-    """Lose the rows that these formats reject: they are neither read nor counted."""
-    losing = {name: replace(FORMATS[name], read=_losing(FORMATS[name].read)) for name in names}
-    return mock.patch.dict(FORMATS, losing)
-
-
-def _losing(read: Reader) -> Reader:
-    def reads(spec: SourceSpec) -> Iterator[SourceTable]:
-        for table in read(spec):
-            yield replace(table, batches=map(_without_rejected, table.batches))
-
-    return reads
-
-
-def _without_rejected(batch: Batch) -> Batch:
-    kept = np.flatnonzero(batch.ranges.family)
-    ranges = batch.ranges
-    return replace(
-        batch,
-        ranges=ParsedRanges(
-            ranges.family[kept], ranges.first[kept], ranges.last[kept], ranges.reason[kept]
-        ),
-        fields={name: column.take(pa.array(kept)) for name, column in batch.fields.items()},
-    )
-
-
-#: Bugs of readers that share no code with the others: errors that no caller expects, and rejected
-#: rows that are not found again.
-BUGS: dict[str, Callable[[], AbstractContextManager[object]]] = {
-    "mmdb": lambda: mock.patch.object(mmdb_file, "DamagedTreeError", IndexError),
-    "bgpdump": lambda: mock.patch.object(bgpdump, "NOT_ROUTE", 99),
-    "mrt": lambda: mock.patch.object(mrt, "_damage_error", IndexError),
-    "jsonl": lambda: mock.patch.object(jsonlines, "_find_rejects", return_value=()),
-    "parquet": lambda: mock.patch.object(typed_rows, "_find_rejects", return_value=()),
-    "rpsl": lambda: mock.patch.object(rpsl, "rejects_between", return_value=()),
-    "auto": partial(_planted, *FORMATS),
-}
 TARGETS = {
-    f"source-{name}": Target(
-        _run, partial(_seeds, name), BUGS.get(name, partial(_planted, name)), _mutate
-    )
-    for name in (*FORMATS, auto.NAME)
+    f"source-{name}": Target(_run, partial(_seeds, name), _mutate) for name in (*FORMATS, auto.NAME)
 }

@@ -9,11 +9,10 @@ import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 Read = TypeVar("Read")
 #: Changes bytes anyhow: libFuzzer's mutations, or ``scrambled`` where it is not there.
@@ -24,57 +23,21 @@ Change = Callable[[bytes], bytes]
 class Target:
     """``run`` raises for whatever may not happen, and for nothing else.
 
-    ``planted`` puts a bug into the code under test while its context lasts: fuzzing must find
-    it. ``mutate`` changes an input by ``change`` where that makes sense in its format.
+    ``mutate`` changes an input by ``change`` where that makes sense in its format.
     """
 
     run: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]
-    planted: Callable[[], AbstractContextManager[object]]
     mutate: Callable[[bytes, Change, random.Random], bytes] = lambda data, by, _rng: by(data)
 
 
-#: The first line that a process under atheris writes.
-READY = "ready\n"
+#: Inputs that fuzzing found beyond the seeds, in a folder for each target.
+CORPUS = Path(__file__).resolve().parent / "corpus"
 
 
-class Job(NamedTuple):
-    """What it is told: fuzz a target for some seconds; with ``planted``, until its bug is found.
-
-    ``options`` are libFuzzer's. ``findings`` is the folder for inputs with a finding, ``memory``
-    that for temporary files; ``output`` is the file for all that is printed.
-    """
-
-    name: str
-    seconds: int
-    findings: str
-    memory: str
-    output: str
-    options: list[str]
-    planted: bool
-
-
-def passes(target: Target, data: bytes) -> bool:
-    """Return whether a target has nothing to say of an input."""
-    try:
-        target.run(data)
-    except Exception:  # noqa: BLE001 - whatever it is, it is a finding
-        return False
-    return True
-
-
-def found_after(
-    target: Target, starts: Iterable[bytes], seed: int, most: int
-) -> tuple[int, bytes] | None:
-    """Return how many mutations it took to find the planted bug, and the input that shows it."""
-    rng = random.Random(seed)
-    with target.planted():
-        passing = [data for data in starts if passes(target, data)]
-        for count in range(1, most + 1):
-            data = target.mutate(rng.choice(passing), lambda part: scrambled(part, rng), rng)
-            if not passes(target, data):
-                return count, data
-    return None
+def corpus(name: str) -> list[bytes]:
+    """Return the kept inputs of a target, in the order of their names."""
+    return [path.read_bytes() for path in sorted((CORPUS / name).glob("*"))]
 
 
 def check_one_line(error: Exception, begins: str) -> None:
@@ -100,10 +63,7 @@ def accepted(
 
 
 def own_folder() -> Path:
-    """Return a new folder that ends with this process.
-
-    libFuzzer ends its process without a word; then the one that started it takes the folder away.
-    """
+    """Return a new folder that is removed when this process ends."""
     folder = tempfile.mkdtemp(prefix="geolookup-fuzz-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)

@@ -117,4 +117,15 @@ CASES = [
             Step(3_000, [ADMITTED, ADMITTED, ADMITTED, retry(1000)], 9),
         ],
     ),
+    Case(
+        "an admission after the clock was set back, without a refusal at that time",
+        *(3, None),
+        [
+            Step(10_000, [ADMITTED], 1),
+            Step(10_500, [ADMITTED], 2),
+            Step(10_200, [ADMITTED], 3),
+            Step(11_000, [ADMITTED], 4),
+            Step(11_200, [ADMITTED, ADMITTED, retry(800)], 6),
+        ],
+    ),
 ]

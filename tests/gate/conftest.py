@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import AccountsError, ContractError, QuotaError, RateLimitError
-from geolookup.gate import Accounts, accounts_file, open_accounts
-from geolookup.gate.account_store import Admission
+from geolookup.gate import Accounts, read_plans
+from geolookup.gate.account_store import Admission, Clock, Store
+from geolookup.gate.accounts_file import AccountsFile
+from geolookup.gate.keys import digest, identifier
+from geolookup.gate.sqlite import SQLiteStore
 from tests.servers import PATIENCE, redis
+from tests.skips import optional
 
 PLANS = """
 [plan.tiny]
@@ -26,6 +30,7 @@ rate = 1000
 """
 #: 2026-11-20.
 START = 1_795_132_800_000_000
+SECOND = 1_000_000
 
 
 class FakeClock:
@@ -36,6 +41,19 @@ class FakeClock:
 
     def __call__(self) -> int:
         return self.now
+
+
+class Worker(Accounts):
+    """The accounts of a worker process, whose store a test can watch."""
+
+    def __init__(self, url: str, plans: Path, clock: Clock) -> None:
+        is_file = url.startswith("sqlite")
+        self.store: Store = (
+            SQLiteStore(url, clock)
+            if is_file
+            else optional("geolookup.gate.redis").RedisStore(url, clock)
+        )
+        super().__init__(self.store, read_plans(plans), background=False)
 
 
 @pytest.fixture
@@ -52,20 +70,15 @@ def plans(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a Redis or Valkey server of our own, which writes through like a careful one."""
+    """The URL of a Redis or Valkey server of our own; a loaded machine may be slow to answer."""
     with redis(tmp_path_factory.mktemp("redis")) as server:
-        yield server.url
+        yield f"{server.url}?socket_timeout={PATIENCE}"
 
 
 @pytest.fixture
-def emptied(redis_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The URL of the server, emptied; a loaded machine may take its time to answer."""
-    from redis import Redis
-
-    from geolookup.gate import redis_server as client_module
-
-    monkeypatch.setattr(client_module, "_TIMEOUT", PATIENCE)
-    with Redis.from_url(redis_server) as client:
+def emptied(redis_server: str) -> str:
+    """The URL of the server, emptied."""
+    with optional("redis").Redis.from_url(redis_server) as client:
         client.flushall()
     return redis_server
 
@@ -80,7 +93,7 @@ def url(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def file_url(file: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL of an accounts file; nobody gives up on a loaded machine."""
-    monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", PATIENCE)
+    monkeypatch.setattr(AccountsFile, "patience", PATIENCE)
     return f"sqlite:///{file}"
 
 
@@ -90,7 +103,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "accounts.db"
 
 
-Open = Callable[[], Accounts]
+Open = Callable[[], Worker]
 Outcome = type[Exception] | None
 
 
@@ -107,21 +120,23 @@ def outcomes(accounts: Accounts, keys: Iterable[object]) -> list[Outcome]:
     return actual
 
 
+def of(key: str) -> str:
+    """Return the identifier of a key."""
+    return identifier(digest(key) or b"")
+
+
 @pytest.fixture
 def worker(url: str, plans: Path, clock: FakeClock) -> Generator[Open, None, None]:
     """Open the store once more, as another worker by the same clock would."""
-    opened: list[Accounts] = []
+    opened: list[Worker] = []
 
-    def open_one() -> Accounts:
-        opened.append(open_accounts(url, plans, clock=clock))
+    def open_one() -> Worker:
+        opened.append(Worker(url, plans, clock))
         return opened[-1]
 
     yield open_one
     for accounts in opened:
         accounts.close()
-
-
-SECOND = 1_000_000
 
 
 class SlidingLog:

@@ -13,6 +13,7 @@ import pytest
 from geolookup.errors import AccountsError
 from geolookup.gate import audit, open_accounts
 from geolookup.gate.account_store import Entry
+from geolookup.gate.accounts_file import AccountsFile
 from geolookup.gate.backup import back_up, restore
 from tests.cli.program import run
 from tests.conftest import ROOT
@@ -174,7 +175,7 @@ def test_an_object_that_is_there_twice(backup: Path, url: str) -> None:
 def test_a_restore_that_fails_late_changes_nothing(
     backup: Path, url: str, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geolookup.gate.accounts_file._BUSY_TIMEOUT", 0.05)
+    monkeypatch.setattr(AccountsFile, "patience", 0.05)
     before = dump(file)
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

@@ -9,22 +9,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from pathlib import Path
-from queue import Queue
 from unittest.mock import patch
 
 import pytest
 
 from geolookup.errors import AccountsError, InvalidKeyError
-from geolookup.gate import Accounts, accounts_file, audit, open_accounts, sqlite, store_health
-from geolookup.gate.account_store import NewKey
+from geolookup.gate import Accounts, audit, open_accounts, sqlite, store_health
+from geolookup.gate.account_store import NewKey, wall_clock
+from geolookup.gate.accounts_file import AccountsFile
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
 from tests.cli.program import python, refusal
 from tests.conftest import ROOT
-from tests.gate.conftest import SECOND, FakeClock, outcomes
+from tests.gate.conftest import SECOND, FakeClock, Worker, outcomes
 from tests.gate.turns import decisions
 from tests.servers import PATIENCE, free_port, redis, until
 from tests.skips import needs, optional
@@ -126,8 +126,8 @@ def test_a_file_locked_by_another(
     file: Path, plans: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One wait is enough for all: the failure is remembered for a time."""
-    monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", 0.05)
-    monkeypatch.setattr(store_health, "_REMEMBERED", 3600)
+    monkeypatch.setattr(AccountsFile, "patience", 0.05)
+    monkeypatch.setattr(store_health, "monotonic", lambda: 1000.0)
     with open_accounts(f"sqlite:///{file}", plans) as accounts:
         assert outcomes(accounts, made) == [None] * len(made)
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
@@ -135,7 +135,7 @@ def test_a_file_locked_by_another(
             with pytest.raises(AccountsError, match="locked"):
                 accounts.admit(made[0])
         all_fail(accounts, made, "locked")  # nobody asked the file, which is free
-        monkeypatch.setattr(store_health, "monotonic", lambda: time.monotonic() + 3601)
+        monkeypatch.setattr(store_health, "monotonic", lambda: 1001.5)
         assert outcomes(accounts, made) == [None] * len(made)
 
 
@@ -197,29 +197,9 @@ def test_a_disk_that_takes_no_more(made: list[str], file: Path, plans: Path) -> 
         assert done.stdout.count(f"{how} {copy}: ") == len(made)
 
 
-def test_a_file_replaced_while_in_use(file: Path, plans: Path, made: list[str]) -> None:
-    with open_accounts(f"sqlite:///{file}", plans) as accounts:
-        assert outcomes(accounts, made) == [None] * len(made)
-        content = file.read_bytes()
-        file.write_bytes(NONSENSE)
-        accounts.close()
-        all_fail(accounts, made, str(file))
-        file.write_bytes(content)
-        assert outcomes(accounts, made) == [None] * len(made)
-
-
 def test_a_missing_client_of_redis_is_named(file: Path) -> None:
     assert "pip install 'geolookup[redis]'" in python(_NO_CLIENT, f"sqlite:///{file}").stdout
     assert file.exists()
-
-
-def test_writes_that_survive_power_loss(file: Path, made: list[str]) -> None:
-    for option, level in (("", 1), ("?synchronous=full", 2)):
-        with open_accounts(f"sqlite:///{file}{option}") as accounts:
-            accounts.usage()
-            db = vars(accounts._store)["_connection"]
-            assert db.execute("PRAGMA synchronous").fetchone() == (level,)
-            assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 class Interrupting(bytes):
@@ -229,9 +209,12 @@ class Interrupting(bytes):
         raise KeyboardInterrupt
 
 
-def test_an_interrupted_change_leaves_nothing_behind(file: Path, made: list[str]) -> None:
-    with open_accounts(f"sqlite:///{file}") as accounts:
-        store = accounts._store
+def test_an_interrupted_change_leaves_nothing_behind(
+    file: Path, plans: Path, made: list[str]
+) -> None:
+    """No key, and no transaction that another process would wait for."""
+    with Worker(f"sqlite:///{file}", plans, wall_clock) as accounts:
+        store = accounts.store
         new = NewKey(Interrupting(), "live", "Half", "free", 1, None)
         entry = audit.creation(new)
         for change in (
@@ -241,30 +224,20 @@ def test_an_interrupted_change_leaves_nothing_behind(file: Path, made: list[str]
             with pytest.raises(KeyboardInterrupt):
                 change()
             assert len(accounts.usage()) == len(made)
-            db = vars(store)["_connection"]
-            assert db.execute("PRAGMA synchronous").fetchone() == (1,)
-
-
-@contextmanager
-def patience(seconds: float) -> Generator[None]:
-    """Wait so long for the answers of Redis."""
-    from geolookup.gate import redis_server
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(redis_server, "_TIMEOUT", seconds)
-        yield
+            with closing(sqlite3.connect(file, 0, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
 
 
 @needs("redis")
 def test_a_redis_that_is_killed_and_comes_back(
     tmp_path: Path, plans: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_health, "_REMEMBERED", 0.1)
+    monkeypatch.setattr(store_health, "monotonic", lambda: 20 * time.monotonic())
     port, options = free_port(), ("--appendfsync", "always")
     with ExitStack() as stack:
-        stack.enter_context(patience(PATIENCE))
         server = stack.enter_context(redis(tmp_path, *options, port=port))
-        accounts = open_accounts(server.url, plans, clock=clock)
+        url = f"{server.url}?socket_timeout={PATIENCE}"
+        accounts = open_accounts(url, plans, clock=clock)
         made = [accounts.create_key(plan, plan) for plan in ("mid", "endless")]
         assert outcomes(accounts, made) == [None] * len(made)
         server.end()
@@ -278,22 +251,21 @@ def test_a_redis_that_is_killed_and_comes_back(
 
 @needs("redis")
 def test_all_share_a_failure(tmp_path: Path, plans: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from geolookup.gate.redis_server import RedisServer
-
-    waits = patch.object(RedisServer, "_unusable", autospec=True, side_effect=RedisServer._unusable)
-    monkeypatch.setattr(store_health, "_REMEMBERED", 3600)
-    with waits as unusable, redis(tmp_path) as server:
+    note = store_health.Outage.note
+    waits = patch.object(store_health.Outage, "note", autospec=True, side_effect=note)
+    monkeypatch.setattr(store_health, "monotonic", lambda: 1000.0)
+    with waits as noted, redis(tmp_path) as server:
         with open_accounts(server.url, plans) as accounts:
             keys = [accounts.create_key(f"account {number}", "mid") for number in range(20)]
         server.silence()
-        with patience(0.1), open_accounts(server.url, plans) as accounts:
+        with open_accounts(f"{server.url}?socket_timeout=0.1", plans, clock=wall_clock) as accounts:
             gate = GroupCommit[int](accounts)
             assert asyncio.run(answers(gate, keys)) == [AccountsError] * 20
             assert asyncio.run(answers(gate, [make("live") for _ in keys])) == [AccountsError] * 20
             all_fail(accounts, keys[:1], "redis://127.0.0.1")
-            assert unusable.call_count == 1
+            assert noted.call_count == 1
             server.answer()
-            monkeypatch.setattr(store_health, "monotonic", lambda: time.monotonic() + 3601)
+            monkeypatch.setattr(store_health, "monotonic", lambda: 1001.5)
             until_admitted(accounts, keys)
 
 
@@ -330,25 +302,6 @@ def until_admitted(accounts: Accounts, keys: list[str]) -> None:
     """Ask with every key until the failure is forgotten."""
     for key in keys:
         until(lambda key=key: outcomes(accounts, [key]) == [None])  # type: ignore[misc]
-
-
-@pytest.mark.long
-def test_a_watched_store_reports_its_state(url: str, plans: Path, file: Path) -> None:
-    states: Queue[AccountsError | None] = Queue()
-    with open_accounts(url, plans) as accounts:
-        accounts.create_key("Acme", "mid")
-        accounts.watch(states.put)
-        assert states.get(timeout=PATIENCE) is None
-        if url.startswith("sqlite"):
-            file.unlink()
-        else:
-            with optional("redis").Redis.from_url(url) as client:
-                client.flushall()
-        while states.get(timeout=PATIENCE) is None:
-            pass
-        accounts.create_key("New", "mid")
-        while states.get(timeout=PATIENCE) is not None:
-            pass
 
 
 def test_a_redis_that_takes_no_writes(emptied: str, plans: Path) -> None:

@@ -25,7 +25,7 @@ def in_file(file: Path, plans: Path, clock: FakeClock) -> Iterator[Accounts]:
 
 
 @settings(
-    max_examples=scaled(10, 40),
+    max_examples=scaled(8, 40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -102,18 +102,11 @@ def test_two_keys_of_an_account_are_decided_in_their_order(worker: Open) -> None
     assert together(GroupCommit[int](accounts), keys) == expected
 
 
-def test_without_its_store_nobody_waits_and_nobody_passes(in_file: Accounts, file: Path) -> None:
-    keys = [in_file.create_key(str(number), "tiny") for number in range(3)]
-    gate = GroupCommit[int](in_file)
-    assert together(gate, keys) == [None] * 3
-    in_file.close()
-    for path in file.parent.glob("accounts.db*"):
-        path.unlink()
-    assert together(gate, keys) == [AccountsError] * 3
-
-
-def test_an_unforeseen_error_reaches_all(worker: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [ZeroDivisionError(), AccountsError("store", "gone", "wait")])
+def test_an_error_of_the_store_reaches_all_that_asked_it(
+    worker: Open, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     accounts = worker()
     key = accounts.create_key("Acme", "tiny")
-    monkeypatch.setattr(accounts, "decide", Mock(side_effect=ZeroDivisionError))
-    assert together(GroupCommit[int](accounts), [key] * 3) == [ZeroDivisionError] * 3
+    monkeypatch.setattr(accounts, "decide", Mock(side_effect=error))
+    assert together(GroupCommit[int](accounts), [key] * 3) == [type(error)] * 3

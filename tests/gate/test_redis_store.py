@@ -17,13 +17,13 @@ from tests.gate.conftest import SECOND, FakeClock
 from tests.servers import PATIENCE, redis
 from tests.skips import optional
 
-client_package = optional("redis")
+client_package, redis_module = optional("redis"), optional("geolookup.gate.redis")
 HOUR = 3_600_000_000
 
 
 def skewed(monkeypatch: pytest.MonkeyPatch, by: int) -> None:
     """Set the clock of this machine beside that of the server."""
-    monkeypatch.setattr("geolookup.gate.redis.wall_clock", lambda: wall_clock() + by)
+    monkeypatch.setattr(redis_module, "wall_clock", lambda: wall_clock() + by)
 
 
 def test_a_retry_is_in_time(emptied: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

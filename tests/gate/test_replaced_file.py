@@ -14,11 +14,10 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import AccountsError, InvalidKeyError
-from geolookup.gate import Accounts, open_accounts
+from geolookup.gate import open_accounts
 from geolookup.gate.backup import back_up, restore
-from geolookup.gate.keys import digest, identifier
 from tests.cli.program import umask
-from tests.gate.conftest import SECOND, FakeClock, Open, outcomes
+from tests.gate.conftest import SECOND, FakeClock, Open, of, outcomes
 
 PLANS_OF = ("mid", "endless")
 
@@ -28,27 +27,16 @@ def url(file: Path) -> str:
     return f"sqlite:///{file}"
 
 
-def copy(file: Path, to: Path) -> Path:
-    """Copy an accounts file, its log included, into one file."""
-    with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(to)) as target:
-        source.backup(target)
-    return to
-
-
 #: What is raised for a key: it is admitted or refused, or its store cannot be used.
 IN, OUT, DOWN = None, InvalidKeyError, AccountsError
 
 
-def revoke(accounts: Accounts, key: str) -> None:
-    accounts.revoke(identifier(digest(key) or b""))
-
-
 def test_another_file_renamed_to_the_path_counts_within_a_second(
-    worker: Open, clock: FakeClock, file: Path, tmp_path: Path
+    worker: Open, clock: FakeClock, url: str, file: Path, tmp_path: Path
 ) -> None:
     admin, services = worker(), [worker(), worker()]
     old = [admin.create_key(plan, plan) for plan in PLANS_OF]
-    backup = copy(file, tmp_path / "backup")
+    back_up(url, backup := tmp_path / "backup")
     new = admin.create_key("New", "mid")
     for service in services:
         assert outcomes(service, [*old, new]) == [IN] * 3
@@ -56,7 +44,7 @@ def test_another_file_renamed_to_the_path_counts_within_a_second(
     clock.now += SECOND
     for service in services:
         assert outcomes(service, [*old, new]) == [IN, IN, OUT]
-    revoke(admin, old[0])
+    admin.revoke(of(old[0]))
     clock.now += SECOND
     for service in [*services, worker()]:
         assert outcomes(service, [*old, new]) == [OUT, IN, OUT]
@@ -70,13 +58,13 @@ def test_another_file_renamed_to_the_path_counts_within_a_second(
 
 
 def test_the_log_of_the_old_file_does_not_undo_a_restore(
-    worker: Open, clock: FakeClock, file: Path, tmp_path: Path
+    worker: Open, clock: FakeClock, url: str, file: Path, tmp_path: Path
 ) -> None:
     service, admin = worker(), worker()
     key = admin.create_key("Acme", "mid")
     other = admin.create_key("Other", "mid")
-    revoke(admin, key)
-    backup = copy(file, tmp_path / "backup")
+    admin.revoke(of(key))
+    back_up(url, backup := tmp_path / "backup")
     assert outcomes(service, [key, other]) == [OUT, IN]
     with sqlite3.connect(file) as db:  # in the log of the old file, and nowhere else
         db.execute("UPDATE key SET revoked = 0")
@@ -89,10 +77,12 @@ def test_the_log_of_the_old_file_does_not_undo_a_restore(
     assert outcomes(worker(), [key, other]) == [OUT, IN]
 
 
-def test_no_file_admits_nobody(worker: Open, clock: FakeClock, file: Path, tmp_path: Path) -> None:
+def test_no_file_admits_nobody(
+    worker: Open, clock: FakeClock, url: str, file: Path, tmp_path: Path
+) -> None:
     service = worker()
     keys = [service.create_key(plan, plan) for plan in PLANS_OF]
-    backup = copy(file, tmp_path / "backup")
+    back_up(url, backup := tmp_path / "backup")
     for remove in (
         file.unlink,
         lambda: [*map(Path.unlink, tmp_path.glob("accounts.db*"))],  # with its log
@@ -113,7 +103,7 @@ def test_a_backup_and_a_restore_under_running_services(
 ) -> None:
     services = [worker(), worker()]
     old = [services[0].create_key(plan, plan) for plan in PLANS_OF]
-    revoke(services[0], old[0])
+    services[0].revoke(of(old[0]))
     backup = tmp_path / "backup"
     back_up(url, backup)
     inode = file.stat().st_ino
@@ -131,25 +121,6 @@ def test_a_backup_and_a_restore_under_running_services(
     clock.now += SECOND
     for service in [*services, worker()]:
         assert outcomes(service, [*old, new]) == [OUT, IN, OUT]
-
-
-def test_a_backup_and_a_new_file(worker: Open, url: str, tmp_path: Path, file: Path) -> None:
-    worker().create_key("Acme", "mid")
-    back_up(url, tmp_path / "backup")
-    back_up(url, tmp_path / "backup", force=True)
-    (tmp_path / "nonsense").write_bytes(b"x" * 4096)
-    with pytest.raises(AccountsError, match=f"{tmp_path / 'nonsense'}: file is not a database"):
-        restore(url, tmp_path / "nonsense")
-    assert {path.name for path in tmp_path.glob("*backup*")} == {"backup"}
-    assert stat.S_IMODE((tmp_path / "backup").stat().st_mode) == 0o600
-    assert [record.name for record in worker().usage()] == ["Acme"]
-    accounts = worker()
-    accounts.create_key("Old", "mid")
-    file.unlink()
-    key = accounts.create_key("New", "mid")
-    for one in accounts, worker():
-        one.admit(key)
-        assert [record.name for record in one.usage()] == ["New"]
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022])
@@ -186,38 +157,39 @@ import sys
 from contextlib import closing
 from pathlib import Path
 from geolookup.gate import open_accounts
-from geolookup.gate.backup import back_up, restore
 from geolookup.gate.keys import digest, identifier
-url, key, log = sys.argv[1:]
+url, account, log = sys.argv[1:]
 with open_accounts(url, clock=lambda: 10**15) as accounts:
     def synced(change, *given):
         before = Path(log).read_text().count("-wal")
         change(*given)
         return Path(log).read_text().count("-wal") - before
+    key = accounts.create_key(account, "paid")
     accounts.admit(key)  # SQLite syncs the head of a new log
     print(*(synced(accounts.admit, key) for _ in range(3)))
     print(synced(accounts.revoke, identifier(digest(key))))
-    print(synced(accounts.create_key, "Other", "free"))
+    print(synced(accounts.create_key, account, "paid"))
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="interposes the system's calls")
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_new_and_revoked_keys_reach_the_disk_at_once(url: str, tmp_path: Path) -> None:
-    with open_accounts(url) as accounts:
-        key = accounts.create_key("Acme", "free")
     shim, log = tmp_path / "shim.so", tmp_path / "synced"
     compile_it = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(shim)]
     subprocess.run(compile_it, input=_SHIM, text=True, check=True)
-    done = subprocess.run(
-        [sys.executable, "-c", _CHANGES, url, key, str(log)],
-        cwd=tmp_path,  # LD_PRELOAD is separated by blanks, which the folder's path may have
-        env={**os.environ, "LD_PRELOAD": f"./{shim.name}", "SYNCED": str(log)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    admitted, revoked, created = done.stdout.splitlines()
-    assert admitted == "0 0 0"  # the usage is not worth a sync for each request
-    assert int(revoked) > 0
-    assert int(created) > 0
+    for option, syncs in (("", "0"), ("?synchronous=full", "1")):
+        account = f"account {option}"
+        done = subprocess.run(
+            [sys.executable, "-c", _CHANGES, url + option, account, str(log)],
+            cwd=tmp_path,  # LD_PRELOAD is separated by blanks, which the folder's path may have
+            env={**os.environ, "LD_PRELOAD": f"./{shim.name}", "SYNCED": str(log)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        admitted, revoked, created = done.stdout.splitlines()
+        # Unless it is asked for, the usage is not worth a sync for each request.
+        assert admitted.split() == [syncs] * 3
+        assert int(revoked) > 0
+        assert int(created) > 0

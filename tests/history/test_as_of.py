@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from tests.conftest import ROOT
 from tests.history.past import DATES, past_store, set_periods
 from tests.signing import keys
 from tests.skips import needs
-from tests.store.numbered import ADDRESSES, answers, answers_of, id_of, number, numbered, shared
+from tests.store.numbered import answers, answers_of, id_of, number, numbered, shared
 
 MID_MONTH = tuple(day[:-2] + "15" for day in DATES)
 
@@ -70,12 +69,6 @@ def test_each_kind_of_instant(store: Path) -> None:
         geolookup.open(store, as_of=b"2026-02-01")  # type: ignore[arg-type]
 
 
-def test_a_rollback_was_in_force_too(store: Path) -> None:
-    set_periods(store, (0, DATES[0]), (1, DATES[1]), (0, DATES[2]), (3, DATES[3]), (4, DATES[4]))
-    # Number 2 has no publication of its own here: it is never the answer.
-    assert [number(geolookup.open(store, as_of=day)) for day in MID_MONTH] == [0, 1, 0, 3, 4]
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the cache stays
 @given(
     numbers=st.lists(st.integers(0, 4), min_size=1, max_size=6),
@@ -95,21 +88,6 @@ def test_any_history_beside_the_plain_rule(
     else:
         with pytest.raises(DatasetError, match="no generation was in force"):
             geolookup.open(shared_store, as_of=instant)
-
-
-@pytest.mark.parametrize("kernel", ["python", pytest.param("compiled", marks=pytest.mark.long)])
-def test_each_kernel(kernel: str, store: Path) -> None:
-    program = f"""if True:
-        import geolookup
-        for day in {MID_MONTH!r}:
-            engine = geolookup.open({str(store)!r}, as_of=day)
-            print([engine.lookup_json(ip, at=0) for ip in {ADDRESSES!r}])
-    """
-    environment = os.environ | {"GEOLOOKUP_KERNEL": kernel}
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, check=True)
-    expected = [repr(answers_of(shared(of))) for of in range(5)]
-    assert done.stdout.decode().splitlines() == expected
 
 
 def test_what_has_no_generation_is_named(store: Path, tmp_path: Path) -> None:

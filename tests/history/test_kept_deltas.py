@@ -8,18 +8,14 @@ from pathlib import Path
 
 import pytest
 
-import geolookup
 from geolookup import publish
 from geolookup.archives.pack import pack
-from geolookup.comparison.former_answers import read_former_answers
 from geolookup.errors import DatasetError
 from geolookup.history import kept_deltas
-from geolookup.history.former_files import former_answers_path
-from geolookup.history.generations import generations, rollback
+from geolookup.history.generations import generations
 from geolookup.history.pruning import prune
 from geolookup.history.unpacked import unpacked
-from geolookup.mirrors.folder import mirror
-from geolookup.store import pointer, trusted
+from geolookup.store import trusted
 from geolookup.store.in_force import generation_at
 from tests.store.numbered import id_of, published, shared
 
@@ -32,45 +28,6 @@ def _umask() -> int:
 
 def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def test_the_last_two_stay_unpacked(tmp_path: Path, cache: Path) -> None:
-    store = published(tmp_path / "store", 0, 1, 2, 3, 4)
-    assert prune(store, 4) == [id_of(0)]
-    unpacked_names = {path.name for path in (store / "generations").iterdir()}
-    assert unpacked_names == {id_of(3), id_of(4)}
-    assert kept_deltas.delta_generations(store) == sorted([id_of(1), id_of(2)])
-    assert kept_deltas.base_of(store, id_of(1)) == id_of(2)
-    for number in range(1, 5):
-        assert content(unpacked(store, id_of(number))) == content(shared(number))
-    assert prune(store, 4) == []
-    assert prune(store, 3) == [id_of(1)]
-    assert [entry.generation for entry in pointer.read(store)] == [id_of(2), id_of(3), id_of(4)]
-    with pytest.raises(DatasetError, match="no longer kept"):
-        unpacked(store, id_of(1))
-    assert prune(store) == [id_of(2)]
-    assert not list((store / "history").iterdir())
-
-
-def test_former_answers_are_kept(tmp_path: Path) -> None:
-    store = published(tmp_path / "store", 0, 1, 2, 3)
-    prune(store, 2)
-    assert not (store / "history").exists()
-    publish(shared(4), store)
-    publish(shared(5), store, keep=4)
-    files = {path.name for path in (store / "history").glob("*.former")}
-    ids = [id_of(number) for number in range(2, 6)]
-    assert files == {
-        former_answers_path(store, *pair).name for pair in ((ids[0], ids[1]), (ids[1], ids[2]))
-    }
-    former = read_former_answers(
-        former_answers_path(store, ids[0], ids[1]), 4, 0x08080808, 0x08080808
-    )
-    assert (former.old, former.new) == (ids[0], ids[1])
-    [row] = former.rows
-    assert row.values["location.city_name"] == "Town 2"
-    prune(store, 2)
-    assert not list((store / "history").iterdir())
 
 
 def test_a_damaged_delta(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -98,36 +55,6 @@ def test_a_damaged_folder_stays(tmp_path: Path, caplog: pytest.LogCaptureFixture
     assert prune(store, 4) == []
     assert "is not kept as a delta" in caplog.text
     assert {path.name for path in (store / "generations").iterdir()} == {*map(id_of, range(4))}
-
-
-def test_withdrawn_generations(tmp_path: Path) -> None:
-    store = published(tmp_path / "store", 0, 1, 2, 3)
-    rollback(store)
-    rollback(store)
-    publish(shared(4), store)
-    publish(shared(5), store, keep=6)
-    folders = {path.name for path in (store / "generations").iterdir()}
-    assert folders == {id_of(4), id_of(5)}
-    assert [entry.generation for entry in generations(store) if entry.withdrawn] == [
-        id_of(3),
-        id_of(2),
-    ]
-    for number in range(6):
-        assert content(unpacked(store, id_of(number))) == content(shared(number))
-    assert [rollback(store) for _ in range(3)] == [id_of(4), id_of(1), id_of(0)]
-    assert not kept_deltas.delta_path(store, id_of(0)).exists()
-
-
-def test_a_mirror_of_a_store_with_deltas(tmp_path: Path) -> None:
-    store = published(tmp_path / "store", 0, 1, 2, 3)
-    rollback(store)
-    publish(shared(4), store)
-    publish(shared(5), store, keep=6)
-    result = mirror(store, tmp_path / "www")
-    [delta] = result.index.now.deltas
-    assert delta.base == id_of(4)
-    edge = tmp_path / "edge"
-    assert geolookup.update(tmp_path / "www", store=edge).generation == id_of(5)
 
 
 def test_a_delta_is_published_against_a_base_that_is_a_delta(tmp_path: Path) -> None:
@@ -164,3 +91,14 @@ def test_files_of_the_history_have_owners(tmp_path: Path) -> None:
     assert path in set(trusted._files(store))
     modes = {item.stat().st_mode & 0o777 for item in (store / "history").iterdir()}
     assert modes == {0o644 & ~_umask()}
+
+
+def test_the_cache_has_other_bytes_of_the_generation(tmp_path: Path) -> None:
+    """Deltas are made of bytes: nothing is published on a base that only has the same id."""
+    store = published(tmp_path / "store", 0, 1, 2)
+    prune(store, 3)
+    pack(shared(6), tmp_path / "6.tar.zst", base=shared(0))
+    manifest = unpacked(store, id_of(0)) / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes().replace(b'"geo"', b'"gee"'))
+    with pytest.raises(DatasetError, match=f"not the bytes of generation {id_of(0)}; remove it"):
+        publish(tmp_path / "6.tar.zst", store)

@@ -43,7 +43,7 @@ _PREFIXES = (
 )
 
 
-_SAMPLE = list(addresses())[::9]
+_SAMPLE = list(addresses())[::18]
 
 
 def _store(folder: Path, steps: Sequence[tuple[str, int]]) -> Path:
@@ -122,7 +122,7 @@ def _keep_rows(store: Path) -> int:
     return len(in_force) - 1
 
 
-@settings(max_examples=scaled(1, 60))
+@settings(max_examples=scaled(1, 20))
 @given(
     st.lists(_STEPS, min_size=3, max_size=8),
     st.lists(st.sampled_from(list(addresses())), min_size=1, max_size=8),
@@ -139,6 +139,7 @@ def test_any_store(
         _check(store, asked, prefixes)
 
 
+@pytest.mark.long
 def test_former_answers_instead_of_old_generations(tmp_path: Path, cache: Path) -> None:
     store = _store(tmp_path, [("publish", 1), ("rollback", 0), ("publish", 2), ("publish", 3)])
     geolookup.prune(store, 4)

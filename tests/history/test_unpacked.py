@@ -8,20 +8,15 @@ import shutil
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from geolookup import publish
 from geolookup.archives.pack import pack
 from geolookup.errors import DatasetError, OutputError, SettingsError
 from geolookup.filesystem import limits
-from geolookup.filesystem.locks import sweep
-from geolookup.history import chain
 from geolookup.history.unpacked import open_unpacked, unpacked
 from tests.archives.test_pack import digests
 from tests.history.past import DELTAS, UNPACKED, delta, past_store
-from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
 from tests.store.numbered import id_of, shared
 from tests.tiers import scaled
 
@@ -31,19 +26,6 @@ RESTORE = "restore it from a backup, or 'geolookup publish --since DATE' the dat
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     return past_store(tmp_path / "store")
-
-
-@pytest.fixture
-def applied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The deltas that this process applies, by their generation."""
-    names, apply = list[str](), chain._apply
-
-    def counted(store: Path, generation: str, *arguments: object, **options: object) -> None:
-        names.append(generation)
-        apply(store, generation, *arguments, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(chain, "_apply", counted)
-    return names
 
 
 def generations_in(cache: Path) -> set[str]:
@@ -63,33 +45,7 @@ def test_each_generation_has_the_bytes_of_its_full_copy(
     assert generations_in(cache) == {id_of(number) for number in DELTAS}
 
 
-def test_a_walk_begins_at_the_nearest_unpacked_generation(store: Path, applied: list[str]) -> None:
-    unpacked(store, id_of(2))
-    assert applied == [id_of(2)]
-    unpacked(store, id_of(0))
-    assert applied == [id_of(2), id_of(1), id_of(0)]
-    # In the cache: nothing is applied again, also to a copy of the store.
-    copy = shutil.copytree(store, store.with_name("copy"))
-    assert unpacked(copy, id_of(0)) == unpacked(store, id_of(0))
-    assert len(applied) == 3
-
-
-def test_a_base_that_becomes_a_delta_meanwhile(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    apply = chain._apply
-
-    def pruned_first(*arguments: Any, **options: Any) -> None:
-        monkeypatch.setattr(chain, "_apply", apply)
-        publish(shared(5), store, keep=6)  # the base becomes a delta
-        assert not (store / "generations" / id_of(3)).exists()
-        apply(*arguments, **options)
-
-    monkeypatch.setattr(chain, "_apply", pruned_first)
-    assert digests(unpacked(store, id_of(2))) == digests(shared(2))
-
-
-def test_damage_in_the_cache_is_made_good(store: Path, applied: list[str]) -> None:
+def test_damage_in_the_cache_is_made_good(store: Path) -> None:
     folder = unpacked(store, id_of(2))
     (folder / "ipv4.arrow").unlink()
     assert open_unpacked(store, id_of(2)).generation == id_of(2)
@@ -97,14 +53,12 @@ def test_damage_in_the_cache_is_made_good(store: Path, applied: list[str]) -> No
     damaged = folder / "location.arrow"
     damaged.write_bytes(bytes(damaged.stat().st_size))
     assert digests(unpacked(store, id_of(1))) == digests(shared(1))
-    assert applied == [id_of(2), id_of(2), id_of(2), id_of(1)]
 
 
-def test_a_delta_that_is_written_again_is_unpacked_again(store: Path, applied: list[str]) -> None:
+def test_a_delta_that_is_written_again_is_unpacked_again(store: Path) -> None:
     former = unpacked(store, id_of(2))
     os.utime(delta(store, 2), ns=(0, 1))
     assert unpacked(store, id_of(2)) != former
-    assert len(applied) == 2
 
 
 def _truncate(store: Path) -> str:
@@ -200,23 +154,6 @@ def test_a_cache_that_cannot_be_written_is_named(
     cache.write_text("a file", encoding="utf-8")
     with pytest.raises(OutputError, match=r"cannot be written .* by \$GEOLOOKUP_CACHE"):
         unpacked(store, id_of(0))
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-@pytest.mark.parametrize(("kind", "ended"), [("kill", KILLED), ("fault", REFUSED)])
-def test_nothing_is_half_made_at_any_step(kind: Kind, ended: str, store: Path, cache: Path) -> None:
-    seen = set()
-    for step in range(0, 60, scaled(19, 2)):
-        shutil.rmtree(cache, ignore_errors=True)
-        seen.add(ending(lambda: unpacked(store, id_of(0)), kind, step))
-        history = cache / "history"
-        if history.exists():
-            sweep(history)
-            assert generations_in(cache) <= {id_of(0)}
-        assert digests(unpacked(store, id_of(0))) == digests(shared(0))
-        assert generations_in(cache) == {id_of(0)}
-    assert ended in seen
-    assert seen <= {ended, DONE}
 
 
 def _unpack_all(store: Path, numbers: tuple[int, ...]) -> list[dict[str, str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import resource
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 
 import pytest
@@ -98,7 +97,3 @@ async def beside_silent(server: Server, key: str, silent: int, seconds: float) -
         for client in crowd:
             client.cancel()
     return took
-
-
-def p99(values: Sequence[float]) -> float:
-    return sorted(values)[len(values) * 99 // 100]

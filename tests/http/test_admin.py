@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from tests.store.test_age import days_ago
 
 REQUESTS = "geolookup_http_requests_total"
 GENERATION = "ab" * 32
-_LINE = re.compile(r'[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})? \S+')
+LINE = re.compile(r'[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})? \S+')
 
 
 def test_counts_are_those_of_all_workers(own_store: Store, tmp_path: Path) -> None:
@@ -56,9 +57,8 @@ def test_health_and_lines_of_metrics(server: Server, sample: geolookup.Engine) -
     assert server.show(PATH).status == 404
     generation = sample.metadata.generation
     assert server.metric(f'geolookup_dataset_workers{{generation="{generation}"}}') == 2
-    assert server.metric(f'geolookup_dataset_age_seconds{{generation="{generation}"}}') >= 0
     for line in server.show("/metrics").body.decode().splitlines():
-        assert line.startswith(("# HELP geolookup_", "# TYPE geolookup_")) or _LINE.fullmatch(line)
+        assert line.startswith(("# HELP geolookup_", "# TYPE geolookup_")) or LINE.fullmatch(line)
 
 
 @given(st.lists(st.tuples(st.sampled_from(OUTCOMES), st.integers(0, 2**40)), max_size=40))
@@ -83,13 +83,18 @@ def test_what_is_counted_is_read(
     assert f'_bucket{{le="+Inf"}} {len(requests)}\n' in text
 
 
-def test_counters(tmp_path: Path) -> None:
+def test_counters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counters = Counters(tmp_path)
     counters.serve(GENERATION, 0)
     counters.count([ANSWERED], [1])
     assert [reading.process for reading in readings(tmp_path)] == [os.getpid()]
     assert f'{REQUESTS}{{status="200",code=""}} 0\n' in exposition([], [])
     assert [outcome.counter for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
+    for now, age in ((1095.6, 96), (900.0, 0)):  # and after the clock was set back
+        counters.serve(GENERATION, 1000)
+        monkeypatch.setattr(time, "time", lambda now=now: now)
+        line = f'geolookup_dataset_age_seconds{{generation="{GENERATION}"}} {age}\n'
+        assert line in exposition([], list(readings(tmp_path)))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk")

@@ -7,10 +7,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -138,17 +136,6 @@ def test_head_is_get_without_body_and_others_are_405(server: Server, key: str) -
         assert (reply.status, reply.body, reply.headers["allow"]) == (405, b"", "GET, HEAD"), method
 
 
-@needs("httpx")
-def test_a_client_of_the_hosted_service_needs_no_change(server: Server, key: str) -> None:
-    base = f"http://127.0.0.1:{server.port}"
-    with httpx.Client(base_url=base, headers=dict(with_key(key)), trust_env=False) as client:
-        answers = [client.get(PATH, params={"ip": "2606:4700:4700::1111"}) for _ in range(3)]
-    assert [answer.json()["data"]["network"]["asn"] for answer in answers] == [13335] * 3
-    stamps = [answer.json()["data"]["time"]["current_timestamp"] for answer in answers]
-    assert all(before <= after for before, after in pairwise(stamps))
-    assert re.fullmatch(r"[0-9a-f]{64}", answers[0].headers[GENERATION])
-
-
 requests, schemathesis = optional("requests"), optional("schemathesis")
 CHECKS = optional("schemathesis.checks").CHECKS
 GenerationMode = optional("schemathesis.generation.modes").GenerationMode
@@ -156,7 +143,7 @@ generating = needs("requests", "schemathesis")
 
 DOCUMENT = ROOT / "docs" / "openapi.json"
 #: Malformed requests take long to generate.
-WELL_FORMED, MALFORMED = scaled(50, 500), scaled(10, 100)
+WELL_FORMED, MALFORMED = scaled(30, 150), scaled(5, 30)
 ADDRESSES = ("8.8.8.8", "2606:4700:4700::1111", "10.0.0.1", "x")
 _CHECKS = (
     "not_a_server_error",
@@ -260,12 +247,3 @@ def test_every_status_is_in_the_document_and_on_the_page() -> None:
     said = {int(status) for status in re.findall(r"^\| (\d{3})", page, re.MULTILINE)}
     assert {one.status for one in OUTCOMES} <= said
     assert f"{HEAD_LIMIT >> 10} KiB" in page
-
-
-def test_its_examples_are_answered(server: Server, key: str) -> None:
-    document = json.loads(DOCUMENT.read_text(encoding="utf-8"))
-    examples = document["components"]["parameters"]["ip"]["examples"].values()
-    assert examples
-    for example in examples:
-        reply = server.ask(f"?ip={quote(example['value'])}", [("X-API-Key", key)])
-        assert json.loads(reply.body)["success"], example

@@ -10,9 +10,7 @@ import pytest
 
 from geolookup.errors import SettingsError
 from geolookup.http.cors import Origins
-from tests.cli.program import run
 from tests.http.serving import PATH, Reply, Server, Store, serving
-from tests.servers import free_port
 
 APP, OTHER = "https://app.example", "https://other.example"
 EXPOSED = "Retry-After, X-Dataset-Generation, X-Dataset-Stale"
@@ -190,11 +188,3 @@ def test_a_malformed_origin_is_refused(origin: str, corrected: str) -> None:
 def test_an_origin_as_browsers_write_it(origin: str) -> None:
     request = Mock(**{"get_all.return_value": [origin]})
     assert dict(Origins([origin]).headers(request))["Access-Control-Allow-Origin"] == origin
-
-
-def test_the_server_refuses_a_malformed_origin_at_the_start(own_store: Store) -> None:
-    command = ("serve", "--accounts", own_store.url, "--port", str(free_port()))
-    done = run(*command, "--cors", "https://app.example/")
-    assert done.returncode == 2
-    problem = "--cors 'https://app.example/' is not an origin"
-    assert done.stderr == f"geolookup: {problem}; write --cors https://app.example\n"

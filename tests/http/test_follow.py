@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from unittest.mock import Mock
 
 import pytest
 
-from geolookup import publish
-from geolookup.cli.follow import follow
 from geolookup.http.admin import follow_metrics, follow_readiness
-from geolookup.http.settings import Settings
-from geolookup.mirrors.polling import Polling, Status
+from geolookup.mirrors.polling import Status
 from tests.cli.program import run
 from tests.http.serving import Server, Store, serving
-from tests.http.test_admin import _LINE
-from tests.mirrors.conftest import Edge, edge_of, folder_act
-from tests.remote.serving import status
+from tests.http.test_admin import LINE
+from tests.mirrors.conftest import Edge, edge_of
 from tests.servers import PATIENCE, free_port, until
-from tests.skips import needs, optional
-from tests.store.numbered import generation, named
+from tests.store.numbered import named
 
 
 @pytest.fixture(scope="module")
@@ -71,35 +63,7 @@ def test_what_a_mirror_publishes_is_answered(edge: Edge, own_store: Store, tmp_p
         passed = time.time() - server.metric("geolookup_follow_last_success_timestamp_seconds")
         assert -1 < passed < PATIENCE
         for line in server.show("/metrics").body.decode().splitlines():
-            assert line.startswith(("# HELP ", "# TYPE ")) or _LINE.fullmatch(line)
-
-
-@pytest.mark.long
-def test_a_server_starts_without_its_mirror(edge: Edge, own_store: Store, tmp_path: Path) -> None:
-    key = own_store.key()
-    publish(edge.datasets[0], edge.store)
-    edge.site.plan[:] = [status(403)]
-    with serving(own_store, tmp_path, *options(edge)) as server:
-        assert generation_of(server, key) == generation(edge.datasets[0])
-        until(lambda: b"failed polls in a row, last success never" in server.show("/readyz").body)
-        assert server.show("/readyz").status == 200
-        assert server.metric("geolookup_follow_failures") > 0
-        edge.publish(1)
-        edge.site.plan[:] = [folder_act(edge.folder)]
-        until(lambda: generation_of(server, key) == generation(edge.datasets[1]))
-
-
-@pytest.mark.long
-def test_a_dead_follower_is_started_again(edge: Edge, own_store: Store, tmp_path: Path) -> None:
-    edge.publish(0)
-    with serving(own_store, tmp_path, *options(edge)) as server:
-        (first,) = followers(edge)
-        os.kill(first, signal.SIGKILL)
-        until(lambda: followers(edge) not in ([], [first]))
-        second = edge.publish(1)
-        until(lambda: generation_of(server, own_store.key()) == second)
-        server.until("starting it again in")
-    until(lambda: not followers(edge))
+            assert line.startswith(("# HELP ", "# TYPE ")) or LINE.fullmatch(line)
 
 
 @pytest.mark.long
@@ -140,30 +104,6 @@ def test_a_server_that_cannot_follow_does_not_start(own_store: Store, tmp_path: 
         done = run("serve", "--accounts", own_store.url, "--port", port, *more, folder=tmp_path)
         assert done.returncode == 2, more
         assert problem in done.stderr
-
-
-supervision = optional("geolookup.http.supervision")
-
-
-@needs("granian")
-def test_the_follower_has_the_options_of_the_server() -> None:
-    options: dict[str, Any] = {"every": 7.0, "jitter": 0.25, "limit_rate": 20_000, "keep": 3}
-    trusted_keys = ("key.pub",)
-    settings = Settings("sqlite:///x", polling=Polling(**options), trusted_keys=trusted_keys)
-    words = supervision._command("https://example.com/", Path("store"), settings)
-    parameters = follow.make_context("follow", words[words.index("follow") + 1 :]).params
-    options |= {"url": "https://example.com/", "store": Path("store"), "trusted_keys": trusted_keys}
-    assert options.items() <= parameters.items()
-
-
-@needs("granian")
-def test_wrong_options_end_a_follower_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
-    processes = [Mock(wait=Mock(return_value=end)) for end in (1, -signal.SIGKILL, 2, 2)]
-    monkeypatch.setattr(supervision.Backoff, "delay", lambda *_: 0.0)
-    monkeypatch.setattr(supervision._Follower, "_start", lambda _: processes.pop(0))
-    follower = supervision._Follower([])
-    follower._thread.join(PATIENCE)
-    assert (follower.gave_up.is_set(), len(processes)) == (True, 1)
 
 
 def test_failures_are_said_to_probes() -> None:

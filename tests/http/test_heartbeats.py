@@ -8,21 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from geolookup.errors import SettingsError
 from geolookup.http.admin import Admin
 from geolookup.http.heartbeats import LATE, LOST, SILENT, STARTING, Heartbeats, Watchdog
 from geolookup.http.metrics import Counters
 from tests.http.serving import Store, serving
 from tests.http.test_supervision import workers
 from tests.servers import PATIENCE
-from tests.skips import needs, optional
-
-server_module = optional("geolookup.http.server")
 
 
 @pytest.fixture
@@ -96,18 +91,6 @@ def test_health_names_silent_workers(
     beats.beat(0)
     look(watch, process, 1)
     assert [admin.page(path).status for path in ("/livez", "/readyz")] == [200, 200]
-
-
-@needs("granian")
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk")
-def test_without_room_for_heartbeats_no_server_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "heartbeats").symlink_to("/dev/full")
-    monkeypatch.setattr(server_module, "TemporaryDirectory", lambda **_: ExitStack())
-    monkeypatch.setattr(server_module, "Path", lambda _: tmp_path)
-    with ExitStack() as stack, pytest.raises(SettingsError, match=r"No space left .*; set TMPDIR"):
-        server_module._shared_folder(stack, 1)
 
 
 @pytest.mark.long

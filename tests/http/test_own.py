@@ -6,7 +6,6 @@ import json
 import shutil
 import signal
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 
@@ -72,20 +71,17 @@ def test_a_dataset_without_own_columns(own_store: Store) -> None:
     )
 
 
-@pytest.mark.parametrize("watch", [("--watch", "0.05"), ()])
-def test_a_reload_keeps_own_columns(
-    own_store: Store, tmp_path: Path, watch: tuple[str, ...]
-) -> None:
+@pytest.mark.long
+def test_a_reload_keeps_own_columns(own_store: Store, tmp_path: Path) -> None:
     dataset, key = tmp_path / "dataset", own_store.key()
     shutil.copytree(own_dataset(), dataset)
     shutil.copytree(SMALL, tmp_path / "new")
-    options = ("--dataset", str(dataset), "--own", *watch)
+    options = ("--dataset", str(dataset), "--own")
     with serving(own_store, tmp_path, *options) as server:
         before = ask(server, key, "8.8.8.8").body
         dataset.rename(tmp_path / "old")
         (tmp_path / "new").rename(dataset)
-        if not watch:
-            server.process.send_signal(signal.SIGHUP)
+        server.process.send_signal(signal.SIGHUP)
         server.until("lacks")
         assert (
             json.loads(ask(server, key, "8.8.8.8").body)["data"]["own"]
@@ -101,17 +97,3 @@ def test_a_permitted_loss_gives_no_columns(sample: geolookup.Engine) -> None:
     private = lookups.lookup_json("10.0.0.1")
     assert json.loads(private)["own"] == {}
     assert answers.lookup_answer(private)[0] is REFUSED[PrivateAddressError]
-
-
-def test_a_closed_engine_is_an_error() -> None:
-    engine = geolookup.open(SMALL)
-    engine.close()
-    with pytest.raises(geolookup.ClosedError):
-        OwnLookups(engine).lookup_json("8.8.8.8")
-
-
-def test_malformed_addresses_are_looked_up_once() -> None:
-    engine = Mock()
-    engine.lookup_json.return_value = b'{"success":false}'
-    assert OwnLookups(engine).lookup_json("x") == b'{"success":false}'
-    engine.own.assert_not_called()

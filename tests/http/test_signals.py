@@ -28,7 +28,6 @@ from tests.http.serving import PATH, Server, Store, serving
 from tests.servers import PATIENCE
 from tests.store.numbered import numbered
 from tests.store.test_age import days_ago
-from tests.tiers import scaled
 
 
 class Load:
@@ -101,6 +100,7 @@ class Load:
                 return
 
 
+@pytest.mark.long
 def test_a_drain_under_load_breaks_no_request_off(own_store: Store, tmp_path: Path) -> None:
     key = own_store.key()
     # It drains until SIGINT ends it.
@@ -108,7 +108,7 @@ def test_a_drain_under_load_breaks_no_request_off(own_store: Store, tmp_path: Pa
         serving(own_store, tmp_path, workers=2, drain=3600.0, ended=0) as server,
         Load(server, key) as load,
     ):
-        server.becomes(load.count(200))
+        server.becomes(load.count(60))
         server.process.send_signal(signal.SIGTERM)
         # Clients told to leave come back until nobody listens.
         server.becomes(lambda: load.told_to_leave or load.broken)
@@ -129,6 +129,7 @@ def test_idle_connections_do_not_hold_the_end_up(own_store: Store, tmp_path: Pat
     idle.close()
 
 
+@pytest.mark.long
 def test_sighup_under_load_fails_no_request(own_store: Store, tmp_path: Path) -> None:
     dataset = tmp_path / "current"
     shutil.copytree(SMALL, dataset)
@@ -140,12 +141,12 @@ def test_sighup_under_load_fails_no_request(own_store: Store, tmp_path: Path) ->
     options = ("--dataset", str(dataset), "--allow-lost-fields")
     with serving(own_store, tmp_path, *options, workers=2) as server:
         with Load(server, key) as load:
-            server.becomes(load.count(200))
+            server.becomes(load.count(60))
             dataset.rename(tmp_path / "old")
             new.rename(dataset)
             server.process.send_signal(signal.SIGHUP)
             server.until(f"answering from generation {later}", times=2)
-            server.becomes(load.count(200))
+            server.becomes(load.count(60))
         assert load.broken == []
         assert set(load.outcomes) == {200}
         assert set(load.generations) == {old, later}
@@ -209,6 +210,7 @@ def datasets(tmp_path: Path) -> dict[str, str]:
     return {publish(new, store): "FR", publish(SMALL, store): "US"}
 
 
+@pytest.mark.long
 def test_generations_under_load(own_store: Store, tmp_path: Path, datasets: dict[str, str]) -> None:
     store = tmp_path / "store"
     # One of the two knows the country only.
@@ -216,7 +218,7 @@ def test_generations_under_load(own_store: Store, tmp_path: Path, datasets: dict
     key = own_store.key()
     with serving(own_store, tmp_path, *options, workers=2) as server:
         with Load(server, key, threads=2) as load:
-            for _ in range(scaled(2, 15)):
+            for _ in range(4):
                 for change in (rollback, partial(publish, SMALL)):
                     installed, more = change(store), load.count(20)
                     server.becomes(lambda: more() and load.last == installed)  # noqa: B023
@@ -249,6 +251,7 @@ def test_the_notice_about_old_data_can_be_hidden(monkeypatch: pytest.MonkeyPatch
     assert os.environ["GEOLOOKUP_AGE_NOTICE"] == "0"
 
 
+@pytest.mark.long
 def test_a_changed_overlay_is_reloaded(
     own_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

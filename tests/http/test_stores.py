@@ -12,6 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from geolookup.errors import AccountsError
 from geolookup.gate import open_accounts
 from geolookup.gate.backup import back_up
 from geolookup.gate.keys import digest, identifier, make
@@ -57,17 +58,6 @@ def test_workers_on_redis_keep_one_quota(server_of_accounts: Redis, tmp_path: Pa
             assert server.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status == 503
 
 
-def test_a_redis_that_answers_before_its_disk_is_a_warning(
-    server_of_accounts: Redis, tmp_path: Path
-) -> None:
-    store = store_at(server_of_accounts.url, tmp_path)
-    store.key()
-    with optional("redis").Redis.from_url(server_of_accounts.url) as client:
-        has_waitaof = client.execute_command("COMMAND INFO", "waitaof") != [None]
-    with serving(store, tmp_path, workers=2) as server:
-        assert server.log.count("set 'appendfsync always'") == (not has_waitaof)
-
-
 def test_a_password_of_redis_is_in_no_process_and_no_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,13 +101,19 @@ def test_no_redis_is_503_until_it_is_back(server_of_accounts: Redis, tmp_path: P
 def test_failures_are_logged_once_a_second(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = application.Application(Mock(), Mock(), Mock())
+    """Every request may cause one."""
+    backend, host = Mock(), Mock(**{"get_all.return_value": ["x"]})
+    failed = AccountsError("store", "gone", "wait")
+    backend.gate.admit = lambda _keys, asked, decided: decided(asked, [failed] * len(asked))
+    service = application.Application(backend, Mock(), Mock())
+    request = Mock(path=application.PATH, method="GET", headers=host), Mock(), 0
     for now, lines in ((5.0, 1), (5.9, 1), (6.0, 2), (6.5, 2)):
         monkeypatch.setattr(application, "monotonic", lambda now=now: now)
-        service._log_failure("gone")
+        service.answer_all([request] * 3)
         assert len(caplog.records) == lines, now
 
 
+@pytest.mark.long
 def test_redis_that_undoes_revocations_is_not_served(tmp_path: Path) -> None:
     pytest.importorskip("granian")
     limited = ("--maxmemory", "1gb", "--maxmemory-policy", "allkeys-lru")
@@ -157,6 +153,7 @@ def test_a_silent_redis_delays_nobody_for_long(server_of_accounts: Redis, tmp_pa
         server.becomes(lambda: server.ask("?ip=8.8.8.8", headers[1]).status == 200)
 
 
+@pytest.mark.long
 def test_an_accounts_file_that_is_removed_and_replaced(own_store: Store, tmp_path: Path) -> None:
     """Without it nobody is admitted; a restored one counts."""
     key, file, backup = own_store.key(), tmp_path / "accounts.db", tmp_path / "backup"

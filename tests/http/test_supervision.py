@@ -76,6 +76,7 @@ def until_answered(server: Server, key: str) -> str:
 supervision = optional("geolookup.http.supervision")
 
 
+@pytest.mark.long
 def test_many_kills_end_neither_server_nor_counts(own_store: Store, tmp_path: Path) -> None:
     key, kills = own_store.key(), scaled(4, 8)
     with serving(own_store, tmp_path, workers=2) as server:
@@ -98,13 +99,6 @@ def test_a_truncated_generation_is_passed_over(own_store: Store, tmp_path: Path)
         note = f"answering from generation {before}, published before it"
         assert server.log.count(note) == 1
         assert "64 bytes, but the manifest says" in server.log
-
-
-def test_a_server_starts_on_the_last_whole_generation(own_store: Store, tmp_path: Path) -> None:
-    dataset, before, current = two_generations(tmp_path)
-    truncate(current)
-    with serving(own_store, tmp_path, "--dataset", str(dataset)) as server:
-        assert until_answered(server, own_store.key()) == before
 
 
 def test_without_a_dataset_the_server_ends_with_one_line(own_store: Store, tmp_path: Path) -> None:
@@ -137,6 +131,7 @@ def test_the_wait_grows_with_each_short_life_and_ends_with_a_long_one() -> None:
     assert backoff.delay(0, ran=0.1) == waits[0]
 
 
+@pytest.mark.long
 def test_a_worker_that_is_starting_does_not_delay_the_end(own_store: Store, tmp_path: Path) -> None:
     with serving(own_store, tmp_path, drain=0.0) as server:
         kill_workers(server, 1)

@@ -157,7 +157,7 @@ def outcomes(world: World, mirrored: Path, damaged: set[str], until: int) -> set
 
 @pytest.mark.long
 @needs("cryptography")
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_a_store_between_honest_polls(world: World, data: st.DataObject) -> None:
     with TemporaryDirectory() as target:

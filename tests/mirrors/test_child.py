@@ -125,19 +125,6 @@ def test_a_follower_that_ends_takes_its_child_with_it(
     assert followed.current == wanted
 
 
-def test_two_followers_take_turns(followed: Edge) -> None:
-    wanted = followed.publish(2)
-    with follow(followed, "--every", "0.2s") as one, follow(followed, "--every", "0.2s") as two:
-        until(lambda: followed.state["polls"].get("current", 0) > 5)
-        for item in (one, two):
-            item.terminate()
-            assert item.wait(PATIENCE) == 0
-            assert item.stderr is not None
-            assert item.stderr.read() == ""
-    assert followed.current == wanted
-    assert followed.state["polls"]["updated"] == 3
-
-
 def _runs(process: int) -> bool:
     """Return whether a process runs; one that has ended may wait for its parent."""
     try:

@@ -43,7 +43,7 @@ def check(
     actual: list[str | None] = []
     outcomes = set()
     work = partial(mirror, store, target_folder, deltas=1)
-    for ended in endings(work, kind, former, target_folder, stride=scaled(5, 1), calm=scaled(2, 4)):
+    for ended in endings(work, kind, former, target_folder, stride=scaled(7, 2), calm=scaled(2, 3)):
         outcomes.add(ended)
         actual.append(index_of(target_folder).current if (target_folder / INDEX).exists() else None)
         assert ended != DONE or actual[-1] == new
@@ -66,23 +66,20 @@ def check(
     assert actual == [old] * moved + [new] * (len(actual) - moved)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("kind", _KINDS)
-def test_the_first_run(store: Path, tmp_path: Path, kind: Kind) -> None:
-    check(store, tmp_path / "none", tmp_path / "mirror", kind, None, id_of(2))
-
-
-@pytest.mark.parametrize("kind", _KINDS)
-@pytest.mark.parametrize("change", one_of_each(["publish", "rollback"], lambda _: "change"))
-def test_a_further_run(store: Path, tmp_path: Path, kind: Kind, change: str) -> None:
-    former = tmp_path / "former"
+@pytest.mark.parametrize(
+    "change", one_of_each(["publish", "rollback", "first run"], lambda _: "change")
+)
+def test_a_run_that_ends(store: Path, tmp_path: Path, kind: Kind, change: str) -> None:
+    former, target = tmp_path / "former", tmp_path / "mirror"
+    if change == "first run":
+        return check(store, former, target, kind, None, id_of(2))
     mirror(store, former, deltas=1)
     if change == "publish":
         publish(shared(3), store)
     else:
         rollback(store)
-    new = id_of(3 if change == "publish" else 1)
-    check(store, former, tmp_path / "mirror", kind, id_of(2), new)
+    return check(store, former, target, kind, id_of(2), id_of(3 if change == "publish" else 1))
 
 
 def _withdraw(edge: Edge) -> None:
@@ -97,7 +94,7 @@ CHANGES: dict[str, tuple[Callable[[Edge], object], int]] = {
     "withdrawal": (_withdraw, 41),
 }
 #: Polls that end, of each change and kind; spread over the steps.
-_POLLS = 9
+_POLLS = 5
 
 
 @pytest.mark.long

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,11 +13,9 @@ import pytest
 from geolookup import DatasetError, OutputError, publish
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
-from geolookup.filesystem.locks import hold_lock
 from geolookup.history.generations import generations, rollback
 from geolookup.history.pruning import prune
 from geolookup.mirrors import archive_files
-from geolookup.mirrors import folder as mirror_folder
 from geolookup.mirrors.folder import mirror
 from geolookup.mirrors.index import INDEX, Index
 from geolookup.mirrors.listing import listed_generations
@@ -141,16 +138,6 @@ def test_a_withdrawn_generation_is_named_and_has_a_way_back(store: Path, mirrore
     assert index.now.deltas == ()
 
 
-def test_a_generation_that_cannot_be_read_is_left_out(store: Path, folder: Path) -> None:
-    """As those of another format version, which the store keeps until they are pruned."""
-    second = store / "generations" / id_of(1)
-    (second / "manifest.json").unlink()
-    mirror(store, folder)
-    index = index_of(folder)
-    assert [item.generation for item in index.generations] == [id_of(2)]
-    assert [delta.base for delta in index.now.deltas] == [id_of(0)]
-
-
 @pytest.mark.parametrize("kind", ["packs", "deltas"])
 def test_a_changed_archive_is_written_again(store: Path, mirrored: Path, kind: str) -> None:
     damaged, missing, *_ = sorted((mirrored / kind).iterdir())
@@ -193,25 +180,6 @@ def test_serials_are_the_time_and_grow_whatever_the_clock_says(
         assert mirror(store, folder).index.serial == serial
 
 
-def test_the_time_of_the_index_is_in_a_later_second(tmp_path: Path) -> None:
-    former, fresh = tmp_path / "former", tmp_path / "fresh"
-    second = 10**9
-    for path in (former, fresh):
-        path.touch()
-    for before, now, expected in (
-        (100 * second, 100 * second, 101 * second),
-        (101 * second - 1, 100 * second, 101 * second),
-        (100 * second + 7, 101 * second - 1, 101 * second),
-        (100 * second + 7, 101 * second, 101 * second),
-        (100 * second, 200 * second + 5, 200 * second + 5),
-        (300 * second, 200 * second, 301 * second),
-    ):
-        os.utime(former, ns=(before, before))
-        os.utime(fresh, ns=(now, now))
-        mirror_folder._set_later(fresh, former)
-        assert fresh.stat().st_mtime_ns == expected
-
-
 def test_the_withdrawn_generations_that_are_listed(store: Path) -> None:
     """The last ones, so many that the index stays small."""
     published = pointer.read(store)
@@ -224,32 +192,12 @@ def test_the_withdrawn_generations_that_are_listed(store: Path) -> None:
     assert len(listed_generations(store, 0)) == 100
 
 
-def test_what_killed_processes_left_goes(store: Path, mirrored: Path) -> None:
-    (mirrored / ".unfinished").mkdir()
-    (mirrored / f".index.json.geolookup-{'0' * 16}").touch()
-    mirror(store, mirrored)
-    assert {path.name for path in mirrored.iterdir()} == {".lock", INDEX, "packs", "deltas"}
-
-
 def test_an_index_expires(store: Path, mirrored: Path) -> None:
     before = datetime.now(UTC)
     index = mirror(store, mirrored, expires="2d").index
     assert index.is_expired(before + timedelta(days=2, minutes=5))
     assert not index.is_expired(before + timedelta(days=1, hours=23))
     assert mirror(store, mirrored).index.expires_at is None
-
-
-@pytest.mark.long
-def test_another_run_waits(store: Path, folder: Path) -> None:
-    folder.mkdir()
-    run = threading.Thread(target=mirror, args=(store, folder))
-    with hold_lock(folder / ".lock"):
-        run.start()
-        run.join(0.2)
-        assert run.is_alive()
-        assert not (folder / INDEX).exists()
-    run.join()
-    index_of(folder)
 
 
 def test_folders_that_are_no_mirror_are_refused(store: Path, tmp_path: Path) -> None:
@@ -309,3 +257,13 @@ def test_a_web_server_of_another_user_can_read_it(store: Path, folder: Path) -> 
         mirror(store, folder)
     assert {path.stat().st_mode & 0o777 for path in folder.glob("**/*.*")} == {0o644}
     assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_dir()} == {0o755}
+
+
+def test_a_generation_that_cannot_be_read_is_left_out(store: Path, folder: Path) -> None:
+    """As those of another format version, which the store keeps until they are pruned."""
+    second = store / "generations" / id_of(1)
+    (second / "manifest.json").unlink()
+    mirror(store, folder)
+    index = index_of(folder)
+    assert [item.generation for item in index.generations] == [id_of(2)]
+    assert [delta.base for delta in index.now.deltas] == [id_of(0)]

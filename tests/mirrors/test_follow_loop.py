@@ -119,20 +119,6 @@ def test_one_poll_by_the_command(edge: Edge) -> None:
 
 
 @pytest.mark.long
-def test_options_that_are_refused(tmp_path: Path) -> None:
-    for option, *values in (
-        ("--every", "5", "0s", "-5m"),
-        ("--jitter", "2", "-1s"),
-        ("--limit-rate", "100", "5G"),
-        ("--keep", "1"),
-    ):
-        for value in values:
-            done = run("follow", str(tmp_path), "--store", str(tmp_path / "store"), option, value)
-            assert (done.returncode, option in done.stderr) == (2, True), (option, value)
-            assert not (tmp_path / "store").exists()
-
-
-@pytest.mark.long
 def test_what_no_later_poll_can_use_is_misuse(tmp_path: Path) -> None:
     (tmp_path / "geo").mkdir()
     (tmp_path / "geo" / "manifest.json").touch()
@@ -154,15 +140,6 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     result = result.after_success("updated", generation="cd", bytes=5)
     write_status(tmp_path, result)
     assert read_status(tmp_path) == result
-
-
-def test_failures_are_counted_until_a_success() -> None:
-    failed = Status().after_failure("one").after_failure("two")
-    assert (failed.failures, failed.problem, failed.succeeded_at) == (2, "two", "")
-    again = failed.after_success("current")
-    assert (again.failures, again.problem) == (0, "")
-    assert again.succeeded_at == again.polled_at != ""
-    assert again.polls == {"failed": 2, "current": 1}
 
 
 CHANGES: tuple[dict[str, object], ...] = (
@@ -218,12 +195,6 @@ def test_failures_wait_from_a_tenth_of_the_interval_up_to_it(
     most = min(polling.every, polling.every / 10 * 2 ** min(failures - 1, 20))
     result = polling.retry(failures, None)
     assert most <= result <= most_of(polling, most)
-
-
-def test_waits_double() -> None:
-    polling = Polling(300, 0)
-    waits = [polling.retry(failures, None) for failures in range(1, 8)]
-    assert waits == [30, 60, 120, 240, 300, 300, 300]
 
 
 @given(POLLINGS, st.integers(1, 100), st.floats(0, 1e9))

@@ -23,8 +23,8 @@ _MOST_BYTES, _MOST_SERIAL = (64 << 30) - 1, (1 << 63) - 1
 ids = st.binary(min_size=32, max_size=32).map(bytes.hex)
 _INSTANTS = st.integers(0, 4_000_000_000)  # of 1970 to 2096
 times = _INSTANTS.map(lambda seconds: timestamp(datetime.fromtimestamp(seconds, UTC)))
-names = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-_parts = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,20}", fullmatch=True)
+names = st.text('aZ\u0000"\\\u00e9\u2028\U0001f600', max_size=9)
+_parts = st.sampled_from(["packs", "_", "A-1", "x..y", "0" * 21])
 files = st.builds(
     File, st.lists(_parts, min_size=1, max_size=3).map("/".join), st.integers(1, _MOST_BYTES), ids
 )

@@ -15,7 +15,6 @@ from geolookup.signing.keys import read_private, read_public
 from geolookup.signing.statement import serial_in, serial_of
 from geolookup.store.signatures import sign
 from geolookup.store.trusted import distrust, latest_serial, trust
-from tests.cli.program import run
 from tests.mirrors.conftest import Edge, content_of, index_of
 from tests.signing.keys import public, public_keys
 from tests.skips import needs
@@ -161,26 +160,3 @@ def test_keys_are_rotated(trusting: Edge, keys: list[Path]) -> None:
     assert trusting.poll().state == "updated"
     assert trusting.current == wanted
     assert serial_in(trusting.store / "generations" / wanted) > 0
-
-
-@pytest.mark.long
-def test_the_first_start_trusts_a_key_the_next_one_brings_none_back(
-    edge: Edge, keys: list[Path]
-) -> None:
-    wanted = edge.publish(0, keys=keys[:1])
-    update = ("update", edge.site.url, "--store", str(edge.store))
-    done = run(*update, "--trusted-key", str(public(keys[0])))
-    assert done.returncode == 0, done.stderr
-    assert edge.current == wanted
-    assert run(*update, "--trusted-key", str(public(keys[0]))).returncode == 0
-    for command in (update, ("follow", *update[1:])):
-        done = run(*command, "--trusted-key", str(public(keys[1])))
-        assert done.returncode == 2
-        assert "trusts other keys" in done.stderr
-        assert run(*command, "--trusted-key", str(keys[0])).returncode == 2
-        assert run(*command, "--trusted-key", "/nowhere").stderr.count("\n") == 1
-    edge.publish(1, keys=keys[1:2])
-    done = run(*update)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "signed by no trusted key" in done.stderr
-    assert edge.current == wanted

@@ -30,14 +30,6 @@ class UsedPattern(NamedTuple):
     is_searched: bool
 
 
-class Call(NamedTuple):
-    """A call of ``re`` inside a function: its name, the method, and a literal pattern."""
-
-    name: str
-    method: str
-    literal: str | bytes | None
-
-
 def constants() -> Iterator[UsedPattern]:
     """Yield the patterns in constants of modules, also those in tables."""
     searched = _searched()
@@ -48,23 +40,17 @@ def constants() -> Iterator[UsedPattern]:
                 yield UsedPattern(f"{name}.{member}", pattern, (owner, member) in searched)
 
 
-def calls() -> Iterator[Call]:
-    """Yield the calls of ``re`` inside functions."""
+def literals() -> Iterator[UsedPattern]:
+    """Yield the literal patterns of calls of ``re`` inside functions."""
     for name, tree in _trees():
         for function in ast.walk(tree):
             if isinstance(function, ast.FunctionDef):
                 for method, argument in _re_calls(function):
-                    is_literal = isinstance(argument, ast.Constant)
-                    literal = argument.value if is_literal else None  # type: ignore[attr-defined]
-                    yield Call(f"{name}.{function.name}", method, literal)
-
-
-def literals() -> Iterator[UsedPattern]:
-    """Yield the literal patterns of calls inside functions."""
-    for call in calls():
-        if call.literal is not None:
-            is_searched = call.method in _SEARCHING
-            yield UsedPattern(call.name, re.compile(call.literal), is_searched)
+                    if isinstance(argument, ast.Constant) and isinstance(
+                        argument.value, str | bytes
+                    ):
+                        pattern = re.compile(argument.value)
+                        yield UsedPattern(f"{name}.{function.name}", pattern, method in _SEARCHING)
 
 
 def _modules() -> Iterator[str]:

@@ -3,63 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
-from inspect import getclosurevars
 from itertools import chain
-from typing import Any
 
 import pytest
-from geolookup_builder.sources.formats import bgpdump, cidr_list, cloud, pfx2as, rir, rpki, tor
-from geolookup_builder.sources.reading.text import line_layout
 
-from geolookup.export.formats import FORMATS
-from geolookup.files.text_blocks import _patterns
-from geolookup.kernel.python_cells import _cell_pattern
-from geolookup.prefixes.list_text import Settings
-from geolookup.remote.key import Key
-from tests.patterns.finding import UsedPattern, calls, constants, literals
+from tests.patterns.finding import UsedPattern, constants, literals
 from tests.patterns.steps import Steps, TooManyError, texts
 from tests.skips import needs
 from tests.tiers import scaled
 
-_CELLS = _patterns(",")
-_DATED = bgpdump, cidr_list, cloud, pfx2as, rir, rpki, tor
-_MASK = line_layout("#").mask
-assert _MASK is not None
-#: Functions that make patterns, with patterns that they make.
-_MADE: dict[str, list[tuple[re.Pattern[Any], bool]]] = {
-    "geolookup.export.outputs._is_written_by": [
-        (re.compile(export_format.holds), False)
-        for export_format in FORMATS.values()
-        if export_format.holds
-    ],
-    "geolookup.files.text_blocks._patterns": [
-        (pattern, pattern is _CELLS[1]) for pattern in _CELLS
-    ],
-    "geolookup.integrations.redaction._without": [
-        (re.compile(r"(?<![0-9A-Fa-f])(?:1\.2\.3\.4|::1)(?![0-9A-Fa-f])", re.IGNORECASE), True)
-    ],
-    "geolookup.prefixes.list_text.__post_init__": [
-        (re.compile(setting.metadata["form"][0]), False) for setting in fields(Settings)
-    ],
-    "geolookup.kernel.python_cells._cell_pattern": [(_cell_pattern(b","), False)],
-    "geolookup.remote.key.__init__": [(Key("a+/ ")._forms, True)],
-    "geolookup_builder.sources.formats.ip2location.database_in_names": [
-        (re.compile("(?<![A-Z0-9])DB([0-9]{1,2})(?![0-9])"), True)
-    ],
-    "geolookup_builder.sources.reading.own_values.offered": [
-        (re.compile(re.escape("city_name_LANG").replace("LANG", "[^.]+")), False)
-    ],
-    "geolookup_builder.sources.reading.stated_dates.in_first_lines": [
-        (getclosurevars(module._DATE).nonlocals["compiled"], True) for module in _DATED
-    ],
-    "geolookup_builder.sources.reading.text.line_layout": [(_MASK, True)],
-}
-#: Functions whose patterns are constants, or are for tables of the package itself.
-_NO_OTHER = {
-    "geolookup_builder.reference.countries._value",
-    "geolookup_builder.sources.formats.mmdb_products._kind",
-}
 #: Patterns whose steps grow faster, but not with a text from outside.
 _BOUNDED = {
     "geolookup.cli.answer_formats._TOKEN": "text of json.dumps: each quote is closed",
@@ -67,19 +19,6 @@ _BOUNDED = {
     "geolookup.kernel.python_texts._RUN_BEFORE": "the bytes of the longest address",
     "geolookup.pictures.charts._TAGS": "a drawing of ours: each tag is closed",
 }
-
-
-def _all() -> list[UsedPattern]:
-    made = (
-        UsedPattern(name, pattern, is_searched)
-        for name, patterns in _MADE.items()
-        for pattern, is_searched in patterns
-    )
-    unique = {
-        (result.pattern, result.is_searched): result
-        for result in chain(constants(), literals(), made)
-    }
-    return [result for result in unique.values() if result.name not in _BOUNDED]
 
 
 def _growth(pattern: UsedPattern, opening: str, word: str, end: str, count: int) -> float:
@@ -102,18 +41,17 @@ def _is_linear(pattern: UsedPattern, opening: str, word: str, end: str) -> bool:
         return False
 
 
+@pytest.mark.long
 @needs("redis")  # a module with patterns imports it
-def test_every_pattern_that_a_function_makes_is_in_the_table() -> None:
-    made = {call.name for call in calls() if call.literal is None}
-    assert made == _MADE.keys() | _NO_OTHER
-    assert _BOUNDED.keys() <= {result.name for result in constants()}
-
-
-@needs("redis")
 def test_the_steps_of_every_pattern_grow_with_its_text() -> None:
+    """Constants, and literals in functions; not the patterns that functions put together."""
+    patterns = {
+        (result.pattern, result.is_searched): result for result in chain(constants(), literals())
+    }
     failed = [
         (result.name, result.pattern.pattern, parts)
-        for result in _all()
+        for result in patterns.values()
+        if result.name not in _BOUNDED
         for parts in texts(result.pattern, longest=scaled(1, 2), most=scaled(4, 9))
         if not _is_linear(result, *parts)
     ]

@@ -15,17 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 U64 = NDArray[np.uint64]
-#: Cells are numbered by uint64.
-MAX_ORDER = 32
 _ONE, _THREE = np.uint64(1), np.uint64(3)
 
 
 def points(cells: U64, order: int) -> tuple[U64, U64]:
-    """Return the columns and the rows of cells, each of shape (n,) and from 0 to 2^order - 1.
-
-    Raises ValueError for an order that is not within 0 to 32, or a cell outside the square.
-    """
-    _check(order, cells, 2 * order)
+    """Return the columns and the rows of cells, each of shape (n,) and from 0 to 2^order - 1."""
     x, y = np.zeros_like(cells), np.zeros_like(cells)
     for level in range(order):
         quarter = cells >> np.uint64(2 * level) & _THREE
@@ -38,9 +32,7 @@ def points(cells: U64, order: int) -> tuple[U64, U64]:
 
 
 def cells(x: U64, y: U64, order: int) -> U64:
-    """Return the cells at columns and rows; the inverse of ``points``, with its errors."""
-    _check(order, x, order)
-    _check(order, y, order)
+    """Return the cells at columns and rows; the inverse of ``points``."""
     result = np.zeros_like(x)
     for level in reversed(range(order)):
         right = x >> np.uint64(level) & _ONE
@@ -58,10 +50,3 @@ def _turned(x: U64, y: U64, right: U64, down: U64, level: int) -> tuple[U64, U64
     x, y = np.where(mirrored, last - x, x), np.where(mirrored, last - y, y)
     swapped = down == 0
     return np.where(swapped, y, x), np.where(swapped, x, y)
-
-
-def _check(order: int, values: U64, bits: int) -> None:
-    if not 0 <= order <= MAX_ORDER:
-        raise ValueError(f"order is {order}; it is from 0 to {MAX_ORDER}")
-    if len(values) and int(values.max()) >> bits:
-        raise ValueError(f"a value lies outside of a square of order {order}")

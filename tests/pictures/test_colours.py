@@ -63,48 +63,9 @@ def _lab(linear: Floats) -> Floats:
     return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=1)
 
 
-def _ciede2000(one: Floats, other: Floats) -> float:
-    """Sharma, Wu, Dalal, The CIEDE2000 Color-Difference Formula, 2005."""
-    chroma = (np.hypot(*one[1:]) + np.hypot(*other[1:])) / 2
-    stretch = 1 + (1 - np.sqrt(chroma**7 / (chroma**7 + 25**7))) / 2
-    (l1, c1, h1), (l2, c2, h2) = (
-        (item[0], np.hypot(item[1] * stretch, item[2]), _hue(item[1] * stretch, item[2]))
-        for item in (one, other)
-    )
-    turn = (h2 - h1 + 180) % 360 - 180 if c1 * c2 else 0.0
-    hue = (h1 + turn / 2) % 360 if c1 * c2 else h1 + h2
-    light, chroma = (l1 + l2) / 2, (c1 + c2) / 2
-    t = 1 - 0.17 * _cos(hue - 30) + 0.24 * _cos(2 * hue)
-    t += 0.32 * _cos(3 * hue + 6) - 0.20 * _cos(4 * hue - 63)
-    by_light = (l2 - l1) / (1 + 0.015 * (light - 50) ** 2 / np.sqrt(20 + (light - 50) ** 2))
-    by_chroma = (c2 - c1) / (1 + 0.045 * chroma)
-    by_hue = 2 * np.sqrt(c1 * c2) * np.sin(np.radians(turn / 2)) / (1 + 0.015 * chroma * t)
-    rotation = -2 * np.sqrt(chroma**7 / (chroma**7 + 25**7))
-    rotation *= np.sin(np.radians(60 * np.exp(-(((hue - 275) / 25) ** 2))))
-    return float(np.sqrt(by_light**2 + by_chroma**2 + by_hue**2 + rotation * by_chroma * by_hue))
-
-
-def _hue(a: float, b: float) -> float:
-    return float(np.degrees(np.arctan2(b, a)) % 360)
-
-
-def _cos(degrees: float) -> float:
-    return float(np.cos(np.radians(degrees)))
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "difference"),
-    [
-        ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
-        ((50, 2.5, 0), (73, 25, -18), 27.1492),
-        ((22.7233, 20.0904, -46.6940), (23.0331, 14.9730, -42.5619), 2.0373),
-        ((2.0776, 0.0795, -1.1350), (0.9033, -0.0636, -0.5514), 0.9082),
-    ],
-)
-def test_the_difference_is_that_of_the_paper(
-    one: tuple[float, ...], other: tuple[float, ...], difference: float
-) -> None:
-    assert _ciede2000(np.array(one), np.array(other)) == pytest.approx(difference, abs=1e-4)
+def _apart(one: Floats, other: Floats) -> float:
+    """The difference of two colours of CIELAB (CIE 1976)."""
+    return float(np.linalg.norm(one - other))
 
 
 @pytest.mark.parametrize("vision", VISIONS)
@@ -112,7 +73,7 @@ def test_readers_tell_the_colours_apart(vision: str) -> None:
     colours = (*CATEGORIES, OTHER, UNKNOWN, SPECIAL)
     seen = _lab(np.clip(_linear(colours) @ np.array(VISIONS[vision]).T, 0, 1))
     actual = {
-        (colours[i], colours[j]): _ciede2000(seen[i], seen[j])
+        (colours[i], colours[j]): _apart(seen[i], seen[j])
         for i in range(len(colours))
         for j in range(i)
     }
@@ -142,7 +103,7 @@ def test_readers_tell_neighbouring_classes_apart(vision: str) -> None:
     colours = (*_LANDS[1:], *class_colours(MOST), *_LANDS[:1])
     seen = _lab(np.clip(_linear(colours) @ np.array(VISIONS[vision]).T, 0, 1))
     pairs = pairwise(seen)
-    assert min(_ciede2000(one, other) for one, other in pairs) >= 9
+    assert min(_apart(one, other) for one, other in pairs) >= 9
 
 
 #: The land of a map of the world on a light and on a dark page.

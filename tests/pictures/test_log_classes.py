@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.pictures.log_classes import COLOURS, MOST, class_bounds, class_colours, class_of
+from geolookup.pictures.log_classes import MOST, class_bounds, class_colours, class_of
 
 
 @pytest.mark.parametrize(
     ("weights", "bounds"),
     [
+        ([], []),
         ([1], [1]),
         ([3, 40], [2, 5, 10, 20]),
         ([3, 9_000], [3, 10, 30, 100, 300, 1000, 3000]),
@@ -35,9 +36,3 @@ def test_each_weight_has_a_class(listed: list[float]) -> None:
     above = at < len(bounds) - 1
     assert (weights[above] < bounds[at[above] + 1]).all()
     assert len({*class_colours(len(bounds))}) == len(bounds)
-
-
-def test_nothing_has_no_class() -> None:
-    assert class_bounds(np.empty(0)).tolist() == []
-    assert class_colours(0) == []
-    assert class_colours(2) == [COLOURS[0], COLOURS[-1]]

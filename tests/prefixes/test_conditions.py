@@ -115,7 +115,7 @@ def test_what_is_no_condition() -> None:
 
 
 def test_values_that_no_answer_has(sample: geolookup.Engine) -> None:
-    dataset = sample._open_state().dataset
+    dataset = sample.snapshot().dataset
     conditions = conditions_of(
         ["country=US,AQ", "asn=15169,4294967295", "country_neighbors=aq", "country_is_eu=true"],
         "prefixes",

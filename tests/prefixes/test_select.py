@@ -15,12 +15,14 @@ import geolookup
 from geolookup.contract.fields import STORED, value_in
 from geolookup.contract.paths import resolve_field
 from geolookup.dataset import layout as fmt
+from geolookup.prefixes import lists
 from geolookup.prefixes.conditions import conditions_of
 from geolookup.prefixes.predicates import InBox
 from geolookup.prefixes.select import row_masks
 from tests.conftest import build_at
 from tests.damage import copied, flipped, refused
 from tests.oracle import Source
+from tests.own_sources import own_dataset
 from tests.prefixes.brute_force import Network, collapsed, meeting, value
 from tests.range_strategies import as_csv, recipe, recipes
 from tests.tiers import scaled
@@ -126,25 +128,10 @@ def check_values(engine: geolookup.Engine, walked: Listed) -> None:
         }
 
 
-@pytest.mark.long
-def test_values(sample: geolookup.Engine, walked: Listed) -> None:
-    check_values(sample, walked)
-
-
-def test_several_fields_keep_ranges_apart(sample: geolookup.Engine) -> None:
-    paths = ["location.country_code", "network.asn", "location.latitude"]
-    names = [path.replace(".", "_") for path in paths]
-    table = sample.prefix_table(by=paths, within="8.0.0.0/8")
-    assert table.column_names == ["network", *names]
-    for row in table.to_pylist():
-        data: Any = sample.data(row["network"].partition("/")[0])
-        assert [row[name] for name in names] == [value(data, path) for path in paths]
-
-
 def test_values_have_the_shape_that_get_gives_them(
     sample: geolookup.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("geolookup.prefixes.lists._BATCH", 100)
+    monkeypatch.setattr(lists, "_BATCH", 100)
     within = "8.0.0.0/8"
     networks = list(sample.prefixes(within=within, aggregate=False))
     by: Any
@@ -183,14 +170,6 @@ def test_a_walk_may_change_its_values(sample: geolookup.Engine) -> None:
     assert sample.get("8.8.8.8", "network.asn") == 15169
 
 
-def test_zones(sample: geolookup.Engine) -> None:
-    """Records of ``walk`` have no time, so each prefix is looked up."""
-    result = list(sample.prefixes({"time.zone": "America/Los_Angeles"}))
-    assert result
-    for network in result:
-        assert sample.get(network[-1], "time.zone") == "America/Los_Angeles"
-
-
 def test_within(sample: geolookup.Engine) -> None:
     for within in ("8.8.0.0/16", "8.8.8.8/32", "10.0.0.0/8", "2001:4860::/32", "::/0"):
         expected = [network for network, _ in walk(sample, within)]
@@ -198,12 +177,8 @@ def test_within(sample: geolookup.Engine) -> None:
         assert list(sample.prefixes({}, within=within)) == collapsed(expected), within
 
 
-def test_nothing_meets_the_conditions(sample: geolookup.Engine) -> None:
-    assert list(sample.prefixes({"network.asn": []})) == []
-    assert sample.prefix_table({"network.asn": 4294967295}, by="network.asn").to_pylist() == []
-
-
 def test_errors_are_raised_by_the_call(sample: geolookup.Engine) -> None:
+    assert list(sample.prefixes({"network.asn": []})) == []  # nothing meets it: no error
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"where": "nonsense"}, "prefixes: a condition has a field"),
         ({"where": {}, "within": "8.8.8.8/8"}, "prefixes: within must be a network"),
@@ -222,24 +197,28 @@ def test_errors_are_raised_by_the_call(sample: geolookup.Engine) -> None:
         engine.prefixes({})
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", [fmt.IPV4, fmt.IPV6, fmt.LOCATION, fmt.NETWORK])
-def test_flipped_bits(sample: geolookup.Engine, tmp_path: Path, name: str) -> None:
+def test_flipped_bits(tmp_path: Path) -> None:
     """Damaged datasets: prefixes are answered or refused with DatasetError."""
-    dataset, outcomes = copied(sample.path, tmp_path / "copy"), set()
-    for _ in flipped(dataset / name, [1, 3, 30] * scaled(1, 10)):
-        try:
-            with geolookup.open(dataset) as engine:
-                table = engine.prefix_table(["country=US,null", "lat>=0"], by=["asn", "city"])
-                table.validate(full=True)
-        except geolookup.DatasetError as error:
-            outcomes.add(refused(error, str(dataset)))
+    dataset, outcomes = copied(own_dataset(), tmp_path / "copy"), set()
+    by = ["asn", "city", "own"]
+    for name in (fmt.IPV4, fmt.IPV6, fmt.LOCATION, fmt.NETWORK, fmt.OWN):
+        whole = (dataset / name).read_bytes()
+        for _ in flipped(dataset / name, [1, 3, 30] * scaled(1, 6)):
+            try:
+                with geolookup.open(dataset) as engine:
+                    where = ["country=US,null", "own.tags=dns,null"]
+                    engine.prefix_table(where, by=by).validate(full=True)
+                geolookup.diff(own_dataset(), dataset)
+            except geolookup.DatasetError as error:
+                outcomes.add(refused(error, str(dataset)))
+        (dataset / name).unlink()
+        (dataset / name).write_bytes(whole)
     assert "refused" in outcomes
 
 
 def test_rows_of_nothing_known_meet_what_asks_for_it(sample: geolookup.Engine) -> None:
     """Row 0 of both tables is for an address about which nothing is known."""
-    dataset = sample._open_state().dataset
+    dataset = sample.snapshot().dataset
     unknown = row_masks(dataset, conditions_of(["country=null", "asn=null"], "prefixes"))
     assert all(marks[0] for marks in unknown.by_table.values())
     known = row_masks(

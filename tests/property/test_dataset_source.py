@@ -1,7 +1,9 @@
-"""A build over a dataset gives what a build from the files behind it gives."""
+"""A build over datasets gives what a build from the files behind them gives."""
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,14 +16,10 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import read
 from tests.conftest import build_at
 from tests.oracle import Source
-from tests.property.test_previous import partition, rows
-from tests.property.test_resolution import TIES, compare
-from tests.range_strategies import as_csv, edges, recipe, recipes
+from tests.property.compiled import same_answers
+from tests.property.test_resolution import TIES
+from tests.range_strategies import as_csv, recipe, recipes
 from tests.tiers import scaled
-
-_DATASET = '[[source]]\nformat = "dataset"\npath = "{}"\n'
-#: Which of the sources lie behind a dataset: the first and the last, as shares of the recipe.
-spans = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted)
 
 
 def sections(listed: list[Source]) -> list[str]:
@@ -53,53 +51,35 @@ def coverage(dataset: Path) -> dict[str, Any]:
         return {s.name: s.coverage for s in engine.metadata.sources if s.coverage}
 
 
-def says_the_same(one: Path, other: Path) -> None:
-    for file in (fmt.IPV4, fmt.IPV6):
-        assert partition(one, file) == partition(other, file)
-    for file in (fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
-        assert sorted(map(repr, rows(one, file))) == sorted(map(repr, rows(other, file)))
-    for file in fmt.PROVENANCE.values():
-        assert decisions(one, file) == decisions(other, file)
-    assert coverage(one) == coverage(other)
+@example(TIES, [], [0, 0])
+@example(TIES, TIES[1:], [0, 1, 1])
+@settings(max_examples=scaled(3, 30), suppress_health_check=list(HealthCheck))
+@given(recipes, recipes, st.lists(st.sampled_from((0, 0, 1, None)), min_size=6, max_size=6))
+def test_datasets_replace_the_files_behind_them(
+    upper: list[Source], lower: list[Source], places: list[int | None]
+) -> None:
+    """Neighbours with the same number are behind one dataset, those of None are files.
 
-
-@example(TIES, [0, 1])
-@settings(max_examples=scaled(12, 150), suppress_health_check=list(HealthCheck))
-@given(recipes, spans)
-def test_a_dataset_replaces_the_files_behind_it(listed: list[Source], span: list[float]) -> None:
-    """Sources above it, below it, and those behind it: answers, provenance and coverage agree."""
-    begin, end = round(span[0] * len(listed)), round(span[1] * len(listed))
+    Rows, intervals, provenance and coverage agree, which ``test_resolution`` compares with the
+    oracle.
+    """
+    listed = [*upper, *lower]
     tables = sections(listed)
     with TemporaryDirectory() as target:
         folder = Path(target)
         whole = build(folder / "files", listed, tables)
-        if begin == end:
-            behind = _DATASET.format(whole)
-            over = build(folder / "over", listed, [behind])
-        else:
-            base = build(folder / "base", listed, tables[begin:end])
-            over = build(
-                folder / "over",
-                listed,
-                [*tables[:begin], _DATASET.format(base), *tables[end:]],
-            )
-        geolookup.verify(over, deep=True)
-        says_the_same(whole, over)
-        with geolookup.open(over) as engine:
-            compare(engine, listed, edges(listed))
-
-
-@settings(max_examples=scaled(4, 60), suppress_health_check=list(HealthCheck))
-@given(recipes, recipes)
-def test_several_datasets_mix(upper: list[Source], lower: list[Source]) -> None:
-    both = [*upper, *lower]
-    with TemporaryDirectory() as target:
-        folder = Path(target)
-        whole = build(folder / "files", both, sections(both))
-        one = build(folder / "one", both, sections(both)[: len(upper)])
-        other = build(folder / "other", both, sections(both)[len(upper) :])
-        over = build(folder / "over", [], [_DATASET.format(one), _DATASET.format(other)])
-        geolookup.verify(over, deep=True)
-        says_the_same(whole, over)
-        with geolookup.open(over) as engine:
-            compare(engine, both, edges(both))
+        over: list[str] = []
+        for at, (place, of_place) in enumerate(
+            groupby(zip(places, tables, strict=False), itemgetter(0))
+        ):
+            behind = [table for _, table in of_place]
+            if place is not None:
+                dataset = build(folder / str(at), listed, behind)
+                behind = [f'[[source]]\nformat = "dataset"\npath = "{dataset}"\n']
+            over += behind
+        dataset = build(folder / "over", listed, over)
+        geolookup.verify(dataset, deep=True)
+        same_answers(whole, dataset)
+        for file in fmt.PROVENANCE.values():
+            assert decisions(whole, file) == decisions(dataset, file)
+        assert coverage(whole) == coverage(dataset)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 from geolookup_builder.flatten import Intervals
-from geolookup_builder.layer_values import Column, LayerValues, distinct
 from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -97,18 +95,3 @@ def test_a_gap_knows_nothing() -> None:
     intervals = Intervals(Addresses.of(4, [0, 5, 9]), np.array([-1, 1, -1]))
     result = of_source(intervals, {"isp": np.array([7, 8], np.int32)})
     assert result.numbers["isp"].tolist() == [0, 8, 0]
-
-
-def test_equal_tuples_of_batches_are_one() -> None:
-    """Also if one batch has no column of a field that is null in the other."""
-    values = LayerValues("location")
-    null = Column(np.full(2, -1, np.int32), pa.nulls(0, pa.string()))
-    country = Column(np.array([0, -1], np.int32), pa.array(["US"]))
-    for more in ({}, {"city_name": null}, {}):
-        result = distinct({"country_code": country} | more, np.zeros(2, bool))
-        numbers = values.add(result)
-        assert numbers.tolist() == [values.size - 1, 0]
-    tuples, index = values.in_use(np.array([3, 0, 1, 2]))
-    assert tuples.values("country_code").to_pylist() == [None, "US"]
-    assert tuples.values("city_name").to_pylist() == [None, None]
-    assert index.tolist() == [1, 0, 1, 1]

@@ -26,7 +26,7 @@ from geolookup.contract.special import PUBLIC, partition, ranges_of
 from geolookup.dataset.networks import Network
 from tests.oracle import Address, Source, carried, expected
 from tests.prefixes.brute_force import meets
-from tests.property.test_previous import opened
+from tests.property.compiled import opened
 from tests.range_strategies import addresses, edges, prefix, recipes
 from tests.tiers import scaled
 
@@ -102,7 +102,7 @@ questions = st.sampled_from(sorted(VALUES)).flatmap(
 )
 
 
-@settings(max_examples=scaled(8, 100), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(2, 15), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(st.tuples(networks(), questions), min_size=24, max_size=24))
 def test_expected_answers(listed: list[Source], asked: list[Any]) -> None:
     brute = Brute(listed)
@@ -125,7 +125,7 @@ def is_known(answer: dict[str, Any]) -> bool:
     return any(value is not None for value in (answer["zone"], *chain.from_iterable(groups)))
 
 
-@settings(max_examples=scaled(4, 60), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(2, 10), suppress_health_check=list(HealthCheck))
 @given(recipes)
 def test_floors_of_coverage(listed: list[Source]) -> None:
     brute, counts = Brute(listed), dict[str, tuple[int, int]]()

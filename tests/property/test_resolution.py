@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import geolookup
 from tests.oracle import FIELDS, Address, Source, SourceRow, expected
-from tests.property.test_previous import opened
-from tests.range_strategies import CELLS, addresses, edges, recipes
+from tests.property.compiled import opened
+from tests.range_strategies import CELLS, addresses, edges, recipes, restricted_recipes
 from tests.tiers import scaled
 
 AT = 1_795_000_000
@@ -48,8 +48,8 @@ def test_every_field_is_drawn_and_compared() -> None:
 
 @example(TIES, [])
 @example(TIES[1:], [])
-@settings(max_examples=scaled(8, 120), suppress_health_check=list(HealthCheck))
-@given(recipes, st.lists(addresses, min_size=30, max_size=60))
+@settings(max_examples=scaled(8, 80), suppress_health_check=list(HealthCheck))
+@given(recipes | restricted_recipes, st.lists(addresses, min_size=20, max_size=40))
 def test_engine_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
     with opened(listed) as engine:
         compare(engine, listed, [*probes, *edges(listed)])

@@ -18,8 +18,8 @@ from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from tests.oracle import FIELDS, Address, OwnColumn, Restriction, Source, carried, is_public
 from tests.prefixes.brute_force import meets
+from tests.property.compiled import built
 from tests.property.test_dataset_fields import only
-from tests.property.test_previous import built
 from tests.property.test_resolution import known_members
 from tests.range_strategies import addresses, edges, own_recipes, recipes, restrictions, source_keys
 from tests.tiers import scaled
@@ -27,7 +27,7 @@ from tests.tiers import scaled
 AT = 1_795_000_000
 
 
-@settings(max_examples=scaled(10, 150), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(2, 15), suppress_health_check=list(HealthCheck))
 @given(
     recipes,
     restrictions(None),
@@ -49,7 +49,7 @@ def test_a_part_equals_brute_force(
                 _compare(full, part, address, kept, fields or frozenset(FIELDS))
 
 
-@settings(max_examples=scaled(10, 150), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(2, 15), suppress_health_check=list(HealthCheck))
 @given(own_recipes(), restrictions(frozenset()), st.data())
 def test_own_columns_of_a_part_equal_brute_force(
     drawn: tuple[list[OwnColumn], list[Source]], kept: Restriction, data: st.DataObject

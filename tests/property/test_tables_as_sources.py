@@ -1,8 +1,7 @@
 """Tables in memory make the dataset that CSV files of the same rows make.
 
 Strategy: random sources, written as CSV and as tables of Arrow (in chunks), pandas and Polars, with
-plain and with encoded texts. All files of the datasets but the manifest must be equal to the byte;
-of the manifest, all but the names and the format of the sources.
+plain and with encoded texts. All tables of the datasets must be equal.
 """
 
 from __future__ import annotations
@@ -16,20 +15,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as papq
-import pytest
+from geolookup_builder.compile import compiled_tables
+from geolookup_builder.overlaid_sources import Options
+from geolookup_builder.recipe.source_list import recipe_of_call
 from geolookup_builder.sources.reading import typed_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import geolookup
-from geolookup.dataset.layout import MANIFEST
-from geolookup.dataset.manifest import read_manifest
+from geolookup.progress import Progress
 from tests.oracle import Source
-from tests.property.test_previous import built, content
 from tests.range_strategies import as_csv, recipes
 from tests.skips import needs, optional
 from tests.tiers import scaled
@@ -83,38 +78,36 @@ TABLES: dict[str, Table] = {
 }
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [pytest.param(kind, marks=needs(*{"pandas", "polars"} & set(kind.split()))) for kind in TABLES],
-)
-@settings(max_examples=scaled(2, 30), suppress_health_check=list(HealthCheck))
+def compiled(
+    sources: list[dict[str, Any]], columns: dict[str, Any] | None = None
+) -> dict[str, pa.Table]:
+    """The tables of the dataset of some sources, by file name."""
+    listed = [{"empty": "ok", **source} for source in sources]
+    plan = recipe_of_call(None, listed, columns, name=None, explain=None, fields=None)
+    return compiled_tables(plan, Options(max_rejects=10**9), Progress(silent=True))
+
+
+@needs("pandas", "polars")
+@settings(max_examples=scaled(2, 10), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(st.integers(0, 30), max_size=3))
-def test_tables_make_the_dataset_of_their_csv(
-    kind: str, listed: list[Source], cuts: list[int]
-) -> None:
+def test_tables_make_the_dataset_of_their_csv(listed: list[Source], cuts: list[int]) -> None:
     """Tables are read a few rows at a time."""
+    kept = [{} if source.fields is None else {"fields": sorted(source.fields)} for source in listed]
     with TemporaryDirectory() as folder, mock.patch.object(typed_rows, "BATCH_ROWS", 5):
-        of_files = built(Path(folder) / "files", listed)
-        of_tables = Path(folder) / "tables"
-        geolookup.build(
-            sources=[
-                {"table": TABLES[kind](table_of(source), cuts), "empty": "ok"}
-                | ({} if source.fields is None else {"fields": sorted(source.fields)})
-                for source in listed
-            ],
-            output=of_tables,
-            max_rejects=10**9,
+        paths = [Path(folder, f"{number}.csv") for number in range(len(listed))]
+        for path, source in zip(paths, listed, strict=True):
+            path.write_text(as_csv(source), encoding="utf-8", newline="")
+        of_files = compiled(
+            [{"path": str(path), **keys} for path, keys in zip(paths, kept, strict=True)]
         )
-        files, tables = content(of_files), content(of_tables)
-        files.pop(MANIFEST), tables.pop(MANIFEST)
-        assert tables == files
-        assert described(of_tables) == described(of_files)
-
-
-def described(dataset: Path) -> Any:
-    metadata = read_manifest(dataset).metadata()
-    sources = [(source.rows, source.coverage, source.date) for source in metadata.sources]
-    return sources, metadata.fields, metadata.counts, metadata.coverage
+        for kind, table in TABLES.items():
+            of_tables = compiled(
+                [
+                    {"table": table(table_of(source), cuts), **keys}
+                    for source, keys in zip(listed, kept, strict=True)
+                ]
+            )
+            assert of_tables == of_files, kind
 
 
 OWN: dict[str, Any] = {
@@ -149,56 +142,17 @@ _ROWS = st.lists(
     min_size=1,
     max_size=12,
 )
-_OWN_KINDS = ("arrow", "stream", "polars", "polars lazy")
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=needs(*{"polars"} & {*kind.split()})) for kind in _OWN_KINDS]
-)
-@settings(max_examples=scaled(3, 30), suppress_health_check=list(HealthCheck))
+@needs("polars")
+@settings(max_examples=scaled(2, 10), suppress_health_check=list(HealthCheck))
 @given(_ROWS, st.lists(st.integers(0, 12), max_size=2))
-def test_own_columns_of_tables(kind: str, rows: list[dict[str, Any]], cuts: list[int]) -> None:
+def test_own_columns_of_tables(rows: list[dict[str, Any]], cuts: list[int]) -> None:
     """JSON lines have values of the same types."""
     with TemporaryDirectory() as name, mock.patch.object(typed_rows, "BATCH_ROWS", 5):
-        folder = Path(name)
-        (folder / "a.jsonl").write_text(
-            "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8"
-        )
-        table = TABLES[kind](pa.Table.from_pylist(rows, _SCHEMA), cuts)
-        contents = []
-        for number, source in enumerate(({"table": table}, {"path": str(folder / "a.jsonl")})):
-            output, sources = folder / str(number), [{**source, "empty": "ok"}]
-            geolookup.build(sources=sources, columns=OWN, output=output, max_rejects=10**9)
-            contents.append(content(output))
-            contents[-1].pop(MANIFEST)
-        assert contents[0] == contents[1]
-
-
-@needs("pandas", "polars")
-@pytest.mark.long
-def test_a_million_rows(tmp_path: Path) -> None:
-    """In batches of the usual size: a Parquet file and tables in chunks of any size are alike."""
-    count = 1_000_000
-    rows = np.arange(count)
-    table = pa.table(
-        {
-            "first": rows * 16 + 0x08000000,
-            "last": rows * 16 + 0x0800000F,
-            "isp": pc.take(pa.array([f"provider {at}" for at in range(1000)]), rows % 1000),
-            "asn": rows % 70_000,
-        }
-    )
-    papq.write_table(table, tmp_path / "a.parquet")
-    sources = {
-        "parquet": tmp_path / "a.parquet",
-        "whole": table,
-        "chunks": pa.concat_tables(table.slice(at, 777) for at in range(0, count, 777)),
-        "pandas": table.to_pandas(),
-        "polars": pl.from_arrow(table).with_columns(pl.col("isp").cast(pl.Categorical)),
-    }
-    contents = []
-    for name, source in sources.items():
-        geolookup.build(sources=[source], output=tmp_path / name)
-        contents.append(content(tmp_path / name))
-        contents[-1].pop(MANIFEST)
-    assert all(files == contents[0] for files in contents[1:])
+        path = Path(name, "a.jsonl")
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        of_file = compiled([{"path": str(path)}], OWN)
+        for kind in ("arrow", "stream", "polars", "polars lazy"):
+            table = TABLES[kind](pa.Table.from_pylist(rows, _SCHEMA), cuts)
+            assert compiled([{"table": table}], OWN) == of_file, kind

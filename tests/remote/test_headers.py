@@ -119,13 +119,6 @@ def test_refused_conditions_are_left_out_once(tmp_path: Path) -> None:
         assert len(site.asked) == 1
 
 
-def test_a_304_without_a_condition_is_refused(tmp_path: Path) -> None:
-    with serving(file(ROWS), status(400), status(304)) as site:
-        fetched(f"{site.url}/a.csv", tmp_path)
-        with pytest.raises(BuildError, match="says that a file is unchanged that was never fetch"):
-            fetched(f"{site.url}/a.csv", tmp_path)
-
-
 NAMES = (
     *("Content-Length", "Content-Range", "Content-Encoding"),
     *("ETag", "Last-Modified", "Date"),

@@ -167,13 +167,6 @@ def test_no_file_and_no_display_holds_it(tmp_path: Path) -> None:
             assert clean_files(folder), name
 
 
-def test_it_is_not_told_in_the_version_of_a_file(tmp_path: Path) -> None:
-    """Whoever tells it back in an ETag has it noted nowhere: that ETag is not used."""
-    with serving(file(ROWS, f'"{HIDDEN}"')) as site:
-        fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
-    assert clean_files(tmp_path)
-
-
 def test_it_shows_itself_nowhere() -> None:
     hidden = Key(HIDDEN)
     assert clean(f"{hidden} {hidden!r} {[hidden]}")

@@ -12,9 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
-from geolookup.remote import Answer, Version
-from geolookup.remote.address import Remote
-from geolookup.remote.cache import CacheEntry
 from tests.remote.serving import (
     FAST,
     MODIFIED,
@@ -185,13 +182,3 @@ def test_any_cuts(cuts: list[int], resets: bool, tmp_path_factory: pytest.TempPa
     with serving(*(ending(at) for at in cuts), file(ONE)) as site:
         assert fetched(f"{site.url}/a.csv", folder).file.path.read_bytes() == ONE
     assert len(site.asked) == len(cuts) + 1
-
-
-def test_a_malformed_size_of_a_part_is_unknown(tmp_path: Path) -> None:
-    cached = CacheEntry(tmp_path, Remote(tmp_path, "https://example.net/rows.csv", "rows.csv"))
-    with cached.lock():
-        part = cached.begin(Answer(Version(), iter(()), None))
-        part.path.write_bytes(b"abc")
-        for total in ("-5", "0", "true", '"9"', "1e3"):
-            (part.path.parent.parent / "part.json").write_text(f'{{"total": {total}}}', "utf-8")
-            assert (cached.part().total, cached.part().size) == (None, 3), total

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,14 +12,11 @@ import pytest
 
 from geolookup.errors import BuildError
 from geolookup.remote import Limits, Pace, TransientError
-from tests.cli.program import python
 from tests.remote.serving import (
-    FAST,
     Site,
     fetched,
     file,
     kept_files,
-    remote,
     serving,
     status,
     to,
@@ -149,15 +145,6 @@ def test_plain_http_stays_on_this_machine(tmp_path: Path) -> None:
 
 
 @encrypted
-def test_plain_http_may_lead_to_https(other: Site, tmp_path: Path) -> None:
-    with serving(to(f"{other.url}/a.csv")) as site:
-        done = fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
-    assert done.file.path.read_bytes() == ROWS
-    assert authorizations(site) == [f"Bearer {HIDDEN}"]
-    assert authorizations(other) == [None]
-
-
-@encrypted
 def test_an_error_behind_a_redirect_is_told(own: Site, other: Site, tmp_path: Path) -> None:
     own.plan[:], other.plan[:] = [to(f"{other.url}/b.csv")], [status(403)]
     with pytest.raises(BuildError, match=r"refuses access .403.; check the key in VENDOR_KEY"):
@@ -177,11 +164,6 @@ def test_the_ways_of_a_key(own: Site, tmp_path: Path) -> None:
     header = [(f"Bearer {HIDDEN}", None), (None, HIDDEN), (f"Basic {basic}", None)]
     assert named == [*header, (None, None), (None, None)]
     assert own.asked[3][0] == "/s3cr3t-K%2Fey%2B7/d.csv?k=s3cr3t-K%2Fey%2B7"
-
-
-def test_a_key_in_the_address_is_not_in_the_headers_too(tmp_path: Path) -> None:
-    shown = remote("https://h.example/a.csv?k={key}&v=1", tmp_path, key_env="VENDOR_KEY").safe_uri
-    assert shown == "https://h.example/a.csv?…"
 
 
 class Clock:
@@ -228,24 +210,3 @@ def test_the_highest_and_the_lowest_rate(clock: Clock) -> None:
     clock.now += 10
     with pytest.raises(TransientError, match="fewer than 1,024 bytes"):
         pace.keep(10_000)
-
-
-def test_a_download_asks_for_its_sleeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr("geolookup.remote.time.sleep", slept.append)
-    content = b"x" * 1_000_000
-    with serving(file(content)) as site:
-        result = fetched(f"{site.url}/a.csv", tmp_path, "", replace(FAST, fastest=1 << 10))
-    assert result.file.bytes == len(content)
-    assert max(slept) > 900  # nothing slept: the last bytes are due after 976 seconds
-
-
-_LIGHT = """
-import sys
-import geolookup.remote.transfer, geolookup.remote.web
-print(*sorted({name.partition(".")[0] for name in sys.modules}))
-"""
-
-
-def test_a_download_from_a_web_server_loads_no_arrow() -> None:
-    assert not {"numpy", "pyarrow"} & set(python(_LIGHT).stdout.split())

@@ -249,19 +249,12 @@ def test_what_passes_is_tried_again_and_nothing_else(tmp_path: Path) -> None:
             assert len(site.asked) == 1
 
 
-def test_reasons_of_retries_and_bytes_are_shown(tmp_path: Path) -> None:
+def test_reasons_of_retries_are_shown(tmp_path: Path) -> None:
     terminal = Terminal()
     progress = Progress(terminal)
     with serving(status(503), file(ROWS)) as site, progress.stage("fetching a.csv"):
         fetch(remote(f"{site.url}/a.csv", tmp_path), "", tmp_path / "cache", progress, FAST)
     assert "fetching a.csv  the server answers 503; retry in 0.0 s" in terminal.getvalue()
-    terminal = Terminal()
-    progress = Progress(terminal)
-    with progress.stage("fetching a.csv"):
-        for total, shown in ((None, "1,234 bytes  "), (5678, "1,234 of 5,678 bytes  ")):
-            progress._last = float("-inf")  # as if the last display were long ago
-            progress.bytes(1234, total)
-            assert f"fetching a.csv  {shown}" in terminal.getvalue()
 
 
 def test_the_wait_a_server_asks_for_is_kept(
@@ -332,6 +325,7 @@ except OutputError as error:
 """
 
 
+@pytest.mark.long
 def test_a_full_disk_while_it_is_decompressed(tmp_path: Path) -> None:
     sent = gzip.compress(ROWS[:12] + ROWS[12:40] * 200)
     with serving(file(sent, Content_Encoding="gzip")) as site:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import geolookup
-from geolookup.pictures.globe import HEIGHT, WIDTH, project
-from geolookup.reports.section import Section
-from tests.browser import Reader
 from tests.cli.program import run
 from tests.conftest import build_at
 from tests.datasets import SMALL
@@ -32,45 +29,36 @@ def _no_problem(request: pytest.FixtureRequest) -> Iterator[None]:
     assert reader is None or reader.problems == []
 
 
-@pytest.fixture
-def opened(tmp_path: Path, reader: Reader) -> Callable[[Section], Reader]:
-    """Open a page of a section, and wait until its map is drawn."""
-
-    from geolookup.reports.page import page as page_of
-
-    def open_page(section: Section) -> Reader:
-        path = tmp_path / "map.html"
-        path.write_text(page_of("Map", "A map.", [section]), encoding="utf-8")
-        reader.page.set_viewport_size({"width": 1280, "height": 900})
-        reader.open(path.as_uri())
-        reader.page.wait_for_selector("[data-drawn]")
-        return reader
-
-    return open_page
-
-
 BUNDLED = Path(geolookup.__file__).parent / "world"
-_LONG = "x" * 10_000
-_NAMES = (
-    "</script><script>alert(1)</script>",
-    "<img src=https://example.net/x.png onerror=alert(1)>",
-    "\u202egnp.exe \u2066\u200f",
-    "{{ 7 * 7 }} {% raw %} \u2028",
-    "'\"` & <!-- -->",
-    _LONG,
-    "很长的名字" * 50,
-)
-_RECIPE = """
-[dataset]
-name = "<b>hostile</b>"
-[[source]]
-format = "csv"
-path = "rows.csv"
-name = "</title><script>alert(1)</script>"
-licence = '"><style>*{display:none}</style>'
-attribution = "<script>alert(1)</script>"
-url = "javascript:alert(1)"
+MARKUP = "</script><img src=x onerror=alert(1)><style>*{}</style>\"'&amp;{{7*7}}"
+CONTROLS = "a\u0001\u001b[31m\u2028\u202eb"
+LONG = "W" * 10_000
+HEAD = "network,country_code,region_name,city_name,latitude,longitude,asn,asn_organization\n"
+QUOTED = MARKUP.replace('"', '""')
+ROWS = f"""8.8.8.0/24,US,"{QUOTED}","{QUOTED}",1,2,64500,"{QUOTED}"
+8.8.9.0/24,DE,"{CONTROLS}","{CONTROLS}",,,64501,"{CONTROLS}"
+2a00::/32,FR,,,,,64502,{LONG}
 """
+#: JSON's texts are TOML's too.
+SOURCES = "".join(
+    f"""[[source]]
+format = "csv"
+path = "a.csv"
+name = {json.dumps(text)}
+licence = {json.dumps(text)}
+attribution = {json.dumps(text)}
+url = {json.dumps(url)}
+"""
+    for text, url in ((MARKUP, "javascript:alert(1)"), (CONTROLS, MARKUP), (LONG, "https://a.b/"))
+)
+RECIPE = f"[dataset]\nname = {json.dumps(MARKUP)}\n{SOURCES}"
+DATASETS = {
+    "hostile": (HEAD + ROWS, RECIPE),
+    "empty": (HEAD, None),
+    "ipv4": (HEAD + "8.8.8.0/24,US,,,,,,\n", None),
+    "ipv6": (HEAD + "2a00::1/128,FR,,Paris,,,1,\n", None),
+    "no-place": (HEAD + "8.8.8.0/24,,,,,,1,One\n", None),
+}
 #: A line of a log whose request is hostile.
 _LINE = '{} - - [20/Nov/2026:{:02}:30:00 +0000] "GET /<script>alert(1)</script> HTTP/1.1" 200 1'
 _ADDRESSES = (
@@ -89,23 +77,9 @@ def _bundled(folder: Path) -> Path:
     return _made(folder, "report", str(BUNDLED))
 
 
-def _hostile(folder: Path) -> Path:
-    head = "network,country_code,region_name,city_name,latitude,longitude,asn,asn_organization\n"
-    rows = [
-        f"{at + 20}.0.0.0/9,{code},{cell},{cell},{10 * at},{-20 * at},{64496 + at},{cell}\n"
-        for at, (code, name) in enumerate(zip(("US", "DE", "JP", "BR"), _NAMES[:4], strict=True))
-        for cell in ['"' + name.replace('"', '""') + '"']
-    ]
-    rows += [
-        f'2a0{at}::/24,FR,"{cell}","{cell}",,,{64510 + at},"{cell}"\n'
-        for at, cell in enumerate(item.replace('"', '""') for item in _NAMES[4:])
-    ]
-    dataset, _ = build_at(folder, {"rows.csv": head + "".join(rows)}, _RECIPE)
-    return _made(folder, "report", str(dataset))
-
-
-def _of(rows: str) -> Callable[[Path], Path]:
-    return lambda folder: _made(folder, "report", str(build_at(folder, {"rows.csv": rows})[0]))
+def _of(name: str) -> Callable[[Path], Path]:
+    rows, recipe = DATASETS[name]
+    return lambda folder: _made(folder, "report", str(build_at(folder, {"a.csv": rows}, recipe)[0]))
 
 
 def _against(folder: Path) -> Path:
@@ -133,54 +107,10 @@ def _map_of_nothing(folder: Path) -> Path:
 #: What makes each page, in an empty folder.
 PAGES: dict[str, Callable[[Path], Path]] = {
     "bundled": _bundled,
-    "hostile": _hostile,
-    "empty": _of("network,country_code\n"),
-    "one-network": _of("network,city_name\n2a00::/12,Alone\n"),
+    "hostile": _of("hostile"),
+    "empty": _of("empty"),
     "against": _against,
     "truth": _truth,
     "map": _map,
     "map-of-nothing": _map_of_nothing,
 }
-
-
-CANVAS = "[data-world] canvas"
-
-
-def canvas_point(reader: Reader, latitude: float, longitude: float) -> tuple[float, float]:
-    """The place of the canvas of the whole map, in px from its corner."""
-    box = reader.page.locator(CANVAS).bounding_box()
-    assert box is not None
-    scale = min(box["width"] / (2 * WIDTH), box["height"] / (2 * HEIGHT))
-    x, y = project(np.array([latitude]), np.array([longitude]))
-    return box["width"] / 2 + float(x[0]) * scale, box["height"] / 2 - float(y[0]) * scale
-
-
-def pixel(reader: Reader, x: float, y: float) -> list[int]:
-    evaluation: list[int] = reader.page.evaluate(
-        """([x, y]) => {
-          const canvas = document.querySelector("canvas");
-          const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
-          copy.drawImage(canvas, 0, 0);
-          const [column, row] = [x, y].map(each => Math.floor(each * devicePixelRatio));
-          return [...copy.getImageData(column, row, 1, 1).data];
-        }""",
-        [x, y],
-    )
-    return evaluation
-
-
-def hover(reader: Reader, x: float, y: float) -> str:
-    """Point at a place; returns what the map says of it."""
-    reader.page.hover(CANVAS, position={"x": x, "y": y})
-    return reader.page.locator("[data-world] output").inner_text()
-
-
-def steps(reader: Reader) -> None:
-    """Wait until what has changed is drawn."""
-    reader.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
-
-
-def projected(where: tuple[float, float]) -> list[float]:
-    """The point of the plane of the map."""
-    x, y = project(np.array([where[0]]), np.array([where[1]]))
-    return [float(x[0]), float(y[0])]

@@ -1,49 +1,30 @@
-"""The tables of a page, from its sections or from the browser, against figures of lookups."""
+"""The tables of a page, from its sections, against figures of lookups and of comparisons."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from ipaddress import collapse_addresses, ip_address
+from collections.abc import Iterable, Mapping, Sequence
+from ipaddress import collapse_addresses
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import geolookup
-from geolookup.comparison.changes import CLASSES_KM, KINDS
+from geolookup.comparison import Part
+from geolookup.comparison.changes import Changes, by_distance, by_kind, country_flows
+from geolookup.comparison.measures import FieldChange
 from geolookup.contract import special
 from geolookup.errors import count_text
 from geolookup.reports.dataset.row_names import LEVELS
+from geolookup.reports.difference import Difference
 from geolookup.reports.section import Section, Table
-from tests.browser import Reader
-from tests.comparison import oracle
 from tests.walk import walk
 
 #: The rows of each table by its caption, without the head.
 Tables = Mapping[str, list[list[str]]]
 UNITS = {"ipv4": "IPv4 addresses", "ipv6": "IPv6 /64 networks"}
-_FAMILIES = "IPv4( addresses)?|IPv6( /64 networks)?|rows of the truth"
-#: What a reader sees, also below what opens: texts of cells, and the figures in large type.
-_TABLES = """() => {
-  for (const each of document.querySelectorAll("details")) each.open = true;
-  return [...document.querySelectorAll("table")].map(table => [
-    table.querySelector("caption").innerText,
-    [...table.querySelectorAll("tbody tr")].map(row => [...row.cells].map(cell => cell.innerText)),
-  ]);
-}"""
-_FIGURES = """() => [...document.querySelectorAll(".figures > div")].map(
-  each => [...each.children].map(part => part.innerText))"""
 _WORDS = {"million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15}
-
-
-def of_browser(reader: Reader) -> dict[str, list[list[str]]]:
-    """Return the tables that a page shows; ``figures`` are those in large type."""
-    tables: dict[str, list[list[str]]] = {}
-    for caption, rows in reader.page.evaluate(_TABLES):
-        tables.setdefault(caption.removesuffix(", further rows"), []).extend(rows)
-    return {**tables, "figures": reader.page.evaluate(_FIGURES)}
 
 
 def of_sections(sections: Iterable[Section]) -> dict[str, list[list[str]]]:
@@ -63,16 +44,6 @@ def of_sections(sections: Iterable[Section]) -> dict[str, list[list[str]]]:
         if "figures" in values:
             tables["figures"] = [list(figure) for figure in values["figures"]]
     return tables
-
-
-def heads_of(section: Section) -> set[tuple[str, str]]:
-    """Return the captions of a section's tables, their families left out, with their heads."""
-    kinds = (section.values[name] for name in ("first", "charts", "tables", "details"))
-    return {
-        (re.sub(_FAMILIES, "*", getattr(item, "caption", "") or item.title), " | ".join(item.head))
-        for kind in kinds
-        for item in kind
-    }
 
 
 def number(text: str) -> float:
@@ -220,29 +191,49 @@ def _check_systems(tables: Tables, seen: NetworkSums, whole: float) -> None:
         assert numbers(counts) == close(expected), asn
 
 
-#: By part: addresses that are looked up, and the space that each stands for.
-Sampled = Mapping[str, tuple[list[oracle.SeenAnswers], float]]
-
-
-def check_changes(tables: Tables, sampled: Sampled) -> None:
-    """Check what the tables of ``--against`` state."""
+def check_changes(tables: Tables, changed: Difference) -> None:
+    """Check what the tables of ``--against`` state: the numbers of the comparison."""
     kinds = {row[0]: numbers(row[1:]) for row in tables["By kind of change"]}
     metrics = {row[0]: row[1:] for row in tables["Metrics that gates may name"]}
-    for at, (part, (seen, unit)) in enumerate(sampled.items()):
-        counts = Counter(oracle.kind(entry) or "unknown" for entry in seen)
-        del counts["unknown"]
-        for kind in KINDS:
-            expected = (counts[kind] * unit, counts[kind] / counts.total())
+    coverages: defaultdict[str, list[float]] = defaultdict(list)
+    for at, (name, part) in enumerate(changed.judged.parts.items()):
+        family, changes = int(name[-1]), changed.overlaid.changes[name]
+        sums = by_kind(changed.kinds[family], changes)
+        of = sum(sums.values())
+        for kind, weight in sums.items():
             shown = kinds.get(kind, [0.0] * 4)  # none has the kind
-            assert shown[2 * at : 2 * at + 2] == close(expected), kind
-        _check_moves(tables, UNITS[part], seen, unit)
-        _check_fields(tables, UNITS[part], seen, unit)
-        _check_sources(tables, part.replace("ip", "IP"), seen)
-        _check_movers(tables, UNITS[part], seen, unit)
-        for name, value in oracle.metrics(seen).items():
-            metric = number(metrics[name][at].removesuffix(" km"))
-            assert metric == pytest.approx(value, rel=1e-5, abs=1e-6), name
-    _check_coverage(tables, sampled)
+            assert shown[2 * at : 2 * at + 2] == close((weight, weight / of)), kind
+        _check_moves(tables, UNITS[name], part, changed, changes)
+        fields = {
+            path: [v for count in _counts(change) for v in (count, count / of)]
+            for path, change in part.fields.items()
+        }
+        listed = tables.get(f"Fields of {UNITS[name]}", ())
+        assert {path: numbers(cells) for path, *cells in listed} == _without_zeros(fields)
+        _check_sources(tables, family, part)
+        movers = {f"AS{mover.asn} {mover.asn_organization}": mover for mover in part.movers}
+        rows = tables.get(f"Networks with the most {UNITS[name]} whose location moved", [])
+        assert [row[0] for row in rows] == [*movers]
+        for system, *cells in rows:
+            moved, of_all = movers[system].moved, movers[system].of_all
+            assert numbers(cells) == close((moved.count, of_all, moved.share)), system
+        for metric, value in part.metrics.items():
+            stated = number(metrics[metric][at].removesuffix(" km"))
+            assert stated == pytest.approx(value, rel=1e-5, abs=1e-6), metric
+        known, public = part.coverage, 2**61 if family == 6 else _public_ipv4()
+        for title, count, share in (
+            ("known in the older dataset, of public space", known.old, known.old / public),
+            ("known in this dataset, of public space", known.new, known.new / public),
+            ("lost, of the older dataset", known.lost.count, known.lost.share),
+            ("gained, of this dataset", known.gained.count, known.gained.share),
+        ):
+            coverages[title] += [count, share]
+    coverage = {name: numbers(cells) for name, *cells in tables["Coverage"]}
+    assert coverage == _without_zeros(coverages)
+
+
+def _counts(change: FieldChange) -> tuple[float, float, float]:
+    return change.null_gained, change.null_lost, change.changed
 
 
 def _without_zeros(rows: Mapping[str, Sequence[float]]) -> dict[str, list[Any]]:
@@ -251,116 +242,55 @@ def _without_zeros(rows: Mapping[str, Sequence[float]]) -> dict[str, list[Any]]:
     return {name: close(row[at] for at in kept) for name, row in rows.items() if any(row)}
 
 
-def _check_coverage(tables: Tables, sampled: Sampled) -> None:
-    expected: defaultdict[str, list[float]] = defaultdict(list)
-    for part, (seen, unit) in sampled.items():
-        known = [oracle.coverage(entry) for entry in seen]
-        old, new = (sum(side) * unit for side in zip(*known, strict=True))
-        lost, gained = known.count((True, False)) * unit, known.count((False, True)) * unit
-        public = 2**61 if part == "ipv6" else _public_ipv4()
-        expected["known in the older dataset, of public space"] += [old, old / public]
-        expected["known in this dataset, of public space"] += [new, new / public]
-        expected["lost, of the older dataset"] += [lost, lost / old]
-        expected["gained, of this dataset"] += [gained, gained / new]
-    shown = {name: numbers(cells) for name, *cells in tables["Coverage"]}
-    assert shown == _without_zeros(expected)
-
-
 def _public_ipv4() -> int:
     return sum(b - a + 1 for a, b, kind in special.partition(4) if kind == special.PUBLIC)
 
 
-def _check_moves(tables: Tables, title: str, seen: list[oracle.SeenAnswers], unit: float) -> None:
-    moves = oracle.moves(seen)
-    assert any(moved for moved, _ in moves.values()) == (f"Moved, in {title}" in tables)
-    shown_moves = {level: numbers(row) for level, *row in tables.get(f"Moved, in {title}", ())}
-    assert shown_moves == {
-        level: close((moved * unit, of * unit, moved / of))
-        for level, (moved, of) in moves.items()
-        if moved
+def _check_moves(
+    tables: Tables, title: str, part: Part, changed: Difference, changes: Changes
+) -> None:
+    moved = {
+        level: close((share.count, share.of, share.share))
+        for level, share in part.moved.items()
+        if share.count
     }
-    flows = oracle.country_flows(seen)
-    flow_rows = tables.get(f"{title} that changed country", [])
-    shown = {(old, new): cells for old, new, *cells in flow_rows}
-    assert shown.keys() == flows.keys()
-    for pair, count in flows.items():
-        assert numbers(shown[pair]) == close((count * unit, count / flows.total())), pair
-    classes = [count * unit for count in oracle.by_distance(seen, CLASSES_KM)]
+    listed = tables.get(f"Moved, in {title}", ())
+    assert {level: numbers(row) for level, *row in listed} == moved
+    flows = country_flows(changed.overlaid.values, changes)
+    total = sum(flow.weight for flow in flows)
+    rows = tables.get(f"{title} that changed country", [])
+    assert [row[:2] for row in rows] == [[flow.old, flow.new] for flow in flows]
+    for (_, _, *cells), flow in zip(rows, flows, strict=True):
+        assert numbers(cells) == close((flow.weight, flow.weight / total))
+    classes = by_distance(changes)
     distances = tables.get(f"Distance between both locations of {title}")
     assert (distances is not None) == any(classes[1:])
     if distances is not None:
         assert numbers([row[1] for row in distances]) == close(classes)
         assert numbers([row[2] for row in distances]) == close(w / sum(classes) for w in classes)
-    metrics, located = oracle.metrics(seen), sum(classes)
-    quantiles = [metrics[f"km_{name}"] for name in ("p50", "p90", "p99", "max")]
+    km = part.kilometres
+    quantiles = (km.of, km.p50, km.p90, km.p99, km.max) if km.max else (0,)
     far = {row[0]: numbers(row[1:]) for row in tables["Distance"] if row[0] == title}
-    assert far == _without_zeros({title: (located, *quantiles) if quantiles[-1] else (0,)})
+    assert far == _without_zeros({title: quantiles})
 
 
-def _check_fields(
-    tables: Tables, title: str, seen: Sequence[oracle.SeenAnswers], unit: float
-) -> None:
-    shown = {path: numbers(cells) for path, *cells in tables.get(f"Fields of {title}", ())}
-    expected, of = {}, sum(oracle.kind(entry) is not None for entry in seen)
-    for path in seen[0].old:
-        pairs = [(entry.old[path], entry.new[path]) for entry in seen]
-        gained = sum(new is None is not old for old, new in pairs)
-        lost = sum(old is None is not new for old, new in pairs)
-        changed = sum(None not in (old, new) and old != new for old, new in pairs)
-        counts = (gained, lost, changed)
-        expected[path] = [value for count in counts for value in (count * unit, count / of)]
-    assert shown == _without_zeros(expected)
-
-
-def _check_sources(tables: Tables, family: str, seen: Sequence[oracle.SeenAnswers]) -> None:
+def _check_sources(tables: Tables, family: int, part: Part) -> None:
     """Locations by the source that decided them: lost of the older dataset's, gained of this."""
-    places = ("location.", "currency.", "time.")
-    sides: tuple[tuple[str, Callable[[oracle.SeenAnswers], str | None], tuple[bool, bool]], ...] = (
-        ("the older dataset", lambda known_row: known_row.old_source, (True, False)),
-        ("this dataset", lambda known_row: known_row.new_source, (False, True)),
-    )
-    for role, source, changed in sides:
-        rows = tables.get(f"{family} locations by their source in {role}", ())
-        shown, expected = {name: numbers(cells) for name, *cells in rows}, {}
-        for name in {*filter(None, map(source, seen))}:
-            selection = [entry for entry in seen if source(entry) == name]
-            metrics = oracle.metrics(selection)
-            known = [oracle.coverage(item, places) for item in selection]
-            of = sum(old if changed[0] else new for old, new in known)
-            names = ("country_moved", "region_moved", "city_moved", "km_p50", "km_p99")
-            share = known.count(changed) / of
-            expected[name] = [*(metrics[item] for item in names), share]
-        assert shown == _without_zeros(expected), role
-
-
-def _check_movers(tables: Tables, title: str, seen: list[oracle.SeenAnswers], unit: float) -> None:
-    movers = oracle.movers(seen)
-    rows = tables.get(f"Networks with the most {title} whose location moved", [])
-    expected = {f"AS{asn} {name}": counts for (asn, name), counts in movers.items()}
-    assert {row[0] for row in rows} == set(expected)
-    whole = sum(moved for moved, _ in movers.values())
-    for name, *cells in rows:
-        moved, of = expected[name]
-        assert numbers(cells) == close((moved * unit, moved / whole, moved / of)), name
-
-
-def sampled(
-    old: Path, new: Path, windows: Mapping[str, tuple[Sequence[tuple[str, int]], float]]
-) -> Sampled:
-    """Look up windows of addresses in both datasets, by part, with the space of an address."""
-    with geolookup.open(old) as before, geolookup.open(new) as after:
-        return {
-            part: (
-                [
-                    result
-                    for first, count in listed
-                    for at in range(count)
-                    if (result := oracle.seen(before, after, str(ip_address(first) + at)))
-                ],
-                unit,
-            )
-            for part, (listed, unit) in windows.items()
-        }
+    for role, changes, kind in (
+        ("the older dataset", part.old_sources, "lost"),
+        ("this dataset", part.new_sources, "gained"),
+    ):
+        rows = tables.get(f"IPv{family} locations by their source in {role}", ())
+        assert {name: numbers(cells) for name, *cells in rows} == _without_zeros(
+            {
+                item.source: [
+                    *(item.moved[level].share for level in ("country", "region", "city")),
+                    *(item.kilometres.p50, item.kilometres.p99),
+                    getattr(item.location, kind).share,
+                ]
+                for item in changes
+            }
+        )
 
 
 def check_truth(tables: Tables, parts: Mapping[str, Any]) -> None:

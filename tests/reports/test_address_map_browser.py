@@ -13,6 +13,8 @@ import pytest
 
 import geolookup
 from tests.browser import OF_PAGES, Reader
+from tests.cli.program import run
+from tests.conftest import Build
 from tests.pictures import hilbert
 from tests.reports.conftest import BUNDLED
 
@@ -163,33 +165,38 @@ def test_what_is_not_on_the_map_is_said(ipv4: Map) -> None:
         assert ipv4.shows() == {}
 
 
-def test_a_view_is_chosen_and_a_label_highlighted(ipv4: Map) -> None:
-    spot = ipv4.place_of(KNOWN[2])
-    before = ipv4.pixel(spot)
-    ipv4.root.locator(".address-map-search").fill("united states")
-    ipv4.root.locator(".address-map-find button").first.click()
-    highlighted = ipv4.root.locator(".address-map-highlighted")
-    assert "United States (US)" in highlighted.inner_text()
-    assert ipv4.pixel(spot) == "muted"
-    ipv4.root.locator(".address-map-find button[type=reset]").click()
-    assert ipv4.pixel(spot) == before
-    names = set(ipv4.root.evaluate(_LEGEND))
-    ipv4.root.locator(".address-map-views input").nth(1).check()
-    assert set(ipv4.root.evaluate(_LEGEND)) != names
+def test_shares_of_an_address_map(reader: Reader, tmp_path: Path, build: Build) -> None:
+    dataset, _ = build({"a.csv": _WHOLE})
+    output = tmp_path / "page.html"
+    done = run("report", str(dataset), "--output", str(output))
+    assert done.returncode == 0, done.stderr
+    reader.open(output.as_uri())
+    reader.wait_for_maps()
+    views = reader.page.locator("#ipv4 .address-map-views input")
+    assert views.count() == len(_SHARES)
+    for at, expected in enumerate(_SHARES):
+        views.nth(at).check()
+        reader.wait_for_maps()
+        rows = reader.page.locator("#ipv4 .address-map-legend li").all()
+        shares = {
+            row.locator(".address-map-label").inner_text(): row.locator(
+                ".address-map-share"
+            ).inner_text()
+            for row in rows
+        }
+        assert {label: shares[label] for label in expected} == expected
 
 
-def test_the_keyboard_points_zooms_and_returns(ipv4: Map) -> None:
-    grid = ipv4.root.locator(".address-map-grid")
-    whole = grid.inner_text()
-    ipv4.overlay.focus()
-    ipv4.page.keyboard.press("ArrowRight")
-    assert "Prefix" in ipv4.shows()
-    for _ in range(6):
-        ipv4.page.keyboard.press("+")
-    ipv4.drawn()
-    assert grid.inner_text() != whole
-    ipv4.page.keyboard.press("Home")
-    assert ipv4.shows() == {}
-    assert grid.inner_text() == whole
-    ipv4.page.keyboard.press("Tab")  # the map keeps nobody
-    assert not ipv4.overlay.evaluate("canvas => canvas === document.activeElement")
+#: Blocks whose shares of IPv4 are not ties of rounding.
+_WHOLE = """network,country_code,region_name,city_name,asn,asn_organization
+64.0.0.0/3,US,,,1,One
+32.0.0.0/4,DE,Bavaria,,2,Two
+16.0.0.0/6,FR,,Paris,1,One
+"""
+_SHARES: list[dict[str, str]] = [
+    {"United States (US)": "12.50 %", "Germany (DE)": "6.25 %", "France (FR)": "1.56 %"},
+    {"country": "12.50 %", "region": "6.25 %", "city": "1.56 %"},
+    {"AS1 One": "14.06 %", "AS2 Two": "6.25 %"},
+    {"a.csv": "20.31 %"},
+    {"no date stated": "20.31 %"},
+]

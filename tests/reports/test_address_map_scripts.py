@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import math
 import random
-from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,6 @@ import pytest
 from hypothesis import assume, given, settings
 
 import geolookup
-from geolookup.pictures import wording
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import View
 from geolookup.pictures.packing import pack
@@ -39,13 +36,6 @@ _REFUSED = (
     ":", ":::", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8::", "::/129", "12345::",
     "g::", "::1 2",
 )  # fmt: skip
-
-
-def test_shares_read_as_on_the_rest_of_the_page(reader: Reader) -> None:
-    reader.page.add_script_tag(path=_ASSETS / "shares.js")
-    shares = [0, 1e-20, 0.00009, 0.0001, 0.12345, 0.9996, 0.99995, 1 - 1e-9, 1]
-    evaluation = reader.page.evaluate("shares => shares.map(percentText)", shares)
-    assert evaluation == [wording.percent(share) for share in shares]
 
 
 @pytest.fixture
@@ -70,20 +60,6 @@ def test_points_and_cells_are_those_of_the_curve(scripts: Reader) -> None:
         )
         expected = zip(columns.tolist(), rows.tolist(), numbers, strict=True)
         assert [tuple(item) for item in evaluation] == list(expected)
-
-
-def test_a_prefix_is_the_rectangle_of_its_cells(scripts: Reader) -> None:
-    order = 5
-    for bits in range(2 * order + 1):
-        for first in range(0, 4**order, 1 << bits):
-            columns, rows = hilbert.points(
-                np.arange(first, first + (1 << bits), dtype=np.uint64), order
-            )
-            box = scripts.page.evaluate(f"curveRectangle({first}, {bits}, {order})")
-            assert (box["left"], box["top"]) == (columns.min(), rows.min())
-            assert (box["width"], box["height"]) == (np.ptp(columns) + 1, np.ptp(rows) + 1)
-            if bits < 4 and first > 64:
-                break
 
 
 def test_addresses_are_written_as_python_writes_them(scripts: Reader) -> None:
@@ -113,63 +89,6 @@ def test_prefixes_are_read_as_python_reads_them(scripts: Reader) -> None:
     ]
     assert scripts.page.evaluate(read, _PREFIXES) == expected
     assert scripts.page.evaluate(read, _REFUSED) == [None] * len(_REFUSED)
-
-
-_PAINT = """([map, at, size]) => {
-  map.blocks = map.blocks.map(BigInt);
-  map.starts = Float64Array.from(map.starts);
-  const ranges = new AddressRanges(map);
-  const pixels = new Uint32Array(size * size);
-  const values = Uint32Array.from(map.starts, (_, position) => position);
-  const colours = Uint32Array.from(values, (value) => value + 1);
-  paintRanges(pixels, size, at, ranges, values, colours);
-  return [...pixels];
-}"""
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_pixels_show_the_range_of_their_first_cell(scripts: Reader, seed: int) -> None:
-    selection = random.Random(seed)
-    order, block_bits, blocks = selection.choice(
-        ((6, 12, 1), (6, 8, 11), (22, 44, 1), (22, 38, 33))
-    )
-    covered = blocks << block_bits
-    near = selection.randrange(covered - 200)
-    starts = sorted(
-        {0, *selection.sample(range(covered), 50), *(near + 3 * at for at in range(50))}
-    )
-    size, side = selection.choice((16, 33, 50)), 2**order
-    span = math.exp(selection.uniform(math.log(16), math.log(side)))
-    window = {
-        "span": span,
-        "left": selection.uniform(0, side - span),
-        "top": selection.uniform(0, side - span),
-    }
-    data = {
-        "family": 6, "order": order, "cellBits": 0, "blockBits": block_bits, "starts": starts,
-        "blocks": [at << block_bits for at in range(blocks)],
-    }  # fmt: skip
-    painted = scripts.page.evaluate(_PAINT, [data, window, size])
-    assert painted == _pixels(starts, covered, order, window, size)
-
-
-def _pixels(starts: list[int], covered: int, order: int, at: Any, size: int) -> list[int]:
-    """The positions of ranges plus one, 0 for nothing: each pixel by its definition."""
-    per_pixel = at["span"] / size
-    level = max(0, math.floor(math.log2(per_pixel)))
-    actual = []
-    for y in range(size):
-        for x in range(size):
-            column, row = (
-                int(at[edge] + (pixel + 0.5) * per_pixel) >> level
-                for edge, pixel in (("left", x), ("top", y))
-            )
-            square = hilbert.cells(
-                np.array([column], np.uint64), np.array([row], np.uint64), order - level
-            )
-            first = int(square[0]) << 2 * level
-            actual.append(bisect_right(starts, first) if first < covered else 0)
-    return actual
 
 
 _UNPACK = """async json => {
@@ -205,7 +124,7 @@ def _check(reader: Reader, shown: AddressMap) -> None:
 
 
 def test_random_maps(unpacking: Reader) -> None:
-    @settings(max_examples=60)
+    @settings(max_examples=30)
     @given(views)
     def check(listed: list[View]) -> None:
         shown = address_map(listed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import io
 import ipaddress
 import random
 from bisect import bisect_right
@@ -19,16 +18,13 @@ from geolookup.comparison.values import read_tables
 from geolookup.contract.address import BITS
 from geolookup.dataset.files import Dataset
 from geolookup.errors import PrivateAddressError
-from geolookup.pictures.address_map import address_map
 from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View
 from geolookup.reports.address_maps import address_map_section
 from geolookup.reports.dataset.row_names import LEVELS
 from geolookup.reports.dataset.views import dataset_views
 from tests.conftest import build_at
 from tests.datasets import SMALL
-from tests.pictures import hilbert
 from tests.pictures.random_views import starts_in
-from tests.reports.conftest import BUNDLED
 from tests.tiers import scaled
 
 TODAY = dt.date(2026, 12, 25)
@@ -43,11 +39,6 @@ PARTLY_KNOWN = """network,continent_code,country_code,region_code,latitude,longi
 8.8.9.0/24,,,,1,2,64500
 2a00::/16,AF,,,,,
 """
-#: Networks of ten countries, away from the lines and texts of the picture.
-PREFIXES = (
-    *("8.8.8.0/24", "1.1.1.0/24", "133.11.6.0/24", "200.160.2.0/24", "41.13.5.0/24"),
-    *("193.0.6.0/24", "202.12.29.0/24", "80.67.169.0/24", "151.38.39.0/24", "24.48.77.0/24"),
-)
 
 
 def _views(path: Path, family: int) -> list[View]:
@@ -128,27 +119,3 @@ def test_a_family_of_which_nothing_is_known_has_no_map() -> None:
     views = _views(SMALL, 6)
     unknown = [replace(view, values=np.minimum(view.values, UNKNOWN)) for view in views]
     assert address_map_section(unknown) is None
-
-
-@pytest.mark.long
-def test_ten_known_prefixes_have_the_colour_of_their_country(tmp_path: Path) -> None:
-    image = pytest.importorskip("PIL.Image")
-    pytest.importorskip("vl_convert")
-    from geolookup.pictures.map_picture import map_pictures
-    from geolookup.pictures.picture_files import write_png
-
-    shown = address_map(_views(BUNDLED, 4)[:1])
-    (path,) = write_png(tmp_path, map_pictures(shown))
-    assert path.name == "ipv4-country.png"
-    picture = image.open(io.BytesIO(path.read_bytes())).convert("RGB")
-    (view,) = shown.views
-    with geolookup.open(BUNDLED) as engine:
-        for prefix in PREFIXES:
-            network = ipaddress.IPv4Network(prefix)
-            country = _expected(engine, network[0])["country"]
-            label = list(view.labels).index(country)
-            colour = view.colours[min(label, len(view.colours) - 1)]
-            (x,), (y,) = hilbert.points(np.array([int(network[0]) >> 8], np.uint64), 12)
-            # The margin and the title, at two pixels for each px.
-            result = picture.getpixel((2 * 48 + int(x), 2 * (48 + 48 + 28) + int(y)))
-            assert "#{:02x}{:02x}{:02x}".format(*result) == colour, prefix

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geolookup.comparison.values import coordinates
@@ -22,9 +22,9 @@ from geolookup.reports.dataset.coordinates import (
     judge_rows,
     verdict_sums,
 )
-from geolookup.reports.dataset.countries import Countries, _chart, countries_section, per_country
+from geolookup.reports.dataset.countries import countries_section, per_country
 from geolookup.reports.dataset.coverage import coverage_section
-from geolookup.reports.dataset.facts import _space, read_facts
+from geolookup.reports.dataset.facts import read_facts, space_of
 from geolookup.reports.dataset.located import find_default_coordinates
 from geolookup.reports.dataset.network_sections import networks_section, prefix_lengths_section
 from geolookup.reports.dataset.sources import age_shares, sources_section
@@ -91,6 +91,7 @@ def test_figures_are_sums_over_all_networks(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@settings(max_examples=15)
 @given(recipes)
 def test_figures_of_random_datasets(listed: list[Source]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -113,18 +114,11 @@ def test_a_source_without_a_date_is_in_the_table_of_ages(build: Build) -> None:
         assert label in {view.labels[value] for value in view.values.tolist()}
 
 
-def test_the_twenty_largest_countries_have_a_bar() -> None:
-    space = np.arange(1.0, 31.0)
-    result = Countries(space, space.astype(np.int64), space, space)
-    chart = _chart(4, [f"Country {row}" for row in range(30)], result)
-    assert [row[0] for row in chart.rows] == [f"Country {row}" for row in range(29, 9, -1)]
-
-
 @given(st.lists(st.integers(0, MAX[6]), min_size=2, max_size=2).map(sorted))
 def test_the_size_of_a_range_is_exact_to_16_digits(ends: list[int]) -> None:
     for first, last in (ends, ends[:1] * 2):
         high, low = np.array([divmod(item, 1 << 64) for item in (first, last)], np.uint64).T
-        result = _space(Ranges(6, high[:1], low[:1], high[1:], low[1:], {}))
+        result = space_of(Ranges(6, high[:1], low[:1], high[1:], low[1:], {}))
         assert result.tolist() == pytest.approx([(last - first + 1) / 2**64], rel=1e-15)
 
 
@@ -182,19 +176,6 @@ def test_a_country_on_two_continents_has_one_place(build: Build) -> None:
     assert actual == [("Cyprus (CY)", 3 << 15, 1.0), ("Europe, no country", 1 << 14, 1.0)]
 
 
-def test_the_largest_are_shown(build: Build) -> None:
-    rows = [f"20.{at}.0.0/{17 + at % 8},US,,{at},{at}" for at in range(30)]
-    sizes = [result.weight for result in _default_coordinates(build, rows)]
-    assert sizes == sorted((2 ** (15 - at % 8) for at in range(30)), reverse=True)[:20]
-
-
-def test_coordinates_are_no_finer_than_a_cell(build: Build) -> None:
-    rows = ["20.0.0.0/24,US,,37.7511,-97.8221", "20.1.0.0/24,US,,37.7512,-97.8222"]
-    one, other = _default_coordinates(build, rows)
-    assert (one.latitude, one.longitude) == (other.latitude, other.longitude)
-    assert one.latitude == pytest.approx(37.7511, abs=0.01)
-
-
 def test_coordinates_are_compared_with_the_country(build: Build) -> None:
     rows = [
         "20.0.0.0/24,DE,Berlin,52.5,13.4",
@@ -220,23 +201,13 @@ def test_coordinates_are_compared_with_the_country(build: Build) -> None:
     ]
 
 
-def test_few_coordinates_have_a_sentence_and_no_chart(build: Build) -> None:
-    rows = ["20.0.0.0/16,DE,,,", "20.1.0.0/24,DE,Berlin,52.5,13.4", "21.0.0.0/24,DE,,52.5,13.4"]
-    facts = read_facts(Dataset(build({"rows.csv": _HEAD + "\n".join(rows) + "\n"})[0]))
-    section = coordinates_section(facts)
-    assert section.values["charts"] == []
-    assert section.values["note"].startswith("0.78 % of the known IPv4 addresses have coordinates;")
-    (caption,) = of_sections([section])
-    assert caption == "Default coordinates: 50.00 % of the IPv4 addresses with coordinates"
-
-
 def test_locations_by_the_age_of_their_source(build: Build) -> None:
-    """9.0.0.0/9 has a source of 2020, three times as much has one of today."""
+    """9.0.0.0/9 has a source of 2020, three times as much has one of last week."""
     rows = "network,country_code\n9.0.0.0/9,US\n"
     others = "network,country_code\n20.0.0.0/8,DE\n24.0.0.0/9,DE\n2a00::/32,DE\n"
-    today = dt.datetime.now(dt.UTC).date().isoformat()
+    recent = (dt.datetime.now(dt.UTC).date() - dt.timedelta(days=7)).isoformat()
     recipe = _TWO_SOURCES.format('date = "2020-01-01"').replace(
-        'path = "a.csv"\nname = "second"', f'path = "b.csv"\nname = "second"\ndate = "{today}"'
+        'path = "a.csv"\nname = "second"', f'path = "b.csv"\nname = "second"\ndate = "{recent}"'
     )
     facts = read_facts(Dataset(build({"a.csv": rows, "b.csv": others}, recipe)[0]))
     assert age_shares(facts, "ipv4") == [0.75, 0, 0, 0, 0.25, 0]

@@ -6,26 +6,18 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from importlib import import_module
-from inspect import signature
 from pathlib import Path
-from pkgutil import iter_modules
-from typing import Any
 
 import pytest
 
-from geolookup.dataset.metadata import Age
-from geolookup.pictures import wording
 from geolookup.pictures.charts import bars
-from geolookup.reports import dataset as report
 from geolookup.reports.dataset import SECTIONS, sections, title
-from geolookup.reports.dataset.summary import _age
 from geolookup.reports.page import page
 from geolookup.reports.section import Link, Section, Table, charts_section, link
 from tests.cli.program import run
-from tests.comparison.conftest import old_and_new
-from tests.conftest import ROOT, build_at
+from tests.conftest import build_at
 from tests.datasets import SMALL
+from tests.reports.conftest import DATASETS, LONG, MARKUP
 from tests.skips import needs
 from tests.tiers import one_of_each
 
@@ -74,13 +66,6 @@ def test_each_chart_with_rows_is_a_picture() -> None:
     assert (picture.name, picture.svg[:4]) == ("some", "<svg")
 
 
-def test_headings_follow_each_other() -> None:
-    html = _page(_charts(), replace(_charts(), anchor="more"))
-    assert re.findall(r"<h(\d)", html) == ["1", "2", "2"]
-    assert "<h1>&lt;Title&gt;</h1>" in html
-    assert re.findall(r'<a href="#(.*?)">', html) == ["all", "more"]
-
-
 def test_data_cannot_end_their_element() -> None:
     values = {"text": "</script><!--", "more": ["<", "\u2028"]}
     html = _page(replace(_charts(), data={"a-data": values}))
@@ -89,12 +74,6 @@ def test_data_cannot_end_their_element() -> None:
     )
     assert match is not None
     assert json.loads(match[1]) == values
-
-
-def test_a_table_is_not_named_like_its_section() -> None:
-    section = _charts(Table("Coverage", ("Level", "share"), [("city", "1 %")]))
-    text = _page(replace(section, title="Coverage"))
-    assert re.findall(r'role="region" aria-label="([^"]*)"', text) == ["Table: Coverage"]
 
 
 _FILES = {
@@ -107,6 +86,7 @@ _CASES = (
     ("report SMALL --against missing", "missing"),
     ("report SMALL --against SMALL --fail-if contry_moved>2%", "'country_moved'"),
     ("report SMALL --fail-if country_moved>2%", "--fail-if needs --against"),
+    ("report SMALL --rows IN/x.csv", "--rows needs --against"),
     ("report SMALL --truth missing.csv", "missing.csv"),
     ("report SMALL --truth IN/empty.csv", "no row states the location of a public address"),
     ("report SMALL --truth IN/feed.csv --truth-format geofed", "'geofeed'"),
@@ -138,56 +118,18 @@ def test_a_line_that_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_the_page_and_its_pictures_are_written(tmp_path: Path) -> None:
     output, png = tmp_path / "report.html", tmp_path / "png"
-    done = run("report", str(SMALL), "--output", str(output), "--png", str(png))
+    # Without a name: the dataset that lookups answer from.
+    done = run("report", "--output", str(output), "--png", str(png))
     assert str(output) in done.stdout
+    assert f"<h1>{title(SMALL)}</h1>" in output.read_text(encoding="utf-8")
     assert "ipv4.arrow" in output.read_text(encoding="utf-8")
     assert (png / "file-sizes.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_without_a_name_the_page_shows_what_lookups_answer_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, new = old_and_new()
-    monkeypatch.setenv("GEOLOOKUP_DATASET", str(new))
-    for name, dataset in (("named", [str(new)]), ("unnamed", [])):
-        done = run("report", *dataset, "--output", str(tmp_path / name))
-        assert done.returncode == 0, done.stderr
-    assert (tmp_path / "unnamed").read_bytes() == (tmp_path / "named").read_bytes()
 
 
 def _path(word: str, folder: Path) -> str:
     return str(SMALL) if word == "SMALL" else word.replace("IN", str(folder))
 
 
-MARKUP = "</script><img src=x onerror=alert(1)><style>*{}</style>\"'&amp;{{7*7}}"
-CONTROLS = "a\u0001\u001b[31m\u2028\u202eb"
-LONG = "W" * 10_000
-HEAD = "network,country_code,region_name,city_name,latitude,longitude,asn,asn_organization\n"
-QUOTED = MARKUP.replace('"', '""')
-ROWS = f"""8.8.8.0/24,US,"{QUOTED}","{QUOTED}",1,2,64500,"{QUOTED}"
-8.8.9.0/24,DE,"{CONTROLS}","{CONTROLS}",,,64501,"{CONTROLS}"
-2a00::/32,FR,,,,,64502,{LONG}
-"""
-#: JSON's texts are TOML's too.
-SOURCES = "".join(
-    f"""[[source]]
-format = "csv"
-path = "a.csv"
-name = {json.dumps(text)}
-licence = {json.dumps(text)}
-attribution = {json.dumps(text)}
-url = {json.dumps(url)}
-"""
-    for text, url in ((MARKUP, "javascript:alert(1)"), (CONTROLS, MARKUP), (LONG, "https://a.b/"))
-)
-RECIPE = f"[dataset]\nname = {json.dumps(MARKUP)}\n{SOURCES}"
-DATASETS = {
-    "hostile": (HEAD + ROWS, RECIPE),
-    "empty": (HEAD, None),
-    "ipv4": (HEAD + "8.8.8.0/24,US,,,,,,\n", None),
-    "ipv6": (HEAD + "2a00::1/128,FR,,Paris,,,1,\n", None),
-    "no-place": (HEAD + "8.8.8.0/24,,,,,,1,One\n", None),
-}
 #: Elements of a page and of drawings.
 ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "header", "main", "nav", "section", "div"),
@@ -229,39 +171,8 @@ def _parsed(dataset: Path) -> _Page:
     return _Page(page(title(dataset), "", shown))
 
 
-def test_every_section_of_a_dataset_is_listed() -> None:
-    modules = [
-        import_module(f"{report.__name__}.{module.name}")
-        for module in iter_modules(report.__path__)
-    ]
-    defined = {
-        name
-        for module in modules
-        for name, value in vars(module).items()
-        if name.endswith("_section") and signature(value).parameters.keys() == {"facts"}
-    }
-    assert defined == {"summary_section", *(section.__name__ for section in SECTIONS)}
-
-
-def test_an_age_of_one_day() -> None:
-    ages = [_age(Age(days, "2026-11-01", "a", ())).value for days in (0, 1, 2)]
-    assert ages == ["0 days", "1 day", "2 days"]
-
-
-def test_the_section_of_contributing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"^```text\n(def ages_section.*?)^```$", guide, re.MULTILINE | re.DOTALL)
-    names: dict[str, Any] = {"charts_section": charts_section, "Table": Table, "wording": wording}
-    exec(f"from __future__ import annotations\n{code}", names)  # noqa: S102
-    monkeypatch.setattr(report, "SECTIONS", (*SECTIONS, names["ages_section"]))
-    rows, recipe = DATASETS["hostile"]
-    shown = _parsed(build_at(tmp_path, {"a.csv": rows}, recipe)[0])
-    assert "Dates of the sources." in shown.texts
-    assert not ESCAPED & set("".join(shown.texts))
-
-
 @pytest.mark.parametrize(
-    "name", one_of_each(DATASETS, lambda name: name if name in ("hostile", "empty") else "hostile")
+    "name", one_of_each(DATASETS, lambda _: "of the fast tier: the hostile one")
 )
 def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path: Path) -> None:
     rows, recipe = DATASETS[name]

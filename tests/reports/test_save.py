@@ -10,7 +10,7 @@ from pathlib import Path
 
 from geolookup.comparison.changes import KINDS, UNCHANGED
 from geolookup.pictures.charts import bars
-from geolookup.reports.changed_ranges import _safe
+from geolookup.reports.changed_ranges import without_formula
 from geolookup.reports.page import page
 from geolookup.reports.section import Table, charts_section
 from tests.browser import OF_PAGES, Reader
@@ -68,8 +68,8 @@ def test_a_cell_is_no_formula_of_a_spreadsheet(reader: Reader, tmp_path: Path) -
     assert list(csv.reader(io.StringIO(made, newline=""))) == [
         [*(f"'{text}" for text in _FORMULAS), *_TEXTS]
     ]
-    assert [_safe(text) for text in _FORMULAS] == [f"'{text}" for text in _FORMULAS]
-    assert [_safe(text) for text in _TEXTS] == _TEXTS
+    assert [without_formula(text) for text in _FORMULAS] == [f"'{text}" for text in _FORMULAS]
+    assert [without_formula(text) for text in _TEXTS] == _TEXTS
 
 
 def test_the_ranges_that_changed_are_saved(reader: Reader, page: Callable[[str], Path]) -> None:

@@ -10,8 +10,10 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -21,12 +23,12 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.files.summarize import KINDS, Count, Summary
-from geolookup.files.traffic import LocalHours
+from geolookup.files.traffic import LocalHours, Traffic
 from geolookup.pictures.world import Density, World
-from geolookup.reports import traffic_groups
 from geolookup.reports.traffic_groups import groups_of
 from geolookup.reports.traffic_page import title
 from geolookup.reports.traffic_times import hours_section
+from geolookup.tables.times import Instants
 from tests.cli.program import pipe, run
 from tests.conftest import build_at
 from tests.pictures.unpacking import inflated, unpack_floats, unpack_integers
@@ -41,7 +43,6 @@ LOCATED = [
     *("2001:4860:4860::8888", "2606:4700:4700::1111", "::ffff:93.175.7.61"),
 ]
 OTHERS = ["10.17.93.201", "fd12:3456:789a::4d5e", "300.17.93.201", "203.0.114.77"]
-_DRAWN = {"hours.png", "requests-time.png", "status-countries.png"}
 _INSTANT = 1_695_914_436
 _LINE = '{} - jdoe [28/Sep/2023:17:20:36 +0200] "GET /secret/{} HTTP/1.1" 200 1 "-" "Agent/1"\n'
 
@@ -53,11 +54,6 @@ def _page(folder: Path, *args: str) -> str:
     assert done.returncode == 0, done.stderr
     assert f"{output}: {output.stat().st_size:,} bytes\n" in done.stdout
     return output.read_text(encoding="utf-8")
-
-
-def _written(folder: Path, name: str, text: str) -> str:
-    (folder / name).write_text(text, encoding="utf-8")
-    return str(folder / name)
 
 
 def _rows(page: str, caption: str) -> list[list[str]]:
@@ -73,7 +69,7 @@ def _rows(page: str, caption: str) -> list[list[str]]:
     top=st.integers(1, 6),
     least=st.integers(1, 8),
 )
-@settings(max_examples=scaled(30, 500))
+@settings(max_examples=scaled(12, 200))
 def test_groups_are_those_of_single_lookups(
     sample: geolookup.Engine, addresses: list[str], top: int, least: int
 ) -> None:
@@ -139,7 +135,7 @@ def test_places_are_those_of_single_lookups(sample: geolookup.Engine) -> None:
 
 
 def test_hours_of_few_requests_are_hidden(sample: geolookup.Engine) -> None:
-    hours = LocalHours(sample._open_state())
+    hours = LocalHours(sample.snapshot())
     for day, hour, count in ((0, 13, 6), (6, 23, 4), (3, 0, 1_000), (1, 1, 5), (2, 2, 6)):
         hours.counts[day * 24 + hour] = count
     section = hours_section(hours, 1_021, 5)
@@ -152,6 +148,39 @@ def test_hours_of_few_requests_are_hidden(sample: geolookup.Engine) -> None:
         if count is not None
     ]
     assert shown == [("Monday", 13, 6), ("Wednesday", 2, 6), ("Thursday", 0, 1_000)]
+
+
+#: An address of the small dataset in each zone.
+_ZONES = {
+    "68.181.17.93": "America/Los_Angeles",
+    "93.180.39.77": "Europe/Moscow",
+    "103.27.9.201": "Asia/Kolkata",
+}
+#: Clocks are set back that day in America.
+_FIRST = datetime.fromisoformat("2026-11-01T00:20:00Z")
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def test_hours_are_local_and_few_are_hidden(sample: geolookup.Engine) -> None:
+    traffic = Traffic(sample.snapshot())
+    summary = Summary(sample, traffic)
+    wanted: Counter[tuple[str, int]] = Counter()
+    for address, zone in _ZONES.items():
+        times = [_FIRST + timedelta(hours=hour) for hour in range(300)]
+        seconds = np.array([int(at.timestamp()) for at in times], np.int64)
+        instants = Instants(seconds, np.ones(len(times), bool))
+        summary.add(pa.array([address] * len(times)), instants=instants)
+        local = [at.astimezone(ZoneInfo(zone)) for at in times]
+        wanted.update((_DAYS[at.weekday()], at.hour) for at in local)
+    section = hours_section(traffic.hours, 900, 5)
+    (view,) = section.values["views"]
+    cells = {(day, hour): n for day, counts in view.rows for hour, n in enumerate(counts)}
+    assert len(cells) == 7 * 24
+    shown = {at: count for at, count in cells.items() if count is not None}
+    assert shown == {at: count for at, count in wanted.items() if count >= 5}
+    hidden = sum(count for count in wanted.values() if count < 5)
+    assert hidden
+    assert f"In hidden hours: {hidden}." in section.values["note"]
 
 
 def test_no_city_is_found_by_subtraction_from_its_country(tmp_path: Path) -> None:
@@ -293,9 +322,6 @@ def test_places_hours_and_groups_of_few_requests_are_hidden(tmp_path: Path) -> N
         ["countries", "1", "6", "0", "9", "0"],
     ]
     assert "In hidden hours: 9." in page
-    page = _page(tmp_path, str(path), "--min-count", "4", "--force")
-    assert "Moscow" in page
-    assert "hidden hours" not in page
 
 
 @MADE
@@ -314,61 +340,3 @@ def test_malformed_lines_standard_input_and_pictures(tmp_path: Path) -> None:
     page = output.read_text(encoding="utf-8")
     assert "<h1>Map of addresses</h1>" in page
     assert '<dt>Invalid</dt><dd class="value">1</dd>' in page
-
-
-@MADE
-def test_nothing_to_show_is_a_page_too(tmp_path: Path) -> None:
-    nobody, no_time = "No request has a public address.", "No request has a time."
-    for text, said in (
-        ("", nobody), ("10.0.0.1\n192.168.0.1\n", nobody), ("nonsense\n", nobody),
-        ("203.0.114.77\n", no_time),
-        (_LINE.format("203.0.114.77", 1) * 9, "the hours are in UTC"),
-    ):  # fmt: skip
-        name = "a.log" if "GET" in text else "a.txt"
-        args = ("--png", str(tmp_path / "png"), "--force")
-        page = _page(tmp_path, _written(tmp_path, name, text), *args)
-        assert said in page
-        assert "by requests: known" not in page
-        pictures = {item.name for item in (tmp_path / "png").iterdir()}
-        assert pictures == (_DRAWN if "GET" in text else set())
-
-
-@MADE
-def test_a_folder_a_column_of_times_and_options_of_tables(tmp_path: Path) -> None:
-    folder = tmp_path / "visits"
-    folder.mkdir()
-    (folder / "a.csv").write_bytes(b"when;client\n2023-09-28 15:20:36;93.180.39.77:443\n")
-    (folder / "b.csv").write_bytes(b"when;client\n" + b"2023-09-28 15:20:36;93.180.39.77\n" * 8)
-    options = ["--ip-column", "client", "--delimiter", ";", "--clean"]
-    page = _page(
-        tmp_path, str(folder), *options, "--local-time-column", "when", "--time-zone", "UTC"
-    )
-    rows = _rows(page, "Requests by local hour")
-    assert rows[0][19] == "18"  # Moscow is three hours ahead
-    assert rows[4][0] == "Thursday"
-    assert rows[4][19] == "9"
-    assert "<h1>Map of visits</h1>" in page
-
-
-@MADE
-@pytest.mark.long
-def test_hostile_names(tmp_path: Path) -> None:
-    evil = "</script><img src=x onerror=alert(1)>'"
-    head = "network,country_code,city_name,asn,asn_organization\n"
-    rows = head + f'8.8.8.0/24,US,"{evil}",1,"{evil}"\n'
-    dataset, _ = build_at(tmp_path, {"a.csv": rows})
-    path = tmp_path / "<b>&amp;\n\u202e.log"
-    path.write_text(_LINE.format("8.8.8.8", 1) * 9, encoding="utf-8")
-    page = _page(tmp_path, str(path), "--dataset", str(dataset))
-    assert "<img" not in page
-    assert "<b>" not in page
-    assert page.count("</script>") == page.count("<script")
-
-
-def test_groups_are_named_by_what_is_known() -> None:
-    assert (
-        traffic_groups._city("Austin", "Texas", "United States") == "Austin, Texas, United States"
-    )
-    assert traffic_groups._city("Austin", None, None) == "Austin"
-    assert traffic_groups._network(64500, "One") == "AS64500 One"
-    assert traffic_groups._network(64500, None) == "AS64500"

@@ -7,12 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import geolookup
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE
-from geolookup.store.trusted import trust
-from tests.damage import copied
-from tests.datasets import once
 from tests.signing import keys
 from tests.store.numbered import generation, shared
 
@@ -46,17 +42,7 @@ def datasets(tmp_path: Path) -> list[Path]:
 @pytest.fixture
 def store(tmp_path: Path, datasets: list[Path]) -> Path:
     """A store that trusts one key, with the first two datasets, which are signed then."""
-    store = shutil.copytree(once("signing-store", _store), tmp_path / "store")
+    store = shutil.copytree(keys.trusting_store(), tmp_path / "store")
     for dataset in datasets[:2]:
         shutil.copy(store / "generations" / generation(dataset) / SIGNATURE, dataset)
     return store
-
-
-def _store(store: Path) -> None:
-    (ours, *_) = keys.private_keys()
-    trust(store, [ours.public])
-    for number in range(2):
-        dataset = copied(shared(number), store.with_name(f"{store.name}-{number}"))
-        geolookup.sign(dataset, ours)
-        geolookup.publish(dataset, store)
-        shutil.rmtree(dataset)

@@ -1,11 +1,16 @@
-"""Three pairs of keys, made once in a run."""
+"""Three pairs of keys, and a store that trusts the first, made once in a run."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import geolookup
 from geolookup.signing.keys import PrivateKey, PublicKey, generate, read_private
+from geolookup.store.trusted import trust
+from tests.damage import copied
 from tests.datasets import once
+from tests.store.numbered import shared
 
 Paths = list[Path]
 
@@ -31,3 +36,18 @@ def public_keys() -> list[PublicKey]:
 
 def public(key_file: Path) -> Path:
     return key_file.with_name(f"{key_file.name}.pub")
+
+
+def trusting_store() -> Path:
+    """A store of the numbers 0 and 1, signed by the first key, which it trusts."""
+    return once("signing-store", _store)
+
+
+def _store(store: Path) -> None:
+    ours = private_keys()[0]
+    trust(store, [ours.public])
+    for number in range(2):
+        dataset = copied(shared(number), store.with_name(f"{store.name}-{number}"))
+        geolookup.sign(dataset, ours)
+        geolookup.publish(dataset, store)
+        shutil.rmtree(dataset)

@@ -138,23 +138,6 @@ def test_a_manifest_that_was_changed(packed: Kind, ours: Key, store: Path, tmp_p
     refused(archived(tmp_path / "f.tar.zst", listed), store, "signs another manifest")
 
 
-@pytest.mark.long
-def test_the_commands(datasets: Paths, key_files: Paths, tmp_path: Path) -> None:
-    archive = tmp_path / "b.tar.zst"
-    done = run(
-        "pack", str(datasets[1]), "--output", str(archive), "--signing-key", str(key_files[0])
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    others = f"{key_files[1]}.pub"
-    done = run("unpack", str(archive), "--output", str(tmp_path / "out"), "--trusted-key", others)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert "signed by no trusted key" in done.stderr
-    both = [part for key in key_files for part in ("--trusted-key", f"{key}.pub")]
-    assert run("unpack", str(archive), "--output", str(tmp_path / "out"), *both).returncode == 0
-    assert run("verify", str(tmp_path / "out"), "--trusted-key", others).returncode == 1
-
-
 @pytest.fixture
 def recipe(tmp_path: Path) -> Path:
     path = tmp_path / "recipe.toml"

@@ -5,22 +5,36 @@ from __future__ import annotations
 import pickle
 import shutil
 import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import geolookup
 from geolookup import publish
+from geolookup.comparison.former_answers import write_former_answers
+from geolookup.contract.gregorian import timestamp
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.checksums import canonical
 from geolookup.errors import DatasetError, KeyFileError, SettingsError
+from geolookup.history.former_files import former_answers_path
 from geolookup.history.generations import rollback
+from geolookup.history.unpacked import unpacked
 from geolookup.signing.keys import PrivateKey as Key
 from geolookup.signing.statement import SIGNATURE
+from geolookup.store import pointer
+from geolookup.store.pointer import Change
 from geolookup.store.signatures import sign
+from tests.corrupt.forging import manifest
+from tests.damage import copied
 from tests.signing.keys import Paths, public
 from tests.skips import needs
-from tests.store.numbered import generation, named, number
+from tests.store.numbered import generation, id_of, named, number, shared
 
 pytestmark = needs("cryptography")
 
@@ -93,6 +107,101 @@ def test_an_empty_list_of_keys_does_not_accept_every_dataset(
         ):
             with pytest.raises(ValueError, match="no key to trust"):
                 call(*arguments, trusted_keys=trusted_keys)
+
+
+def as_of(store: Path, key: Path) -> object:
+    return geolookup.open(store, as_of=pointer.read_changes(store)[0].since, trusted_keys=key)
+
+
+def unpickling(store: Path, key: Path) -> Call:
+    with geolookup.open(store, trusted_keys=key) as engine:
+        pickled = pickle.dumps(engine)
+    return lambda: pickle.loads(pickled)  # noqa: S301 - our own
+
+
+def asking(ask: Callable[[geolookup.Engine], object]) -> Callable[[Path, Path], Call]:
+    """A question to an engine that was opened before the signature changed."""
+    return lambda store, key: partial(ask, geolookup.open(store, trusted_keys=key))
+
+
+def enriched(engine: geolookup.Engine) -> object:
+    table = pa.table({"ip": ["8.8.8.8"], "when": [LONG_AGO + 60]})
+    return engine.enrich(table, "city", as_of="when")
+
+
+def in_cache(store: Path) -> Path:
+    """A former generation is a delta then; its signature in the cache counts."""
+    geolookup.prune(store, keep=3)
+    return unpacked(store, id_of(0))
+
+
+LONG_AGO = 1_600_000_000
+Call = Callable[[], object]
+#: What is used, the generation that it reads, and where that stands.
+USES: dict[str, tuple[Callable[[Path, Path], Call], int, Callable[[Path], Path] | None]] = {
+    "open": (lambda store, key: partial(geolookup.open, store, trusted_keys=key), 2, None),
+    "verify": (lambda store, key: partial(geolookup.verify, store, trusted_keys=key), 2, None),
+    "pickle": (unpickling, 2, None),
+    "as_of": (lambda store, key: partial(as_of, store, key), 0, None),
+    "as_of, from the cache": (lambda store, key: partial(as_of, store, key), 0, in_cache),
+    "engine.as_of": (asking(lambda engine: engine.as_of(LONG_AGO)), 0, None),
+    "table": (asking(enriched), 0, None),
+    "table, from the cache": (asking(enriched), 0, in_cache),
+    "history": (asking(lambda engine: engine.history("8.8.8.8")), 0, None),
+    "history, from the cache": (asking(lambda engine: engine.history("8.8.8.8")), 0, in_cache),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_each_generation_that_is_read_must_be_signed(
+    use: str, store: Path, datasets: Paths, key: Path, key_files: Paths,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Also of the past, and what is read out of the cache; not one of another."""
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(store.with_name("cache")))
+    begin, number_read, place = USES[use]
+    sign(datasets[2], key_files[0])
+    publish(datasets[2], store)
+    entries = pointer.read(store)
+    days = [timestamp(datetime.fromtimestamp(LONG_AGO + day * 86_400, UTC)) for day in range(3)]
+    changes = [Change(entry.generation, day) for entry, day in zip(entries, days, strict=True)]
+    pointer.write(store, entries, changes)
+    folder = place(store) if place else store / "generations" / id_of(number_read)
+    signature = folder / SIGNATURE
+    genuine, other = signature.read_bytes(), (datasets[1] / SIGNATURE).read_bytes()
+    theirs = copied(folder, store.with_name("theirs"))
+    (theirs / SIGNATURE).unlink()
+    sign(theirs, key_files[1])
+    for problem, text in (
+        ("not signed", None),
+        ("signed by no trusted key", (theirs / SIGNATURE).read_bytes()),
+        ("signs another manifest", other),
+        (None, genuine),
+    ):
+        call = begin(store, key)
+        signature.unlink()
+        if text is not None:
+            signature.write_bytes(text)
+        with pytest.raises(DatasetError, match=problem) if problem else nullcontext():
+            call()
+        signature.unlink(missing_ok=True)
+        signature.write_bytes(genuine)
+
+
+def test_a_file_of_former_answers_is_not_signed(
+    store: Path, datasets: Paths, key: Path, key_files: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Anybody who writes it makes a history of his own: with keys, only datasets answer."""
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(store.with_name("cache")))
+    sign(datasets[2], key_files[0])
+    publish(datasets[2], store, keep=3)  # number 0 is a delta
+    lie = copied(shared(5), store.with_name("lie"))
+    (lie / fmt.MANIFEST).write_bytes(canonical(manifest(lie) | {"generation": id_of(0)}))
+    write_former_answers(lie, datasets[1], former_answers_path(store, id_of(0), id_of(1)))
+    for keys, town in ((None, "Town 5"), (key, "Town 0")):
+        with geolookup.open(store, trusted_keys=keys) as engine:
+            change = engine.history("8.8.8.8").changes[-1]
+        assert change.fields["location.city_name"] == (town, "Town 1")
 
 
 def test_every_byte_is_as_signed(datasets: Paths, store: Path, key: Path) -> None:

@@ -28,32 +28,6 @@ def test_every_page_on_a_narrow_screen(site: Path, reader: Reader) -> None:
     assert actual == {}
 
 
-def test_a_check_finds_what_is_wrong(site: Path, reader: Reader) -> None:
-    reader.open((site / "index.html").as_uri())
-    reader.page.evaluate(
-        """document.querySelector("article p").outerHTML =
-          '<img src="_static/file.png"><p style="color: #ccc; background: #fff">pale</p>'
-          + '<p style="width: 500px">wide</p>'"""
-    )
-    reader.check_width()
-    reader.check()
-    actual = {problem.partition(": ")[2].partition(":")[0] for problem in reader.problems}
-    assert {"image-alt", "color-contrast"} <= actual
-    assert "scrolls sideways" in reader.problems
-
-
-def test_a_wide_screen_shows_the_navigation(site: Path, reader: Reader) -> None:
-    reader.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
-    reader.open((site / "reference" / "errors.html").as_uri())
-    top = reader.page.locator(".sidebar-tree > ul > li > a")
-    assert top.all_text_contents() == ["Home", "Use", "Data", "Operate", "Reference"]
-    shown = reader.page.locator(".sidebar-tree li li > a:visible").all_text_contents()
-    assert {"Engine", "Exceptions"} <= set(shown)
-    assert "Flask" not in shown
-    reader.check()
-    assert reader.problems == []
-
-
 @pytest.mark.parametrize(
     ("page", "label"),
     [

@@ -65,15 +65,6 @@ def test_links_to_the_project_lead_to_its_files(pages: dict[Path, _Page]) -> Non
     assert any("/recipes/world.toml" in link for link in links)
 
 
-def test_files_of_the_project_that_are_pages_are_linked_as_pages(
-    pages: dict[Path, _Page],
-) -> None:
-    shown = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "sample_data/README.md")
-    for path, page in pages.items():
-        for link in page.links:
-            assert not link.endswith(shown), f"{path.name}: {link}"
-
-
 def test_the_reference_has_every_public_name(pages: dict[Path, _Page]) -> None:
     anchors = set().union(*(page.anchors for page in pages.values()))
     names = set(geolookup.__all__) - {"__version__"}

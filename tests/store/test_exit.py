@@ -48,7 +48,7 @@ def steps(store: Path) -> int:
     return int(done.stdout.removeprefix("reloaded in ").removesuffix(" steps\n"))
 
 
-@pytest.mark.parametrize("percent", range(0, 96, scaled(19, 1)))
+@pytest.mark.parametrize("percent", range(0, 96, scaled(60, 8)))
 def test_a_process_that_ends_in_a_reload_prints_nothing(
     store: Path, steps: int, percent: int
 ) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import geolookup
 from geolookup.contract.gregorian import timestamp
+from geolookup.history import past
+from geolookup.history.adding import add
 from geolookup.history.generations import rollback
-from geolookup.store import pointer
+from geolookup.store import pointer, retention
 from geolookup.store.in_force import generation_at, periods, read_instant
+from geolookup.store.incoming import from_folder
 from geolookup.store.pointer import Change, Publication
-from tests.store.numbered import generation, published, shared
+from tests.store.numbered import generation, id_of, published, shared
 
 A, B, C = (digit * 64 for digit in "abc")
 DAY = 86_400
@@ -81,3 +85,51 @@ def test_a_damaged_time(tmp_path: Path) -> None:
     pointer.write(tmp_path, [Publication(A, _at(0))], [Change(A, "March")])
     with pytest.raises(geolookup.DatasetError, match="in_force"):
         periods(tmp_path)
+
+
+def _second(second: int) -> str:
+    return timestamp(datetime.fromtimestamp(MARCH + second, UTC))
+
+
+@pytest.mark.parametrize("since", [-1, 0, 1, DAY - 1, DAY, DAY + 1])
+def test_a_generation_that_is_put_into_the_past(tmp_path: Path, since: int) -> None:
+    """Beside one in force from the second 0, and one from the next day: before, at and after."""
+    store = published(tmp_path / "store", 0, 1)
+    first, last, new = map(id_of, range(3))
+    entries = [Publication(first, _second(0)), Publication(last, _second(DAY))]
+    pointer.write(store, entries, [Change(entry.generation, entry.at) for entry in entries])
+    add(store, from_folder(shared(2)), _second(since))
+    is_current = since >= DAY
+    assert pointer.not_withdrawn(pointer.read(store))[-1].generation == (
+        new if is_current else last
+    )
+    for second in (-1, 0, 1, DAY - 1, DAY, DAY + 1):
+        begins = {0: first, DAY: last} | {since: new}  # one of the same instant is replaced
+        before = [begin for begin in begins if begin <= second]
+        if before:
+            assert generation_at(store, MARCH + second) == begins[max(before)], second
+        else:
+            with pytest.raises(geolookup.DatasetError, match="no generation was in force"):
+                generation_at(store, MARCH + second)
+
+
+def test_the_past_ends_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past, "timestamp", lambda at=None: timestamp(at) if at else _second(0))
+    assert past.read_since(MARCH) == _second(0)
+    with pytest.raises(ValueError, match="is in the future"):
+        past.read_since(MARCH + 1)
+
+
+def test_what_was_in_force_within_a_time_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a generation whose period ended just when that time begins."""
+    now = datetime.fromtimestamp(MARCH + 7 * DAY, UTC)
+    monkeypatch.setattr(retention, "datetime", SimpleNamespace(now=lambda _zone: now))
+    entries = [Publication(digit * 64, _second(0)) for digit in "abcd"]
+    for end, is_kept in ((-1, False), (0, False), (1, True)):
+        seconds = (-DAY, end, end + DAY, end + 2 * DAY)
+        changes = [
+            Change(entry.generation, _second(second))
+            for entry, second in zip(entries, seconds, strict=True)
+        ]
+        kept = retention.Retention(keep_for=timedelta(days=7)).kept(entries, changes)
+        assert kept == (entries if is_kept else entries[1:]), end

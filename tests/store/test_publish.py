@@ -1,10 +1,10 @@
-"""Publishing: what is in the store afterwards, what is refused, and which id it must have."""
+"""Changes of a store: what is in it afterwards, what is refused, and which id it must have."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
-from geolookup.history.generations import generations
+from geolookup.history.generations import generations, rollback
+from geolookup.history.pruning import prune
 from tests.cli.program import run
 from tests.corrupt.forging import manifest
 from tests.damage import copied
@@ -61,19 +62,6 @@ def test_files_are_copied(tmp_path: Path) -> None:
             assert path.read_bytes() == (shared(0) / path.name).read_bytes()
 
 
-def test_from_another_file_system_files_are_copied(store: Path) -> None:
-    memory = Path("/dev/shm")  # noqa: S108 - a file system of its own
-    if not memory.is_dir() or memory.stat().st_dev == store.stat().st_dev:
-        pytest.skip("no second file system here")
-    elsewhere = memory / f"geolookup-{os.getpid()}"
-    try:
-        shutil.copytree(shared(2), elsewhere)
-        publish(elsewhere, store)
-    finally:
-        shutil.rmtree(elsewhere)
-    assert answers_of(store) == answers_of(shared(2))
-
-
 def test_a_generation_that_is_there_only_moves_the_pointer(store: Path) -> None:
     target_folder = store / "generations" / id_of(0)
     before = target_folder.stat().st_ino
@@ -85,16 +73,6 @@ def test_a_generation_that_is_there_only_moves_the_pointer(store: Path) -> None:
             id_of(number),
             id_of(1 - number),
         ]
-
-
-def test_a_damaged_generation_is_brought_again(store: Path) -> None:
-    broken = store / "generations" / id_of(0) / fmt.NETWORK
-    data = bytearray(broken.read_bytes())
-    data[len(data) // 2] ^= 1
-    broken.write_bytes(data)
-    publish(shared(0), store)
-    assert answers_of(store) == answers_of(shared(0))
-    assert broken.read_bytes() != data
 
 
 def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path) -> None:
@@ -244,3 +222,32 @@ def test_expect_admits_one_generation(store: Path) -> None:
     refused = run("publish", str(shared(1)), "--store", str(store), "--expect", wanted)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert f"its generation is {id_of(1)}, but {wanted} was" in refused.stderr
+
+
+def test_rollback_refuses_a_damaged_generation(store: Path) -> None:
+    (store / "generations" / id_of(0) / "zone.arrow").unlink()
+    with pytest.raises(geolookup.DatasetError, match=r"zone.arrow"):
+        rollback(store)
+    assert answers_of(store) == answers_of(shared(1))
+
+
+def test_a_removed_generation_still_answers_who_has_it_open(store: Path) -> None:
+    with geolookup.open(store) as engine:
+        publish(shared(2), store)
+        prune(store, 1)
+        assert not engine.path.exists()
+        assert [engine.lookup_json("8.8.8.8", at=0)] == answers_of(shared(1))[:1]
+        assert len(list(engine.prefixes())) == 4
+
+
+def test_changes_that_cannot_be(store: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="keep"):
+        prune(store, 0)
+    (store / "generations" / id_of(5)).mkdir()  # never came to be published
+    assert prune(store, 9) == [id_of(5)]
+    (tmp_path / "empty").mkdir()
+    changes: tuple[Callable[[Path], object], ...] = (rollback, prune, generations)
+    for change in changes:
+        with pytest.raises(geolookup.DatasetError, match="no store here"):
+            change(tmp_path / "empty")
+        assert list((tmp_path / "empty").iterdir()) == []

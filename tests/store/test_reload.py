@@ -164,7 +164,7 @@ def test_the_old_dataset_goes_with_its_last_reader(store: Path) -> None:
         with geolookup.open(store) as engine:
             answers(engine)
             engine.lookup("8.8.8.8")
-            old = weakref.ref(engine._open_state().dataset)
+            old = weakref.ref(engine.snapshot().dataset)
             running = engine.prefixes(by="location")
             next(running)
             publish(shared(2), store)
@@ -172,7 +172,7 @@ def test_the_old_dataset_goes_with_its_last_reader(store: Path) -> None:
             assert old() is not None
             running.close()  # type: ignore[attr-defined]
             assert old() is None
-            new = weakref.ref(engine._open_state().dataset)
+            new = weakref.ref(engine.snapshot().dataset)
         assert new() is None
     finally:
         gc.enable()

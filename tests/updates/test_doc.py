@@ -60,19 +60,6 @@ def test_the_command_lines_update(section: str, publisher: Publisher, store: Pat
     assert run(*arguments, str(publisher.recipe)).returncode == 0
 
 
-def test_the_cronjob_is_one_at_a_time_and_without_rights() -> None:
-    spec = cronjob()["spec"]
-    pod = spec["jobTemplate"]["spec"]["template"]["spec"]
-    assert spec["concurrencyPolicy"] == "Forbid"
-    assert re.fullmatch(r"\d+ \d+ \* \* \*", spec["schedule"])
-    assert pod["securityContext"]["runAsNonRoot"]
-    (container,) = pod["containers"]
-    assert container["securityContext"]["readOnlyRootFilesystem"]
-    mounted = {mount["mountPath"]: mount["name"] for mount in container["volumeMounts"]}
-    assert mounted == {"/data": "data", "/tmp": "tmp"}  # noqa: S108 - of the pod
-    assert {volume["name"] for volume in pod["volumes"]} == set(mounted.values())
-
-
 def test_systemd_reads_the_units(tmp_path: Path) -> None:
     verifier = shutil.which("systemd-analyze")
     if verifier is None:

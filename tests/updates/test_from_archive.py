@@ -11,14 +11,12 @@ import pytest
 import geolookup
 from geolookup import publish
 from geolookup.archives.pack import pack
-from geolookup.errors import OutputError
 from geolookup.history.generations import generations, rollback
 from geolookup.updates.from_archive import FromArchive
 from geolookup.updates.from_mirror import FromMirror
 from geolookup.updates.from_recipe import is_withdrawn
 from geolookup.updates.in_store import target_of
 from tests.archives.test_pack import archived, members
-from tests.cli.program import run
 from tests.conftest import build_at
 from tests.signing.keys import key_files, public
 from tests.skips import needs
@@ -55,20 +53,6 @@ def test_an_archive_is_published(archive: Path, store: Path, tmp_path: Path) -> 
     assert answers_of(store) == answers_of(shared(2))
 
 
-def test_old_generations_that_stay_are_a_warning(
-    archive: Path, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise OutputError(store, "busy", "wait")
-
-    monkeypatch.setattr("geolookup.history.pruning.prune_store", fail)
-    done = geolookup.update(archive)
-    (warning,) = done.warnings
-    assert warning.startswith("old generations are not all removed: ")
-    assert "busy" in warning
-    assert (done.state, done.generation) == ("updated", id_of(1))
-
-
 def test_a_damaged_archive_changes_nothing(archive: Path, store: Path) -> None:
     store.parent.mkdir()
     publish(shared(0), store)
@@ -93,11 +77,6 @@ def test_options_of_recipes(archive: Path, tmp_path: Path) -> None:
         geolookup.update(archive, keep=0)
 
 
-def test_the_number_of_generations_to_keep(archive: Path, store: Path) -> None:
-    publish(shared(0), store)
-    assert geolookup.update(archive, keep=1).removed == (id_of(0),)
-
-
 @needs("cryptography")
 def test_a_store_without_keys_trusts_those_of_its_first_update(
     archive: Path, store: Path, tmp_path: Path
@@ -110,20 +89,6 @@ def test_a_store_without_keys_trusts_those_of_its_first_update(
     assert geolookup.update(signed, trusted_keys=ours).state == "current"
     with pytest.raises(geolookup.DatasetError, match="trusts other keys than"):
         geolookup.update(signed, trusted_keys=[ours, theirs])
-
-
-@pytest.mark.long
-def test_the_command(archive: Path, store: Path) -> None:
-    done = run("update", str(archive), "--dry-run")
-    assert done.stdout == f"would publish generation {id_of(1)} into {store}\n"
-    done = run("update", str(archive))
-    assert done.stdout.splitlines() == [
-        f"generation {id_of(1)} published into {store}",
-        "without --dataset, commands and geolookup.open() answer from geo",
-    ]
-    refused = run("update", str(archive), "--if-older", "7d")
-    assert refused.returncode == 2
-    assert refused.stderr == "geolookup: --if-older is only for recipes\n"
 
 
 def test_a_mirror_is_polled_once(store: Path, tmp_path: Path) -> None:
@@ -175,13 +140,6 @@ def test_what_was_withdrawn_and_what_was_not(rolled_back: Path, tmp_path: Path) 
     ):
         dataset = built(tmp_path / "new", *rows)
         assert is_withdrawn(rolled_back, dataset, generation(dataset)) is expected, rows
-
-
-def test_the_same_answers_by_other_row_numbers(rolled_back: Path, tmp_path: Path) -> None:
-    previous = built(tmp_path / "previous", *reversed([*WITHDRAWN, "1.0.1.0/24,Lyon,5,D"]))
-    again = built(tmp_path / "withdrawn", *WITHDRAWN, previous=previous)
-    assert generation(again) not in {item.generation for item in geolookup.generations(rolled_back)}
-    assert is_withdrawn(rolled_back, again, generation(again))
 
 
 def test_a_withdrawn_generation_that_does_not_open_says_nothing(

@@ -6,22 +6,101 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
+import geolookup_builder
 import pytest
 from geolookup_builder import compile as compiler
+from geolookup_builder.recipe.loading import load
 
 import geolookup
+from geolookup.dataset.layout import MANIFEST
+from geolookup.signing.statement import SIGNATURE
 from geolookup.updates import unchanged
 from geolookup.updates.in_store import UpdateResult
 
 ROWS = "network,country_code\n8.0.0.0/24,FR\n"
 RECIPE = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n'
+#: A recipe with every kind of file.
+FULL = (
+    RECIPE.replace("*.csv", "a*.csv")
+    + '[[source]]\nformat = "bgpdump"\npath = "routes"\nnames = "names.json"\n'
+    '[tables]\ncountries = "countries"\n[enrich.weather]\nstations = "stations"\nmax_km = 9\n'
+)
+FILES = ("a.csv", "routes", "names.json", "countries", "stations", "r.toml")
+
+
+def _change(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _lengthened(name: str) -> Callable[[Path, pytest.MonkeyPatch], object]:
+    return lambda f, _: _change(f / name, (f / name).read_text("utf-8") + "\n")
+
+
+def digest_of(folder: Path) -> str:
+    return unchanged.inputs_of(load(folder / "r.toml"), None)
+
+
+#: What decides a dataset, and a change of it.
+INPUTS: dict[str, Callable[[Path, pytest.MonkeyPatch], object]] = {
+    **{f"the content of {name}": _lengthened(name) for name in FILES},
+    "bytes of the same size": lambda f, _: _change(f / "a.csv", ROWS.replace("FR", "DE")),
+    "another file": lambda f, _: _change(f / "ab.csv", ROWS),
+    "the name of a file": lambda f, _: (f / "a.csv").rename(f / "ac.csv"),
+    "the size of a module": lambda f, _: _change(f / "code" / "inner" / "m.py", "more"),
+    "the name of a module": lambda f, _: (f / "code" / "m.py").rename(f / "code" / "n.py"),
+    "the zone names": lambda _, patch: patch.setattr(unchanged, "zone_names", lambda: ["UTC"]),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A recipe with its files, and a compiler of two modules."""
+    for name in FILES:
+        _change(tmp_path / name, ROWS)
+    _change(tmp_path / "r.toml", FULL)
+    for path in (tmp_path / "code", tmp_path / "code" / "inner"):
+        path.mkdir()
+        _change(path / "m.py", "")
+    monkeypatch.setattr(geolookup_builder, "__file__", str(tmp_path / "code" / "__init__.py"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_every_input_is_in_the_digest(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = digest_of(folder)
+    assert before == digest_of(folder) != ""
+    INPUTS[name](folder, monkeypatch)
+    assert digest_of(folder) not in (before, "")
+
+
+def test_what_does_not_decide_the_dataset_has_no_digest(folder: Path) -> None:
+    """Ground truth and another dataset may change without a file; a missing source is told."""
+    for more in (
+        '[quality]\nexpect = [["8.0.0.1", "country", "DE"]]\n',
+        '[[source]]\nformat = "dataset"\npath = "other"\n',
+        '[[source]]\nformat = "csv"\npath = "none"\non_missing = "skip"\n',
+        '[[source]]\nformat = "csv"\npath = "https://h.example/a.csv"\n',
+    ):
+        _change(folder / "r.toml", FULL + more)
+        assert digest_of(folder) == "", more
+
+
+def test_the_digest_of_a_publication_has_manifest_and_signature(tmp_path: Path) -> None:
+    digests = [unchanged.publication_digest(tmp_path)]
+    assert digests == [""]
+    for name, text in ((MANIFEST, "{}"), (SIGNATURE, "a"), (SIGNATURE, "b"), (MANIFEST, "[]")):
+        _change(tmp_path / name, text)
+        digests.append(unchanged.publication_digest(tmp_path))
+    assert len({*digests}) == len(digests)
 
 
 @pytest.fixture
 def recipe(tmp_path: Path, store: Path) -> Path:
     """A recipe that the store was made from."""
-    (tmp_path / "a.csv").write_text(ROWS, encoding="utf-8")
-    (tmp_path / "r.toml").write_text(RECIPE, encoding="utf-8")
+    _change(tmp_path / "a.csv", ROWS)
+    _change(tmp_path / "r.toml", RECIPE)
     assert geolookup.update(tmp_path / "r.toml").state == "updated"
     return tmp_path / "r.toml"
 
@@ -34,30 +113,6 @@ def compiles(recipe: Path) -> tuple[bool, UpdateResult]:
     return called.called, result
 
 
-def test_the_same_files_are_not_compiled_again(recipe: Path) -> None:
-    generation = geolookup.generations()[0].generation
-    for _ in range(2):
-        called, result = compiles(recipe)
-        assert (called, result.state, result.generation) == (False, "current", generation)
-
-
-def _change(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-
-
-CHANGES: dict[str, Callable[[Path, Path], object]] = {
-    "rows of the same size": lambda f, _: _change(f / "a.csv", ROWS.replace("FR", "DE")),
-    "another file": lambda f, _: _change(f / "b.csv", ROWS.replace("FR", "DE")),
-    "a renamed file": lambda f, _: (f / "a.csv").rename(f / "c.csv"),
-    "the recipe": lambda f, _: _change(f / "r.toml", f"{RECIPE}date = '2026-01-01'\n"),
-    "a byte of the generation": lambda _, g: _damage(g / "ipv4.arrow"),
-    "its manifest": lambda _, g: _damage(g / "manifest.json"),
-    "a lost file": lambda _, g: (g / "zone.arrow").unlink(),
-    "the record": lambda f, _: next(f.rglob("update.json")).unlink(),
-    "a record of another kind": lambda f, _: _change(next(f.rglob("update.json")), "[1]"),
-}
-
-
 def _damage(path: Path) -> None:
     path.chmod(0o644)
     text = bytearray(path.read_bytes())
@@ -65,20 +120,26 @@ def _damage(path: Path) -> None:
     path.write_bytes(text)
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_each_change_is_compiled(recipe: Path, store: Path, change: str) -> None:
-    generation = store / "generations" / str(geolookup.generations()[0].generation)
-    CHANGES[change](recipe.parent, generation)
-    assert compiles(recipe)[0]
-    geolookup.verify(store)
-    assert not compiles(recipe)[0]
+#: Changes of the recipe's folder or of the generation.
+CHANGES: dict[str, Callable[[Path, Path], object]] = {
+    "rows of the same size": lambda f, _: _change(f / "a.csv", ROWS.replace("FR", "DE")),
+    "a byte of the generation": lambda _, g: _damage(g / "ipv4.arrow"),
+    "its manifest": lambda _, g: _damage(g / "manifest.json"),
+    "a signature beside it": lambda _, g: _change(g / SIGNATURE, "{}"),
+    "a lost file": lambda _, g: (g / "zone.arrow").unlink(),
+    "the record": lambda f, _: next(f.rglob("update.json")).unlink(),
+    "a record of another kind": lambda f, _: _change(next(f.rglob("update.json")), "[1]"),
+}
 
 
-def test_another_compiler_compiles(recipe: Path) -> None:
-    with mock.patch.object(unchanged, "_machine", return_value=["another"]):
+def test_the_same_files_are_compiled_once_and_each_change_again(recipe: Path, store: Path) -> None:
+    for change in CHANGES.values():
+        generation = geolookup.generations()[0].generation
+        called, result = compiles(recipe)
+        assert (called, result.state, result.generation) == (False, "current", generation)
+        change(recipe.parent, store / "generations" / generation)
         assert compiles(recipe)[0]
-        assert not compiles(recipe)[0]
-    assert compiles(recipe)[0]
+        geolookup.verify(store)
 
 
 def test_after_a_rollback(recipe: Path) -> None:

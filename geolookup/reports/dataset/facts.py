@@ -74,7 +74,7 @@ def known_space(dataset: Dataset, family: int) -> KnownSpace:
         prefixes, of = prefixes_of(_spans(batch))
         lengths += np.bincount(prefixes.lengths, minlength=len(lengths))
         # Prefixes by interval; an interval belongs to one row of each table.
-        counts, space = np.bincount(of, minlength=len(batch.first_low)), _space(batch)
+        counts, space = np.bincount(of, minlength=len(batch.first_low)), space_of(batch)
         locations.add(batch.rows[LOCATION], space, counts)
         networks.add(batch.rows[NETWORK], space, counts)
     return KnownSpace(family, locations, networks, lengths)
@@ -101,7 +101,7 @@ def _spans(batch: Ranges, *codes: NDArray[np.int32]) -> Spans:
     return Spans(batch.family, first, Halves(batch.last_high, batch.last_low), codes)
 
 
-def _space(batch: Ranges) -> F64:
+def space_of(batch: Ranges) -> F64:
     """Return the sizes of ranges in the unit of their family, for IPv4 exactly."""
     low = batch.last_low - batch.first_low
     # 128-bit difference: the low half borrows 1 where it wraps.

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,6 @@ from geolookup.archives.delta import apply_patch, file_patches
 from geolookup.archives.delta.streams import PatchError, encode_numbers
 from geolookup.dataset import layout as fmt
 from tests.archives.delta.random_files import write
-from tests.damage import copied
 from tests.tiers import scaled
 
 NUMBERS, TEXTS = fmt.EXPLAINED_NUMBERS, fmt.ZONE
@@ -130,80 +126,6 @@ def test_hostile_patches(pair: tuple[Path, Path]) -> None:
                 assert problem in str(caught.value), number
 
 
-Change = Callable[[dict[str, Any]], None]
-
-
-def column(**members: object) -> Change:
-    return lambda file: file["columns"]["value"].update(members)
-
-
-HOSTILE_FILES: dict[str, Change] = {
-    "no size": lambda file: file.pop("bytes"),
-    "size 0": lambda file: file.update(bytes=0),
-    "negative rows": lambda file: file.update(rows=-1),
-    "rows as text": lambda file: file.update(rows="5"),
-    "more rows than bytes": lambda file: file.update(rows=2**60),
-    "columns as a list": lambda file: file.update(columns=[]),
-    "a column as a number": lambda file: file["columns"].update(value=5),
-    "no buffers": lambda file: file["columns"]["value"].pop("buffers"),
-    "a buffer of text": column(buffers=["x"]),
-    "a buffer beyond the end": column(buffers=[None, [8, 2**62]]),
-    "a buffer before the beginning": column(buffers=[None, [-8, 8]]),
-    "a negative length": column(buffers=[None, [80, -8]]),
-    "an infinite offset": column(buffers=[None, [1e999, 8]]),
-    "the same column twice": lambda file: file["columns"].update(more=file["columns"]["value"]),
-    "a dictionary without length": column(dictionary={}),
-    "a dictionary as a list": column(dictionary=[1]),
-    "a dictionary of 2^60 values": column(
-        dictionary={"type": "string", "length": 2**60, "buffers": []}
-    ),
-}
-
-
-def test_hostile_manifests(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    patch = dict(file_patches(*pair))[NUMBERS]
-    for title, change in HOSTILE_FILES.items():
-        stated = json.loads((pair[1] / fmt.MANIFEST).read_bytes())
-        change(stated["files"][NUMBERS])
-        (tmp_path / fmt.MANIFEST).write_text(json.dumps(stated), encoding="utf-8")
-        with pytest.raises(PatchError) as caught:
-            apply_patch(pair[0], tmp_path, NUMBERS, patch)
-        assert re.search("describe|outside|overlap", str(caught.value)), title
-    stated = json.loads((pair[1] / fmt.MANIFEST).read_bytes())
-    stated["files"][NUMBERS]["columns"]["value"]["buffers"][0] = [0, 0]  # empty, at the beginning
-    (tmp_path / fmt.MANIFEST).write_text(json.dumps(stated), encoding="utf-8")
-    result = bytes(apply_patch(pair[0], tmp_path, NUMBERS, patch))
-    assert result == (pair[1] / NUMBERS).read_bytes()
-    with pytest.raises(PatchError, match="not describe"):
-        apply_patch(*pair, "../x", SAME)
-    base = copied(pair[0], tmp_path / "base")  # of another size
-    (base / NUMBERS).write_bytes((base / NUMBERS).read_bytes() + b"x")
-    with pytest.raises(PatchError, match="size"):
-        apply_patch(base, pair[1], NUMBERS, patch)
-
-
-@pytest.mark.parametrize("name", [fmt.IPV4_JUMP, fmt.IPV6_SPARSE_INDEX])
-def test_an_index_over_nothing(tmp_path: Path, name: str) -> None:
-    """The starts that it follows from are missing, are none, or are does not precede it it."""
-    column = "interval" if name == fmt.IPV4_JUMP else "start_high"
-    index = pa.table({column: np.arange(5)})
-    starts = {"start": np.zeros(1, np.uint32), "start_high": np.zeros(1, np.uint64)}
-    full, empty = pa.table(starts), pa.table(starts).slice(0, 0)
-    families = {fmt.IPV4: full, fmt.IPV6: full}
-    write(base := tmp_path / "base", {name: index})
-    write(none := tmp_path / "none", {name: index, **dict.fromkeys(families, empty)})
-    write(late := tmp_path / "late", {name: index, **families})
-    for family in families:
-        (late / family).unlink()
-    for pair, problem in (
-        ((base, base), "has no starts"),
-        ((base, none), "has no starts"),
-        ((late, late), "does not precede it"),
-    ):
-        with pytest.raises(PatchError, match=problem):
-            apply_patch(*pair, name, SAME + UNCHANGED * 2)
-
-
 def test_truncated(pair: tuple[Path, Path]) -> None:
     for name, patch in file_patches(*pair):
         for size in range(0, len(patch), scaled(3, 1)):
@@ -223,13 +145,3 @@ def test_flipped(pair: tuple[Path, Path], data: st.DataObject) -> None:
     except PatchError:
         return
     assert len(result) == (pair[1] / name).stat().st_size
-
-
-def test_changes_over_texts_with_bytes_between_them(tmp_path: Path) -> None:
-    """Of such a base nothing is copied by lengths: its offsets may lead anywhere."""
-    offsets, data = pa.py_buffer(np.array([1, 2, 4], np.int32)), pa.py_buffer(b"abcdefgh")
-    gappy = pa.StringArray.from_buffers(2, offsets, data)
-    write(tmp_path / "base", {TEXTS: pa.table({"zone": gappy})})
-    write(tmp_path / "target", {TEXTS: pa.table({"zone": ["a", "bc"]})})
-    with pytest.raises(PatchError, match="bytes between them"):
-        apply_patch(tmp_path / "base", tmp_path / "target", TEXTS, SAME + NONE * 3 + UNCHANGED)

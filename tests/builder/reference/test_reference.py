@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
-from geolookup_builder.reference import CREDITS
-from geolookup_builder.reference.countries import COLUMNS, Country, load_continents, load_countries
+from geolookup_builder.reference.countries import COLUMNS, Country, load_countries
 
 from geolookup.errors import BuildError
 
@@ -21,85 +20,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 COUNTRIES = load_countries()
-EU_MEMBERS = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
-EU_TERRITORIES = "AX GF GP MF MQ RE YT"
 
 # --- invariants of the packaged table ---
-
-
-def test_countries_and_codes() -> None:
-    assert len(COUNTRIES) == 250
-    assert list(COUNTRIES) == sorted(COUNTRIES)
-    assert all(code == country.country_code for code, country in COUNTRIES.items())
-    codes = {country.country_code_iso3 for country in COUNTRIES.values()}
-    assert len(codes - {None}) == 250
-    continents = load_continents()
-    assert " ".join(continents) == "AF AN AS EU NA OC SA"
-    for country in COUNTRIES.values():
-        assert country.continent_code is not None
-        assert country.continent_name == continents[country.continent_code]
-    for code, country in COUNTRIES.items():
-        for neighbour in country.country_neighbors:
-            assert neighbour != code
-            assert code in COUNTRIES[neighbour].country_neighbors, (code, neighbour)
-    members = {code for code, country in COUNTRIES.items() if country.country_is_eu}
-    assert members == {*EU_MEMBERS.split(), *EU_TERRITORIES.split()}
-    assert len(members) == 27 + 7
-    assert None not in {country.country_is_eu for country in COUNTRIES.values()}
-    names = ("currency_code", "currency_name", "currency_symbol")
-    currencies = {tuple(getattr(value, name) for name in names) for value in COUNTRIES.values()}
-    assert len(currencies) == len({code for code, _, _ in currencies})
-    for country in COUNTRIES.values():
-        text = "".join(str(getattr(country, field)) for field in COLUMNS)
-        assert "Cf" not in map(unicodedata.category, text), country.country_code
-    unknown = {
-        field: " ".join(code for code, c in COUNTRIES.items() if getattr(c, field) is None)
-        for field in COLUMNS
-        if field != "time_zone"
-    }
-    assert {field: codes for field, codes in unknown.items() if codes} == {
-        "country_capital": "AQ BQ BV HM TK UM",
-        "country_tld": "XK",
-        "country_languages": "AQ BV HM",
-        "country_area_km2": "UM",
-        "currency_code": "AQ",
-        "currency_name": "AQ",
-        "currency_symbol": "AQ",
-    }
-
-
-#: Country: fields and their values.
-FACTS: dict[str, dict[str, object]] = {
-    "NA": {"country_name": "Namibia", "continent_code": "AF", "currency_code": "NAD"},
-    "US": {
-        "continent_code": "NA", "continent_name": "North America", "country_calling_code": "+1",
-        "country_area_km2": 9629091, "currency_symbol": "$", "time_zone": None,
-    },
-    "BB": {"country_calling_code": "+1"}, "GG": {"country_calling_code": "+44"},
-    "KZ": {"country_capital": "Astana"}, "VA": {"country_area_km2": 0.44},
-    "AQ": {"country_population": 0}, "IS": {"country_neighbors": ()},
-    "CH": {"country_languages": ("de", "fr", "it", "rm"), "currency_symbol": "CHF"},
-    "AU": {"currency_symbol": "A$"}, "PL": {"currency_symbol": "zł"},
-    "BG": {"currency_name": "Euro"},
-    **{
-        pair[:2]: {"currency_code": pair[2:]}
-        for pair in ("CWXCG", "SXXCG", "HREUR", "SLSLE", "VEVES", "MRMRU", "STSTN", "ZWZWG")
-    },
-    "IN": {"time_zone": "Asia/Kolkata"}, "FR": {"country_flag_emoji": "🇫🇷"},
-    "XK": {"time_zone": "Europe/Belgrade", "country_flag_emoji": "🇽🇰"},
-}  # fmt: skip
-
-
-def test_facts_and_credits() -> None:
-    for code, facts in FACTS.items():
-        actual = {field: getattr(COUNTRIES[code], field) for field in facts}
-        assert repr(actual) == repr(facts), code
-    for credit in CREDITS:
-        assert credit.name
-        assert credit.licence
-        assert credit.attribution
-        assert credit.url.startswith("https://")
-    assert {"GeoNames", "Unicode CLDR"} <= {credit.name for credit in CREDITS}
 
 
 # --- GeoNames and the IANA database as oracles ---
@@ -226,26 +148,6 @@ def test_regenerating_gives_the_committed_table(generate: ModuleType) -> None:
     assert generate.as_csv(generate.countries()) == committed
 
 
-OVERRIDES = {
-    "FR,country_capital,Paris,it is": "FR country_capital: equals the value of the libraries",
-    "QQ,country_capital,Nowhere,why": "no such country",
-    "FR,country_captial,Paris,why": "no such field",
-    "FR,currency_symbol,F,why": "or a derived one",
-    "FR,country_code,FX,why": "no such field",
-    "FR,country_capital,Vichy,": "no reason given",
-    "FR,country_tld,.fx,why\nFR,country_tld,.fy,why": "stated twice",
-}
-
-
-@pytest.mark.parametrize("override", OVERRIDES)
-def test_a_bad_override_is_refused(generate: ModuleType, tmp_path: Path, override: str) -> None:
-    path = tmp_path / "overrides.csv"
-    path.write_text(f"country_code,field,value,reason\n{override}\n", encoding="utf-8")
-    with pytest.raises(BuildError, match=OVERRIDES[override]) as error:
-        generate.countries(path)
-    assert error.value.line == override.count("\n") + 2
-
-
 # --- a table of one's own ---
 
 _COLUMNS = ("continent_code", "country_code", "country_languages", "country_area_km2", "time_zone")
@@ -259,20 +161,6 @@ def write(path: Path, *rows: dict[str, str], columns: tuple[str, ...] = COLUMNS)
         writer.writeheader()
         writer.writerows(rows)
     return path
-
-
-def test_an_own_table(tmp_path: Path) -> None:
-    path = write(tmp_path / "own.csv", SWEDEN, columns=COLUMNS[::-1])
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
-    (sweden,) = load_countries(path).values()
-    assert (sweden.country_code, sweden.continent_name) == ("SE", "Europe")
-    assert sweden.country_languages == ("sv", "fi")
-    assert sweden.country_area_km2 == 449964.5
-    assert sweden.country_neighbors == ()
-    assert (sweden.country_name, sweden.country_is_eu, sweden.country_population) == (None,) * 3
-    row = {"country_code": "NA", "country_name": "NA", "continent_code": "NA"}
-    (namibia,) = load_countries(write(tmp_path / "own.csv", row)).values()
-    assert (namibia.country_name, namibia.continent_name) == ("NA", "North America")
 
 
 #: Column: cells that it cannot hold.

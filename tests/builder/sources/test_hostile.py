@@ -14,9 +14,7 @@ from pathlib import Path
 import pytest
 from geolookup_builder.sources.reading.reader import Reject
 
-from geolookup.filesystem import limits
 from tests.builder.sources.formats.test_maxmind import BLOCKS
-from tests.builder.sources.reading.test_inputs import gzipped, zipped, zstd
 from tests.builder.sources.readings import Read, Reading, one, refused
 from tests.tiers import one_of_each, scaled
 
@@ -270,31 +268,3 @@ OTHER_FILES = (
     b"<html>\n" * 5,
     b"first,last,language\n",
 )
-
-
-def packed(kind: Kind, text: str) -> dict[str, str | bytes]:
-    """The file in each container, under the name that shows it."""
-    return {
-        f"{kind.file}.gz": gzipped(text),
-        f"{kind.file}.zst": zstd(text),
-        f"{kind.file}.zip": zipped({kind.file: text}),
-    }
-
-
-@every
-def test_packed_whole_cut_and_as_a_bomb(
-    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """Each container is read; what ``test_inputs`` shows of damaged ones holds for each format."""
-    kind = KINDS[name]
-    files = packed(kind, kind.content(*[kind.line()] * 2000))
-    text = one(kind.format, f"{kind.file}.*", kind.options, 'releases = "all"')
-    assert counts(read(files, text)) == (len(files) * (GOOD_ROWS + 2000), 0)
-    file, data = next(iter(files.items()))
-    text = one(kind.format, file, kind.options)
-    assert "truncated" in refused(tmp_path, file, data[: len(data) // 2], text).problem
-    monkeypatch.setattr(limits, "ALLOWED_BYTES", 1000)
-    monkeypatch.setattr(limits, "ALLOWED_RATIO", 2)
-    error = refused(tmp_path, file, data, text)
-    assert error.problem == "unpacks to over 1,000 bytes and 2 times its size"
-    assert error.path == str(tmp_path / file)

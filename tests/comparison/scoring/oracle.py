@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from ipaddress import IPv4Address, IPv6Address, summarize_address_range
-from itertools import combinations
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 import geolookup
 from geolookup.comparison.scoring import Score, ScoredPart
 from tests.comparison import oracle as of_diff
-from tests.oracle import SourceRow
 
 Cells = dict[str, Any]
 LEVELS = ("country", "region", "city")
@@ -26,7 +23,6 @@ class Case:
 
     address: IPv4Address | IPv6Address
     row: int
-    prefix: str
     truth: Cells
     answers: Sequence[Cells]
     sources: Sequence[str | None]
@@ -39,15 +35,6 @@ def answer(engine: geolookup.Engine, address: object) -> tuple[Cells, str | None
         return None
     location = engine.explain(str(address))["layers"]["location"]
     return data["location"], location and location["source"]
-
-
-def prefix(row: SourceRow) -> str:
-    """The name of the group of a row's prefix."""
-    family = row.first.version
-    ends: Any = (row.first, row.last)
-    networks: list[Any] = list(summarize_address_range(*ends))
-    one = len(networks) == 1
-    return f"ipv{family} /{networks[0].prefixlen}" if one else f"ipv{family} range"
 
 
 def _plain(name: str) -> str:
@@ -154,9 +141,6 @@ def _check_quantile(
     assert any(abs(measured - km) < 1e-6 for km in legal or [0.0])
 
 
-Key = Callable[[Case], str | None]
-
-
 def check(
     score: Score, cases: Sequence[Case], parts: dict[str, dict[int, Fraction]], approx: Any
 ) -> None:
@@ -169,12 +153,6 @@ def check(
         here, weights = [cases[at] for at in selection], [weight[at] for at in selection]
         for at, dataset in enumerate(score.datasets):
             _check_part(dataset.parts[name], here, at, weights, approx, exact=exact)
-        for pair in score.pairs:
-            _check_pair(pair.parts[name], here, pair.one - 1, pair.other - 1, weights, approx)
-        if score.majority:
-            _check_majority(score.majority[name], here, weights, approx)
-    wanted = [(a + 1, b + 1) for a, b in combinations(range(len(score.datasets)), 2)]
-    assert [(pair.one, pair.other) for pair in score.pairs] == wanted
 
 
 def _check_part(
@@ -187,23 +165,6 @@ def _check_part(
     exact: bool,
 ) -> None:
     _check_measured(part.score, cases, at, weights, approx)
-    keys: dict[str, Key] = {
-        "family": lambda case: f"ipv{case.address.version}",
-        "country": lambda case: case.truth.get("country_code"),
-        "prefix_length": lambda case: case.prefix,
-        "source": lambda case: case.sources[at],
-    }
-    assert set(part.by) == set(keys)
-    for kind, key in keys.items():
-        groups: dict[str | None, list[int]] = defaultdict(list)
-        for number, case in enumerate(cases):
-            groups[key(case)].append(number)
-        assert Counter(item.name for item in part.by[kind]) == Counter(dict.fromkeys(groups, 1))
-        for group in part.by[kind]:
-            rows = groups[group.name]
-            some, their = [cases[row] for row in rows], [weights[row] for row in rows]
-            _check_measured(group.score, some, at, their, approx)
-    _check_country_pairs(part, cases, at, weights, approx)
     for level in LEVELS:
         networks = part.worst[level]
         total = getattr(part.score, level).wrong.count
@@ -215,68 +176,3 @@ def _check_part(
         if exact:
             assert len({network.network for network in networks}) == len(networks)
         assert all(network.truth and network.dataset for network in networks)
-
-
-def _check_country_pairs(
-    part: ScoredPart, cases: Sequence[Case], at: int, weights: Weights, approx: Any
-) -> None:
-    wrong: defaultdict[tuple[str, str], Fraction] = defaultdict(Fraction)
-    of = Fraction()
-    for item, weight in zip(cases, weights, strict=True):
-        result = verdict("country", item.truth, item.answers[at])
-        of += weight if result else 0
-        if result == "wrong":
-            wrong[item.truth["country_code"], item.answers[at]["country_code"]] += weight
-    pairs = {(pair.truth, pair.dataset): pair.wrong for pair in part.country_pairs}
-    assert set(pairs) == set(wrong)
-    for codes, share in pairs.items():
-        _same(share, (wrong[codes], of), approx)
-    counts = [pair.wrong.count for pair in part.country_pairs]
-    assert counts == sorted(counts, reverse=True)
-
-
-def _check_pair(
-    measured: Any, cases: Sequence[Case], one: int, other: int, weights: Weights, approx: Any
-) -> None:
-    for level in LEVELS:
-        said = (differ(level, case.answers[one], case.answers[other]) for case in cases)
-        pairs = ((not d, w) for d, w in zip(said, weights, strict=True) if d is not None)
-        _same(getattr(measured, level), _share(pairs), approx)
-    far = [kilometres(case.answers[one], case.answers[other]) for case in cases]
-    for limit in (50, 100):
-        near = ((km <= limit, w) for km, w in zip(far, weights, strict=True) if km is not None)
-        _same(getattr(measured, f"within_{limit}"), _share(near), approx)
-
-
-def _leader(level: str, answers: Sequence[Cells]) -> int | None:
-    """The dataset that says what more than half of those say that say anything, if two do."""
-    voters = [at for at, item in enumerate(answers) if states(level, item)]
-    votes = {
-        at: sum(differ(level, answers[at], answers[voter]) is False for voter in voters)
-        for at in voters
-    }
-    best = max(votes, key=lambda at: (votes[at], -at), default=None)
-    if best is None or votes[best] < 2 or 2 * votes[best] <= len(voters):
-        return None
-    return best
-
-
-def _check_majority(measured: Any, cases: Sequence[Case], weights: Weights, approx: Any) -> None:
-    for level in LEVELS:
-        vote, results = getattr(measured, level), []
-        leaders = [_leader(level, case.answers) for case in cases]
-        for entry, leader in zip(cases, leaders, strict=True):
-            verdicts = [verdict(level, entry.truth, one) for one in entry.answers]
-            counted = any(v is not None for v in verdicts)
-            none = "none" if counted else None
-            results.append(none if leader is None else verdicts[leader])
-        for kind in ("agree", "wrong", "none"):
-            hits = ((r == kind, w) for r, w in zip(results, weights, strict=True) if r)
-            _same(getattr(vote, kind), _share(hits), approx)
-        for at, share in enumerate(vote.differs):
-            said = [
-                (differ(level, item.answers[at], item.answers[leader]), w)
-                for item, leader, w in zip(cases, leaders, weights, strict=True)
-                if leader is not None
-            ]
-            _same(share, _share((bool(d), w) for d, w in said if d is not None), approx)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.comparison.scoring.agreement import NAMES, SCORE_METRICS
+from geolookup.comparison.scoring.agreement import NAMES
 from geolookup.comparison.scoring.text import lines
 from tests.comparison.conftest import dataset
 
@@ -39,29 +39,20 @@ def test_worst_networks_are_ranked_and_cut(pair: tuple[Path, Path], feed: Path) 
     assert none.country_pairs == []
 
 
-def test_wrong_countries_are_ranked_and_cut(tmp_path: Path) -> None:
-    rows = "network,country_code\n8.8.8.0/24,DE\n8.8.9.0/25,FR\n9.9.9.0/24,US\n"
-    data = dataset(tmp_path / "data", world=rows)
+def test_wrong_countries_are_ranked_and_a_range_is_no_prefix(tmp_path: Path) -> None:
+    rows = "8.8.8.0,8.8.8.255,DE\n8.8.9.3,8.8.9.130,FR\n9.9.9.0,9.9.9.255,US\n"
+    data = dataset(tmp_path / "data", world=f"first,last,country_code\n{rows}")
     # Two rows of the truth have one code.
     truth = "8.8.8.0/25,US,,Boston,\n8.8.8.128/25,US,,Reno,\n8.8.9.0/24,DE,,,\n9.9.9.0/24,US,,,\n"
     (tmp_path / "t.csv").write_text(truth, encoding="utf-8")
     for most in (10, 1):
-        actual = (
-            geolookup.score(data, truth=tmp_path / "t.csv", worst=most).datasets[0].parts["ipv4"]
-        )
-        pairs = [(pair.truth, pair.dataset, pair.wrong.count) for pair in actual.country_pairs]
+        result = geolookup.score(data, truth=tmp_path / "t.csv", worst=most)
+        part = result.datasets[0].parts["ipv4"]
+        pairs = [(pair.truth, pair.dataset, pair.wrong.count) for pair in part.country_pairs]
         assert pairs == [("US", "DE", 256), ("DE", "FR", 128)][:most]
-        assert actual.country_pairs[0].wrong.of == 768
-
-
-def test_a_network_that_is_no_prefix_is_a_range(tmp_path: Path) -> None:
-    rows = "first,last,country_code\n8.8.8.3,8.8.8.200,DE\n"
-    data = dataset(tmp_path / "data", world=rows)
-    (tmp_path / "t.csv").write_text("8.8.8.0/25,US,,,\n", encoding="utf-8")
-    [worst] = (
-        geolookup.score(data, truth=tmp_path / "t.csv").datasets[0].parts["ipv4"].worst["country"]
-    )
-    assert (worst.network, worst.wrong.count) == ("8.8.8.3-8.8.8.200", 125)
+        assert part.country_pairs[0].wrong.of == 768
+        worst = [(item.network, item.wrong.count) for item in part.worst["country"]]
+        assert worst == [("8.8.8.0/24", 256), ("8.8.9.3-8.8.9.130", 128)][:most]
 
 
 def test_addresses_are_never_shown(tmp_path: Path) -> None:
@@ -101,6 +92,11 @@ def test_gates(pair: tuple[Path, Path], feed: Path) -> None:
     assert measured[gates[1]] == {"ipv4.country_agree": 0.625}
     assert [verdict.gate for verdict in report.failed] == gates[:4]
     assert measured[gates[3]] == {"networks.country_wrong": pytest.approx(0.25)}
+    metrics = report.datasets[0].parts["ipv4"].metrics
+    assert list(metrics) == list(NAMES)
+    unmeasured = [name for name, value in metrics.items() if value is None]
+    # The truth states no coordinates.
+    assert unmeasured == ["km_p50", "km_p90", "within_50_km", "within_100_km", "coordinates_null"]
     both = geolookup.score(pair, truth=feed, fail_if="ipv4.country_agree < 90%")
     assert both.failed[0].failed == ["2.ipv4.country_agree"]
     assert list(both.gates[0].measured) == ["1.ipv4.country_agree", "2.ipv4.country_agree"]
@@ -122,18 +118,6 @@ def test_a_gate_does_not_pass_unmeasured(pair: tuple[Path, Path], feed: Path) ->
         assert told in str(raised.value)
 
 
-def test_every_metric_is_measured(pair: tuple[Path, Path]) -> None:
-    truth = pair[0].parent / "world.csv"
-    report = geolookup.score(pair[1], truth=truth)
-    for part in report.datasets[0].parts.values():
-        assert list(part.metrics) == list(NAMES)
-    metrics = report.datasets[0].parts["ipv4"].metrics
-    unmeasured = [name for name, value in metrics.items() if value is None]
-    assert unmeasured == ["region_agree", "region_wrong", "region_null"]
-    gates = SCORE_METRICS.gates(f"{name} > 0" for name in NAMES)
-    assert [gate.metric for gate in gates] == list(NAMES)
-
-
 def test_requests_weigh(pair: tuple[Path, Path], feed: Path, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("who,n\n8.8.8.129,3\n8.8.8.1,1\n10.0.0.1,7\nx,2\n11.0.0.1,5\n", "utf-8")
@@ -149,20 +133,3 @@ def test_the_report_as_text(pair: tuple[Path, Path], feed: Path) -> None:
     golden = Path(__file__).with_name("report.txt").read_text(encoding="utf-8").splitlines()
     shown = [line.replace(str(pair[0].parents[1]), "…") for line in text[3:]]
     assert shown == golden
-
-
-@pytest.mark.long
-def test_a_registry_is_scored_at_scale(shared_data: Path, tmp_path: Path) -> None:
-    recipe = tmp_path / "recipe.toml"
-    source = shared_data / "sapics" / "asn-country-ipv4.csv.gz"
-    recipe.write_text(
-        f'[dataset]\nname = "s"\n[[source]]\nformat = "sapics"\npath = "{source}"\n', "utf-8"
-    )
-    geolookup.build(recipe, tmp_path / "data")
-    report = geolookup.score(tmp_path / "data", truth=shared_data / "rir" / "rir-countries.csv.gz")
-    assert (report.truth[0].rows, report.truth[0].rejected) == (243_034, 0)
-    part = report.datasets[0].parts["ipv4"]
-    assert part.score.of == sum(item.score.of for item in part.by["country"])
-    country = part.score.country
-    assert country.agree.count + country.wrong.count + country.null.count == country.agree.of
-    assert country.agree.share > 0.9

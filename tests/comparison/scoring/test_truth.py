@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -145,51 +144,48 @@ _DAMAGED = {
 }
 
 
-def test_the_row_that_damages_a_table_is_told(score: DatasetScore) -> None:
-    for name, (data, message) in _DAMAGED.items():
-        options = {"truth_format": "addresses"} if name == "seen.txt" else {}
-        with pytest.raises(geolookup.TableFileError, match=message):
-            score(data, name, **options)
-
-
-def test_mapped_ranges_count_as_ipv4_and_carried_ones_not(score: DatasetScore) -> None:
+def test_what_is_counted_of_a_truth(score: DatasetScore) -> None:
+    # Mapped ranges are IPv4, those that carry IPv4 addresses have no answer of their own.
     rows = "::ffff:202.196.224.0/120,AT\n2002:cac4:e000::/40,AT\n64:ff9b::cac4:e000/120,AT\n"
     report = score("network,country_code\n" + rows)
     assert counts(report, "ipv4")["country"] == (256, 0, 0)
     assert report.datasets[0].parts["ipv6"].score.of == 0
-
-
-def test_invalid_values_state_nothing(score: DatasetScore) -> None:
-    rows = ["202.196.224.1,Austria,48,16", "202.196.224.2,AT,91,16", "202.196.224.3,AT,x,16"]
-    report = score("\n".join(["ip,country,lat,lon", *rows, "202.196.224.4,AT,48.2,16.37", ""]))
+    # Single addresses of IPv6 are counted as such; of two rows the first decides.
+    part = score("ip,country\n2a02:ecc0::1,US\n2a02:ecc0::1,CA\n2a02:ecc0::2,US\n").datasets[0]
+    ipv6 = part.parts["ipv6"]
+    assert (ipv6.unit, ipv6.score.country.agree.count, ipv6.score.of) == ("addresses", 1, 2)
+    # Invalid values state nothing.
+    rows = "202.196.224.1,Austria,48,16\n202.196.224.2,AT,91,16\n202.196.224.3,AT,x,16\n"
+    report = score(f"ip,country,lat,lon\n{rows}202.196.224.4,AT,48.2,16.37\n")
     assert report.truth[0].nulled == 3
     assert report.datasets[0].parts["ipv4"].score.of == 1
     assert report.datasets[0].parts["ipv4"].metrics["km_p50"] == pytest.approx(0, abs=1e-6)
 
 
-def test_addresses_of_ipv6_are_counted_as_such(score: DatasetScore) -> None:
-    rows = "ip,country\n2a02:ecc0::1,US\n2a02:ecc0::1,CA\n2a02:ecc0::2,US\n"
-    part = score(rows).datasets[0].parts["ipv6"]
-    assert (part.unit, part.score.country.agree.count, part.score.of) == ("addresses", 1, 2)
-
-
-def test_a_folder_a_glob_and_odd_names(scored: Path, tmp_path: Path) -> None:
+def test_a_folder_a_glob_and_odd_names(
+    scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
     folder = tmp_path / 'a "b" [c]'
     folder.mkdir()
     files = {"x [1].csv": "202.196.224.0/25,AT,,,\n", "y.csv": "2.125.160.0/24,FR,,,\n"}
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     assert geolookup.score(scored, truth=folder / "x [1].csv").truth[0].rows == 1
-    plain = tmp_path / "plain"
-    folder.rename(plain)
-    for path in (plain, f"{plain}/*.csv"):
-        report = geolookup.score(
-            scored, truth=path, truth_format="geofeed" if path != plain else "auto"
-        )
-        assert counts(report, "ipv4")["country"] == (128, 256, 0)
+    assert list((tmp_path / "temporary").iterdir()) == []
+    plain = folder.rename(tmp_path / "plain")
+    assert counts(geolookup.score(scored, truth=plain), "ipv4")["country"] == (128, 256, 0)
     (plain / "z.csv").write_text("202.196.224.0/24,DE,,,\n", encoding="utf-8")  # one truth
     report = geolookup.score(scored, truth=f"{plain}/*.csv", truth_format="geofeed")
     assert counts(report, "ipv4")["country"] == (128, 384, 0)
+
+
+def test_the_row_that_damages_a_table_is_told(score: DatasetScore) -> None:
+    for name, (data, message) in _DAMAGED.items():
+        options = {"truth_format": "addresses"} if name == "seen.txt" else {}
+        with pytest.raises(geolookup.TableFileError, match=message):
+            score(data, name, **options)
 
 
 _UNUSABLE = (
@@ -226,13 +222,3 @@ def test_a_missing_file_is_told(scored: Path, tmp_path: Path) -> None:
         geolookup.score(scored, truth=[])
     with pytest.raises(ValueError, match="worst"):
         geolookup.score(scored, truth=tmp_path / "nothing.csv", worst=-1)
-
-
-def test_nothing_is_left_behind(
-    scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    (tmp_path / "temporary").mkdir()
-    (tmp_path / "feed.csv").write_text("202.196.224.0/25,AT,,,\n", encoding="utf-8")
-    geolookup.score(scored, truth=tmp_path / "feed.csv")
-    assert os.listdir(tmp_path / "temporary") == []  # noqa: PTH208

@@ -8,11 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
-import geolookup
 from geolookup.export.mmdb.encoding import ENCODERS, encode, pointers
-from tests.conftest import build_at
 from tests.skips import needs, optional
 
 decoder, maxminddb = optional("maxminddb.decoder"), optional("maxminddb")
@@ -51,35 +48,6 @@ def check(path: Path) -> None:
 def test_each_value_outside_of_others_is_a_record(files: dict[str, Path]) -> None:
     for path in files.values():
         check(path)
-
-
-@pytest.mark.long
-def test_records_without_shared_values(sample: geolookup.Engine, tmp_path: Path) -> None:
-    fields = ("location.country_code", "location.country_is_eu")
-    sample.export(tmp_path / "a.mmdb", "mmdb", schema="country", fields=fields)
-    check(tmp_path / "a.mmdb")
-    path, _ = build_at(tmp_path, {"a.csv": "network,country_code\n"})
-    with geolookup.open(path) as engine:
-        engine.export(tmp_path / "none.mmdb", "mmdb")
-    check(tmp_path / "none.mmdb")
-
-
-@pytest.mark.long
-def test_values_that_parts_and_structures_share(tmp_path: Path) -> None:
-    """The same texts are keys, and names of several kinds and of networks, in any record first."""
-    lines = ["network,country_code,region_code,region_name,city_name,isp,organization,asn"]
-    texts = ("Singapore", "names", "x" * 300, "isp", "")
-    for at in range(400):
-        region, city, isp, other = (texts[at // 5**k % 5] for k in range(4))
-        lines.append(f"8.{at // 256}.{at % 256}.0/24,SG,01,{region},{city},{isp},{other},{at % 7}")
-    path, _ = build_at(tmp_path, {"a.csv": "\n".join(lines) + "\n"})
-    with geolookup.open(path) as engine:
-        for schema in ("city", "isp", "enterprise", "flat"):
-            engine.export(tmp_path / "a.mmdb", "mmdb", schema=schema, force=True)
-            check(tmp_path / "a.mmdb")
-            get = maxminddb.open_database(tmp_path / "a.mmdb").get
-            names = get("8.0.1.0")["city"]["names"] if schema == "city" else None
-            assert names in (None, {"en": "Singapore"})
 
 
 # Values at each size at which their form changes.

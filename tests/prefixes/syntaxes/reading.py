@@ -78,20 +78,6 @@ def _text(blocks: Iterable[bytes]) -> str:
     return b"".join(blocks).decode("ascii")
 
 
-def members(prefixes: dict[int, list[str]]) -> list[str]:
-    """The first and the last address of each prefix."""
-    networks = [ip_network(text) for texts in prefixes.values() for text in texts]
-    return [str(item) for network in networks for item in (network[0], network[-1])]
-
-
-def neighbours(prefixes: dict[int, list[str]]) -> list[str]:
-    """The addresses beside the prefixes that are in none of them."""
-    networks = [ip_network(text) for texts in prefixes.values() for text in texts]
-    inside = set(members(prefixes))
-    beside = [item for network in networks for item in (network[0] - 1, network[-1] + 1)]
-    return [str(item) for item in beside if str(item) not in inside]
-
-
 #: The prefixes of each set by its name.
 Held = dict[str, frozenset[str]]
 

@@ -1,11 +1,17 @@
-"""The lists that nft, ipset and iptables load, hold and drop, in network namespaces of our own."""
+"""What nft, ipset and iptables load and hold, and which lists daemons accept.
+
+Packet filters run in network namespaces of their own: each has its own sets and rules, and is
+gone with its last process.
+"""
 
 from __future__ import annotations
 
 import json
-import shlex
-import sys
-from collections.abc import Callable
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,22 +21,64 @@ import pytest
 from geolookup.prefixes.list_text import Settings
 from tests.conftest import ROOT
 from tests.docs.blocks import blocks
-from tests.prefixes.syntaxes import clients
-from tests.prefixes.syntaxes.reading import changes_text, drawn, members, neighbours, whole_text
-from tests.prefixes.syntaxes.tools import needs_namespace, run, script
+from tests.prefixes.syntaxes.reading import changes_text, drawn, whole_text
+from tests.servers import nginx_files
 
+pytestmark = pytest.mark.long
 PROGRAMS = ("nft", "ipset", "iptables-restore", "ip6tables-restore", "ip")
-pytestmark = [pytest.mark.long, *needs_namespace(*PROGRAMS)]
+_PATH = os.pathsep.join((os.environ["PATH"], "/usr/sbin", "/sbin"))
+#: Without the rights of root a namespace of users comes with the network's.
+_IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+_APART = ["unshare", "-n" if _IS_ROOT else "-rn"]
+
+
+def needs(*programs: str) -> pytest.MarkDecorator:
+    """Skip where a program is missing; where nothing may be skipped that is a failure."""
+    missing = [program for program in programs if shutil.which(program, path=_PATH) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+def in_namespace(test: Callable[..., None]) -> Callable[..., None]:
+    """Skip a test where the system gives no network namespace, or no rights in it."""
+    allowed = (
+        shutil.which(_APART[0]) and not subprocess.run([*_APART, "true"], check=False).returncode
+    )
+    refused = pytest.mark.skipif(not allowed, reason="no network namespace for this user")
+    marked: Callable[..., None] = pytest.mark.packet_filter(refused(needs(*PROGRAMS)(test)))
+    return marked
+
+
+def run(
+    *command: str, apart: bool = False, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, and return its streams as text."""
+    return subprocess.run(
+        [*(_APART if apart else ()), *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": _PATH},
+        cwd=cwd,
+    )
+
+
+def script(folder: Path, text: str) -> str:
+    """Run a shell script in a folder and in a namespace; return its output."""
+    done = run("sh", "-e", "-c", text, apart=True, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    return done.stdout
+
+
 OLD, NEW = drawn(1, 400), drawn(2, 400)
 EMPTY: dict[int, list[str]] = {4: [], 6: []}
 
 
 class Filter(NamedTuple):
-    """The commands that load a file, print the list and drop its packets; a reader of that list."""
+    """The commands that load a file and print the list; a reader of that list."""
 
     loads: str
     shows: str
-    drops: str
     read: Callable[[str], list[str]]
 
 
@@ -62,16 +110,11 @@ FILTERS = {
     "nft": Filter(
         "nft -c -f {0}; nft -f {0}",
         "; ".join(f"nft -j list set inet geolookup geolookup_v{family}" for family in (4, 6)),
-        "nft -f rules",
         nft_elements,
     ),
     "ipset": Filter(
         "ipset restore -f {0}",
         "ipset save",
-        "; ".join(
-            f"{program} -A INPUT -m set --match-set geolookup_v{family} src -j DROP"
-            for program, family in (("iptables", 4), ("ip6tables", 6))
-        ),
         ipset_entries,
     ),
     "iptables": Filter(
@@ -81,20 +124,9 @@ FILTERS = {
             for option in ("--test ", "")
         ),
         "iptables -S geolookup; ip6tables -S geolookup",
-        "iptables -A INPUT -j geolookup; ip6tables -A INPUT -j geolookup",
         iptables_rules,
     ),
 }
-_RULES = """
-table inet geolookup {
-    chain input {
-        type filter hook input priority filter
-        ip saddr @geolookup_v4 drop
-        ip6 saddr @geolookup_v6 drop
-    }
-}
-"""
-every = pytest.mark.parametrize("name", FILTERS)
 
 
 def loads(name: str, *files: str) -> str:
@@ -106,14 +138,14 @@ def written(folder: Path, name: str) -> None:
     for file, prefixes in (("old", OLD), ("new", NEW), ("empty", EMPTY)):
         (folder / file).write_text(whole_text(name, prefixes), encoding="utf-8")
     (folder / "changes").write_text(changes_text(name, OLD, NEW), encoding="utf-8")
-    (folder / "rules").write_text(_RULES, encoding="utf-8")
 
 
 def in_order(prefixes: list[str]) -> list[str]:
     return sorted(prefixes, key=lambda prefix: ip_network(prefix).broadcast_address.packed)
 
 
-@every
+@in_namespace
+@pytest.mark.parametrize("name", FILTERS)
 def test_lists_are_loaded_replaced_and_changed(name: str, tmp_path: Path) -> None:
     written(tmp_path, name)
     cases = {
@@ -129,52 +161,18 @@ def test_lists_are_loaded_replaced_and_changed(name: str, tmp_path: Path) -> Non
             assert held == expected[4] + expected[6]
 
 
-@every
-def test_packets_from_the_list_are_dropped(name: str, tmp_path: Path) -> None:
-    written(tmp_path, name)
-    inside, outside = members(OLD)[::267], neighbours(OLD)[::267]
-    assert {":" in item for item in inside} == {":" in item for item in outside} == {True, False}
-    asked = shlex.join([sys.executable, clients.__file__, *inside, *outside])
-    text = f"{loads(name, 'old')}; {FILTERS[name].drops}; {asked}"
-    assert script(tmp_path, text).split() == outside
-
-
-@pytest.mark.parametrize(
-    ("name", "test"),
-    [
-        ("nft", "nft get element inet geolookup geolookup_v{} {{ {} }} >answer 2>&1"),
-        ("ipset", "ipset -q test geolookup_v{} {}"),
-    ],
-)
-def test_addresses_are_members(name: str, test: str, tmp_path: Path) -> None:
-    written(tmp_path, name)
-    lines = [
-        f"{test.format(6 if ':' in address else 4, address)} {sign} exit 1"
-        for addresses, sign in ((members(NEW), "||"), (neighbours(NEW), "&&"))
-        for address in addresses[::67]
-    ]
-    script(tmp_path, "\n".join([loads(name, "new"), *lines, "true"]))
-
-
-def test_nft_refuses_what_does_not_fit(tmp_path: Path) -> None:
-    """A file is one transaction: an entry to delete was not loaded, so no entry is added."""
-    written(tmp_path, "nft")
-    text = "nft -f new; nft -f changes 2>errors && exit 1; test -s errors; "
-    held = FILTERS["nft"].read(script(tmp_path, text + FILTERS["nft"].shows))
-    assert in_order(held) == in_order(NEW[4] + NEW[6])
-    (tmp_path / "bad").write_text(whole_text("nft", OLD).replace("/24", "/33", 1), encoding="utf-8")
-    assert run("nft", "-c", "-f", str(tmp_path / "bad"), apart=True).returncode
-
-
+@in_namespace
 def test_a_set_in_use_is_replaced_and_rules_beside_the_chain_stay(tmp_path: Path) -> None:
     """A rule that names the set keeps it from being destroyed, but not from being swapped."""
     written(tmp_path, "ipset")
-    script(tmp_path, f"{loads('ipset', 'old')}; {FILTERS['ipset'].drops}; ipset restore -f new")
+    rule = "iptables -A INPUT -m set --match-set geolookup_v4 src -j DROP"
+    script(tmp_path, f"{loads('ipset', 'old')}; {rule}; ipset restore -f new")
     written(tmp_path, "iptables")
     text = "iptables -A INPUT -s 9.0.0.0/8 -j ACCEPT; iptables-restore --noflush new; "
     assert "-A INPUT -s 9.0.0.0/8 -j ACCEPT" in script(tmp_path, f"{text} iptables -S INPUT")
 
 
+@in_namespace
 def test_the_commands_of_the_page_load_lists(tmp_path: Path) -> None:
     page = blocks(ROOT / "docs/use/firewalls.md")
     files = {
@@ -191,3 +189,86 @@ def test_the_commands_of_the_page_load_lists(tmp_path: Path) -> None:
     assert len(commands) > 10
     shown = script(tmp_path, "\n".join([*commands, "nft list set inet geolookup geolookup_v4"]))
     assert next(item for item in NEW[4] if item not in OLD[4]) in shown
+
+
+#: A configuration, with {0} for its folder, and the command that checks it.
+DAEMONS = {
+    "bird": (
+        'router id 192.0.2.1;\ninclude "{0}/list";\nprotocol device {{}}\n',
+        ("bird", "-c", "{0}/conf", "-p"),
+    ),
+    "haproxy": (
+        """
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 5s
+    timeout server 5s
+frontend tested
+    bind unix@{0}/socket
+    acl listed src -f {0}/list
+    http-request return status 403 if listed
+""",
+        ("haproxy", "-f", "{0}/conf", "-c"),
+    ),
+    "nginx-geo": (
+        """
+error_log stderr; pid {0}/pid; worker_processes 1; daemon off; events {{}}
+http {{
+    {1}
+    access_log off;
+    include {0}/list;
+    server {{
+        listen unix:{0}/socket;
+        return 200 "value=$blocked";
+    }}
+}}
+""",
+        ("nginx", "-e", "stderr", "-p", "{0}", "-c", "{0}/conf", "-t"),
+    ),
+    "squid": (
+        """
+acl listed src "{0}/list"
+http_access deny listed
+http_port 127.0.0.1:3128
+pid_filename {0}/pid
+cache deny all
+""",
+        ("squid", "-k", "parse", "-f", "{0}/conf"),
+    ),
+}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short name, without blanks: programs read it unquoted."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        yield Path(name)
+
+
+def configured(folder: Path, name: str, text: str) -> list[str]:
+    """Configure a daemon to read a list; return the command that checks it."""
+    configuration, command = DAEMONS[name]
+    (folder / "list").write_text(text, encoding="utf-8")
+    (folder / "conf").write_text(configuration.format(folder, nginx_files(folder)), "utf-8")
+    return [part.format(folder) for part in command]
+
+
+def is_accepted(done: subprocess.CompletedProcess[str]) -> bool:
+    words = set(done.stderr.replace(":", " ").split())
+    return done.returncode == 0 and not {"WARNING", "ERROR", "FATAL"} & words
+
+
+_BLOCKED = Settings(name="blocked", value="listed")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs(command[0])) for name, (_, command) in DAEMONS.items()]
+)
+def test_lists_are_accepted_and_a_malformed_one_is_not(folder: Path, name: str) -> None:
+    whole = whole_text(name, OLD, _BLOCKED)
+    # Squid warns of an empty list.
+    texts = [whole] if name == "squid" else [whole, whole_text(name, {4: [], 6: []}, _BLOCKED)]
+    for text in texts:
+        assert is_accepted(run(*configured(folder, name, text)))
+    assert run(*configured(folder, name, whole.replace("/24", "/33", 1))).returncode

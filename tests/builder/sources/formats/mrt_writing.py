@@ -86,22 +86,6 @@ def table(routes: Mapping[str, Sequence[Path]], *, ids: bool = False) -> bytes:
     )
 
 
-def old_table(routes: Mapping[str, Sequence[Path]]) -> bytes:
-    """Section 4.2: a record for each route, with AS numbers of two bytes."""
-    actual = b""
-    for at, (network, paths) in enumerate(routes.items()):
-        stated = ip_network(network)
-        for peer, path in enumerate(paths):
-            listed = attributes(path, "H")
-            body = struct.pack(">HH", 0, at & 0xFFFF) + stated.network_address.packed
-            body += struct.pack(">BBI", stated.prefixlen, 1, 1_763_500_000)
-            body += ip_address("::1" if stated.version == 6 else "10.0.0.1").packed + struct.pack(
-                ">HH", 3000 + peer, len(listed)
-            )
-            actual += record(TABLE_DUMP, 1 if stated.version == 4 else 2, body + listed)
-    return actual
-
-
 ROUTES: dict[str, list[Path]] = {
     "0.0.0.0/0": [[3000, 3356]],
     "8.0.0.0/9": [[3000, 3356], [3001, 3356]],

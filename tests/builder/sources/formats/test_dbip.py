@@ -90,17 +90,6 @@ def test_where_a_layout_is_stated_and_what_is_unknown(read: Read) -> None:
     assert not reading.source.nulled
 
 
-def test_files_of_several_layouts_are_several_tables(read: Read) -> None:
-    layouts = ("asn-lite", "city-lite", "country-lite")
-    files = {f"x/dbip-{layout}-2026-11.csv": rows(LAYOUTS[layout][0]) for layout in layouts}
-    data = zipped({**files, "x/LICENSE.txt": "CC BY 4.0"})
-    reading = read({"all.zip": data}, one("dbip", "all.zip"))
-    titles = [source.name for source in reading.report.sources]
-    assert titles == [f"all.zip ({text})" for text in ("city-lite", "country-lite", "asn-lite")]
-    result = reading.at("5.1.0.9")
-    assert (result["asn"], result["city_name"]) == (64500, "Zürich")
-
-
 @pytest.mark.parametrize("block", [100, 1 << 20])
 def test_rejects_have_their_lines(read: Read, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", block)

@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from geolookup_builder.sources.reading import delimited
 
-import geolookup
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.files import text_blocks
 from tests.builder.building import fails, recipe
 from tests.builder.sources.formats.test_generic_typed import as_csv
 from tests.builder.sources.readings import Read, one
-from tests.conftest import Build
-
-TEXTS = [
-    *('say "hi"', '"', "back\\slash\\", "comma, inside", "line\nbreak", "carriage\r\nreturn"),
-    *("tab\tand \x01\x1f\x7f\x80 controls", "NUL \0 inside", "emoji 🏳️‍🌈 𝄞"),
-    *("separators \u2028 and \u2029 inside", "\u202eright to left\u202c עברית"),
-    *("e\u0301 is not é", "\ufeffbyte order mark", "\U0010ffff\ufffe\ufffd"),
-    *("null", "NaN", "N/A", "true", "-", "0", "%s %d {} $1 \\1", "</script><!--"),
-    *("x" * 511, "x" * 512 + "é" * 100),
-]
 
 
 def csv_text(column: str, texts: list[str]) -> str:
     return as_csv([{"network": f"8.8.{at}.0/24", column: text} for at, text in enumerate(texts)])
-
-
-@pytest.mark.parametrize("field", ["city_name", "region_code", "asn_organization", "isp"])
-def test_unusual_texts_come_back_unchanged(build: Build, field: str) -> None:
-    output, report = build({"a.csv": csv_text(field, TEXTS)})
-    assert report.sources[0].nulled.total() == 0
-    group = "location" if field in ("city_name", "region_code") else "network"
-    with geolookup.open(output) as engine:
-        for number, text in enumerate(TEXTS):
-            answer: Any = engine.lookup(f"8.8.{number}.7", at=0)
-            assert answer["data"][group][field] == text
-            compact = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-            assert engine.lookup_json(f"8.8.{number}.7", at=0) == compact.encode()
 
 
 def test_blank_cells_and_no_fields_are_unknown(read: Read) -> None:
@@ -184,21 +158,6 @@ def test_every_error_of_a_header(tmp_path: Path) -> None:
         assert str(fails(tmp_path, {"a.csv": content})) == problem
 
 
-def test_files_of_one_glob_may_have_different_columns(read: Read) -> None:
-    """A layer that a file lacks is unknown in its rows, before and behind the file that has it."""
-    files: dict[str, str | bytes] = {
-        "1.csv": "network,city_name\n8.8.1.0/24,one\n2a00:1::/32,uno\n",
-        "2.csv": "isp,network\ntwo,8.8.2.0/24\ndos,2a00:2::/32\n",
-        "3.csv": "first,last,city_name,isp\n8.8.3.0,8.8.3.255,three,drei\n",
-        "4.csv": "network\n8.8.3.128/25\n",
-    }
-    reading = read(files, recipe('path = "[0-9].csv"'))
-    addresses = "8.8.1.1", "8.8.2.1", "8.8.3.1", "8.8.3.129", "2a00:1::1", "2a00:2::1"
-    assert reading.values("isp", *addresses) == [None, "two", "drei", None, None, "dos"]
-    reading = read(files, recipe('path = "[0-9].csv"\nfields = ["city_name"]'))
-    assert reading.values("isp", *addresses) == [None] * 6
-
-
 UNKNOWN = 'path = "a.csv"\nfields = []'
 
 
@@ -210,19 +169,6 @@ FOREIGN = (
     '3;9.9.9.9;;NO;"two\nlines"\n'
 )
 SEMICOLON = 'delimiter = ";"'
-
-
-def test_names_of_the_file(read: Read) -> None:
-    reading = read({"a.csv": FOREIGN}, one("csv", "a.csv", HERE, SEMICOLON))
-    assert reading.ranges() == {
-        "8.8.8.0/24": {"country_code": "CH", "asn": 64500},
-        "2600:100::/32": {"country_code": "DE", "asn": 64501},
-        "9.9.9.9/32": {"country_code": "NO"},
-    }
-    assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
-    text = one("csv", "a.csv", SEMICOLON, "[source.columns]", 'network = "cidr"', 'isp = "id"')
-    reading = read({"a.csv": FOREIGN}, text)
-    assert reading.stated("8.8.8.8") == [{"isp": "1"}]
 
 
 def test_positions_and_delimiters(read: Read) -> None:
@@ -241,23 +187,6 @@ def test_positions_and_delimiters(read: Read) -> None:
     text = one("csv", "a.csv", SEMICOLON)
     reading = read({"a.csv": "network;isp\n8.8.8.0/24;a,b\n"}, text)
     assert reading.stated("8.8.8.8") == [{"isp": "a,b"}]
-
-
-def test_columns_that_are_passed_over_and_their_order(read: Read) -> None:
-    text = "x,cidr,x,,isp,network\n1,8.8.8.0/24,2,3,no,9.9.9.9\n"
-    columns = 'columns = { network = "cidr", organization = "isp" }'
-    reading = read({"one.csv": text}, one("csv", "one.csv", columns))
-    assert reading.stated("8.8.8.8", "9.9.9.9") == [{"organization": "no"}, {}]
-    files: dict[str, str | bytes] = {
-        "1.csv": "cidr,org\n8.8.8.0/24,x\n",
-        "2.csv": "more,org,cidr\n?,y,9.9.9.0/24\n",
-    }
-    text = one("csv", "?.csv", 'columns = { network = "cidr", isp = "org" }')
-    assert read(files, text).stated("8.8.8.8", "9.9.9.9") == [{"isp": "x"}, {"isp": "y"}]
-    options = ("columns = { first = 1, last = 2, isp = 3 }", "header = false", "family = 6")
-    first = 0x2600 << 112
-    reading = read({"a.csv": f"{first},{first + 9},x\n"}, one("csv", "a.csv", *options))
-    assert reading.stated("2600::9", "2600::a") == [{"isp": "x"}, {}]
 
 
 WRONG_MAPPINGS = {

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as papq
 import pytest
-from geolookup_builder.sources.reading import jsonlines, typed_rows
+from geolookup_builder.sources.reading import jsonlines
 from geolookup_builder.sources.reading.reader import Reject
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -292,24 +292,6 @@ def test_keys_that_the_first_records_lack(
     assert str(error).startswith(f"{tmp_path / 'a.jsonl'}: unknown column 'color'; ")
 
 
-def test_rows_of_several_files_and_batches(
-    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Files with other columns, in bytewise order, some of them packed.
-    (tmp_path / "data").mkdir()
-    for at, row in enumerate(ROWS):
-        content = as_parquet([{name: item for name, item in row.items() if item is not None}])
-        (tmp_path / "data" / f"{at}.parquet").write_bytes(content)
-    reading = read({}, one("parquet", "data"))
-    assert reading.source.read == 3
-    assert reading.values("country_code", "8.8.4.4", "2600:1::") == ["CH", "NO"]
-    monkeypatch.setattr(typed_rows, "BATCH_ROWS", 7)
-    rows = [{"network": f"8.8.{at}.0/24", "isp": f"x{at}"} for at in range(50)]
-    reading = read({"a.parquet": as_parquet(rows)}, one("parquet", "a.parquet"))
-    assert reading.source.read == 50
-    assert reading.values("isp", "8.8.0.1", "8.8.49.1") == ["x0", "x49"]
-
-
 NETWORK = {"network": "8.8.8.8"}
 #: A record, options, the error.
 WRONG: list[tuple[Record, str, str]] = [
@@ -386,30 +368,6 @@ def deep(depth: int) -> str:
     return '{"network":"8.8.9.0/24","a":' + "[" * depth + "]" * depth + "}\n"
 
 
-def test_deep_json(tmp_path: Path, read: Read) -> None:
-    """Deeper than Python parses, among the first records and later."""
-    columns = 'columns = { network = "network" }'
-    first = as_json(ROWS[:1])
-    reading = read({"a.jsonl": first + deep(200)}, one("jsonl", "a.jsonl", columns))
-    assert reading.source.read == 2
-    error = refused(tmp_path, "b.jsonl", first + deep(1 << 17), one("jsonl", "b.jsonl", columns))
-    assert error.line == 2
-    late = first * 1500 + deep(1 << 17)
-    reading = read({"c.jsonl": late}, one("jsonl", "c.jsonl", columns))
-    assert reading.source.read == 1501
-
-
-@pytest.mark.long
-def test_one_long_value_in_all_rows(read: Read) -> None:
-    """Written out for each row, the texts would take 26 GB."""
-    rows = 1 << 17
-    zeros = pa.repeat(pa.scalar(0, pa.int32()), rows)
-    values = pa.DictionaryArray.from_arrays(zeros, ["x" * 200_000])
-    good = pa.concat_arrays([pa.repeat("8.8.8.0/24", rows - 1), pa.array(["8.8.9.0/24"])])
-    for columns in ({"network": good, "isp": values}, {"network": values}):
-        assert read_table(read, columns).source.read == rows
-
-
 def test_a_bomb_of_rows_and_sizes_that_cannot_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -425,3 +383,16 @@ def test_a_bomb_of_rows_and_sizes_that_cannot_be(
     assert len(content) < 3000
     error = refused(tmp_path, "a.parquet", content, one("parquet", "a.parquet"))
     assert error.problem == "unpacks to over 65,536 bytes and 200 times its size"
+
+
+def test_deep_json(tmp_path: Path, read: Read) -> None:
+    """Deeper than Python parses, among the first records and later."""
+    columns = 'columns = { network = "network" }'
+    first = as_json(ROWS[:1])
+    reading = read({"a.jsonl": first + deep(200)}, one("jsonl", "a.jsonl", columns))
+    assert reading.source.read == 2
+    error = refused(tmp_path, "b.jsonl", first + deep(1 << 17), one("jsonl", "b.jsonl", columns))
+    assert error.line == 2
+    late = first * 1500 + deep(1 << 17)
+    reading = read({"c.jsonl": late}, one("jsonl", "c.jsonl", columns))
+    assert reading.source.read == 1501

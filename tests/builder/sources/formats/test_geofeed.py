@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-
-import pytest
 
 from tests.builder.sources.readings import Read, fields, one
 
@@ -85,19 +82,6 @@ def test_cells_and_ways_to_write_a_row(read: Read) -> None:
     check_lines(read, CELLS)
 
 
-def test_rows_over_each_other(read: Read) -> None:
-    # And so does a country that is none, which is counted.
-    newark = {"country_code": "US", "city_name": "Newark"}
-    for empty in ("8.8.8.0/24,,,,", "8.8.8.0/24", "8.8.8.0/24,ZZ,,,", "8.8.8.0/24,QQ,,X,"):
-        reading = read({"feed.csv": f"{empty}\n8.8.0.0/16,US,,Newark,\n"}, RECIPE)
-        assert reading.stated("8.8.8.8", "8.8.9.8") == [{}, newark], empty
-        assert reading.source.nulled == ({"country_code": 1} if "QQ" in empty else {}), empty
-    text = "8.8.8.0/24,US\n8.8.8.0/24,CA\n"
-    reading = read({"feed.csv": text}, RECIPE)
-    assert reading.source.duplicates == 1
-    assert reading.stated("8.8.8.8") == [{"country_code": "CA"}]
-
-
 BAD = {
     "8.8.8.0/33,US": "not a prefix length",
     "8.8.8.1/24,US": "host bits set",
@@ -117,38 +101,6 @@ def test_bad_rows_are_rejected_with_their_lines(read: Read) -> None:
     reading = read({"feed.csv": text}, RECIPE)
     assert reading.bad_lines() == [(at, why) for at, why in enumerate(BAD.values(), 4) if why]
     assert reading.stated("9.9.9.9") == [{"country_code": "US"}]
-
-
-VIENNA = fields("country_code=AT; region_code=9; city_name=Vienna; postal_code=1060")
-
-
-#: Feed: rows read, rows rejected, the city at 2.125.160.216, the encoding if it is stated.
-REAL: dict[str, tuple[int, int, str, str]] = {
-    "valid": (3, 0, "Boxford", ""),
-    "valid-lax": (3, 0, "Boxford", ""),
-    "valid-optional-fields": (3, 0, "Boxford", ""),
-    "valid-utf8-bom": (3, 0, "Boxford", ""),
-    "valid-utf16le": (3, 0, "Boxford", "utf-16"),
-    "valid-shiftjis": (3, 0, "東京", "shift_jis"),
-    "invalid-empty-network": (2, 1, "", ""),
-    "invalid-network": (2, 1, "", ""),
-    "invalid-missing-fields": (2, 0, "", ""),
-}
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_real_feeds(read: Read, shared_data: Path, name: str) -> None:
-    rows, rejected, city, encoding = REAL[name]
-    path = str(shared_data / "geofeed" / f"geofeed-{name}.csv")
-    reading = read({}, one("geofeed", path, f'encoding = "{encoding}"' if encoding else ""))
-    source = reading.source
-    assert (source.read, source.rejected.total(), source.nulled.total()) == (rows, rejected, 0)
-    if name != "valid-optional-fields":
-        jersey = fields("country_code=US; region_code=NJ; city_name=Parsippany")
-        assert reading.at("2a02:ecc0::1") == jersey
-    if city:
-        boxford = fields(f"country_code=GB; region_code=WBK; city_name={city}")
-        assert reading.stated("202.196.224.5", "2.125.160.216") == [VIENNA, boxford]
 
 
 def test_countries_by_another_code(read: Read) -> None:

@@ -6,19 +6,15 @@ fields that is not the reader's.
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import ip_network
 from itertools import permutations
 from pathlib import Path
 
-import pytest
-
-from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import (
     OWN,
     Read,
     Stated,
     check_offers,
-    fails,
     fields,
     one,
     refused,
@@ -81,7 +77,6 @@ DATABASES = {
     26: (f"{_ALL} usage address as", 27),
 }
 V4, V6 = ip_network("5.1.4.0/22"), ip_network("2a02:8::/32")
-Network = IPv4Network | IPv6Network
 
 
 def quoted(cells: list[str]) -> str:
@@ -141,20 +136,6 @@ def test_every_database_by_the_words_of_its_name(read: Read) -> None:
     check_offers("ip2location", [{"": stated(26)}])
 
 
-def test_families(read: Read) -> None:
-    for database in (1, 11, 26):
-        file, place = f"IP2LOCATION-LITE-DB{database}.IPV6.CSV", expected(database)
-        reading = read({file: ipv6(database)}, one("ip2location", file))
-        assert reading.ranges() == {"5.1.4.0/22": place, "2a02:8::/32": place}, file
-        source = reading.source
-        assert (source.read, source.rejected, source.nulled) == (5, {}, {}), file
-    # The IPv4 copy in an IPv6 file changes nothing beside the IPv4 file.
-    both = read({"DB26.CSV": ipv4(26), "DB26.IPV6.CSV": ipv6(26)}, one("ip2location", "DB26*.CSV"))
-    alone = read({}, one("ip2location", "DB26.IPV6.CSV"))
-    assert both.intervals() == alone.intervals()
-    assert (len(both.report.sources), both.source.duplicates) == (1, 2)
-
-
 def test_the_content_shows_the_database(tmp_path: Path) -> None:
     # Stated wrongly, no database of the same width is taken for another.
     mistakes = [
@@ -172,34 +153,6 @@ def test_the_content_shows_the_database(tmp_path: Path) -> None:
         error = refused(tmp_path, "a.csv", ipv4(database), one("ip2location", "a.csv"))
         assert "states no database" in error.problem
         assert f"it looks like DB{database})" in str(error)
-
-
-EDITIONS = ["range", "cidr", "hex", "range appended", "cidr appended", "hex appended"]
-
-
-def edition(name: str, network: Network) -> list[str]:
-    form, _, appended = name.partition(" ")
-    first, last = int(network[0]), int(network[-1])
-    digits = 8 if network.version == 4 else 32
-    written = {
-        "range": [str(network[0]), str(network[-1])],
-        "cidr": [str(network)],
-        "hex": [f"{first:0{digits}X}", f"{last:0{digits}X}"],
-    }
-    return [str(first), str(last), *written[form]] if appended else written[form]
-
-
-@pytest.mark.parametrize("network", [V4, V6], ids=str)
-@pytest.mark.parametrize("name", EDITIONS)
-def test_editions(read: Read, name: str, network: Network) -> None:
-    """As the vendor's converter writes them; the CIDR edition leaves the network unquoted."""
-    for database in (1, 26):
-        text = quoted([*edition(name, network), *place_cells(database)])
-        if name == "cidr":
-            text = text.replace(f'"{network}"', str(network))
-        reading = read({"a.csv": text}, one("ip2location", "a.csv", f"db = {database}"))
-        assert reading.ranges() == {str(network): expected(database)}, database
-        assert reading.source.rejected == {}, database
 
 
 def test_mapped_addresses_and_missing_values(read: Read) -> None:
@@ -264,29 +217,3 @@ def test_regions(read: Read) -> None:
     codes = reading.values("region_code", *(f"5.1.{4 + at}.0" for at in range(6)))
     assert codes == ["ZH", "XX", None, None, None, None]
     assert reading.at("5.1.7.0")["region_name"] == "Aargau"
-
-
-def test_bad_regions(tmp_path: Path) -> None:
-    text = one("ip2location", "DB3.CSV", 'regions = "regions.csv"')
-    for table, problem in {
-        "": "empty file",
-        '"country","name","code"\n': "unknown column 'country'",
-        REGIONS + '"CH","Zurich"\n': "2 cells under 3 columns",
-    }.items():
-        error = fails(tmp_path, {"DB3.CSV": ipv4(3), "regions.csv": table}, text)
-        assert "regions.csv" in error.path
-        assert problem in str(error)
-
-
-def test_an_archive_with_both_kinds(read: Read) -> None:
-    files = {
-        "IP2LOCATION-LITE-DB3.CSV": ipv4(3),
-        "IP2LOCATION-LITE-ASN.CSV": ranges(
-            (83952640, 83952895, ["5.1.4.0/24", "64500", "Example AS"])
-        ),
-        "LICENSE-CC-BY-SA-4.0.TXT": "text",
-        "README_LITE.TXT": "text",
-    }
-    reading = read({"a.zip": zipped(files)}, one("ip2location", "a.zip"))
-    assert [source.name for source in reading.report.sources] == ["a.zip (DB3)", "a.zip (ASN)"]
-    assert reading.stated("5.1.4.0", "5.1.5.0") == [expected(3) | HOLDER, expected(3)]

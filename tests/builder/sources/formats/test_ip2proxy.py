@@ -6,7 +6,7 @@ Strategy: one proxy is written in the columns of every database, by a list that 
 from __future__ import annotations
 
 from tests.builder.sources.formats.test_ip2location import quoted
-from tests.builder.sources.readings import OWN, Read, Stated, check_offers, fields, one, without_own
+from tests.builder.sources.readings import OWN, Read, Stated, check_offers, fields, one
 
 _PLACE_CELLS = ["CH", "Switzerland"]
 _CITY = ["Zurich", "Winterthur"]
@@ -35,14 +35,6 @@ KNOWN: list[tuple[int, str]] = [
     (10, "proxy_provider=Example VPN"),
     (11, "fraud_score=95"),
 ]
-COMMERCIAL = {
-    1: "COUNTRY",
-    2: "PROXYTYPE-COUNTRY",
-    8: "PROXYTYPE-COUNTRY-REGION-CITY-ISP-DOMAIN-USAGETYPE-ASN-LASTSEEN",
-    10: "PROXYTYPE-COUNTRY-REGION-CITY-ISP-DOMAIN-USAGETYPE-ASN-LASTSEEN-THREAT-RESIDENTIAL",
-    12: "PROXYTYPE-COUNTRY-REGION-CITY-ISP-DOMAIN-USAGETYPE-ASN-LASTSEEN-THREAT-RESIDENTIAL"
-    "-PROVIDER-FRAUDSCORE",
-}
 
 
 def rows(*records: list[str]) -> str:
@@ -71,15 +63,6 @@ def test_every_database(read: Read) -> None:
         assert reading.ranges() == {"8.8.4.0/24": stated(number), "2600::/32": stated(number)}
         assert reading.source.nulled.total() == 0
         assert reading.source.note == f"detected ip2proxy: PX{number}"
-
-
-def test_other_names(read: Read) -> None:
-    """The number of columns shows the database; PX9 and PX10 have the same."""
-    names = [(number, "a.csv") for number in DATABASES if number not in (1, 9)]
-    names += [(number, f"IP2PROXY-IP-{words}.CSV") for number, words in COMMERCIAL.items()]
-    for number, name in names:
-        note = read({name: ipv4(number)}, one("auto", name)).source.note
-        assert note == f"detected ip2proxy: PX{number}", name
 
 
 _NO_PROXY = "is_proxy=false"
@@ -113,18 +96,3 @@ def test_types_of_proxies(read: Read) -> None:
     assert reading.ranges() == expected
     assert not reading.source.unknown_words
     check_offers("ip2proxy", [{"": stated(12)}, expected])
-
-
-def test_editions_and_regions(read: Read) -> None:
-    codes = '"country_code","subdivision_name","code"\n"CH","Zurich","CH-ZH"\n'
-    remainder = DATABASES[3]
-    editions = {
-        "dotted": rows(["8.8.4.0", "8.8.4.255", *remainder]),
-        "prefix": rows(["8.8.4.0/24", *remainder]),
-        "hexadecimal": rows(["08080400", "080804FF", *remainder]),
-        "mapped": rows([str(0xFFFF08080400), str(0xFFFF080804FF), *remainder]),
-    }
-    for content in editions.values():
-        text = one("ip2proxy", "a.csv", "db = 3", 'regions = "codes.csv"')
-        reading = read({"a.csv": content, "codes.csv": codes}, text)
-        assert reading.at("8.8.4.255") == {**without_own({"": stated(3)})[""], "region_code": "ZH"}

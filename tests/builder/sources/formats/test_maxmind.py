@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from geolookup_builder.sources.reading import delimited
 
-import geolookup
 from tests.builder.sources.reading.test_inputs import zipped as packed
-from tests.builder.sources.readings import Read, Reading, fields, one, read_at, refused
-from tests.conftest import Build
+from tests.builder.sources.readings import Read, Reading, fails, fields, one, read_at, refused
 
 PLACES = (
     "geoname_id,locale_code,continent_code,continent_name,country_iso_code,country_name,"
@@ -125,29 +123,6 @@ def test_a_delivery(tmp_path: Path) -> None:
     check_city(reading)
     archive = zipped({**CITY_FILES, "../__MACOSX/x/._City-Blocks-IPv4.csv": fork})
     check_city(read_at(tmp_path, {"a.zip": archive}, one("maxmind", "a.zip")))
-
-
-def test_columns_and_line_ends_of_all_kinds(read: Read) -> None:
-    blocks = "longitude,geoname_id,latitude,network\n33.1,11,34.7,8.8.4.0/24\n"
-    places = "city_name,locale_code,country_iso_code,geoname_id\nAlpha Town,en,CY,11\n"
-    reading = read({"a.csv": blocks, "b.csv": places}, ALL)
-    names = ("country_code", "city_name", "latitude", "longitude")
-    assert reading.at("8.8.4.4") == {name: ALPHA[name] for name in names}
-    places = "\ufeff" + EN.replace('"Alpha Town"', '"Alpha\nTown"').replace("\n12,", "\r\n12,")
-    reading = read({"a.csv": CITY, "b.csv": places}, ALL)
-    assert reading.at("8.8.4.4")["city_name"] == "Alpha\nTown"
-    assert reading.at("8.8.5.5")["city_name"] == "Betaville"
-
-
-def test_another_language_with_english_where_it_is_silent(build: Build) -> None:
-    dataset, _ = build(CITY_FILES, one("maxmind", "*.csv", 'locale = "de"'))
-    with geolookup.open(dataset) as engine:
-        places = [engine.data(address, at=0)["location"] for address in ("8.8.4.4", "8.8.5.5")]
-    # Names of countries are of the reference table.
-    assert [(item["city_name"], item["region_name"], item["country_name"]) for item in places] == [
-        ("Alphastadt", "Limassol District", "Cyprus"),
-        ("Betaville", "Zurich", "Switzerland"),
-    ]
 
 
 def test_another_language(read: Read, tmp_path: Path) -> None:
@@ -275,20 +250,6 @@ def test_ranges_of_the_converter(read: Read, form: str) -> None:
         assert (reading.source.read, reading.source.rejected.total()) == (7, 0)
 
 
-def test_hexadecimal_ranges_that_are_none(read: Read) -> None:
-    rows = ["8080400,80804ff,5", "0x1,2,5", "80805ff,8080500,5", ",,5", "f" * 33 + ",1,5"]
-    rows += ["g,1,5", "8080600,100000000,5"]
-    text = "network_start_hex,network_last_hex,autonomous_system_number\n"
-    text += "\n".join(rows) + "\n"
-    reading = read({"IPv4.csv": text}, one("maxmind", "IPv4.csv"))
-    assert reading.source.rejected == {"not an address": 5, "first is after last": 1}
-    assert reading.at("8.8.4.4") == {"asn": 5}
-    assert [line for line, _ in reading.bad_lines()] == [3, 4, 5, 6, 7, 8]
-    # Without a family in the file's name the longer end tells it.
-    reading = read({"b.csv": text}, one("maxmind", "b.csv"))
-    assert reading.source.rejected["not an address"] == 4
-
-
 def test_the_tables_of_the_same_delivery_count_first(tmp_path: Path) -> None:
     older = zipped({"Blocks.csv": CITY, "Places.csv": EN}, "a/")
     newer = EN.replace("Alpha Town", "Renamed")
@@ -299,21 +260,6 @@ def test_the_tables_of_the_same_delivery_count_first(tmp_path: Path) -> None:
     assert reading.at("8.8.4.4")["city_name"] == "Renamed"
     reading = read_at(tmp_path, files, one("maxmind", "a.zip"))
     assert reading.at("8.8.4.4") == ALPHA_ROW
-
-
-def test_places_and_ids_of_other_deliveries(read: Read) -> None:
-    country = BLOCKS["country"] + "8.8.4.0/22,20,,,0,0,\n"
-    other = COUNTRY_EN.replace("20,en,EU,Europe,DE", "20,en,EU,Europe,AT")
-    files = {**CITY_FILES, "Country-Blocks-IPv4.csv": country, "Country-Locations-en.csv": other}
-    reading = read(files, ALL)
-    assert reading.at("8.8.6.6")["country_code"] == "DE"
-    reading = read(files, one("maxmind", "Country*.csv"))
-    assert reading.at("8.8.6.6")["country_code"] == "AT"
-    blocks = CITY + "8.8.0.0/16,11,,,0,0,,,,,\n8.8.9.0/24,99,20,,0,0,8001,1,1,,\n"
-    reading = read({"a.csv": blocks, "b.csv": EN}, one("maxmind", "?.csv"))
-    assert reading.source.nulled == {"country_code": 1}
-    assert reading.at("8.8.9.9") == {}
-    assert reading.at("8.8.10.1")["city_name"] == "Alpha Town"
 
 
 DAMAGED: dict[str, tuple[str | bytes, int]] = {

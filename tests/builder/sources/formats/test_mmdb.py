@@ -10,8 +10,6 @@ import gzip
 import io
 import json
 import sys
-from collections.abc import Iterator
-from ipaddress import IPv4Address, ip_network
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,8 +19,7 @@ import pytest
 import geolookup
 from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import MARKER, assembled, encoded, integer, mmdb
-from tests.builder.sources.reading.test_inputs import tarred, zipped
-from tests.builder.sources.readings import Read, fields, one, read_at
+from tests.builder.sources.readings import Read, fails, fields, one, read_at
 from tests.conftest import build_at
 from tests.skips import needs, optional
 
@@ -164,17 +161,6 @@ def test_trees(read: Read, bits: int, version: int, aliases: bool) -> None:
     assert reading.values("country_code", *addresses) == expected
 
 
-def test_packed(read: Read) -> None:
-    """As MaxMind and others deliver it."""
-    content = mmdb(LATIN)
-    archive = zipped({"folder/a.mmdb": content, "LICENSE.txt": "none"})
-    tar = tarred({"x/LICENSE.txt": "terms", "x/a.mmdb": content})
-    packed = {"a.mmdb.gz": gzip.compress(content), "a.zip": archive, "a.tar.gz": tar}
-    for name, data in packed.items():
-        reading = read({name: data}, recipe(name))
-        assert reading.ranges() == LATIN, name
-
-
 def test_mapped_fields(read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = {"place": {"town": ("A", {"de": "Oslo"})}, "cc": "NO", "zip": 150, "7": "Acme"}
     places = 'city_name = "place.town.1.de", country_code = "cc", postal_code = "zip"'
@@ -306,71 +292,3 @@ def test_real_trees(read: Read, shared_data: Path) -> None:
         assert public, name
         result = reading.stated(*(str(network[-1]) for network, _ in public))
         assert result == [{"isp": ip} for _, ip in public], name
-
-
-_CITY = "City Connection-Type Country Enterprise ISP Precision-Enterprise"
-PRODUCTS = [f"GeoIP2-{part}" for part in _CITY.split()]
-PRODUCTS += ["GeoLite2-ASN", "GeoLite2-City", "GeoLite2-Country"]
-_AS = "autonomous_system"
-_TRAITS = {text: text for text in ("isp", "organization", "connection_type", "user_type")}
-_TRAITS |= {"asn": f"{_AS}_number", "asn_organization": f"{_AS}_organization"}
-#: The fields as the fixtures' records have them, written anew.
-WHERE: dict[str, list[tuple[Any, ...]]] = {
-    "continent_code": [("continent", "code")],
-    "country_code": [("country", "iso_code"), ("registered_country", "iso_code")],
-    "region_code": [("subdivisions", 0, "iso_code")],
-    "region_name": [("subdivisions", 0, "names", "en")],
-    "city_name": [("city", "names", "en")],
-    "postal_code": [("postal", "code")],
-    "latitude": [("location", "latitude")],
-    "longitude": [("location", "longitude")],
-    "time_zone": [("location", "time_zone")],
-    **{field: [(key,), ("traits", key)] for field, key in _TRAITS.items()},
-}
-
-
-def lookup(record: Any, path: tuple[Any, ...]) -> Any:
-    for step in path:
-        try:
-            record = record[step]
-        except (KeyError, IndexError):
-            return None
-    return record
-
-
-def generic(rows: Iterator[tuple[str, Any]]) -> str:
-    """Networks and records as generic CSV."""
-    lines = [",".join(("network", *WHERE))]
-    for network, record in rows:
-        cells = [
-            next((result for path in paths if (result := lookup(record, path)) is not None), "")
-            for paths in WHERE.values()
-        ]
-        lines.append(",".join((network, *('"' + str(c).replace('"', '""') + '"' for c in cells))))
-    return "\n".join(lines) + "\n"
-
-
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_real_files_equal_what_they_were_made_of(read: Read, shared_data: Path, name: str) -> None:
-    """And what the library reads of them."""
-    folder = shared_data / "maxmind-db"
-    path = folder / "test-data" / f"{name}-Test.mmdb"
-    with maxminddb.open_database(path) as reader:
-        networks = list(reader)
-    reading = read({}, recipe(str(path)))
-    assert (reading.source.read, reading.source.nulled.total()) == (len(networks), 0)
-    by_library = ((str(network), record) for network, record in networks)
-    assert reading.intervals() == read({"rows.csv": generic(by_library)}).intervals()
-    source = json.loads((folder / "source-data" / f"{name}-Test.json").read_text(encoding="utf-8"))
-    made_of = ((folded(net), record) for item in source for net, record in item.items())
-    assert reading.intervals() == read({"rows.csv": generic(made_of)}).intervals()
-    assert len(reading.intervals()) > 10
-
-
-def folded(network: str) -> str:
-    """An IPv6 network below ::/96 as the IPv4 one that it is in a tree."""
-    parsed = ip_network(network, strict=False)
-    first = int(parsed.network_address)
-    if parsed.version == 6 and first >> 32 == 0 and parsed.prefixlen >= 96:
-        return f"{IPv4Address(first)}/{parsed.prefixlen - 96}"
-    return str(parsed)

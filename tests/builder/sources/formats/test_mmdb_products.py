@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -19,18 +18,13 @@ import pytest
 from geolookup_builder.build_report import KeysRead
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources import FORMATS
-from geolookup_builder.sources.formats import mmdb_products
 from geolookup_builder.sources.reading.reader import Batch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import assembled, encoded, mmdb
 from tests.builder.sources.formats.test_ipinfo import PRODUCTS as IPINFO
-from tests.builder.sources.formats.test_mmdb import _TRAITS, WHERE
-from tests.builder.sources.readings import Read, fields, one, refused
-from tests.conftest import ROOT
+from tests.builder.sources.readings import Read, one
 from tests.skips import needs
 
 pytestmark = needs("maxminddb")
@@ -88,60 +82,6 @@ def test_a_product_of_ipinfo_is_what_its_csv_is(tmp_path: Path) -> None:
             assert rows(batch_of(tmp_path, "mmdb", "a.mmdb", content)) == from_csv, (product, kind)
 
 
-FLAGS = "hosting proxy tor vpn relay is_hosting is_mobile is_vpn is_relay is_satellite is_anonymous"
-VALUES = {
-    "country_code": ("NO", "SE", ""),
-    "continent_code": ("EU", ""),
-    "asn": ("AS64500", "AS64501", ""),
-    **dict.fromkeys(("latitude", "longitude"), ("1.5", "12.5", "")),
-    **dict.fromkeys(("type", "as_type"), ("isp", "hosting", "")),
-    **dict.fromkeys(FLAGS.split(), ("true", "false", "")),
-}
-LEGACY = {"country": ("NO", "SE", ""), "continent": ("EU", "")}
-NAMES = ("Acme", "Example, Inc.", "Ø", "")
-
-
-def _cells(product: str, columns: list[str]) -> st.SearchStrategy[dict[str, str]]:
-    values = VALUES if "country_code" in columns else VALUES | LEGACY
-    cells = {column: st.sampled_from(values.get(column, NAMES)) for column in columns}
-    return st.fixed_dictionaries(cells)
-
-
-@pytest.mark.long
-@given(data=st.data())
-@pytest.mark.parametrize("product", ["carrier", "privacy", "core", "location, extended", "asn"])
-def test_any_records_of_ipinfo_are_what_their_csv_is(
-    tmp_path_factory: pytest.TempPathFactory, product: str, data: st.DataObject
-) -> None:
-    columns = list(records(IPINFO[product][0])[0])
-    drawn = data.draw(st.lists(_cells(product, columns), min_size=1, max_size=4))
-    folder = tmp_path_factory.mktemp("a")
-    text = io.StringIO()
-    table = csv.DictWriter(text, ["network", *columns], lineterminator="\n")
-    table.writeheader()
-    table.writerows({"network": f"8.8.{at}.0/24", **row} for at, row in enumerate(drawn))
-    content = mmdb(
-        {f"8.8.{at}.0/24": row for at, row in enumerate(drawn)}, kind="ipinfo x_sample.mmdb"
-    )
-    result = batch_of(folder, "mmdb", "a.mmdb", content)
-    assert rows(result) == rows(batch_of(folder, "ipinfo", "a.csv", text.getvalue().encode()))
-
-
-def test_flags_and_an_empty_record(tmp_path: Path) -> None:
-    flags: list[dict[str, Any]] = [{"vpn": True}, {"hosting": 1}, {"hosting": False}]
-    flags += [{"relay": "1"}, {}]
-    plain = {"vpn": False, "hosting": False, "service": ""}
-    content = mmdb({f"8.8.{at}.0/24": plain | item for at, item in enumerate(flags)})
-    batch = batch_of(tmp_path, "mmdb", "a.mmdb", content)
-    anonymous = "consumer_privacy_network"
-    types = [stated.get("user_type") for _, _, stated in rows(batch)]
-    assert types == [anonymous, "hosting", None, anonymous, None]
-    carrier = {"name": "Acme", "country": "US", "mcc": "1", "mnc": "2"}
-    content = mmdb({"8.8.4.0/24": carrier, "8.8.5.0/24": {}})
-    actual = [stated for _, _, stated in rows(batch_of(tmp_path, "mmdb", "a.mmdb", content))]
-    assert actual == [fields("isp=Acme; user_type=cellular; connection_type=Mobile"), {}]
-
-
 # Other vendors
 
 
@@ -183,116 +123,10 @@ def test_an_mmdb_of_its_vendor_is_what_its_csv_is(tmp_path: Path) -> None:
     assert rows(batch_of(tmp_path, "mmdb", "a.mmdb", mmdb(records))) == rows(from_csv)
 
 
-#: Product: a record as JSON, and what it states.
-OTHERS = {
-    "ipregistry": (
-        """{"location": {"continent": {"code": "EU"}, "country": {"code": "NO", "name": "Norway"},
-        "region": {"code": "NO-03", "name": "Oslo"}, "city": "Oslo", "postal": "0150",
-        "latitude": 59.9, "longitude": 10.75}, "time_zone": {"id": "Europe/Oslo"},
-        "connection": {"asn": 64500, "organization": "Acme AS", "type": "hosting"},
-        "company": {"name": "Acme"}, "carrier": {"name": "Acme Mobile"},
-        "security": {"is_vpn": false}}""",
-        """continent_code=EU; country_code=NO; region_code=03; region_name=Oslo; city_name=Oslo;
-        postal_code=0150; latitude=59.9; longitude=10.75; time_zone=Europe/Oslo; asn=64500;
-        asn_organization=Acme AS; organization=Acme; isp=Acme Mobile; user_type=hosting""",
-    ),
-    "IP2Proxy": (
-        """{"proxy_type": "DCH", "country_code": "NO", "region_name": "Oslo", "city_name": "-",
-        "isp": "Acme", "usage_type": "DCH", "asn": "64500", "as": "Acme AS", "threat": "-"}""",
-        """country_code=NO; region_name=Oslo; isp=Acme; user_type=hosting; asn=64500;
-        asn_organization=Acme AS""",
-    ),
-    "IPNetDB": (
-        '{"as": 64500, "as_entity": "Acme AS", "as_cc": "US", "allocation_cc": "US"}',
-        "asn=64500; asn_organization=Acme AS",
-    ),
-    "flat records": (
-        json.dumps(dict.fromkeys(BY_SOURCE_COLUMN, "1")),
-        "; ".join(f"{name}=1" for name in BY_SOURCE_COLUMN),
-    ),
-}
-
-
-def test_products_of_other_vendors(tmp_path: Path) -> None:
-    for product, (record, expected) in OTHERS.items():
-        batch = batch_of(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: json.loads(record)}))
-        texts = {name: str(value).removesuffix(".0") for name, value in fields(expected).items()}
-        assert [stated for _, _, stated in rows(batch)] == [texts]
-        assert batch.keys is not None
-        assert batch.keys.product == f"{product} (database type 'Test')"
-
-
 # Refused
 
 CONTACT = {"name": "Registry", "email": "abuse@registry.example", "country": "US"}
 CONTACT |= {"address": "US, VA, Centreville, P.O. Box 1", "phone": "+1-555-0100"}
-#: Database type, a record, words of the error, and why.
-REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
-    (
-        "ipinfo standard_abuse_mmdb_v4.mmdb",
-        {"country": "US", "city": "Centreville"},
-        "IPinfo Abuse Contact (database type 'ipinfo standard_abuse_mmdb_v4.mmdb', keys city, ",
-        "belong to a contact",
-    ),
-    ("Test", CONTACT, "contacts (database type 'Test', keys email)", "a contact"),
-    ("Test", {"country": "US", "emails": ("a@b",)}, "contacts (", "keys emails.0)"),
-    ("Test", {"abuse": {"email": "a@b", "country": "US"}}, "contacts (", "abuse.email"),
-    (
-        "Test",
-        {"id": "N-1", "name": "Acme", "country": "MX", "city": "Naucalpan", "updated": "2021"},
-        "WHOIS records (database type 'Test', keys id, name, updated)",
-        "belong to the holder in a registry",
-    ),
-    (
-        "ipinfo rir_whois.mmdb",
-        {"name": "Acme", "country": "PL", "asn": "AS1", "as_name": "Acme"},
-        "IPinfo WHOIS (",
-        "holder",
-    ),
-    (
-        "ipinfo poi_all_extended_sample.mmdb",
-        {"city": "Taphan Hin", "country_code": "TH", "latitude": "16.2", "longitude": "100.4"},
-        "IPinfo Places (",
-        "its place is a venue",
-    ),
-    (
-        "Test",
-        {"ssid": "Guest", "city": "Taphan Hin", "country_code": "TH"},
-        "points of interest (database type 'Test', keys ssid)",
-        "venue",
-    ),
-    ("Test", {"domains": "a.example", "total": "1"}, "hosted domains (", "no field"),
-    ("Test", {"hostname": "a.example"}, "host names (", "no field"),
-    (
-        "ipinfo ip_residential_proxy_sample.mmdb",
-        {"service": "x", "last_seen": "2024-09-07", "percent_days_seen": "2"},
-        "residential proxies (",
-        "no field",
-    ),
-]
-
-
-def test_records_that_locate_no_address_are_refused_by_name(tmp_path: Path) -> None:
-    for kind, record, name, why in REFUSED:
-        with pytest.raises(BuildError) as caught:
-            batch_of(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: record}, kind=kind))
-        assert name in caught.value.problem
-        assert why in caught.value.problem
-        assert "columns = {" in (caught.value.remedy or "")
-    error = refused(tmp_path, "a.mmdb", mmdb({NETWORK: CONTACT}), one("auto", "a.mmdb"))
-    assert "contacts (database type 'Test', keys email)" in str(error)
-    about = {"en": "Countries. Report abuse to the vendor. geo-whois-asn-country"}
-    content = mmdb({NETWORK: {"country_code": "NO"}}, kind="Acme abuse", description=about)
-    assert keys_of(tmp_path, "a.mmdb", content).fields == {"country_code": ("country_code",)}
-
-
-def test_the_recipe_may_name_keys_of_a_refused_product(read: Read) -> None:
-    text = one("mmdb", "a.mmdb", 'columns = { organization = "name" }')
-    reading = read({"a.mmdb": mmdb({NETWORK: CONTACT})}, text)
-    assert reading.stated("8.8.4.4") == [{"organization": "Registry"}]
-    [keys] = reading.source.keys
-    assert keys.fields == {"organization": ("name",)}
-    assert keys.ignored == ("address", "country", "email", "phone")
 
 
 # Report
@@ -340,26 +174,6 @@ def test_the_country_of_a_carrier_is_not_read(read: Read, key: str, kind: str) -
         assert "country" in reading.source.keys[0].ignored
 
 
-def test_flags_constants_and_several_products_are_in_the_report(tmp_path: Path, read: Read) -> None:
-    carrier = keys_of(tmp_path, "a.mmdb", mmdb({NETWORK: {"name": "Acme", "mcc": "1"}}))
-    assert list(carrier.lines()) == [
-        (
-            "  keys        IPinfo Carrier (database type 'Test'): isp from name,"
-            " user_type cellular, connection_type Mobile"
-        ),
-        "  not read    mcc",
-    ]
-    privacy = {"vpn": "true", "hosting": "", "service": "x"}
-    keys = keys_of(tmp_path, "b.mmdb", mmdb({NETWORK: privacy}))
-    assert keys.fields == {"user_type": ("vpn", "hosting")}
-    assert keys.ignored == ("service",)
-    records = {"a.mmdb": {"country_code": "NO"}, "b.mmdb": {"name": "Acme", "mcc": "1"}}
-    files = {name: mmdb({NETWORK: record}) for name, record in records.items()}
-    source = read(files, one("mmdb", "*.mmdb")).source
-    products = [key.product.partition(" (")[0] for key in source.keys]
-    assert products == ["flat records", "IPinfo Carrier"]
-
-
 # Hostile files
 
 
@@ -401,47 +215,3 @@ def test_pointers_in_a_circle_and_records_that_are_no_maps_end(tmp_path: Path) -
 
 
 # Real files and the page
-
-_PLACED = {name: tuple(".".join(map(str, path)) for path in paths) for name, paths in WHERE.items()}
-_NESTED = {name: _PLACED[name] for name in ("continent_code", "country_code")}
-_FLAT = {name: _PLACED.pop(name)[:1] for name in _TRAITS}
-_PROVIDED = {name: _FLAT[name] for name in ("isp", "organization", "asn", "asn_organization")}
-_ENTERPRISE = {**_PLACED, **{name: (f"traits.{key}",) for name, (key,) in _FLAT.items()}}
-#: The key of each field in MaxMind's test file of a product; None where it is refused.
-MAXMIND: dict[str, Mapping[str, tuple[str, ...]] | None] = {
-    **dict.fromkeys(("GeoIP2-City", "GeoIP2-City-Shield", "GeoLite2-City"), _PLACED),
-    **dict.fromkeys(("GeoIP2-Country", "GeoIP2-Country-Shield", "GeoLite2-Country"), _NESTED),
-    **{
-        f"GeoIP2-{kind}Enterprise{shield}": _ENTERPRISE
-        for kind in ("", "Precision-")
-        for shield in ("", "-Shield")
-    },
-    "GeoIP2-Connection-Type": {"connection_type": ("connection_type",)},
-    "GeoIP2-ISP": _PROVIDED,
-    "GeoLite2-ASN": {name: _FLAT[name] for name in ("asn", "asn_organization")},
-    **dict.fromkeys(("GeoIP-Anonymous-Plus", "GeoIP-Residential-Proxy", "GeoIP2-Anonymous-IP")),
-    **dict.fromkeys(("GeoIP2-DensityIncome", "GeoIP2-Domain", "GeoIP2-IP-Risk")),
-    **dict.fromkeys(("GeoIP2-Static-IP-Score", "GeoIP2-User-Count")),
-}
-
-
-def test_files_of_maxmind_are_read_by_these_keys_or_refused(shared_data: Path) -> None:
-    folder = shared_data / "maxmind-db" / "test-data"
-    files = sorted(path.name.removesuffix("-Test.mmdb") for path in folder.glob("Geo*-Test.mmdb"))
-    assert files == sorted(MAXMIND)
-    for name, keys in MAXMIND.items():
-        if keys:
-            assert keys_of(folder, f"{name}-Test.mmdb").fields == keys, name
-            continue
-        with pytest.raises(BuildError) as caught:
-            keys_of(folder, f"{name}-Test.mmdb")
-        assert caught.value.problem.startswith("MaxMind ")
-        assert f"(database type '{name}', keys " in caught.value.problem
-        assert "no field of a dataset holds its values" in caught.value.problem
-
-
-def test_the_page_lists_every_product() -> None:
-    page = (ROOT / "docs" / "data" / "sources" / "mmdb.md").read_text(encoding="utf-8")
-    table = [line for line in page.splitlines() if line.startswith("|")]
-    for product in mmdb_products.PRODUCTS:
-        assert any(product.name in line.split("|")[1] for line in table), product.name

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +23,6 @@ PYASN = (
     "; IP-ASN32-DAT file\n; Prefixes : 3\n; \n"
     "8.0.0.0/9\t3356\n8.8.8.0/24\t15169\n2600:100::/32\t64500\n"
 )
-NAMES = {"3356": "LEVEL3 Level 3, Inc., US", "AS15169": "GOOGLE, US", "9": "NINE, AS"}
 RECIPE = one("pfx2as", "table")
 
 
@@ -48,60 +45,6 @@ def test_caida_and_pyasn(read: Read) -> None:
     assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
     known = {"8.0.0.0-8.8.7.255": 3356, "8.8.8.0/24": 15169, "8.8.9.0-8.127.255.255": 3356}
     assert reading.by_network("asn") == known | {"2600:100::/32": 64500}
-
-
-def test_default_routes_are_counted_and_decide_nothing(read: Read) -> None:
-    files = {"names.json": '{"1": "ONE, US"}', "below.csv": "network,isp,asn\n7.0.0.0/8,x,7\n"}
-    below = '[[source]]\nformat = "csv"\npath = "below.csv"\n'
-    text = one("pfx2as", "table", 'names = "names.json"') + below
-    for table in ("0.0.0.0\t0\t1\n::\t0\t2\n" + CAIDA, "; x\n0.0.0.0/0\t1\n::/0\t2\n" + PYASN):
-        reading = read({"table": table, **files}, text)
-        assert (reading.source.nulled, reading.source.rejected) == ({"asn": 2}, {})
-        assert reading.stated("1.1.1.1", "2a00::1", "7.1.1.1") == [{}, {}, {"asn": 7, "isp": "x"}]
-        assert reading.values("asn", "8.8.8.8") == [15169]
-
-
-def test_names(read: Read, tmp_path: Path) -> None:
-    names = json.dumps(NAMES)
-    files: list[tuple[str, str | bytes]] = [
-        ("names.json", names),
-        ("names.json", "\ufeff\n " + names),
-        ("names.json.gz", gzip.compress(names.encode(), mtime=0)),
-        ("names.csv", '3356,"LEVEL3 Level 3, Inc."\nAS15169,GOOGLE\n'),
-        ("names.csv", 'asn,name\r\n3356,"LEVEL3 Level 3, Inc."\r\nAS15169,GOOGLE\r\n'),
-    ]
-    for name, content in files:
-        text = one("pfx2as", "table", f'names = "{name}"')
-        reading = read({"table": CAIDA, name: content}, text)
-        assert reading.stated("8.8.9.1", "8.8.8.8", "9.9.9.1") == [
-            {"asn": 3356, "asn_organization": "LEVEL3 Level 3, Inc."},
-            {"asn": 15169, "asn_organization": "GOOGLE"},
-            {"asn": 10},
-        ]
-    table = {"table": CAIDA, "names.csv": '3356,"Telecom Acme, SA"\n'}
-    reading = read(table, one("pfx2as", "table", 'names = "names.csv"'))
-    assert reading.at("8.8.9.1")["asn_organization"] == "Telecom Acme, SA"  # no country
-    for content, words in NO_NAMES.items():
-        text = one("pfx2as", "table", 'names = "names"')
-        error = fails(tmp_path, {"table": CAIDA, "names": content}, text)
-        assert words in str(error)
-        assert error.path == str(tmp_path / "names")
-
-
-NO_NAMES: dict[str | bytes, str] = {
-    "[1]": "names:1: wrong number of cells",
-    '{"3356": ': "not JSON",
-    '{"3356": 1}': "not a JSON object of names",
-    '{"3356": ["x"]}': "not a JSON object of names",
-    '{"3356": "\\ud800"}': "not a JSON object of names",
-    b'{"3356": "\xff"}': "not a JSON object of names",
-    '{"a":' * 100_000: "not a JSON object of names",
-    "{}": "no AS numbers",
-    "3356,x,y\n": "names:1: wrong number of cells",
-    "a,b\n": "no AS numbers",
-    b"3356,\xff\n": "not UTF-8",
-    "": "empty file",
-}
 
 
 BAD = {
@@ -129,22 +72,6 @@ def test_bad_rows_and_origins(read: Read) -> None:
     assert dict(reading.source.nulled) == {"asn": len(words)}
     addresses = [f"8.8.{at}.8" for at in range(len(words) + 1)]
     assert reading.values("asn", *addresses) == [None] * len(words) + [3]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "rows"), [("ipasn_20140513", 512_621), ("ipasn6_20151101", 633_831)]
-)
-def test_real_tables(read: Read, shared_data: Path, name: str, rows: int) -> None:
-    folder = shared_data / "bgp"
-    names = f'names = "{folder / "asnames.json.gz"}"'
-    reading = read({}, one("pfx2as", str(folder / f"{name}.dat.gz"), names))
-    source = reading.source
-    assert (source.read, source.rejected.total(), source.nulled.total()) == (rows, 0, 0)
-    result = reading.at("8.8.8.8")
-    assert result["asn"] == 15169
-    assert result["asn_organization"].startswith("GOOGLE")
-    assert not result["asn_organization"].endswith(", US")
 
 
 RPKI_CLIENT = """\
@@ -225,19 +152,3 @@ def test_several_origins_and_as_0(read: Read, monkeypatch: pytest.MonkeyPatch, j
     assert (source.read, source.duplicates, source.nulled) == (7 + bad, 3, {"asn": 1})
     networks = {"8.8.4.0/24": 15169, "8.8.8.0/24": 15169, "9.0.0.0/24": 174}
     assert reading.ranges() == {network: {"asn": asn} for network, asn in networks.items()}
-
-
-def test_bad_rows_and_origins_of_vrps(read: Read) -> None:
-    bad = [["AS1", prefix, "24", "x"] for prefix in ("8.8.8.0/33", "8.8.8.1/24", "x")]
-    text = ROUTINATOR + "".join(",".join(item) + "\n" for item in bad)
-    for content, first in ((text, 7), (document(VRPS + bad), 6)):
-        reading = read({"vrps": content}, VRPS_RECIPE)
-        assert reading.source.read == 8
-        assert [line for line, _ in reading.bad_lines()] == [first, first + 1, first + 2]
-    text = ROUTINATOR + "ASx,9.0.0.0/24,24,y\nAS4294967296,9.0.1.0/24,24,y\n"
-    reading = read({"vrps": text}, VRPS_RECIPE)
-    assert (reading.source.nulled, reading.ranges()) == ({"asn": 2}, DETECTED)
-    for asn in (True, 1.5, [1], {"asn": 1}, "1\ud800"):
-        roas = [{"asn": asn, "prefix": "9.0.0.0/24", "maxLength": 24}]
-        reading = read({"vrps": json.dumps({"roas": roas})}, VRPS_RECIPE)
-        assert (reading.source.nulled, reading.ranges()) == ({"asn": 1}, {}), asn

@@ -208,21 +208,6 @@ def test_exits(read: Read) -> None:
     check_offers("tor", [{"": PRIVACY}])
 
 
-NO_EXITS = [
-    "ExitAddress",
-    "ExitAddress x 2026-11-19 07:10:30",
-    "185.220.101.0/24",
-    "1.2.3",
-    "a b c",
-]
-
-
-def test_bad_lines_of_tor(read: Read) -> None:
-    text = EXITS + "".join(f"{line}\n" for line in NO_EXITS)
-    lines = range(12, 12 + len(NO_EXITS))
-    assert read({"list": text}, TOR).bad_lines() == [(at, "not an address") for at in lines]
-
-
 HOSTERS = "# hosters\n8.8.8.0/24\n\n9.9.9.9   # one of them\n2600:100::/32 ; other comment\n"
 HOSTING = 'values = { user_type = "hosting" }'
 LISTED = one("cidr-list", "list.txt", HOSTING)
@@ -242,23 +227,3 @@ def test_the_fields_of_every_row(read: Read) -> None:
     assert reading.ranges() == {"8.8.8.8/32": stated}
     reading = read({"a.txt": "8.8.8.8", "b.txt": "9.9.9.9"}, one("cidr-list", "?.txt", HOSTING))
     assert (reading.source.read, len(reading.ranges())) == (2, 2)
-
-
-BAD_LINES = {
-    "8.8.8.0/33": "not a prefix length",
-    "8.8.8.1/24": "host bits set",
-    "8.8.8": "not an address",
-    "8.8.8.0/24,US": "not a prefix length",
-    "8.8.8.0/24 US": "not an address",
-    "8.8.8.0/2\x1f4": "wrong number of cells",
-    '"8.8.8.0/24': "not an address",
-}
-
-
-def test_lists_of_bad_lines_or_comments(read: Read) -> None:
-    text = "# first\n\n" + "".join(f"{line}\n" for line in BAD_LINES) + "9.9.9.9\n"
-    reading = read({"list.txt": text}, LISTED)
-    assert reading.bad_lines() == list(enumerate(BAD_LINES.values(), 3))
-    assert reading.stated("9.9.9.9") == [{"user_type": "hosting"}]
-    reading = read({"list.txt": "# none today\n"}, LISTED)
-    assert (reading.source.read, reading.stated("8.8.8.8")) == (0, [{}])

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
 from geolookup_builder.sources.formats.rir import FORMAT
 from geolookup_builder.sources.reading import rpsl_objects
 
-import geolookup
 from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, refused
-from tests.conftest import Build
 
 EXTENDED = """\
 2.3|lacnic|20261120|9|19870101|20261119|-0300
@@ -111,28 +108,6 @@ def test_bad_rows_and_no_options(read: Read) -> None:
     assert FORMAT.options == frozenset()
 
 
-@pytest.mark.long
-def test_real_delegations(build: Build, shared_data: Path) -> None:
-    """The countries of all delegations of the Internet, written as delegations again."""
-    with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt", encoding="utf-8") as stream:
-        rows = [line.rstrip("\n").split(",") for line in stream][1:]
-    text = "2|all|20261120|0|0|0|+0000\n" + "".join(_delegation(*row) for row in rows)
-    _, report = build({"delegated": text}, RECIPE)
-    source = report.sources[0]
-    assert (source.read, source.rejected.total()) == (175_195 + 67_839, 0)
-    _, plain = build(
-        {"rows.csv": "network,country_code\n" + "".join(f"{n},{c}\n" for n, c in rows)}
-    )
-    assert (report.counts, report.coverage) == (plain.counts, plain.coverage)
-
-
-def _delegation(prefix: str, country: str) -> str:
-    start, _, length = prefix.partition("/")
-    if ":" in prefix:
-        return f"all|{country}|ipv6|{start}|{length}|20261120|allocated\n"
-    return f"all|{country}|ipv4|{start}|{1 << 32 - int(length)}|20261120|assigned\n"
-
-
 DUMP = """\
 % This is the dump of a registry.
 #
@@ -205,25 +180,6 @@ def test_a_dump(read: Read, monkeypatch: pytest.MonkeyPatch, block: int) -> None
         assert reading.ranges() == DETECTED, text
 
 
-def test_names_of_organisations(read: Read) -> None:
-    packed = gzip.compress(DUMP.encode("latin-1"), mtime=0)
-    options = 'organisations = "dump.gz"', 'organization = ["org-name", "netname"]'
-    reading = read({"dump.gz": packed}, one("rpsl", "dump.gz", *options))
-    ncc = "Réseaux IP Européens"
-    names = [address_range["organization"] for address_range in reading.ranges().values()]
-    assert sorted(names) == [ncc, ncc, "SEVERAL", "SIX", "SMALL"]
-    reading = read({"dump": DUMP}, one("rpsl", "dump", "organization = []"))
-    assert reading.stated("193.0.0.1") == [{"country_code": "NL"}]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
-def test_encodings_are_told_apart_by_value(read: Read, encoding: str) -> None:
-    text = "inetnum: 9.0.0.0 - 9.0.0.255\ndescr: Größe\n\ninetnum: 9.0.1.0/24\ndescr: "
-    data = text.encode(encoding) + "Müller\n".encode()
-    reading = read({"dump": data}, RPSL)
-    assert reading.values("organization", "9.0.0.1", "9.0.1.1") == ["Größe", "Müller"]
-
-
 BAD_OBJECTS = {
     "inetnum: 9.0.0.0 - 8.0.0.0": "first is after last",
     "inetnum: 9.0.0.0 -": "not an address",
@@ -248,19 +204,6 @@ def test_bad_ranges_are_rejected_with_their_lines(read: Read) -> None:
     first = DUMP.count("\n") + 2
     expected = [(first + 3 * at, reason) for at, reason in enumerate(BAD_OBJECTS.values())]
     assert reading.bad_lines() == expected
-
-
-def test_a_row_is_explained_by_its_line(build: Build) -> None:
-    text = RPSL.replace('name = "t"', 'name = "t"\nexplain = "full"')
-    dataset, _ = build({"dump": DUMP}, text)
-    with geolookup.open(dataset) as engine:
-        rows = [
-            engine.explain(item)["layers"]["location"]["row"]
-            for item in ("193.0.0.1", "2001:67c:2e8::1")
-        ]
-    keys = ("inetnum:        193.0.0.0", "inet6num:")
-    lines = [DUMP[: DUMP.index(key)].count("\n") + 1 for key in keys]
-    assert [row["line"] for row in rows] == lines
 
 
 def test_an_object_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

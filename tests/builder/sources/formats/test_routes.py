@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
-import lzma
-import shutil
-import subprocess
 from pathlib import Path as File
 
 import pyarrow as pa
 import pytest
 from geolookup_builder.sources.reading import delimited
-from geolookup_builder.sources.reading.routes import origin, origins
+from geolookup_builder.sources.reading.routes import origins
 
-import geolookup
 from tests.builder.sources.formats.mrt_writing import (
     BGP4MP,
     ROUTES,
     TABLE,
     TABLE_DUMP_V2,
-    old_table,
     record,
     table,
-    table_record,
 )
 from tests.builder.sources.readings import Read, one, refused
-from tests.conftest import Build
 from tests.skips import needs
 
 LINES = [
@@ -86,56 +78,6 @@ def test_a_table_as_text(read: Read, monkeypatch: pytest.MonkeyPatch, block: int
         assert reading.by_network("asn") == ORIGINS
 
 
-BAD = {
-    line("8.8.8.0/33", "1"): "not a prefix length",
-    line("8.8.8.1/24", "1"): "host bits set",
-    line("8.8.8", "1"): "not an address",
-    line("", "1"): "not an address",
-    line("8.8.8.0/24", "1", "BGP4MP"): "not a route of a table",
-    line("8.8.8.0/24", "1", flag="W"): "not a route of a table",
-    "TABLE_DUMP2|0|B|x\n": "wrong number of cells",
-    line("8.8.8.0/24|", "1"): "wrong number of cells",
-}
-
-
-def test_bad_lines_are_rejected_with_their_numbers(read: Read) -> None:
-    text = TEXT + "".join(BAD) + line("9.9.9.0/24", "3000 19281")
-    reading = read({"rib": text}, OF_LINES)
-    assert reading.source.read == 12 + len(BAD)
-    assert reading.bad_lines() == list(enumerate(BAD.values(), len(LINES) + 1))
-    assert reading.values("asn", "9.9.9.9") == [19281]
-
-
-def test_a_row_is_explained_by_the_first_line_of_its_origin(build: Build) -> None:
-    text = OF_LINES.replace('name = "t"', 'name = "t"\nexplain = "full"')
-    dataset, _ = build({"rib": TEXT}, text)
-    with geolookup.open(dataset) as engine:
-        row = engine.explain("8.8.8.8")["layers"]["asn"]["row"]
-    assert row == {"file": "rib", "line": 3, "range": "8.8.8.0-8.8.8.255"}
-
-
-PATHS: list[tuple[list[int | list[int]], int]] = [
-    ([1, 2], 2),
-    ([1, 2, 2, 2], 2),
-    ([], 0),
-    ([64512], 0),
-    ([3, 64512, 65534, 4_200_000_000], 3),
-    ([3, 0], 3),
-    ([3, [7]], 7),
-    ([3, [7, 8]], 0),
-    ([3, [64512]], 3),
-    ([3, [64512, 7]], 0),
-    ([3, 1 << 32], 3),
-]
-
-
-def test_the_origin_of_a_path() -> None:
-    for path, expected in PATHS:
-        assert origin(path) == expected, path
-    halves = pa.array(["7 3.10", "7 {3.10}", "7 {3.10,8}", "3.10 64512", "7 1.0"])
-    assert origins(halves).tolist() == [196618, 196618, 0, 196618, 7]
-
-
 with_ftlbgp = needs("ftlbgp")
 DETECTED = {
     "8.0.0.0-8.8.7.255": 3356,
@@ -166,41 +108,6 @@ def test_a_table(read: Read, ids: bool) -> None:
 
 
 @with_ftlbgp
-def test_the_first_version_packed_and_named(read: Read) -> None:
-    small = {net: paths for net, paths in ROUTES.items() if net != "9.7.0.0/17"}
-    reading = read({"rib": old_table(small)}, RECIPE)
-    assert (reading.source.read, reading.source.rejected.total()) == (12, 0)
-    assert reading.values("asn", "8.8.8.8", "2600:100::2", "9.4.0.1") == [15169, 701, 3356]
-    files = {"rib.gz": gzip.compress(TABLE, mtime=0), "names.csv": b"15169,Google\n"}
-    reading = read(files, one("mrt", "rib.gz", 'names = "names.csv"'))
-    assert reading.stated("8.8.8.8") == [{"asn": 15169, "asn_organization": "Google"}]
-
-
-@with_ftlbgp
-def test_a_folder_of_tables(read: Read, tmp_path: File) -> None:
-    """Of two tables the later one decides over a prefix that both have."""
-    later = table({"8.8.8.0/24": [[3000, 36040]]})
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "rib.20261120.0000.bz2").write_bytes(bz2.compress(TABLE))
-    (tmp_path / "tables" / "rib.20261120.0200.xz").write_bytes(lzma.compress(later))
-    reading = read({}, one("mrt", str(tmp_path / "tables"), 'releases = "all"'))
-    assert (reading.source.read, reading.source.duplicates) == (14, 1)
-    assert reading.values("asn", "8.8.8.8", "8.0.0.1") == [36040, 3356]
-
-
-@with_ftlbgp
-def test_a_route_that_is_damaged_is_rejected(read: Read) -> None:
-    whole = table_record(50, "9.9.9.0/24", [[3000, 19281]])
-    cut = record(TABLE_DUMP_V2, 2, whole[12:-9])
-    data = TABLE + cut + table_record(51, "9.9.10.0/24", [[3000, 42]])
-    reading = read({"rib": data}, RECIPE)
-    source = reading.source
-    assert dict(source.rejected) == {"not a route of a table": 1}
-    assert (source.read, reading.values("asn", "9.9.10.1")) == (15, [42])
-    assert [line for line, _ in reading.bad_lines()] == [sum(map(len, ROUTES.values())) + 1]
-
-
-@with_ftlbgp
 def test_a_file_that_ends_inside_a_record_and_another_file(tmp_path: File) -> None:
     packed = gzip.compress(TABLE, mtime=0)
     for cut in (1, 40, len(TABLE) // 2):
@@ -222,18 +129,6 @@ OTHERS = (
     b"TABLE_DUMP2|0|B|10.0.0.1|3000|8.8.8.0/24|3000 15169|IGP\n",
     TABLE[:8] + b"\xff\xff\xff\xff" + TABLE[12:],
 )
-
-
-@with_ftlbgp
-def test_the_text_of_bgpdump_gives_the_same(read: Read, tmp_path: File) -> None:
-    if shutil.which("bgpdump") is None:
-        pytest.skip("no bgpdump here")
-    (tmp_path / "table").write_bytes(TABLE)
-    command = ["bgpdump", "-m", str(tmp_path / "table")]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    reading = read({"rib.txt": text}, one("bgpdump", "rib.txt"))
-    assert (reading.source.read, reading.source.rejected.total()) == (13, 0)
-    assert reading.by_network("asn") == DETECTED
 
 
 def test_braces_and_digits_without_end() -> None:

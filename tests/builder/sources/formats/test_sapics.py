@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, read_at, refused
-from tests.conftest import build_at
+from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, refused
 
 COUNTRY = "5.1.0.0,5.1.3.255,CH\n5.1.4.0,5.1.5.255,\n"
 COUNTRY6 = "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,CH\n"
@@ -82,39 +81,6 @@ def test_the_order_of_a_city_file_must_show(tmp_path: Path, read: Read) -> None:
     assert reading.at("5.1.4.0")["postal_code"] == "02184"
 
 
-def test_a_glob_of_all_kinds(read: Read) -> None:
-    files = {"a.csv": ASN, "b.csv": COUNTRY, "c.csv": DATA, "d.csv": COUNTRY6}
-    reading = read(files, one("sapics", "*.csv"))
-    tables = [(source.name, source.read) for source in reading.report.sources]
-    assert tables == [("*.csv (city)", 3), ("*.csv (country)", 3), ("*.csv (asn)", 2)]
-    result = reading.at("5.1.0.0")
-    assert (result["city_name"], result["asn"]) == ("Here", 64500)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "rows"),
-    [
-        ("asn-country-ipv4", 116_201),
-        ("asn-country-ipv6-num", 51_776),
-        ("iptoasn-country-ipv4-num", 164_246),
-        ("iptoasn-country-ipv6", 34_202),
-    ],
-)
-def test_the_real_files(shared_data: Path, tmp_path: Path, name: str, rows: int) -> None:
-    """The same tables as from the generic CSV, whose answers are checked elsewhere."""
-    content = gzip.decompress((shared_data / "sapics" / f"{name}.csv.gz").read_bytes())
-    (tmp_path / "own").mkdir()
-    (tmp_path / "generic").mkdir()
-    text = one("sapics", "a.csv")
-    output, report = build_at(tmp_path / "own", {"a.csv": content}, text, max_rejects=0)
-    generic, _ = build_at(tmp_path / "generic", {"a.csv": b"first,last,country_code\n" + content})
-    (source,) = report.sources
-    assert (source.read, source.rejected.total()) == (rows, 0)
-    for table in ("ipv4.arrow", "ipv6.arrow", "location.arrow"):
-        assert (output / table).read_bytes() == (generic / table).read_bytes()
-
-
 V4 = (
     '5.1.0.0\t5.1.3.255\t64500\tCH\tEXAMPLE "One", AG\n'
     "5.1.4.0\t5.1.5.255\t0\tNone\tNot routed\n"
@@ -148,31 +114,6 @@ def test_the_files(read: Read) -> None:
         net: own.get(net) for net in ROUTED
     }
     check_offers("iptoasn", [reading.ranges()])
-
-
-def test_several_files_and_what_they_state(read: Read) -> None:
-    files = {"ip2asn-v4.tsv": V4, "ip2asn-v6.tsv": V6}
-    reading = read(files, one("iptoasn", "ip2asn-v?.tsv"))
-    assert reading.ranges() == ROUTED | ALONE
-    assert len(reading.report.sources) == 1
-    reading = read({"a.tsv": V4}, one("iptoasn", "a.tsv", "countries = true"))
-    codes = {"5.1.0.0/22": {"country_code": "CH"}, "5.1.7.0/24": {"country_code": "DE"}}
-    assert reading.ranges() == {net: item | codes.get(net, {}) for net, item in ROUTED.items()}
-    assert reading.source.nulled == {}
-    # Not routed hides a wider row, and says nothing.
-    text = "5.1.0.0\t5.1.255.255\t64500\tCH\tWIDE\n" + V4
-    reading = read({"a.tsv": text}, one("iptoasn", "a.tsv"))
-    assert reading.stated("5.1.4.4", "5.1.99.0") == [{}, {"asn": 64500, "asn_organization": "WIDE"}]
-
-
-def test_the_real_file(shared_data: Path, tmp_path: Path) -> None:
-    content = (shared_data / "iptoasn" / "ip2asn-v4.tsv").read_bytes()
-    reading = read_at(tmp_path, {"a.tsv": content}, one("iptoasn", "a.tsv"), max_rejects=0)
-    assert (reading.source.read, reading.source.nulled) == (1_427, {})
-    for line in content.decode().splitlines():
-        first, last, asn, _, name = line.split("\t")
-        for stated in reading.stated(first, last):
-            assert (stated.get("asn"), stated["asn_organization"]) == (int(asn), name)
 
 
 REGIONS = (

@@ -1,21 +1,17 @@
-"""Files of every format that offers own columns, and what these are by network.
+"""Files of MaxMind and in MMDB, and what their own columns are by network.
 
 Written by hand, from the files of the other tests of the readers.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any, NamedTuple
 
 from geolookup_builder.vendor_columns import COLUMNS
 
 from tests.builder.sources.formats import (
-    test_ip2location,
-    test_ip2proxy,
     test_ipinfo,
     test_maxmind,
-    test_prefix_lists,
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
 
@@ -153,55 +149,6 @@ MAXMIND = [
     ),
 ]
 
-_DB26 = {
-    "domain": "example.com",
-    "mcc": "228",
-    "mnc": "01/02",
-    "mobile_brand": "Example Mobile",
-    "usage_type": "ISP/MOB",
-    "address_type": "U",
-    "category": "IAB19-18",
-    "district": "Winterthur",
-    "area_code": "052",
-    "weather_station_name": "Winterthur",
-    "elevation": 439,
-}
-_NOTHING: dict[str, Any] = {}
-IP2LOCATION = [
-    Case(
-        "ip2location",
-        {"IP2LOCATION-DB26.CSV": test_ip2location.ipv4(26)},
-        {"0.0.0.0/8": _NOTHING, "5.1.4.0/22": _DB26, "5.1.8.0/24": _NOTHING},
-    ),
-    Case(
-        "ip2location",
-        {"IP2LOCATION-DB7.CSV": test_ip2location.ipv4(7)},
-        {"0.0.0.0/8": _NOTHING, "5.1.4.0/22": {"domain": "example.com"}, "5.1.8.0/24": _NOTHING},
-    ),
-]
-_PROXY = {
-    "is_proxy": True,
-    "is_vpn": True,
-    "is_tor": False,
-    "is_relay": False,
-    "is_residential_proxy": False,
-    "proxy_type": "VPN",
-    "threat": "SPAM/BOTNET",
-    "fraud_score": 95,
-    "domain": "example.com",
-    "usage_type": "ISP/MOB",
-    "proxy_provider": "Example VPN",
-    "last_seen_days": 26,
-}
-
-
-def _proxies(*kinds: str) -> str:
-    cells = test_ip2proxy.DATABASES[2][1:]
-    first = 134743040
-    return test_ip2proxy.rows(
-        *([str(first + at), str(first + at), kind, *cells] for at, kind in enumerate(kinds))
-    )
-
 
 def _proxy(kind: str, *true: str, is_proxy: bool = True) -> dict[str, Any]:
     flags = dict.fromkeys(("is_vpn", "is_tor", "is_relay", "is_residential_proxy"), False)
@@ -209,28 +156,6 @@ def _proxy(kind: str, *true: str, is_proxy: bool = True) -> dict[str, Any]:
     known = {"is_proxy": is_proxy, "proxy_type": kind, **flags, **dict.fromkeys(true, True)}
     return known | hosting
 
-
-IP2PROXY = [
-    Case(
-        "ip2proxy",
-        {"IP2PROXY-PX12.CSV": test_ip2proxy.ipv4(12)},
-        {"8.8.3.0/24": _NOTHING, NET: _PROXY},
-    ),
-    Case(
-        "ip2proxy",
-        {"IP2PROXY-PX2.CSV": _proxies("VPN", "TOR", "DCH", "PUB", "CPN", "RES", "SES", "-")},
-        {
-            "8.8.4.0/32": _proxy("VPN", "is_vpn"),
-            "8.8.4.1/32": _proxy("TOR", "is_tor"),
-            "8.8.4.2/32": _proxy("DCH", is_proxy=False),
-            "8.8.4.3/32": _proxy("PUB"),
-            "8.8.4.4/32": _proxy("CPN", "is_relay"),
-            "8.8.4.5/32": _proxy("RES", "is_residential_proxy"),
-            "8.8.4.6/32": _proxy("SES", is_proxy=False),
-            "8.8.4.7/32": _NOTHING,
-        },
-    ),
-]
 
 _FLAGS = [
     "is_anonymous",
@@ -298,112 +223,6 @@ IPINFO_FILES: dict[str, tuple[str, dict[str, Any]]] = {
         {"geoname_id": 1, "accuracy_radius": 50},
     ),
 }
-IPINFO = [
-    Case("ipinfo", {f"a.{suffix}": content}, {NET: known})
-    for text, known in IPINFO_FILES.values()
-    for suffix, content in test_ipinfo.written(text).items()
-]
-
-_AWS = {"is_hosting": True, "cloud_provider": "Amazon Web Services"}
-_AZURE = {"is_hosting": True, "cloud_provider": "Microsoft Azure"}
-_ORACLE = {"is_hosting": True, "cloud_provider": "Oracle Cloud"}
-_GOOGLE = {"is_hosting": True, "cloud_provider": "Google Cloud"}
-_AFRICA = {**_GOOGLE, "cloud_region": "africa-south1", "cloud_service": "Google Cloud"}
-_DELIVERY = {**_AZURE, "cloud_service": "AzureFrontDoor"}
-_DOCUMENTS: dict[str, dict[str, dict[str, Any]]] = {
-    "azure": {
-        "13.72.64.0/18": {**_AZURE, "cloud_region": "eastus"},
-        "2603:1030::/45": {**_AZURE, "cloud_region": "eastus"},
-        # Listed twice: the delivery network decides both rows.
-        "13.107.208.0/24": _DELIVERY,
-    },
-    "customers": {"34.1.208.0/20": _AFRICA, "2600:1900:8000::/44": _AFRICA},
-    "google": {
-        "8.8.4.0/24": {"cloud_provider": "Google"},
-        "2001:4860::/32": {"cloud_provider": "Google"},
-    },
-    "oracle": {
-        "129.146.0.0/21": {**_ORACLE, "cloud_region": "us-phoenix-1", "cloud_service": "OCI"},
-        "134.70.24.0/21": {**_ORACLE, "cloud_region": "us-ashburn-1", "cloud_service": "OSN"},
-    },
-    "cloudflare": {
-        network: {"is_hosting": True, "cloud_provider": "Cloudflare"}
-        for network in ("173.245.48.0/20", "2400:cb00::/32")
-    },
-}
-CLOUD = [
-    Case("cloud", {"a.json": json.dumps(test_prefix_lists.DOCUMENTS[name])}, known)
-    for name, known in _DOCUMENTS.items()
-]
-CLOUD += [
-    Case(
-        "cloud",
-        {"ips-v4": "173.245.48.0/20\n"},
-        {"173.245.48.0/20": {"is_hosting": True, "cloud_provider": "Cloudflare"}},
-    ),
-    Case(
-        "cloud",
-        {
-            "a.json": json.dumps(
-                {
-                    "syncToken": "1",
-                    "prefixes": [
-                        {"ip_prefix": "3.5.140.0/24", "region": "ap-northeast-2", "service": "EC2"}
-                    ],
-                    "ipv6_prefixes": [],
-                }
-            )
-        },
-        {"3.5.140.0/24": {**_AWS, "cloud_region": "ap-northeast-2", "cloud_service": "EC2"}},
-    ),
-]
-OTHERS = [
-    Case("tor", {"list": "8.8.4.4\n"}, {"8.8.4.4/32": {"is_tor": True}}),
-    Case(
-        "iplocate",
-        {"a.csv": f"network,asn,country_code,name,org,domain\n{NET},64500,CH,X,Acme,a.example\n"},
-        {NET: {"asn_domain": "a.example", "asn_country_code": "CH"}},
-    ),
-    Case(
-        "iptoasn",
-        {"a.tsv": "8.8.4.0\t8.8.4.255\t64500\tCH\tACME\n8.8.5.0\t8.8.5.255\t0\tNone\tNot routed\n"},
-        {NET: {"asn_country_code": "CH"}, "8.8.5.0/24": _NOTHING},
-    ),
-    Case(
-        "sapics",
-        {"a.csv": "8.8.4.0,8.8.4.255,CH,Zurich,Winterthur,Seen,8400,47.367,8.550,Europe/Zurich\n"},
-        {NET: {"subdivision_2_name": "Winterthur"}},
-    ),
-    Case(
-        "dbip",
-        {
-            "dbip-location-2026-01.csv": "8.8.4.0,8.8.4.255,NA,US,CA,California,Santa Clara County,"
-            "Mountain View,94043,37.4,-122.0,5375480,-7,America/Los_Angeles,USCA0746\n"
-            "8.8.5.0,8.8.5.255,ZZ,ZZ,,,,,,0,0,0,,,\n"
-        },
-        {
-            NET: {"geoname_id": 5375480, "district": "Santa Clara County"},
-            "8.8.5.0/24": _NOTHING,
-        },
-    ),
-    Case(
-        "dbip",
-        {"dbip-isp-2026-01.csv": "8.8.4.0,8.8.4.255,NA,US,Acme,64500,consumer,dsl,Acme\n"},
-        {NET: {"usage_type": "consumer"}},
-    ),
-    Case(
-        "rir",
-        {
-            "delegated.txt": "2|ripencc|1700693999|4|19830705|20231122|+0100\n"
-            "ripencc|NL|ipv4|193.0.0.0|2048|19930901|allocated\n"
-            "ripencc|NL|ipv6|2001:610::|32|00000000|assigned|x\n"
-        },
-        {
-            "193.0.0.0/21": {"rir": "ripencc", "rir_status": "allocated", "rir_date": "1993-09-01"},
-            "2001:610::/32": {"rir": "ripencc", "rir_status": "assigned"},
-        },
-    ),
-]
 CITY = {
     "city": {"geoname_id": 1, "confidence": 60, "names": {"en": "Alpha", "de": "Alphastadt"}},
     "continent": {"geoname_id": 4},
@@ -548,4 +367,4 @@ MMDB = [
     Case("mmdb", {"a.mmdb": mmdb({NET: record}, kind=kind)}, {NET: known})
     for kind, record, known in _records().values()
 ]
-CASES = [*MAXMIND, *IP2LOCATION, *IP2PROXY, *IPINFO, *CLOUD, *OTHERS, *MMDB]
+CASES = [*MAXMIND, *MMDB]

@@ -1,17 +1,15 @@
-"""Each column that a format offers, with a value from a file as the vendor writes it."""
+"""Each column that MaxMind's formats offer, with a value from a file as the vendor writes it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.vendor_columns import COLUMNS, offered_column, with_language
 
 from geolookup.contract.schema import TYPES, own_field
-from geolookup.errors import BuildError
 from tests.builder.sources.own.cases import CASES
-from tests.builder.sources.own.deliveries import ALL, batches, delivered
+from tests.builder.sources.own.deliveries import delivered
 from tests.skips import needs
 
 pytestmark = needs("maxminddb")
@@ -34,7 +32,7 @@ def test_the_table() -> None:
 
 
 def test_every_column_of_every_format(tmp_path: Path) -> None:
-    tested: dict[str, set[str]] = {name: set() for name in FORMATS}
+    tested: dict[str, set[str]] = {case.format: set() for case in CASES}
     for at, case in enumerate(CASES):
         folder = tmp_path / str(at)
         folder.mkdir()
@@ -42,40 +40,5 @@ def test_every_column_of_every_format(tmp_path: Path) -> None:
         assert known == case.known, (case.format, case.files)
         for names in case.known.values():
             tested[case.format] |= {with_language(name)[0] for name in names}
-    for name, source_format in FORMATS.items():
-        assert tested[name] == source_format.offers, name
-
-
-def test_nothing_unless_the_recipe_asks(tmp_path: Path) -> None:
-    hints = []
-    for at, case in enumerate(CASES):
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        try:
-            plain = batches(folder, case.files, case.format, case.path, {"mine": "text"})
-        except BuildError as error:  # a product without a field
-            hints.append(error.remedy or "")
-            continue
-        every = batches(folder, case.files, case.format, case.path, ALL)
-        for before, after in zip(plain, every, strict=True):
-            cells = {name: column.to_pylist() for name, column in after.fields.items()}
-            assert {name: column.to_pylist() for name, column in before.fields.items()} == {
-                name: column for name, column in cells.items() if not name.startswith("own.")
-            }
-            assert set(after.numbers.unread) <= set(before.numbers.unread)
-    assert hints
-    assert all("or declare " in hint and hint.endswith("in [columns]") for hint in hints)
-
-
-@pytest.mark.long
-def test_each_column_by_itself(tmp_path: Path) -> None:
-    """A column does not depend on the others that are declared."""
-    for at, case in enumerate(CASES):
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        for name in {name for known in case.known.values() for name in known}:
-            rows = delivered(folder, case.files, case.format, case.path, columns={name: ALL[name]})
-            assert rows == {
-                network: {name: known[name]} if name in known else {}
-                for network, known in case.known.items()
-            }, (case.format, name)
+    for name, columns in tested.items():
+        assert columns == FORMATS[name].offers, name

@@ -7,13 +7,11 @@ BuildError that names the file, or in the rows unharmed.
 from __future__ import annotations
 
 import bz2
-import gc
 import gzip
 import io
 import lzma
 import random
 import tarfile
-import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -155,15 +153,6 @@ def test_members_of_an_archive_by_name(read: Read) -> None:
     assert [line for line, _ in reading.bad_lines()] == [4, 3]
 
 
-def test_names_that_look_like_globs_and_files_found_twice(read: Read, tmp_path: Path) -> None:
-    for name in ("a[1].csv", "b*.csv", "c?.csv"):
-        files = {name: ROWS, "a1.csv": HEADER, "bb.csv": HEADER}
-        assert read(files, recipe(f'path = "{name}"')).source.read == 2, name
-    (tmp_path / "twice").mkdir()
-    (tmp_path / "twice" / "a.csv").write_text(ROWS, encoding="utf-8")
-    assert read({}, recipe('path = "twice/**/**/*.csv"')).source.read == 2
-
-
 def test_a_folder(read: Read, tmp_path: Path) -> None:
     """Its data files are read, packed or not, in bytewise order; others are skipped."""
     below = tmp_path / "data" / "below"
@@ -271,19 +260,6 @@ def test_a_bomb_ends_at_its_limit(
     assert error.path == str(tmp_path / name)
 
 
-def test_large_files_and_faults_of_readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "ALLOWED_BYTES", 100)
-    data = random.Random(1).randbytes(100_000)
-    (tmp_path / "a.gz").write_bytes(gzip.compress(data))
-    (member,) = members("a.gz", tmp_path, (".csv",))
-    with member.open() as stream:
-        assert stream.read() == data
-    (tmp_path / "a.gz").write_bytes(CONTAINERS["a.csv.gz"])
-    (member,) = members("a.gz", tmp_path, (".csv",))
-    with pytest.raises(pa.ArrowNotImplementedError), member.open():
-        raise pa.ArrowNotImplementedError("a fault of ours")
-
-
 DAMAGED = ("a.csv.gz", "a.csv.zst", "a.zip", "bzip2.zip", "lzma.zip", "a.tar.gz")
 
 
@@ -305,19 +281,3 @@ def test_damage_anywhere_is_told_or_harmless(tmp_path: Path, name: str) -> None:
     # Every bit of an .xz is checked.
     assert 0 < len(told) <= turns - (".xz" not in name)
     assert "\n" not in "".join(told)
-
-
-def test_the_garbage_collector_leaves_no_archive_open(tmp_path: Path) -> None:
-    """An error and what was being read can hold each other."""
-    (tmp_path / "a.zip").write_bytes(zipped({"a.csv": ROWS}))
-    gc.collect()
-    (member,) = members("a.zip", tmp_path, (".csv",))
-    reading = member.open()
-    reading.__enter__()
-    cycle: list[object] = [reading]
-    cycle.append(cycle)
-    del member, reading, cycle
-    with warnings.catch_warnings(record=True) as noted:
-        warnings.simplefilter("always")
-        gc.collect()
-    assert [str(item.message) for item in noted] == []

@@ -9,15 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as papq
 import pytest
 from geolookup_builder.ranges import from_networks
-from geolookup_builder.sources.reading import parquet, typed_rows
+from geolookup_builder.sources.reading import parquet
 from geolookup_builder.sources.reading.inputs import members
 from geolookup_builder.sources.reading.text import Layout
 
-from geolookup.errors import BuildError, TableFileError
-from geolookup.files.row_streams import ReadOptions
-from geolookup.files.table_files import TableFile, kind_of, open_table
+from geolookup.errors import BuildError
 from tests import parquet_encodings
-from tests.builder.sources.readings import one, refused
 from tests.parquet_encodings import DUCKDB_CODECS, DUCKDB_VERSIONS, TABLE, WRITTEN_AS
 from tests.skips import needs, optional
 
@@ -78,29 +75,6 @@ def test_the_files_have_every_encoding(tmp_path: Path) -> None:
     assert parquet_encodings.encodings(path) >= {"DELTA_LENGTH_BYTE_ARRAY", "BYTE_STREAM_SPLIT"}
 
 
-@needs("duckdb")
-def test_an_encoding_that_changes_within_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """DuckDB chooses it for each row group; rows are delivered once, whatever was read before."""
-    rows, path = 3 * 2048, tmp_path / "a.parquet"
-    cities = [f"city {row % 3 if row < rows // 3 else row}" for row in range(rows)]
-    networks = [f"8.{row >> 8}.{row & 255}.0/24" for row in range(rows)]
-    table = pa.table({"network": networks, "city_name": cities, "none": [None] * rows})
-    with duckdb.connect() as connection:
-        connection.register("rows", table)
-        options = "format parquet, parquet_version v2, row_group_size 2048"
-        connection.execute(f"copy rows to '{path}' ({options})")
-    column = [papq.ParquetFile(path).metadata.row_group(at).column(1) for at in (0, 2)]
-    assert [item.encodings for item in column] == [
-        ("RLE_DICTIONARY",),
-        ("DELTA_LENGTH_BYTE_ARRAY",),
-    ]
-    monkeypatch.setattr(typed_rows, "BATCH_ROWS", 1_000)
-    layout = Layout(("network", "city_name"), frozenset({"network"}), frozenset({"city_name"}))
-    assert read(path, layout)["city_name"].to_pylist() == cities
-
-
 def test_a_long_value_in_each_row(tmp_path: Path) -> None:
     """A prefix that is stored once, or an item of a list: few rows are decoded at once."""
     rows, long = 400, "x" * (1 << 19)
@@ -115,22 +89,3 @@ def test_a_long_value_in_each_row(tmp_path: Path) -> None:
         layout = Layout(("network", field), frozenset({"network"}), frozenset({field}))
         with pytest.raises(BuildError, match="unpacks to over"):
             read(path, layout)
-
-
-def test_what_arrow_cannot_read_is_not_called_damaged(tmp_path: Path) -> None:
-    """A stored schema asks for a dictionary that its encoding does not have."""
-    path = tmp_path / "a.parquet"
-    table = pa.table({"network": TABLE["network"], "city_name": TABLE["city_name"]})
-    table = table.set_column(1, "city_name", table["city_name"].dictionary_encode())
-    options = {"use_dictionary": False, "column_encoding": {"city_name": "DELTA_BYTE_ARRAY"}}
-    papq.write_table(table, path, **options)
-    error = refused(tmp_path, "a.parquet", path.read_bytes(), one("parquet", "a.parquet"))
-    assert "cannot be read (Not yet implemented" in error.problem
-    assert error.remedy == "write it with other encodings, or as CSV"
-    options_of_enrich = ReadOptions("a.parquet", ("network",), "as_is")
-    file = TableFile(str(path), kind_of(str(path), None, ""))
-    with (
-        pytest.raises(TableFileError, match=r"Not yet implemented.*write it with other encodings"),
-        open_table(file, options_of_enrich) as rows,
-    ):
-        list(rows.rows.batches)

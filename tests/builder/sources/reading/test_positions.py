@@ -14,7 +14,7 @@ import pytest
 from geolookup_builder.sources.reading import positions
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import find_rejects, first_lines
-from geolookup_builder.sources.reading.text import Layout, mask_lines
+from geolookup_builder.sources.reading.text import Layout
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -69,22 +69,3 @@ def test_records_are_those_of_the_csv_reader(
             wanted = dict.fromkeys(records[::step].tolist(), "")
             rejects = find_rejects(source, wanted, layout=layout)
             assert [(reject.line, reject.text) for reject in rejects] == expected[::step]
-
-
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ('a,"b"\n"c","d ""e"" f"\r\n\n', True),
-        ('a,"b\n"\n', False),
-        ('a,5" pipe,6" pipe\n', False),
-        ("a\rb\n", False),
-    ],
-)
-def test_only_records_over_several_lines_need_the_csv_reader(text: str, plain: bool) -> None:
-    layout = layouts(quoted=True, header=True, mask=False)
-    assert (positions._lines_as_records(member(text), layout) is not None) == plain
-
-
-def test_masked_lines_are_empty() -> None:
-    layout = layouts(quoted=False, header=True, mask=True)
-    assert mask_lines(b"a,\r\n#x\r\nb\rc\r\n", layout) == b"a,\n\nb\nc\n"

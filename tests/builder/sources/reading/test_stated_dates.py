@@ -16,8 +16,6 @@ from geolookup_builder.recipe import loading
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
-from hypothesis import given
-from hypothesis import strategies as st
 
 import geolookup
 from geolookup.progress import Progress
@@ -78,23 +76,6 @@ def test_of_each_format(name: str, content: str | bytes, date: str | None) -> No
     assert FORMATS[name].stated_date(member(content)) == date
 
 
-def test_every_format_is_decided() -> None:
-    """Of the other formats no file states a date of its data."""
-    others = {name for name in FORMATS if FORMATS[name].stated_date is stated_dates.no_date}
-    assert others == {
-        *("csv", "jsonl", "parquet", "dbip", "geofeed", "ip2location", "ip2proxy", "ip2region"),
-        *("iplocate", "iptoasn", "maxmind", "rpsl", "sapics"),
-    }
-    assert {name for name, _, date in STATED if date} == set(FORMATS) - others
-
-
-@given(st.binary(max_size=200) | st.text(max_size=40).map(str.encode))
-def test_any_bytes(content: bytes) -> None:
-    for name in set(FORMATS) - {"mmdb", "ipinfo"}:
-        date = FORMATS[name].stated_date(member(content))
-        assert date is None or len(date) == len("2026-11-20")
-
-
 @pytest.mark.parametrize(
     ("text", "day"),
     [
@@ -114,11 +95,6 @@ def test_any_bytes(content: bytes) -> None:
 )
 def test_days(text: str, day: str | None) -> None:
     assert stated_dates.date_in(text) == day
-
-
-@pytest.mark.parametrize("seconds", [0, -1, 1 << 62, 1 << 80])
-def test_a_time_that_no_file_has(seconds: int) -> None:
-    assert stated_dates.of_seconds(seconds) is None
 
 
 def test_a_day_in_the_future_is_not_a_date() -> None:
@@ -145,13 +121,6 @@ def test_a_build_of_a_file(tmp_path: Path) -> None:
         assert engine.metadata.age.date == "2023-11-14"
     with pytest.raises(geolookup.DatasetError, match=r"a\.mmdb, 2023-11-14\), above max_age"):
         geolookup.open(tmp_path / "dataset", max_age=1, on_stale="refuse")
-
-
-@needs("maxminddb")
-def test_the_recipe_takes_precedence(tmp_path: Path) -> None:
-    recipe = one("mmdb", "a.mmdb", 'date = "2026-01"')
-    dataset, _ = build_at(tmp_path, {"a.mmdb": TREE}, recipe)
-    assert dates(dataset) == ["2026-01"]
 
 
 def test_several_files(tmp_path: Path) -> None:
