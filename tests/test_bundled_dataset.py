@@ -6,6 +6,7 @@ import filecmp
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from geolookup_builder.compile import compile_dataset
 from geolookup_builder.overlaid_sources import Options
 
@@ -21,6 +22,7 @@ from tests.conftest import ROOT
 LOCKED_PYARROW = "26.0.1"
 
 
+@pytest.mark.long
 def test_generation_and_bytes_are_the_same(tmp_path: Path) -> None:
     recipe, output = ROOT / "sample_data" / "recipe.toml", tmp_path / "world"
     report = compile_dataset(recipe, output, Options(max_rejects=0), Progress())

@@ -142,6 +142,7 @@ def delegations(shared_data: Path) -> Prefixes:
         return Prefixes((network, country) for network, country in lines)
 
 
+@pytest.mark.long
 def test_countries_are_those_of_the_delegations(delegations: Prefixes) -> None:
     wrong = []
     for network, row in every_row():

@@ -94,6 +94,7 @@ def test_order_is_precedence_and_dicts_have_the_keys_of_a_source(folder: Path) -
     assert isps(folder / "d", "8.8.8.8") == ["file"]
 
 
+@pytest.mark.long
 def test_the_bundled_dataset_is_a_source(folder: Path) -> None:
     """A file of that name is data, as everywhere."""
     over = pa.table({"network": ["8.8.8.8"], "isp": ["over"]})

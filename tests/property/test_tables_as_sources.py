@@ -29,7 +29,7 @@ from tests.range_strategies import as_csv, recipes
 from tests.skips import needs, optional
 from tests.tiers import scaled
 
-pd, pl = optional("pandas"), optional("polars")
+pl = optional("polars")
 Table = Callable[[pa.Table, list[int]], Any]
 
 

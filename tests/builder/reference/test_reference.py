@@ -135,6 +135,7 @@ def generate() -> ModuleType:
     return importlib.import_module("geolookup_builder.reference.generate")
 
 
+@pytest.mark.long
 def test_regenerating_gives_the_committed_table(generate: ModuleType) -> None:
     # The extra pins the libraries; with other versions the table may differ.
     installed = {f"{name}=={version(name)}" for name in LIBRARIES}

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address, ip_network
 
-TABLE_DUMP, TABLE_DUMP_V2, BGP4MP = 12, 13, 16
+TABLE_DUMP_V2, BGP4MP = 13, 16
 PEER_INDEX_TABLE, RIB_IPV4, RIB_IPV6 = 1, 2, 4
 AS_SET, AS_SEQUENCE = 1, 2
 #: An AS path: numbers, and sets of them.

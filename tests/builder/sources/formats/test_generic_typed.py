@@ -286,8 +286,9 @@ def test_keys_that_the_first_records_lack(
     columns = 'columns = { network = "network", city_name = "location.city_name" }'
     reading = read(files, one("jsonl", "a.jsonl", columns))
     assert reading.ranges() == {"8.4.176.0/24": {"city_name": "Alpha"}}
-    monkeypatch.setattr(jsonlines, "_SAMPLE", 3)
-    rows = [{"network": "8.8.8.0/24", "isp": "x"}] * 9 + [{"network": "8.8.9.0/24", "color": "x"}]
+    rows = [{"network": "8.8.8.0/24", "isp": "x"}] * 1500 + [
+        {"network": "8.8.9.0/24", "color": "x"}
+    ]
     error = refused(tmp_path, "a.jsonl", as_json(rows), one("jsonl", "a.jsonl"))
     assert str(error).startswith(f"{tmp_path / 'a.jsonl'}: unknown column 'color'; ")
 

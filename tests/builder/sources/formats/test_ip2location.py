@@ -76,7 +76,7 @@ DATABASES = {
     25: (f"{_ALL} usage address", 24),
     26: (f"{_ALL} usage address as", 27),
 }
-V4, V6 = ip_network("5.1.4.0/22"), ip_network("2a02:8::/32")
+V6 = ip_network("2a02:8::/32")
 
 
 def quoted(cells: list[str]) -> str:

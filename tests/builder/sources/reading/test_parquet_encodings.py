@@ -14,6 +14,7 @@ from geolookup_builder.sources.reading.inputs import members
 from geolookup_builder.sources.reading.text import Layout
 
 from geolookup.errors import BuildError
+from geolookup.filesystem import limits
 from tests import parquet_encodings
 from tests.parquet_encodings import DUCKDB_CODECS, DUCKDB_VERSIONS, TABLE, WRITTEN_AS
 from tests.skips import needs, optional
@@ -75,9 +76,10 @@ def test_the_files_have_every_encoding(tmp_path: Path) -> None:
     assert parquet_encodings.encodings(path) >= {"DELTA_LENGTH_BYTE_ARRAY", "BYTE_STREAM_SPLIT"}
 
 
-def test_a_long_value_in_each_row(tmp_path: Path) -> None:
+def test_a_long_value_in_each_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A prefix that is stored once, or an item of a list: few rows are decoded at once."""
-    rows, long = 400, "x" * (1 << 19)
+    monkeypatch.setattr(limits, "ALLOWED_BYTES", 4 << 20)
+    rows, long = 400, "x" * (1 << 15)
     networks = TABLE["network"].slice(0, rows)
     prefixes = pa.table({"network": networks, "city_name": [long] * rows})
     lists = pa.table({"network": networks, "names": [[long]] * rows})
