@@ -170,10 +170,11 @@ def records_of(shared_data: Path, product: str) -> list[tuple[str, Record]]:
         parsed = ip_network(network)
         leading = int(parsed.network_address) >> parsed.max_prefixlen - parsed.prefixlen
         # The leading bits with a 1 before them, so that 0/1 and 0/2 differ.
-        path = (parsed.version, 1 << parsed.prefixlen | leading)
-        if not any((path[0], path[1] >> bits) in later for bits in range(parsed.prefixlen + 1)):
+        number = 1 << parsed.prefixlen | leading
+        around = {(parsed.version, number >> bits) for bits in range(parsed.prefixlen + 1)}
+        if not around & later:
             kept.append((network, record))
-        later.add(path)
+        later.add((parsed.version, number))
     return kept[::-1]
 
 
