@@ -17,6 +17,7 @@ from geolookup.errors import DatasetError, SettingsError
 from geolookup.integrations.client import ClientAnswer
 from geolookup.integrations.middleware import AsgiMiddleware, WsgiMiddleware
 from tests.datasets import SMALL
+from tests.own_sources import own_dataset
 
 IP, PROXY = "8.8.8.8", "10.0.0.1"
 
@@ -186,15 +187,20 @@ def _assert_unavailable(geo: ClientAnswer) -> None:
     assert (envelope["success"], envelope["error"], envelope["data"]) == (False, True, None)
 
 
-@pytest.mark.parametrize("file", ["location.arrow", "network.arrow"])
+@pytest.mark.parametrize("file", ["location.arrow", "network.arrow", "own.arrow"])
 def test_damaged_rows_give_an_answer_without_values(tmp_path: Path, file: str) -> None:
-    folder = copytree(SMALL, tmp_path / "dataset")
+    is_own = file == "own.arrow"
+    folder = copytree(own_dataset() if is_own else SMALL, tmp_path / "dataset")
     damaged = (folder / file).read_bytes().replace(b'"', b"'")
     (folder / file).write_bytes(damaged)
     with geolookup.open(folder) as engine:
         with pytest.raises(DatasetError):
-            engine.lookup(IP)
-        _assert_unavailable(asgi(engine, {"client": (IP, 1)}))
+            _ = engine.own("8.8.8.9") if is_own else engine.lookup(IP)
+        for geo in clients(engine, "8.8.8.9" if is_own else IP):
+            if is_own:
+                assert (geo.success, geo.own.site_id, geo.error_code) == (False, None, None)
+            else:
+                _assert_unavailable(geo)
 
 
 def test_what_is_wrong_shows_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -203,3 +209,44 @@ def test_what_is_wrong_shows_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setenv("GEOLOOKUP_DATASET", str(tmp_path))
     with pytest.raises(DatasetError):
         wsgi(None, {})
+
+
+#: Client: its site, country and error; own columns of private clients are known too.
+OWN = {
+    "10.1.2.3": ("Branch", None, 10002),
+    "100.64.0.1": ("CGNAT", None, 10002),
+    "fd00::1": ("ULA", None, 10002),
+    "127.0.0.1": (None, None, 10002),
+    "8.8.8.9": ("Mountain View", "US", None),
+    "": (None, None, 10001),
+}
+
+
+def clients(engine: geolookup.Engine, address: str) -> tuple[Any, Any]:
+    return asgi(engine, {"client": (address, 1)}), wsgi(engine, {"REMOTE_ADDR": address})
+
+
+def test_own_columns_of_clients() -> None:
+    with geolookup.open(own_dataset()) as engine:
+        for address, (site, country, code) in OWN.items():
+            for geo in clients(engine, address):
+                assert geo.own.site_id == site
+                assert (geo.location.country_code, geo.error_code) == (country, code)
+                assert bool(geo) == (code is None)
+                with pytest.raises(AttributeError, match="did you mean 'site_id'"):
+                    _ = geo.own.site
+                assert "own" not in geo.to_dict()
+
+
+def test_a_closed_engine_has_no_values() -> None:
+    with geolookup.open(own_dataset()) as engine:
+        (geo, _), (earlier, _) = clients(engine, "10.1.2.3"), clients(engine, "10.1.2.3")
+        assert earlier.own.site_id == "Branch"
+    assert (geo.own.site_id, geo.error_code) == (None, None)
+
+
+def test_a_dataset_without_own_columns_says_so(sample: geolookup.Engine) -> None:
+    for geo in clients(sample, "8.8.8.8"):
+        with pytest.raises(AttributeError, match="has no member 'site_id'; declare it"):
+            _ = geo.own.site_id
+        assert geo.location.country_code == "US"

@@ -45,6 +45,9 @@ def test_texts() -> None:
     for address, text, left in (
         (IP, f"source:{IP}", f"source:{REMOVED}"),
         (IPV6, f"source:{IPV6}", f"source:{REMOVED}"),
+        (IPV6, IPV6.upper(), REMOVED),
+        (IPV6, "2001:4860:4860:0::8888:", REMOVED),
+        (IPV6, f"[{IPV6}]:443 {IPV6}%eth0", f"[{REMOVED}]:443 {REMOVED}%eth0"),
         (IPV6, f"face {IPV6}.", f"face {REMOVED}."),
         (IPV6, "/?ip=2001%3a4860%3a4860%3a%3a8888", f"/?ip={REMOVED}"),
         (IP, f"::ffff:{IP}", REMOVED),

@@ -124,23 +124,6 @@ def test_an_mmdb_of_its_vendor_is_what_its_csv_is(tmp_path: Path) -> None:
 
 CONTACT = {"name": "Registry", "email": "abuse@registry.example", "country": "US"}
 CONTACT |= {"address": "US, VA, Centreville, P.O. Box 1", "phone": "+1-555-0100"}
-#: Database type, a record, and words of the error.
-REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("Test", CONTACT, "contacts (database type 'Test', keys email)"),
-    ("Test", {"id": "N-1", "name": "Acme", "country": "MX", "updated": "2021"}, "WHOIS records ("),
-    ("ipinfo poi_all_sample.mmdb", {"city": "Taphan Hin", "country_code": "TH"}, "IPinfo Places ("),
-    ("Test", {"hostname": "a.example"}, "host names ("),
-]
-
-
-def test_records_that_locate_no_address_are_refused_by_name(tmp_path: Path) -> None:
-    for kind, record, words in REFUSED:
-        with pytest.raises(BuildError) as caught:
-            batch_of(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: record}, kind=kind))
-        assert words in caught.value.problem
-        assert "columns = {" in (caught.value.remedy or "")
-
-
 # Report
 
 
