@@ -6,7 +6,6 @@ import shlex
 import shutil
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,10 +30,8 @@ WRITTEN = {
     "pack": {"mydata.tar.zst"},
     "unpack": {"mydata"},
 }
-NEEDS: dict[str, Any] = {
-    # tests/reports makes such pages.
-    "report": [pytest.mark.long, needs("jinja2", "PIL", "vl_convert")],
-    "map": needs("jinja2", "PIL", "vl_convert"),
+NEEDS = {
+    **dict.fromkeys(("report", "map"), needs("jinja2", "PIL", "vl_convert")),
     **dict.fromkeys(
         ("sign", "mirror", "signing-keys", "signing-keys create"), needs("cryptography")
     ),
@@ -82,9 +79,9 @@ def arguments(name: str, folder: Path) -> list[str]:
     return words[1:]
 
 
-def _marks(name: str) -> list[pytest.MarkDecorator]:
-    needed = [NEEDS[name]] if name in NEEDS else []
-    return [*needed, pytest.mark.long] if name in SLOW else needed
+def _marks(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    needed = (NEEDS[name],) if name in NEEDS else ()
+    return (*needed, pytest.mark.long) if name in SLOW else needed
 
 
 @pytest.mark.parametrize(
