@@ -284,7 +284,7 @@ TEXTS_OF: dict[str, Callable[[str], str]] = {
     "docs/data/recipe.md": _recipe,
     "docs/data/sources/columns.md": _vendor_columns,
     "docs/envelope.schema.json": _schema,
-    "benchmarks/peers/contenders.py": _count,
+    "benchmarks/contenders/table.py": _count,
 }
 
 if __name__ == "__main__":

@@ -184,7 +184,7 @@ CASES = {
     "api-keys list --accounts sqlite:///none.db": "none.db",
     "api-keys revoke 0123456789ab --accounts sqlite:///none.db": "none.db",
     "api-keys revoke 0123456789ab --accounts sqlite:///accounts.db": "no key has this identifier",
-    "accounts usage --accounts redis://:secret@127.0.0.1:1/0": "127.0.0.1:1",
+    "accounts usage --accounts redis://:secret@127.0.0.1:1/0": "redis",
     "accounts backup x --accounts redis://:secret@127.0.0.1:1/0": "redis",
     "accounts restore x --accounts redis://:secret@127.0.0.1:1/0": "redis",
     "accounts backup accounts.db --accounts sqlite:///accounts.db --force": "itself",

@@ -190,11 +190,11 @@ PRESUMED = {
 #: Kinds of blocks that show and do not run.
 SHOWN = {
     "": "an output, a layout of files or a template",
-    "nginx": "tests/mirrors/test_readers.py runs it",
+    "nginx": "a part of the files that tests/http/test_deploy.py runs",
     "text": "an output, a layout of files or a template",
-    "crontab": "tests/updates/test_doc.py runs its command",
-    "fish": "tests/cli/test_completion.py runs it",
-    "zsh": "tests/cli/test_completion.py runs it",
+    "crontab": "its command runs",
+    "fish": "as bash, which tests/cli/test_completion.py runs",
+    "zsh": "as bash, which tests/cli/test_completion.py runs",
 }
 
 _IN_NAMESPACE = "tests/prefixes/syntaxes/test_packet_filters.py runs it in a network namespace"

@@ -17,6 +17,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.conftest import ROOT
+from tests.docs.blocks import blocks
+from tests.internals.prefixes import Settings
 from tests.prefixes.syntaxes.reading import changes_text, drawn, whole_text
 
 pytestmark = pytest.mark.long
@@ -154,3 +157,21 @@ def test_lists_are_loaded_replaced_and_changed(name: str, tmp_path: Path) -> Non
         assert in_order(held) == in_order(expected[4] + expected[6]), files
         if name == "iptables" and "changes" not in files:
             assert held == expected[4] + expected[6]
+
+
+@in_namespace
+def test_the_commands_of_the_page_load_lists(tmp_path: Path) -> None:
+    page = blocks(ROOT / "docs/use/firewalls.md")
+    files = {
+        **{block.name: block.text for block in page if block.name},
+        "tv.nft": whole_text("nft", OLD),
+        "tv.ipset": whole_text("ipset", OLD),
+        "tv.rules": whole_text("iptables", OLD, Settings(name="tuvalu")),
+        "changes.nft": changes_text("nft", OLD, NEW),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    lines = [line for block in page if block.kind == "bash" for line in block.text.splitlines()]
+    commands = [line for line in lines if not line.startswith("geolookup ")]
+    shown = script(tmp_path, "\n".join([*commands, "nft list set inet geolookup geolookup_v4"]))
+    assert next(item for item in NEW[4] if item not in OLD[4]) in shown
