@@ -44,7 +44,7 @@ WRITTEN = {
         "docs/reference/format.md",
         "docs/data/recipe.md",
     ),
-    *("docs/envelope.schema.json", "benchmarks/peers/contenders.py"),
+    *("docs/envelope.schema.json", "benchmarks/contenders/table.py"),
     *("geolookup/contract/types.py", "geolookup/kernel/python_answer.py"),
 }
 
