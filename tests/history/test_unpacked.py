@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from geolookup import publish
 from geolookup.errors import DatasetError
 from tests.archives.test_pack import digests
 from tests.history.past import DELTAS, UNPACKED, delta, past_store
 from tests.internals.archives import pack
-from tests.internals.history import unpacked
-from tests.store.numbered import id_of, shared
+from tests.internals.history import prune, unpacked
+from tests.store.numbered import id_of, published, shared
 from tests.tiers import scaled
 
 RESTORE = "restore it from a backup, or 'geolookup publish --since DATE' the dataset again"
@@ -87,3 +88,14 @@ def test_a_damaged_delta_is_named_with_its_remedy(
         assert caught.value.remedy == RESTORE
     assert generations_in(cache) == set()
     unpacked(store, id_of(2))  # it needs no other delta
+
+
+def test_the_cache_has_other_bytes_of_the_generation(tmp_path: Path) -> None:
+    """Deltas are made of bytes: nothing is published on a base that only has the same id."""
+    store = published(tmp_path / "store", 0, 1, 2)
+    prune(store, 3)
+    pack(shared(6), tmp_path / "6.tar.zst", base=shared(0))
+    manifest = unpacked(store, id_of(0)) / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes().replace(b'"geo"', b'"gee"'))
+    with pytest.raises(DatasetError, match=f"not the bytes of generation {id_of(0)}; remove it"):
+        publish(tmp_path / "6.tar.zst", store)
