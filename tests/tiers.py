@@ -5,7 +5,7 @@ marked ``long`` (sweeps, soaks, load, kills). ``pytest --all`` also raises what 
 and the number of examples that hypothesis draws.
 
 Two runs can share the work: the first adds the tests that passed to the file ``$GEOLOOKUP_PASSED``,
-the second leaves out those in the file ``$GEOLOOKUP_NOT_AGAIN``.
+the second leaves out those in the file of ``--except``. Runs of pytest that tests start do neither.
 """
 
 from __future__ import annotations
@@ -62,6 +62,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--random", action="store_true", help="draw other examples in each run (--hypothesis-seed)"
     )
+    parser.addoption(
+        "--except", dest="left_out", metavar="FILE", type=Path, help="leave out the tests in FILE"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -70,8 +73,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "packet_filter: needs one in a network namespace")
     _Tier.full = config.getoption("--all")
     _Tier.long = _Tier.full or config.getoption("--long")
-    is_worker = hasattr(config, "workerinput")
-    _Tier.passed = "" if is_worker else os.environ.get("GEOLOOKUP_PASSED", "")
+    # Taken out, so that neither workers nor the runs that tests start add to the file.
+    _Tier.passed = os.environ.pop("GEOLOOKUP_PASSED", "")
     tier = settings.get_profile("all" if _Tier.full else "default")
     # The same examples in each run: a change does not fail because of an older bug.
     settings.register_profile("chosen", parent=tier, derandomize=not config.getoption("--random"))
@@ -89,12 +92,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     They are not skipped: ``GEOLOOKUP_NO_SKIP`` would refuse that.
     """
-    file = os.environ.get("GEOLOOKUP_NOT_AGAIN")
-    passed = set(Path(file).read_text(encoding="utf-8").splitlines()) if file else set()
+    file = config.getoption("left_out")
+    left_out = set(file.read_text(encoding="utf-8").splitlines()) if file else set()
     selected = list[pytest.Item]()
     deselected = list[pytest.Item]()
     for item in items:
-        is_left_out = item.nodeid in passed or (
+        is_left_out = item.nodeid in left_out or (
             not _Tier.long and item.get_closest_marker("long") is not None
         )
         (deselected if is_left_out else selected).append(item)
