@@ -241,6 +241,7 @@ def test_the_collector_does_not_visit_answers() -> None:
         assert gc.is_tracked(engine.lookup("8.8.8.8"))
 
 
+@pytest.mark.long
 def test_a_cycle_through_an_envelope_is_collected(engine: Any) -> None:
     class Marker:
         """An object that a weak reference can name."""

@@ -251,7 +251,9 @@ def test_the_tiers(tmp_path: Path) -> None:
             assert text in output
 
 
-@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "1")])
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("-p", "xdist", "-n", "1"), marks=pytest.mark.long)]
+)
 def test_a_second_run_leaves_out_the_tests_that_passed(
     options: tuple[str, ...], tmp_path: Path
 ) -> None:

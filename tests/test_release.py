@@ -77,6 +77,7 @@ def checked(project: Path, version: str) -> tuple[int, list[str]]:
     return done.returncode, done.stderr.splitlines()
 
 
+@pytest.mark.long
 def test_a_placeholder_stops_a_release(project: Path) -> None:
     for placeholder, text in READY.items():
         status, lines = checked(project, VERSION)

@@ -60,6 +60,7 @@ def changed(tmp_path: Path, listed: Members, name: str, content: bytes) -> Path:
     return archived(tmp_path / "a.tar.zst", fresh)
 
 
+@pytest.mark.long
 def test_every_delta_of_a_line(made: Line, tmp_path: Path) -> None:
     """A whole archive needs no base, and a delta is the same bytes each time."""
     for (base, target), archive in made.archives.items():
@@ -92,6 +93,7 @@ def test_every_delta_of_a_line(made: Line, tmp_path: Path) -> None:
     assert parsed_header(header.text(), "x") == header
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("base", [None, 0])
 def test_flipped_anywhere(made: Line, tmp_path: Path, base: int | None) -> None:
     """What says nothing, such as the owner in a header, may change; the dataset may not."""

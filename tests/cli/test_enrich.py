@@ -232,6 +232,7 @@ def _peak(folder: Path, count: int) -> int:
     return used.ru_maxrss
 
 
+@pytest.mark.long
 def test_a_terminal_shows_rows_speed_and_time_left(tmp_path: Path) -> None:
     source = tmp_path / "in.csv"
     # More than two blocks: the progress of the first is shown while the others are read.

@@ -113,6 +113,7 @@ def test_own_columns(whole: Path, tmp_path: Path) -> None:
         assert engine.get("8.8.8.8", "city") is None
 
 
+@pytest.mark.long
 def test_the_size_is_exact_but_for_the_manifest(whole: Path, tmp_path: Path) -> None:
     recipe = whole.parent / "recipe.toml"
     part = tmp_path / "part"

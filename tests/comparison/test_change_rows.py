@@ -122,7 +122,7 @@ _OWN = [OwnColumn("risk", "integer", "", False)]
 _ALL = ("::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "FR")
 
 
-@settings(max_examples=scaled(2, 25), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(1, 25), suppress_health_check=list(HealthCheck))
 @example(((_OWN, [_source()]), (_OWN, [_source(*_WIDE)])), 2)
 @example(((_OWN, [_source(*_WIDE)]), (_OWN, [_source(_ALL)])), 1 << 18)
 @given(_pairs(), st.sampled_from((2, 1 << 18)))

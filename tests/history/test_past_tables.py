@@ -24,6 +24,7 @@ from tests.internals.kernel import python as kernel_python
 from tests.internals.store import Change, pointer
 from tests.internals.tables import RowsWithoutGeneration, enrich, joint_rows, row_blocks
 from tests.own_random import WINDOWS
+from tests.tiers import scaled
 
 KERNELS = {"compiled": kernel.State, "python": kernel_python.State}
 #: Own columns whose type is the same in all generations that have them, and of the contract.
@@ -92,7 +93,7 @@ def _all_kinds(table: pa.Table) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=scaled(8, 25), deadline=None)
 @given(_tables(), st.integers(1, 5), st.sampled_from([1, 2]))
 def test_each_row_is_answered_by_its_generation(
     name: str, drawn: Any, block_rows: int, threads: int

@@ -85,6 +85,7 @@ def test_columns_keep_nothing(state: object, name: str) -> None:
     assert max(kept(call, CALLS)) < CALLS // 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ip", ["8.8.8.8", "2001:4860:4860::8888", "10.0.0.1", "x"])
 def test_answers_come_and_go(ip: str) -> None:
     engine = geolookup.open()

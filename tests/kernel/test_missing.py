@@ -56,6 +56,7 @@ def run(*codes: str, kernel: str = "", without: str = "_compiled") -> list[Shown
     return shown
 
 
+@pytest.mark.long
 def test_the_log_and_commands_say_so_once() -> None:
     asked = (TWICE, command("lookup", "8.8.8.8"), command("info"))
     for number, (status, output, errors) in enumerate(run(*asked)):
@@ -131,6 +132,7 @@ def test_all_extension_modules_or_none(name: str) -> None:
     assert errors.startswith(f"WARNING:geolookup:{MISSING}")
 
 
+@pytest.mark.long
 @needs_compiled
 def test_an_extension_that_is_older_than_its_sources(tmp_path: Path) -> None:
     shutil.copytree(

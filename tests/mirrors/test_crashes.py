@@ -61,6 +61,7 @@ def check(
     assert actual == [old] * moved + [new] * (len(actual) - moved)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", _KINDS)
 @pytest.mark.parametrize(
     "change", one_of_each(["publish", "rollback", "first run"], lambda _: "change")

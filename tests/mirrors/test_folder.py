@@ -56,6 +56,7 @@ def test_two_packs_and_a_delta_from_each_generation(
         assert [item.base for item in index_of(folder).now.deltas] == [second][:deltas]
 
 
+@pytest.mark.long
 def test_archives_of_the_former_index_stay_until_the_next(store: Path, folder: Path) -> None:
     """However often the same state is mirrored again. What others have put there stays."""
     paths = [{file.path for file in mirror(store, folder).index.files}]

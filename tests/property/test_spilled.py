@@ -50,7 +50,7 @@ def _sorted(rows: list[SourceRow]) -> list[SourceRow]:
 
 
 @example(TIES, 1, 400, "")
-@settings(max_examples=scaled(3, 40), suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=scaled(2, 40), suppress_health_check=list(HealthCheck), deadline=None)
 @given(recipes, st.sampled_from([1, 300, 2000]), st.sampled_from([200, 400, 2000]), _KEYS)
 def test_bands_equal_memory(listed: list[Source], rows: int, band: int, keys: str) -> None:
     """Of rows in files; in memory, files whose rows are sorted are taken band by band too.

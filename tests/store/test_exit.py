@@ -53,6 +53,7 @@ def steps(store: Path) -> int:
     return int(done.stdout.removeprefix("reloaded in ").removesuffix(" steps\n"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("percent", range(0, 96, scaled(60, 8)))
 def test_a_process_that_ends_in_a_reload_prints_nothing(
     store: Path, steps: int, percent: int

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
+import pytest
+
 import geolookup
 from tests.hostile import NO_ADDRESS
 from tests.internals.contract import PATHS
@@ -53,6 +55,7 @@ def references(engine: geolookup.Engine) -> int:
     return sum(sys.getrefcount(value) for value in actual.values()) - 3 * len(actual)
 
 
+@pytest.mark.long
 def test_no_call_keeps_anything(sample: geolookup.Engine) -> None:
     def ask_all() -> None:
         for ask in asked:

@@ -237,6 +237,7 @@ def parameters() -> list[object]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize(("name", "kind"), parameters())

@@ -46,6 +46,7 @@ def schema(name: str) -> frozenset[str]:
     return frozenset(column.type for column in fmt.COLUMNS[name].values())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", one_of_each(EVERY, schema))
 @settings(max_examples=scaled(3, 12))
 @given(

@@ -302,6 +302,7 @@ def test_the_options_of_a_recipe_are_how_a_file_is_written(tmp_path: Path) -> No
     assert error.problem == "the delimiter is ';'"
 
 
+@pytest.mark.long
 def test_a_folder_and_an_archive_of_nothing_known(tmp_path: Path) -> None:
     (tmp_path / "feeds").mkdir()
     (tmp_path / "feeds" / "a.csv").write_text(test_geofeed.FEED, encoding="utf-8")

@@ -55,6 +55,7 @@ def counts(result: Score, part: str = "networks") -> dict[str, tuple[float, floa
 KINDS = ("agree", "wrong", "null")
 
 
+@pytest.mark.long
 def test_geofeeds_from_the_wild(scored: Path, shared_data: Path) -> None:
     for name in ("geofeed-valid.csv", "geofeed-valid-lax.csv", "geofeed-valid-utf8-bom.csv"):
         report = geolookup.score(scored, truth=shared_data / "geofeed" / name)
