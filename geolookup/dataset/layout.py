@@ -145,7 +145,12 @@ def columns(name: str, schema: Schema) -> Mapping[str, Column]:
 
 def _columns(schema: Schema) -> dict[str, Mapping[str, Column]]:
     rows = dict.fromkeys(row_tables(schema.own), _NUMBER)
-    stated = {name: field.type for name, field in schema.by_source_column.items()}
+    # Layer after layer: own columns of a group need not be neighbours in the recipe.
+    stated = {
+        name: schema.by_source_column[name].type
+        for names in schema.stated.values()
+        for name in names
+    }
     return {
         IPV4: {**_STARTS[4], **rows},
         IPV4_JUMP: {"interval": _NUMBER},

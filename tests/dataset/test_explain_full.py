@@ -257,3 +257,14 @@ def test_a_source_of_several_tables_has_a_row_of_each(build: Build) -> None:
         ("M", "c-City-Blocks.csv", ["location"]),
         ("M", "a-ASN-Blocks.csv", ["asn"]),
     ]
+
+
+def test_columns_of_a_group_need_not_be_neighbours(tmp_path: Path) -> None:
+    own = '[columns]\na = { type = "integer", group = "g" }\nb = "integer"\n'
+    own += 'c = { type = "integer", group = "g" }\n[[source]]'
+    text = full('path = "own.csv"').replace("[[source]]", own)
+    built, _ = build_at(tmp_path, {"own.csv": "network,a,b,c\n8.8.8.0/24,1,2,3\n"}, text)
+    with geolookup.open(built) as engine:
+        layers = engine.explain("8.8.8.8")["layers"]
+    values = {name: decided["values"] for name, decided in layers.items() if decided}
+    assert values == {"own.g": {"own.a": 1, "own.c": 3}, "own.b": {"own.b": 2}}
