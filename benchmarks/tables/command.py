@@ -7,6 +7,7 @@ as many threads.
 from __future__ import annotations
 
 import itertools
+import statistics
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,7 +91,7 @@ def _ratios(result: Result) -> Iterator[Ratio]:
     one, two = (rows for rows, _ in result["threads"].values())
     for name, goal in _NS.items():
         if rounds := one.get(name, {}).get("rounds", {}).get("IPv4"):
-            yield Ratio(f"{name}, IPv4", sorted(rounds)[len(rounds) // 2], goal, unit=" ns")
+            yield Ratio(f"{name}, IPv4", statistics.median(rounds), goal, unit=" ns")
     yield from turns.ratio(one, POLARS_ONE, OWN_ONE, "IPv4", 8.0, least=True)
     yield from turns.ratio(one, POLARS_TEN, OWN_TEN, "IPv4")
     for lesser in (OWN_ONE, OWN_TEN):
