@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -191,13 +191,21 @@ def pages() -> Iterator[tuple[Path, str]]:
     for path in sorted({README, PAGE, *(ROOT / claim.page for claim in CLAIMS)}):
         text = path.read_text(encoding="utf-8")
         if path == README:
-            text = _SPEED.sub(lambda _: _speed(), text)
+            text = _filled(_SPEED, text, lambda _: _speed())
         if path == PAGE:
-            text = _MISSED.sub(lambda _: _missed_table(), _SHOWN.sub(_shown, text))
+            text = _filled(_MISSED, _filled(_SHOWN, text, _shown), lambda _: _missed_table())
         for claim in CLAIMS:
             if ROOT / claim.page == path:
                 text = claim.rewritten(text)
         yield path, text
+
+
+def _filled(pattern: re.Pattern[str], page: str, figures: Callable[[re.Match[str]], str]) -> str:
+    """Return a page with its figures; LookupError if it has no place for them."""
+    page, count = pattern.subn(figures, page)
+    if not count:
+        raise LookupError(f"no page has a match of {pattern.pattern}")
+    return page
 
 
 def main(*options: str) -> int:
