@@ -115,7 +115,7 @@ _ROWS = {
 _COLUMNS = {
     "popular addresses (zipf)": (_ONE, _POPULAR),
     "any address (uniform)": (_ONE, _ANY),
-    "first pass of a new process": (_FIRST, "first pass"),
+    "first 100,000 of a new process": (_FIRST, "first pass"),
 }
 _JSON_PEERS = (who.ZIG_JSON, who.RUST_JSON, who.C_ORJSON, who.C_JSON)
 
