@@ -71,6 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: runs with --long or --all only")
     config.addinivalue_line("markers", "data: needs real data that is not part of the project")
     config.addinivalue_line("markers", "packet_filter: needs one in a network namespace")
+    config.addinivalue_line("markers", "root: gives files to another user, or mounts")
     _Tier.full = config.getoption("--all")
     _Tier.long = _Tier.full or config.getoption("--long")
     # Taken out, so that neither workers nor the runs that tests start add to the file.
