@@ -63,8 +63,7 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    # An expected failure is reported as a skip too.
-    if NO_SKIP and report.skipped and not hasattr(report, "wasxfail"):
+    if NO_SKIP and report.skipped:
         _fail(report, item.nodeid)
     return report
 

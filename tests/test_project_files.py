@@ -191,6 +191,7 @@ SKIPPING = {
     "unittest": "import unittest\nraise unittest.SkipTest('none')\n",
     "mark": "import pytest\n@pytest.mark.skip\ndef test_a(): pass\n",
     "call": "import pytest\ndef test_a(): pytest.skip('none')\n",
+    "expected failure": "import pytest\n@pytest.mark.xfail\ndef test_a(): assert False\n",
     "no parameters": "import pytest\n@pytest.mark.parametrize('a', [])\ndef test_a(a): pass\n",
 }
 
