@@ -20,6 +20,8 @@ from hypothesis import HealthCheck, settings
 
 Value = TypeVar("Value")
 
+# The first example that hypothesis draws is the simplest one, such as a source without rows. With
+# ``max_examples=2`` a test has a single example that says something.
 settings.register_profile(
     "default",
     deadline=None,
