@@ -164,7 +164,8 @@ def _times(columns: list[tuple[str, str]]) -> tuple[str, str]:
         for peer in _JSON_PEERS
         if peer in tables[title][1]
     ]
-    return tuple(f"{int(10 * ratio) / 10:g}" for ratio in (min(ratios), max(ratios)))  # type: ignore[return-value]
+    low, high = (f"{int(10 * ratio) / 10:g}" for ratio in (min(ratios), max(ratios)))
+    return low, high
 
 
 def missed() -> Iterator[tuple[str, str, str, str]]:

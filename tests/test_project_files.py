@@ -1,4 +1,4 @@
-"""Files of the project say the truth; the two tiers of its tests, and that nothing is skipped."""
+"""Files of the project are true; its tests have three tiers, and none is skipped."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "root: gives files to another user, or mounts")
     _Tier.full = config.getoption("--all")
     _Tier.long = _Tier.full or config.getoption("--long")
-    # Taken out, so that neither workers nor the runs that tests start add to the file.
+    # Taken out: neither workers nor the runs that tests start add to the file.
     _Tier.passed = os.environ.pop("GEOLOOKUP_PASSED", "")
     tier = settings.get_profile("all" if _Tier.full else "default")
     # The same examples in each run: a change does not fail because of an older bug.
