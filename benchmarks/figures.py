@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,7 +115,7 @@ _ROWS = {
 _COLUMNS = {
     "popular addresses (zipf)": (_ONE, _POPULAR),
     "any address (uniform)": (_ONE, _ANY),
-    "first pass of a new process": (_FIRST, "first pass"),
+    "first 100,000 of a new process": (_FIRST, "first pass"),
 }
 _JSON_PEERS = (who.ZIG_JSON, who.RUST_JSON, who.C_ORJSON, who.C_JSON)
 
@@ -164,7 +164,8 @@ def _times(columns: list[tuple[str, str]]) -> tuple[str, str]:
         for peer in _JSON_PEERS
         if peer in tables[title][1]
     ]
-    return tuple(f"{int(10 * ratio) / 10:g}" for ratio in (min(ratios), max(ratios)))  # type: ignore[return-value]
+    low, high = (f"{int(10 * ratio) / 10:g}" for ratio in (min(ratios), max(ratios)))
+    return low, high
 
 
 def missed() -> Iterator[tuple[str, str, str, str]]:
@@ -191,13 +192,21 @@ def pages() -> Iterator[tuple[Path, str]]:
     for path in sorted({README, PAGE, *(ROOT / claim.page for claim in CLAIMS)}):
         text = path.read_text(encoding="utf-8")
         if path == README:
-            text = _SPEED.sub(lambda _: _speed(), text)
+            text = _filled(_SPEED, text, lambda _: _speed())
         if path == PAGE:
-            text = _MISSED.sub(lambda _: _missed_table(), _SHOWN.sub(_shown, text))
+            text = _filled(_MISSED, _filled(_SHOWN, text, _shown), lambda _: _missed_table())
         for claim in CLAIMS:
             if ROOT / claim.page == path:
                 text = claim.rewritten(text)
         yield path, text
+
+
+def _filled(pattern: re.Pattern[str], page: str, figures: Callable[[re.Match[str]], str]) -> str:
+    """Return a page with its figures; LookupError if it has no place for them."""
+    page, count = pattern.subn(figures, page)
+    if not count:
+        raise LookupError(f"no page has a match of {pattern.pattern}")
+    return page
 
 
 def main(*options: str) -> int:

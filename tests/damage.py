@@ -22,7 +22,7 @@ ADDRESSES = (
     *("2001:4860::1", "2a00::", "1::1", "fbff:ffff::", "2a00:1::5", "10.0.0.1", "nonsense"),
 )
 
-#: Of those, an interval and a gap of each family, for what takes longer to answer.
+#: An interval and a gap of each family, for calls that take longer.
 EXPLAINED = ("8.8.8.8", "223.255.255.255", "2a00:1::5", "fbff:ffff::")
 
 CSV = '''network,country_code,city_name,latitude,time_zone,asn,organization,user_type
@@ -63,7 +63,7 @@ def copied(dataset: Path, target: Path) -> Path:
 
 
 def flipped(path: Path, amounts: Iterable[int]) -> Iterator[None]:
-    """Put another file in the place of one, for each amount with so many flipped bits of it."""
+    """Replace a file by one with so many flipped bits, once for each amount."""
     original, rng = path.read_bytes(), random.Random(path.name)
     for flips in amounts:
         content = bytearray(original)

@@ -1,4 +1,4 @@
-"""Files of the project say the truth; the two tiers of its tests, and that nothing is skipped."""
+"""Files of the project are true; its tests have three tiers, and none is skipped."""
 
 from __future__ import annotations
 
@@ -164,9 +164,10 @@ def test_ci_checks_types_with_every_extra_and_names_tests() -> None:
     assert 'pip install -e ".[dev]"' in CONTRIBUTING  # .ci/run takes the line from there
     assert "'.[fuzz]'" in _text(".ci/run")
     assert "bash .ci/run lint" in TEXTS["ci.yml"]
-    for text in (_text(".ci/run"), _text(".ci/sanitize"), _text("tests/mutants.toml")):
-        named = set(re.findall(r"\btests/[\w/]+(?:\.py)?", text))
-        assert all((ROOT / item).exists() for item in named), named
+    scripts = (f".ci/{name}" for name in ("run", "sanitize", "nightly", "versions"))
+    for name in (*scripts, "tests/mutants.toml"):
+        named = set(re.findall(r"\b(?:tests|geolookup|builder)/[\w/*]+(?:\.py)?", _text(name)))
+        assert [item for item in named if not any(ROOT.glob(item))] == [], name
 
 
 def test_ci_runs_the_steps_that_are_named() -> None:
@@ -190,6 +191,7 @@ SKIPPING = {
     "unittest": "import unittest\nraise unittest.SkipTest('none')\n",
     "mark": "import pytest\n@pytest.mark.skip\ndef test_a(): pass\n",
     "call": "import pytest\ndef test_a(): pytest.skip('none')\n",
+    "expected failure": "import pytest\n@pytest.mark.xfail\ndef test_a(): assert False\n",
     "no parameters": "import pytest\n@pytest.mark.parametrize('a', [])\ndef test_a(a): pass\n",
 }
 

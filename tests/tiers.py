@@ -20,6 +20,8 @@ from hypothesis import HealthCheck, settings
 
 Value = TypeVar("Value")
 
+# The first example that hypothesis draws is the simplest one, such as a source without rows. With
+# ``max_examples=2`` a test has a single example that says something.
 settings.register_profile(
     "default",
     deadline=None,
@@ -71,9 +73,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: runs with --long or --all only")
     config.addinivalue_line("markers", "data: needs real data that is not part of the project")
     config.addinivalue_line("markers", "packet_filter: needs one in a network namespace")
+    config.addinivalue_line("markers", "root: gives files to another user, or mounts")
     _Tier.full = config.getoption("--all")
     _Tier.long = _Tier.full or config.getoption("--long")
-    # Taken out, so that neither workers nor the runs that tests start add to the file.
+    # Taken out: neither workers nor the runs that tests start add to the file.
     _Tier.passed = os.environ.pop("GEOLOOKUP_PASSED", "")
     tier = settings.get_profile("all" if _Tier.full else "default")
     # The same examples in each run: a change does not fail because of an older bug.

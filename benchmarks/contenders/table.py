@@ -258,11 +258,11 @@ _MANY = (
     ),
 )
 #: Columns: one field, and the fields that a record of the MMDB has.
-OWN_ONE, OWN_TEN = "geolookup enrich, one field", "geolookup enrich, eleven fields"
-POLARS_ONE, POLARS_TEN = "maxminddb-polars, one field", "maxminddb-polars, whole record"
+OWN_ONE, OWN_CITY = "geolookup enrich, one field", "geolookup enrich, eleven fields"
+POLARS_ONE, POLARS_CITY = "maxminddb-polars, one field", "maxminddb-polars, whole record"
 _COLUMNS = (
     Contender(OWN_ONE, "country code", columns.own((COUNTRY,)), answers.own_columns, COLUMN),
-    Contender(OWN_TEN, _CITY, columns.own(CITY_FIELDS), answers.own_columns, COLUMN),
+    Contender(OWN_CITY, _CITY, columns.own(CITY_FIELDS), answers.own_columns, COLUMN),
     Contender(
         POLARS_ONE,
         "country code",
@@ -273,7 +273,7 @@ _COLUMNS = (
         0.3,
     ),
     Contender(
-        POLARS_TEN,
+        POLARS_CITY,
         _CITY,
         columns.maxminddb_polars(whole_record=True),
         answers.mmdb_column,

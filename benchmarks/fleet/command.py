@@ -129,8 +129,8 @@ def simulate(edge_count: int, rows: int, every: float) -> Result:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-")))
         publisher = Publisher(folder, cache.source("csv", rows))
         publisher.publish()
-        origin_of = (Child("benchmarks.fleet.origin", folder / "mirror", *_LINK) for _ in "1")
-        (origin,) = stack.enter_context(run_children(origin_of))
+        origin = Child("benchmarks.fleet.origin", folder / "mirror", *_LINK)
+        stack.enter_context(run_children([origin]))
         url, edges = f"http://127.0.0.1:{origin.facts['port']}/", []
         follow = ("--every", f"{every:g}s", "--trusted-key", folder / "key.pub")
         for number in range(edge_count):

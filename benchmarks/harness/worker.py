@@ -44,7 +44,7 @@ class Worker:
         return {"digests": digests(pairs) if pairs else {}}
 
     def load(self, path: str) -> Result:
-        """Take another list; what exists is no longer scanned by the garbage collector."""
+        """Take another list; the garbage collector no longer scans existing objects."""
         addresses = _read(path, self._contender.kind)
         addresses = addresses[: max(1, int(len(addresses) * self._contender.share))]
         self._count = len(addresses)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -21,7 +20,7 @@ _FIELDS = ("location.country_code", "location.city_name", "network.asn")
 
 
 def _build(recipe: str, output: str, previous: str) -> None:
-    geolookup.build(recipe, output, previous=previous if os.path.isdir(previous) else None)  # noqa: PTH112
+    geolookup.build(recipe, output, previous=previous if Path(previous).is_dir() else None)
 
 
 def _publish(dataset: str, store: str) -> None:

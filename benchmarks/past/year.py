@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -68,5 +69,5 @@ def size_of(store: Path) -> dict[str, int]:
     }
 
 
-def _bytes(paths: object) -> int:
-    return sum(path.stat().st_size for path in paths if path.is_file())  # type: ignore[attr-defined]
+def _bytes(paths: Iterable[Path]) -> int:
+    return sum(path.stat().st_size for path in paths if path.is_file())

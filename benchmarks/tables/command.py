@@ -7,6 +7,7 @@ as many threads.
 from __future__ import annotations
 
 import itertools
+import statistics
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,10 +19,10 @@ from benchmarks.contenders.opening import Files
 from benchmarks.contenders.table import (
     COLUMN,
     CONTENDERS,
+    OWN_CITY,
     OWN_ONE,
-    OWN_TEN,
+    POLARS_CITY,
     POLARS_ONE,
-    POLARS_TEN,
 )
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
@@ -35,7 +36,7 @@ _NAMES = tuple(contender.name for contender in CONTENDERS if contender.kind == C
 _FAMILIES = {"IPv4": 4, "IPv6": 6}
 _THREADS = {"one thread": 1, "two threads": 2}
 #: The ns of a row wanted.
-_NS = {OWN_ONE: 30.0, OWN_TEN: 150.0}
+_NS = {OWN_ONE: 30.0, OWN_CITY: 150.0}
 
 
 def _lists(files: Files, folder: Path, rows: int, rounds: int) -> turns.Lists:
@@ -90,15 +91,15 @@ def _ratios(result: Result) -> Iterator[Ratio]:
     one, two = (rows for rows, _ in result["threads"].values())
     for name, goal in _NS.items():
         if rounds := one.get(name, {}).get("rounds", {}).get("IPv4"):
-            yield Ratio(f"{name}, IPv4", sorted(rounds)[len(rounds) // 2], goal, unit=" ns")
+            yield Ratio(f"{name}, IPv4", statistics.median(rounds), goal, unit=" ns")
     yield from turns.ratio(one, POLARS_ONE, OWN_ONE, "IPv4", 8.0, least=True)
-    yield from turns.ratio(one, POLARS_TEN, OWN_TEN, "IPv4")
-    for lesser in (OWN_ONE, OWN_TEN):
+    yield from turns.ratio(one, POLARS_CITY, OWN_CITY, "IPv4")
+    for lesser in (OWN_ONE, OWN_CITY):
         names = (f"{lesser}, one thread", f"{lesser}, two threads")
         rows = {names[0]: one.get(lesser, {}), names[1]: two.get(lesser, {})}
         yield from turns.ratio(rows, *names, "IPv4", 1.8, least=True)
     yield from itertools.chain(
-        turns.ratio(one, OWN_TEN, OWN_ONE, "IPv4", 1.8),
+        turns.ratio(one, OWN_CITY, OWN_ONE, "IPv4", 1.8),
         turns.ratio(one, OWN_ONE, OWN_ONE, ("IPv6", "IPv4"), 1.5),
     )
     for name, run in result["files"].items():

@@ -28,12 +28,6 @@ ROW = b"8.8.8.8," + b"x" * 1000 + b"\n"
 _READERS = ("summarize", "annotate")
 
 
-ENRICH = (
-    *("enrich", "-", "--output", "-", "--input-format", "csv", "--output-format", "csv"),
-    *("--fields", "network.asn"),
-)
-
-
 def send(process: program.Process, data: bytes) -> None:
     process.stdin.write(data)
     process.stdin.flush()

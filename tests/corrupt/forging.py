@@ -64,7 +64,7 @@ def rewrite(dataset: Path, document: dict[str, Any]) -> None:
 
 
 def member(dataset: Path, name: str, number: int, text: bytes) -> None:
-    """Put a text in the place of one JSON member of every row but row 0, with right checksums."""
+    """Replace one JSON member of every row but row 0 by a text, with right checksums."""
     rows(dataset, name, lambda row: [*row[:number], text, *row[number + 1 :]])
 
 

@@ -93,7 +93,7 @@ def test_whole_datasets_and_none_at_all(dataset: Path, tmp_path: Path) -> None:
 
 
 _SIZE, _KIND = "bytes, but the manifest says", "not a plain file"
-#: What stands in the place of a file, and the problem if no lookup can use the file.
+#: How a file is replaced, and the problem if no lookup can use the file.
 DAMAGES: dict[str, tuple[Callable[[Path, bytes], object], str]] = {
     "zeros": (lambda path, content: path.write_bytes(bytes(len(content))), ""),
     "ones": (lambda path, content: path.write_bytes(b"\xff" * len(content)), ""),

@@ -55,6 +55,7 @@ def left(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.root
 def test_build(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = "".join(f"20.{n}.0.0/16,{'city' * 60} {n}\n" for n in range(256))
     (small / "filler").write_bytes(bytes(40_000))
@@ -107,6 +108,7 @@ def test_no_page_of_a_digested_dataset_is_in_memory(tables: Tables) -> None:
     assert not mapping(path)[1]
 
 
+@pytest.mark.root
 def test_prune_frees_a_full_disk(tmp_path: Path) -> None:
     """It has no room for a new pointer before it has removed a generation."""
     folder = tmp_path / "full"

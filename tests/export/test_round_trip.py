@@ -61,7 +61,7 @@ def test_hostile_texts(
 
 
 @pytest.mark.long
-@settings(max_examples=scaled(1, 10), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 10), suppress_health_check=list(HealthCheck))
 @given(recipes.map(lambda listed: ([], listed)) | own_recipes(), st.sampled_from(_FORMATS))
 def test_any_dataset(
     drawn: tuple[list[OwnColumn], list[Source]], export_format: tuple[str, str, str]

@@ -21,7 +21,7 @@ from tests.tiers import scaled
 _EVERY = list(own_random.addresses())
 
 
-@settings(max_examples=scaled(2, 20), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(own_random.rows, st.lists(st.sampled_from(_EVERY), max_size=60))
 def test_counts_are_those_of_each_address(rows: list[own_random.Row], asked: list[Address]) -> None:
     names = ("country_code", "own.site", "own.risk", "own.flag", "own.tags")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Read = TypeVar("Read")
-#: Changes bytes anyhow: libFuzzer's mutations, or ``scrambled`` where it is not there.
+#: Changes any bytes: libFuzzer's mutations, or ``scrambled`` without it.
 Change = Callable[[bytes], bytes]
 
 

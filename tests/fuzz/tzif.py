@@ -60,7 +60,7 @@ def _check(local: localtime.Period, at: int) -> None:
 
 
 def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
-    """Change the whole file, or the footer alone."""
+    """Change the whole file, or only the footer."""
     head, newline, footer = data[:-1].rpartition(b"\n")
     if newline and rng.random() < 0.5:
         return head + newline + change(footer).replace(b"\n", b"") + b"\n"

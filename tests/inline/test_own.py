@@ -24,7 +24,7 @@ STATES = (State, kernel_python.State)
 _FIELDS = ("country", "own.site", "own.risk", "own.flag", "own.tags")
 
 
-@settings(max_examples=scaled(2, 25), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(own_random.rows, st.sampled_from(list(CONDITIONS)), st.booleans())
 def test_lines_and_tags_are_as_the_rows_state(
     rows: list[own_random.Row], condition: str, every: bool

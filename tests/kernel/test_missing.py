@@ -75,6 +75,7 @@ def test_the_log_and_commands_say_so_once() -> None:
         assert "python" in output or "8.8.8.8" in output
 
 
+@needs_compiled
 @pytest.mark.parametrize(
     "change",
     [

@@ -23,7 +23,7 @@ _KEYS = st.sampled_from(("", "explain = 'full'")) | _KEPT.map(
 )
 
 
-@settings(max_examples=scaled(2, 15), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 15), suppress_health_check=list(HealthCheck))
 @given(
     st.integers(1, 9),
     st.tuples(recipes.map(lambda listed: ([], listed)), _KEYS)

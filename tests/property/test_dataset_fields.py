@@ -20,7 +20,7 @@ from tests.tiers import scaled
 AT = 1_795_000_000
 
 
-@settings(max_examples=scaled(2, 15), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 15), suppress_health_check=list(HealthCheck))
 @given(
     recipes,
     st.lists(addresses, min_size=20, max_size=40),

@@ -20,7 +20,7 @@ Recipe = tuple[list[OwnColumn], list[Source]]
 of_any_columns: st.SearchStrategy[Recipe] = recipes.map(lambda listed: ([], listed)) | own_recipes()
 
 
-@settings(max_examples=scaled(2, 6), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 6), suppress_health_check=list(HealthCheck))
 @given(of_any_columns, of_any_columns, st.sampled_from(("", "explain = 'full'")))
 def test_a_previous_dataset_changes_only_numbers(old: Recipe, new: Recipe, keys: str) -> None:
     """Own columns may differ. The same sources again give the previous dataset to the byte."""

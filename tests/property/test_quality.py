@@ -98,7 +98,7 @@ questions = st.sampled_from(sorted(VALUES)).flatmap(
 )
 
 
-@settings(max_examples=scaled(2, 15), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 15), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(st.tuples(networks(), questions), min_size=24, max_size=24))
 def test_expected_answers(listed: list[Source], asked: list[Any]) -> None:
     brute = Brute(listed)
@@ -121,7 +121,7 @@ def is_known(answer: dict[str, Any]) -> bool:
     return any(value is not None for value in (answer["zone"], *chain.from_iterable(groups)))
 
 
-@settings(max_examples=scaled(2, 10), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 10), suppress_health_check=list(HealthCheck))
 @given(recipes)
 def test_floors_of_coverage(listed: list[Source]) -> None:
     brute, counts = Brute(listed), dict[str, tuple[int, int]]()

@@ -25,7 +25,7 @@ from tests.tiers import scaled
 AT = 1_795_000_000
 
 
-@settings(max_examples=scaled(2, 15), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 15), suppress_health_check=list(HealthCheck))
 @given(
     recipes,
     restrictions(None),
@@ -47,7 +47,7 @@ def test_a_part_equals_brute_force(
                 _compare(full, part, address, kept, fields or frozenset(FIELDS))
 
 
-@settings(max_examples=scaled(2, 15), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 15), suppress_health_check=list(HealthCheck))
 @given(own_recipes(), restrictions(frozenset()), st.data())
 def test_own_columns_of_a_part_equal_brute_force(
     drawn: tuple[list[OwnColumn], list[Source]], kept: Restriction, data: st.DataObject

@@ -85,7 +85,7 @@ def compiled(
 
 
 @needs("pandas", "polars")
-@settings(max_examples=scaled(2, 10), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 10), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(st.integers(0, 30), max_size=3))
 def test_tables_make_the_dataset_of_their_csv(listed: list[Source], cuts: list[int]) -> None:
     """Tables are read a few rows at a time."""
@@ -142,7 +142,7 @@ _ROWS = st.lists(
 
 
 @needs("polars")
-@settings(max_examples=scaled(2, 10), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(3, 10), suppress_health_check=list(HealthCheck))
 @given(_ROWS, st.lists(st.integers(0, 12), max_size=2))
 def test_own_columns_of_tables(rows: list[dict[str, Any]], cuts: list[int]) -> None:
     """JSON lines have values of the same types."""

@@ -51,7 +51,7 @@ def own_names(engine: geolookup.Engine) -> dict[str, str]:
     return dict(zip(columns, columns, strict=True))
 
 
-@settings(max_examples=scaled(1, 10), suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=scaled(3, 10), suppress_health_check=list(HealthCheck), deadline=None)
 @given(own_random.rows)
 def test_any_rows(listed: list[own_random.Row]) -> None:
     assume(any(text for row in listed for text in row.cells.values()))
