@@ -34,7 +34,7 @@ DATASET = ROOT / "geolookup" / "world"
 #: The rows that packaged recipes ship; the same files as here.
 PACKAGED = ROOT / "builder" / "geolookup_builder" / "recipes" / "world"
 ROWS = ("places.csv", "networks.csv", "networks_reassigned.csv.zst")
-_LEVEL = 19  # of zstandard
+LEVEL = 19  # of zstandard
 #: The families, and how the publisher names their files.
 VERSIONS = {4: "ipv4-num", 6: "ipv6"}
 
@@ -64,7 +64,7 @@ def write(path: Path, rows: Iterable[tuple[str, ...]]) -> None:
     """Write a CSV, compressed."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    codec = pa.Codec("zstd", compression_level=_LEVEL)
+    codec = pa.Codec("zstd", compression_level=LEVEL)
     path.write_bytes(codec.compress(text.getvalue().encode(), asbytes=True))
 
 

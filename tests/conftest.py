@@ -77,6 +77,12 @@ def _no_age_notice() -> Generator[None, None, None]:
         yield
 
 
+@pytest.fixture
+def _no_default_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The calls of the package open the default dataset anew."""
+    monkeypatch.setattr(geolookup, "_default", {})
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real data, not part of the project."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import pytest
 
 import geolookup
 from tests.conftest import build_at
@@ -44,6 +48,23 @@ explain = "{}"
 format = "csv"
 path = "a.csv"
 """
+
+
+@contextmanager
+def limited_files(size: int) -> Iterator[None]:
+    """Let no file grow beyond so many bytes in the block; stands for a full disk.
+
+    Python ignores the signal of the limit, so a write fails. Modules that are imported in the
+    block write no bytecode, which would be truncated.
+    """
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with patch.object(sys, "dont_write_bytecode", new=True):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def whole(explain: str = "sources", rows: str = CSV, name: str = "damage") -> Path:

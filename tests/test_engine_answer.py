@@ -23,7 +23,7 @@ from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS
 from tests.internals.contract import fields
 from tests.internals.dataset import Dataset, network_of
-from tests.internals.kernel import kernel, restore
+from tests.internals.kernel import kernel, restore, state_of
 from tests.internals.kernel import python as kernel_python
 from tests.kernel.modules import MODULES, compiled, needs_compiled
 
@@ -75,7 +75,7 @@ def check(engine: Any, ip: object) -> None:
     data: Any = envelope["data"] or {}
     for name in ("error_code", "error_message", "ip", "ip_type"):
         assert getattr(answer, name) == (envelope if "error" in name else data).get(name)
-    assert answer.prefix == (network_of(engine._open_state(), ip) if answer else None)
+    assert answer.prefix == (network_of(state_of(engine), ip) if answer else None)
     for group in fields.GROUPS:
         expected = data.get(group, {})
         assert values(answer, group) == {name: expected.get(name) for name in members(group)}

@@ -29,8 +29,8 @@ def _publish(folder: Path, store: Path, columns: str, rows: str) -> None:
     geolookup.publish(folder / "dataset", store)
 
 
+@pytest.mark.usefixtures("_no_default_engine")
 def test_the_default_engine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(geolookup, "_default", {})
     monkeypatch.setenv("GEOLOOKUP_DATASET", str(folder))
     for text in ADDRESSES[:-1]:
         assert geolookup.own(text) == own.expected(own.ROWS, text)

@@ -58,7 +58,7 @@ def test_the_tests_of_each_threat_exist() -> None:
 
 def test_the_limits_are_the_codes() -> None:
     for text in (
-        f"| {address._LONGEST} characters |",
+        f"| {address.LONGEST} characters |",
         f"| {limits.ALLOWED_BYTES >> 20} MiB unpacked, or {limits.ALLOWED_RATIO} times",
         f"| {limits.ALLOWED_MEMBERS:,} |",
         f"| {limits.ALLOWED_DIRECTORY >> 20} MiB |",
@@ -67,10 +67,10 @@ def test_the_limits_are_the_codes() -> None:
         f"| record of CSV, of a source or a table file | {LONGEST_RECORD >> 20} MiB |",
         f"| sources of a recipe | {MAX_SOURCES} |",
         f"| {head.LARGEST_MANIFEST >> 20} MiB |",
-        f"| {headers._LONGEST_TAG} bytes, {headers._LONGEST_DATE} characters | not stored |",
+        f"| {headers.LONGEST_TAG} bytes, {headers.LONGEST_DATE} characters | not stored |",
         f"| `signature.json` | {LARGEST_SIGNATURE >> 10} KiB, {MOST_SIGNATURES} signatures |",
         f"| index of a mirror | {LARGEST_ENVELOPE >> 20} MiB, {MOST_SIGNATURES} ",
-        f"| the file of a key | {keys._LARGEST_FILE >> 10} KiB |",
+        f"| the file of a key | {keys.LARGEST_FILE >> 10} KiB |",
         f"| {HEAD_LIMIT:,} bytes, 100 headers | 431 |",
     ):
         assert text in SECURITY

@@ -238,8 +238,8 @@ assert geolookup.generations is geolookup.__dict__['generations']
         assert call in shown
 
 
+@pytest.mark.usefixtures("_no_default_engine")
 def test_threads_share_one_default_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(geolookup, "_default", {})
     opened: list[geolookup.Engine] = []
     barrier = Barrier(8)
     real = geolookup.open

@@ -37,7 +37,7 @@ EMBEDDED = (
 OCTETS = tuple({str(octet): octet << shift for octet in range(256)} for shift in (24, 16, 8, 0))
 _FIRST, _SECOND, _THIRD, _FOURTH = OCTETS
 _ZERO_RUNS = tuple(":" + "0:" * count for count in range(8, 1, -1))
-_LONGEST = 45  # 0000:0000:0000:0000:0000:0000:255.255.255.255
+LONGEST = 45  # 0000:0000:0000:0000:0000:0000:255.255.255.255
 _HEX = b"0123456789abcdefABCDEF"
 
 
@@ -57,7 +57,7 @@ def parse(ip: object) -> tuple[int, int]:
 
 def parse_text(text: str) -> tuple[int, int]:
     """Return ``(family, integer)`` of an exact ``str``; see parse."""
-    if len(text) <= _LONGEST:
+    if len(text) <= LONGEST:
         family, value = (6, parse_ipv6(text)) if ":" in text else (4, parse_ipv4(text))
         if value is not None:
             return family, value

@@ -33,7 +33,7 @@ Selector = Callable[[Rows], Bools]
 #: The tables of the contract's fields.
 CONTRACT_TABLES = fmt.row_tables(())
 #: The most intervals of a batch: its columns fit into the cache of a processor.
-_BATCH = 1 << 17
+BATCH = 1 << 17
 
 
 class Ranges(NamedTuple):
@@ -83,8 +83,8 @@ def _ranges(
 ) -> Iterator[Ranges]:
     for first, last in _within(limits, ranges_of(intervals.family, *intervals.kinds)):
         begin, end = intervals.holding(first), intervals.holding(last) + 1
-        for batch in range(begin, end, _BATCH):
-            until = min(batch + _BATCH, end)
+        for batch in range(begin, end, BATCH):
+            until = min(batch + BATCH, end)
             # Only the outermost intervals reach beyond the limits.
             bounds = first if batch == begin else None, last if until == end else None
             part = intervals.ranges(batch, until, bounds, selector)

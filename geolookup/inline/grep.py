@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LINE_FEED = 10
 #: The longest line, in bytes: it is held until its end decides about it.
-_LONGEST = 1 << 28
+LONGEST = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Lines:
         return out
 
     def _check_size(self) -> None:
-        if sum(map(len, self._begun)) > _LONGEST:
+        if sum(map(len, self._begun)) > LONGEST:
             raise TableFileError(
                 self._name, "a line has no end", "is it a file of lines?", row=self._before + 1
             )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: Bytes of a public key and of a signature (RFC 8032, section 5.1).
 _KEY_BYTES, _SIGNATURE_BYTES = 32, 64
 #: Bytes; an Ed25519 key in PEM has about 120.
-_LARGEST_FILE = 1 << 14
+LARGEST_FILE = 1 << 14
 #: The prime of the field of Ed25519, and d of its curve -x^2 + y^2 = 1 + d x^2 y^2.
 _P = 2**255 - 19
 _D = -121665 * pow(121666, -1, _P) % _P
@@ -197,13 +197,13 @@ def pem_of(key: PublicKey) -> bytes:
 
 def _content(path: Path, *, private: bool = False) -> bytes:
     with ReadErrors(path, KeyFileError), open_regular(path) as file:
-        text = file.read(_LARGEST_FILE + 1)
+        text = file.read(LARGEST_FILE + 1)
         # Others may read a public key, so its mode is not checked first.
         if private and b"PUBLIC KEY" in text:
             raise KeyFileError(path, "a public key", "name its private key")
         _check_mode(path, os.fstat(file.fileno()), private=private)
-    if len(text) > _LARGEST_FILE:
-        raise KeyFileError(path, f"more than {_LARGEST_FILE:,} bytes: no key", _MAKE)
+    if len(text) > LARGEST_FILE:
+        raise KeyFileError(path, f"more than {LARGEST_FILE:,} bytes: no key", _MAKE)
     return text
 
 

@@ -256,7 +256,7 @@ def test_known_ranges_are_those_of_networks(
     for within in (None, "8.0.0.0/7", "2001:4860::/30", "10.0.0.0/8"):
         wanted = merged(expected(sample, family, within))
         for batch in (3, 1 << 17):
-            monkeypatch.setattr(module, "_BATCH", batch)
+            monkeypatch.setattr(module, "BATCH", batch)
             assert merged(rows(public_ranges(dataset, family, within, any_known))) == wanted, within
 
 

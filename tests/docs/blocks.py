@@ -193,8 +193,8 @@ SHOWN = {
     "nginx": "a part of the files that tests/http/test_deploy.py runs",
     "text": "an output, a layout of files or a template",
     "crontab": "its command runs",
-    "fish": "as bash, which tests/cli/test_completion.py runs",
-    "zsh": "as bash, which tests/cli/test_completion.py runs",
+    "fish": "tests/cli/test_completion.py runs it",
+    "zsh": "tests/cli/test_completion.py runs it",
 }
 
 _IN_NAMESPACE = "tests/prefixes/syntaxes/test_packet_filters.py runs it in a network namespace"

@@ -14,6 +14,7 @@ from tests.fuzz.target import Target
 from tests.internals.contract import GROUPS, Envelope, address
 from tests.internals.dataset import Dataset
 from tests.internals.kernel import python as kernel_python
+from tests.internals.kernel import state_of
 from tests.kernel.test_locate import COMPILED, REFERENCE, SUFFIXES, column, single
 
 _PATHS = ("ip", "ip_type", *GROUPS)
@@ -47,7 +48,7 @@ def _check_many(data: bytes, text: str, expected: bytes) -> None:
     assert b"".join(_engine.json_lines([text], at=0)) == expected + b"\n"
     known = json.loads(expected)["data"] or {}
     written = []
-    for state in (_engine._open_state(), _reference._open_state()):
+    for state in (_engine.snapshot(), state_of(_reference)):
         assert state.values([text], _PATHS, 0) == [tuple(map(known.get, _PATHS))]
         lines = state.lines()
         lines.add_text(data, 0)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import AccountsError
+from tests.damage import limited_files
 from tests.gate.conftest import Open
 from tests.internals.gate import AccountsFile, back_up, restore
 
@@ -120,16 +121,22 @@ def test_a_restore_that_fails_late_changes_nothing(
     assert dump(file) == before
 
 
-_FULL = """
-import resource, sys
-from pathlib import Path
-from geolookup.errors import GeoLookupError
-from geolookup.gate.backup import restore
-url, backup, limit = sys.argv[1:]
-_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), most))
-try:
-    restore(url, Path(backup))
-except GeoLookupError as error:
-    print(error)
+MANY_ACCOUNTS = """
+WITH RECURSIVE number(id) AS (SELECT 10 UNION ALL SELECT id + 1 FROM number WHERE id < 2000)
+INSERT INTO account (id, name, plan, created)
+SELECT number.id, 'account ' || number.id, plan, created FROM number, account WHERE account.id = 1
 """
+
+
+def test_a_full_disk_changes_nothing(backup: Path, url: str, file: Path, tmp_path: Path) -> None:
+    """A limit on the size of files stands for the disk; the log's index of 32 KiB still fits."""
+    with closing(sqlite3.connect(backup)) as db:
+        db.executescript(MANY_ACCOUNTS)
+    before, names = dump(file), {path.name for path in tmp_path.iterdir()}
+    for target in (file, tmp_path / "fresh.db"):
+        with limited_files(40_000), pytest.raises(AccountsError) as refused:
+            restore(f"sqlite:///{target}", backup)
+        assert str(refused.value).startswith(f"{target}: ")
+        assert "\n" not in str(refused.value)
+        assert dump(file) == before
+        assert {path.name for path in tmp_path.iterdir()} == names

@@ -15,6 +15,7 @@ import pytest
 from geolookup.errors import AccountsError, InvalidKeyError
 from geolookup.gate import Accounts, open_accounts
 from tests.cli.program import refusal
+from tests.damage import limited_files
 from tests.gate.conftest import SECOND, FakeClock, Worker, outcomes
 from tests.gate.turns import decisions
 from tests.internals.gate import (
@@ -128,31 +129,13 @@ def test_a_file_locked_by_another(
         assert outcomes(accounts, made) == [None] * len(made)
 
 
-_LIMITED = """
-import os, resource, sys
-from geolookup.errors import AccountsError
-from geolookup.gate import open_accounts
-file, plans, *keys = sys.argv[1:]
-accounts = open_accounts(f"sqlite:///{file}", plans)
-def refused(how):
-    for key in keys:
-        try:
-            accounts.admit(key)
-        except AccountsError as error:
-            print(how, error)
-    accounts.close()
-accounts.admit(keys[0])  # imports all that it needs, while this user may
-size = 1024  # less than a page in the log
-former = resource.getrlimit(resource.RLIMIT_FSIZE)
-resource.setrlimit(resource.RLIMIT_FSIZE, (size, former[1]))
-refused("full")
-resource.setrlimit(resource.RLIMIT_FSIZE, former)
-os.chmod(file, 0o444)
-os.chmod(os.path.dirname(file), 0o555)
-if os.geteuid() == 0:
-    os.seteuid(65534)
-refused("read-only")
-"""
+def test_a_full_disk_admits_nobody(file: Path, plans: Path, made: list[str]) -> None:
+    with open_accounts(f"sqlite:///{file}", plans) as accounts:
+        assert outcomes(accounts, made) == [None] * len(made)
+        with limited_files(1024):  # less than a page in the log
+            all_fail(accounts, made, str(file))
+    with open_accounts(f"sqlite:///{file}", plans) as accounts:
+        assert outcomes(accounts, made) == [None] * len(made)
 
 
 class Interrupting(bytes):

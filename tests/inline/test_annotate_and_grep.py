@@ -184,7 +184,7 @@ def test_lines_do_not_wait_for_the_next(state: Any) -> None:
 
 
 def test_a_line_without_end_is_an_error(state: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geolookup.inline.grep._LONGEST", 100)
+    monkeypatch.setattr("geolookup.inline.grep.LONGEST", 100)
     assert kept(state, b"x" * 90 + b"\n", b"8.8.8.8 " + b"x" * 80)
     with pytest.raises(TableFileError, match="text, row 2: a line has no end"):
         kept(state, b"x" * 200 + b"\n", b" " * 90, b" " * 90)

@@ -1,5 +1,7 @@
 """Internal names of `geolookup/kernel` that tests use."""
 
+from typing import Any
+
 from geolookup import kernel
 from geolookup.kernel import (
     State,
@@ -12,3 +14,8 @@ from geolookup.kernel import (
 )
 from geolookup.kernel.answers import restore
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
+
+
+def state_of(lookups: protocol.Kernel) -> Any:
+    """Return the state of a kernel; an engine returns its own by ``snapshot``."""
+    return lookups._open_state()

@@ -17,6 +17,7 @@ from tests.hostile import NO_ADDRESS
 from tests.internals.contract import canonical, fields, partition
 from tests.internals.dataset import Dataset
 from tests.internals.kernel import python as kernel_python
+from tests.internals.kernel import state_of
 from tests.kernel.modules import compiled, needs_compiled
 from tests.near_addresses import addresses, interval_starts
 from tests.tiers import scaled
@@ -73,7 +74,7 @@ def test_unknown_fields(kernel: Any) -> None:
             with pytest.raises(ValueError, match="get: a field is a text; write several texts"):
                 item.get("x", *wrong)
         with pytest.raises(ValueError, match="get_many: a field is a text"):
-            item._open_state().values(["8.8.8.8"], (["ip"],), 0)
+            state_of(item).values(["8.8.8.8"], (["ip"],), 0)
 
 
 def test_every_name_of_a_field_in_both_kernels(kernel: Any) -> None:

@@ -18,7 +18,7 @@ from tests.address_texts import EVERY
 from tests.datasets import SMALL
 from tests.internals.contract import CONTRACT, is_address
 from tests.internals.dataset import Dataset, layout
-from tests.internals.kernel import answers
+from tests.internals.kernel import answers, state_of
 from tests.kernel.modules import MODULES
 from tests.kernel.test_kernel import AT
 from tests.tiers import scaled
@@ -50,7 +50,7 @@ TEXTS = _bounds(own.ROWS)
 
 
 def _check(kernel: Any, rows: list[own.OwnRow], texts: list[str]) -> None:
-    state, wanted = kernel._open_state(), []
+    state, wanted = state_of(kernel), []
     for text in texts:
         wanted.append(own.expected(rows, text) if is_address(text) else None)
         assert kernel.own(text) == wanted[-1], text
@@ -119,7 +119,7 @@ def test_the_contract_does_not_change(module: Any, folder: Path) -> None:
     for text in (*TEXTS, *EVERY):
         assert with_own.lookup(text, at=AT) == without.lookup(text, at=AT)
         assert with_own.lookup_json(text, at=AT) == without.lookup_json(text, at=AT)
-    state, former = with_own._open_state(), without._open_state()
+    state, former = state_of(with_own), state_of(without)
     texts = [*TEXTS, *EVERY]
     paths = tuple(field.path for field in CONTRACT.fields)
     assert state.values(texts, paths, AT) == former.values(texts, paths, AT)
@@ -135,7 +135,7 @@ def test_fields_together(module: Any, folder: Path) -> None:
         "10.1.2.3": ("Branch", "-", kernel.own("10.1.2.3"), "-", "-"),
         "malformed": ("-",) * 5,
     }
-    state = kernel._open_state()
+    state = state_of(kernel)
     assert state.values([*wanted], names, AT, "-") == [*wanted.values()]
     for ip, values in wanted.items():
         assert kernel.get(ip, *names, default="-", at=AT) == values
@@ -154,7 +154,7 @@ def test_callers_may_change_what_they_get(module: Any, folder: Path) -> None:
         columns.clear()
         kernel.get("8.8.8.9", "own.tags").append("changed")
         kernel.answer("8.8.8.9").own.tags.append("changed")
-        kernel._open_state().values(["8.8.8.9"], "own.tags", AT)[0].append("changed")
+        state_of(kernel).values(["8.8.8.9"], "own.tags", AT)[0].append("changed")
 
 
 @_BOTH
@@ -195,7 +195,7 @@ def test_a_dataset_without_own_columns(module: Any) -> None:
         with pytest.raises(ValueError, match=column):
             kernel.get("8.8.8.8", several)
     with pytest.raises(ValueError, match=column):
-        kernel._open_state().values(["8.8.8.8"], "own.x", AT)
+        state_of(kernel).values(["8.8.8.8"], "own.x", AT)
     with pytest.raises(AttributeError, match=r"declare it in \[columns\] of the recipe"):
         kernel.answer("8.8.8.8").own.x  # noqa: B018
     assert answers.members(kernel.answer("8.8.8.8").own) == {}
@@ -240,7 +240,7 @@ def test_rows_outside_the_table(module: Any, tmp_path: Path) -> None:
             kernel.own,
             lambda ip: kernel.get(ip, "own.tags"),
             lambda ip: kernel.answer(ip).own.tags,
-            lambda ip: kernel._open_state().values([ip], "own.tags", AT),
+            lambda ip: state_of(kernel).values([ip], "own.tags", AT),
         ):
             with pytest.raises(DatasetError, match="row 2147483647 does not exist"):
                 call(text)

@@ -6,6 +6,7 @@ The next run mends the mirror; the store is at the old or the new generation.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from geolookup import publish
-from tests.internals.history import rollback
+from tests.internals.history import prune, rollback
 from tests.internals.mirrors import INDEX, mirror
 from tests.mirrors.conftest import Edge, archives_of, index_of
-from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
+from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending, endings, steps_of
 from tests.store.numbered import id_of, shared
 from tests.tiers import one_of_each, scaled
 
@@ -83,9 +84,32 @@ def _withdraw(edge: Edge) -> None:
     mirror(edge.origin, edge.folder)
 
 
-#: What the mirror did, and about how many steps the poll has then.
-CHANGES: dict[str, tuple[Callable[[Edge], object], int]] = {
-    "delta": (lambda edge: edge.publish(2), 126),
-    "pack": (lambda edge: edge.publish(2, deltas=0), 126),
-    "withdrawal": (_withdraw, 41),
+#: What the mirror did before the poll.
+CHANGES: dict[str, Callable[[Edge], object]] = {
+    "delta": lambda edge: edge.publish(2),
+    "pack": lambda edge: edge.publish(2, deltas=0),
+    "withdrawal": _withdraw,
 }
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_poll_that_ends(followed: Edge, tmp_path: Path, name: str, kind: Kind) -> None:
+    CHANGES[name](followed)
+    old, new = id_of(1), followed.index().current
+    whole = shutil.copytree(followed.store, tmp_path / "whole")
+    steps = steps_of(followed.poll)
+    outcomes = set()
+    for step in (*range(0, steps, steps // scaled(4, 16)), 2 * steps):
+        shutil.rmtree(followed.store)
+        shutil.copytree(whole, followed.store)
+        ended = ending(followed.poll, kind, step)
+        outcomes.add((ended, followed.current))
+        followed.poll()
+        assert followed.current == new
+        if kind == "fault":  # a removal that failed is logged; the next change of the store tidies
+            prune(followed.store)
+        assert not list((followed.store / "generations").glob(".*"))
+    assert outcomes >= {(_KINDS[kind], old), (DONE, new)}
+    assert outcomes <= {(_KINDS[kind], old), (_KINDS[kind], new), (DONE, new)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,11 +17,13 @@ import pytest
 from geolookup import DatasetError, GeoLookupError
 from geolookup.errors import MirrorError
 from tests.internals.contract import timestamp
+from tests.internals.filesystem import hold_lock
 from tests.internals.history import generations, prune, rollback
 from tests.internals.mirrors import INDEX, File, Source, install, mirror, poll
 from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
 from tests.remote.serving import Handler, file, status
 from tests.remote.test_headers import BAD_TAGS
+from tests.servers import until
 from tests.store.numbered import id_of
 from tests.tiers import scaled
 
@@ -270,3 +273,18 @@ def test_an_address_that_is_no_mirror(tmp_path: Path) -> None:
                 poll(Source(url, tmp_path / "edge"))
             assert "secret" not in str(caught.value)
             assert "recipe" not in str(caught.value)
+
+
+def test_another_poll_of_a_store_is_waited_for(followed: Edge) -> None:
+    """So that each archive is fetched once."""
+    wanted, told = followed.publish(2), list[str]()
+    with ThreadPoolExecutor(1) as pool:
+        with hold_lock(followed.store / ".follow" / "lock"):
+            second = pool.submit(poll, followed.source, None, told.append)
+            until(lambda: told or second.done())
+            assert followed.site.asked == []
+            assert followed.current != wanted
+        assert second.result().generation == wanted
+    assert told == [f"another process polls for {followed.store}; waiting until it has finished"]
+    assert followed.poll().state == "current"
+    assert kinds_asked(followed.site) == ["", "deltas", ""]

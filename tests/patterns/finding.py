@@ -18,7 +18,7 @@ from tests.test_imports import PACKAGES
 
 #: Methods that try a match at each position of a text; the others try it at one.
 _SEARCHING = {"search", "findall", "finditer", "sub", "subn", "split"}
-_MENTIONS = re.compile(rf"\nimport re\n|\.(?:{'|'.join(sorted(_SEARCHING))})\(")
+_MENTIONS = re.compile(rf"\nimport re\n|\.(?:{'|'.join(sorted(_SEARCHING))})\(|in_first_lines\(")
 _CALLS = {*_SEARCHING, "compile", "match", "fullmatch"}
 
 
@@ -51,6 +51,27 @@ def literals() -> Iterator[UsedPattern]:
                     ):
                         pattern = re.compile(argument.value)
                         yield UsedPattern(f"{name}.{function.name}", pattern, method in _SEARCHING)
+
+
+def assembled() -> set[str]:
+    """Return the functions that give ``re`` anything but a literal, by module and name."""
+    return {
+        f"{name}.{function.name}"
+        for name, tree in _trees()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for _, argument in _re_calls(function)
+        if not isinstance(argument, ast.Constant)
+    }
+
+
+def of_dates() -> Iterator[UsedPattern]:
+    """Yield the literals that formats give to ``in_first_lines``: it searches bytes for them."""
+    for name, _, tree in _sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "in_first_lines":
+                pattern = re.compile(ast.literal_eval(node.args[0]).encode())
+                yield UsedPattern(name, pattern, is_searched=True)
 
 
 def _modules() -> Iterator[str]:

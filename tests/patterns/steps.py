@@ -206,9 +206,19 @@ def _parse(pattern: re.Pattern[Any]) -> Any:
 
 
 def _alphabet(pattern: re.Pattern[Any], most: int) -> list[str]:
-    """Return characters that a pattern treats differently: one of each set, and some literals."""
-    letters = dict.fromkeys(_letters(_parse(pattern)))
+    """Return characters that a pattern treats differently: one of each set, and some literals.
+
+    Those of repeats come first: a repeat behind a long word is tried too.
+    """
+    tree = _parse(pattern)
+    letters = dict.fromkeys([*_repeated_letters(tree), *_letters(tree)])
     return [*list(letters)[:most], *(item for item in "\0a " if item not in letters)]
+
+
+def _repeated_letters(node: Any) -> Iterator[str]:
+    for operation, argument in node:
+        for body in _bodies(operation, argument):
+            yield from (_letters if operation in _REPEATS else _repeated_letters)(body)
 
 
 def _letters(node: Any) -> Iterator[str]:

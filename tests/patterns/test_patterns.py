@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import chain
 
 import pytest
 
-from tests.patterns.finding import UsedPattern, constants, literals
+from tests.patterns.finding import UsedPattern, assembled, constants, literals, of_dates
 from tests.patterns.steps import Steps, TooManyError, texts
 from tests.skips import needs
 from tests.tiers import scaled
@@ -19,6 +20,48 @@ _BOUNDED = {
     "geolookup.kernel.python_texts._RUN_BEFORE": "the bytes of the longest address",
     "geolookup.pictures.charts._TAGS": "a drawing of ours: each tag is closed",
 }
+
+_CELL = r'(?:"(?:[^"]++|"")*+"[^,\r\n]*+|[^",\r\n][^,\r\n]*+|)'
+#: Functions that put a pattern together or are given one: samples, and whether a text is searched.
+#: Without a sample, the patterns are constants, or stand in a table of ours and match a word.
+_ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
+    "geolookup.export.outputs._is_written_by": [],
+    "geolookup.files.text_blocks._patterns": [
+        (rf"(?:{_CELL}(?:,{_CELL})*+(?:\n|\r\n|\r(?=[^\n])))*+", False),
+        (r'(?:(?<=[\r\n,])|\A)"(?:[^"]++|"")*+(")?', True),
+    ],
+    "geolookup.integrations.redaction._without": [
+        (r"(?<![0-9A-Fa-f])(?:2001:db8:0:0::1|2001:db8::1|192\.0\.2\.1)(?![0-9A-Fa-f])", True),
+    ],
+    "geolookup.kernel.python_cells._cell_pattern": [
+        (r'"([^"]*(?:""[^"]*)*)"|(?!")([^,\r\n]*)', False),
+    ],
+    "geolookup.prefixes.list_text.__post_init__": [],
+    "geolookup.remote.key.__init__": [
+        (r"(?:\\?[a]|%61)(?:\\?[/_]|%2f)(?:\\?[ \+]|%20)|(?:\\?[a]|%61)(?:\\?[a]|%61)", True),
+    ],
+    "geolookup_builder.reference.countries._value": [],
+    "geolookup_builder.sources.formats.ip2location.database_in_names": [
+        (r"(?<![A-Z0-9])DB([0-9]{1,2})(?![0-9])", True),
+    ],
+    "geolookup_builder.sources.formats.mmdb_products._kind": [],
+    "geolookup_builder.sources.reading.own_values.offered": [(r"city\.names\.[^.]+", False)],
+    "geolookup_builder.sources.reading.stated_dates.in_first_lines": [],
+    "geolookup_builder.sources.reading.text.line_layout": [
+        (r"(?m)^(?:\xef\xbb\xbf)?(?:[ \t]*#|[ \t]+\r?$)[^\n]*\n?", True),
+    ],
+}
+
+
+def samples() -> Iterator[UsedPattern]:
+    for name, patterns in _ASSEMBLED.items():
+        for pattern, is_searched in patterns:
+            yield UsedPattern(name, re.compile(pattern), is_searched)
+
+
+@pytest.mark.long
+def test_each_function_that_puts_a_pattern_together_is_listed() -> None:
+    assert assembled() == _ASSEMBLED.keys()
 
 
 def _growth(pattern: UsedPattern, opening: str, word: str, end: str, count: int) -> float:
@@ -44,10 +87,9 @@ def _is_linear(pattern: UsedPattern, opening: str, word: str, end: str) -> bool:
 @pytest.mark.long
 @needs("redis")  # a module with patterns imports it
 def test_the_steps_of_every_pattern_grow_with_its_text() -> None:
-    """Constants, and literals in functions; not the patterns that functions put together."""
-    patterns = {
-        (result.pattern, result.is_searched): result for result in chain(constants(), literals())
-    }
+    """Constants, literals in functions, and samples of those that functions put together."""
+    every = chain(constants(), literals(), of_dates(), samples())
+    patterns = {(result.pattern, result.is_searched): result for result in every}
     failed = [
         (result.name, result.pattern.pattern, parts)
         for result in patterns.values()

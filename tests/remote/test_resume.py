@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
+from tests.internals.remote import CacheEntry
 from tests.remote.serving import (
     FAST,
     MODIFIED,
@@ -21,6 +22,7 @@ from tests.remote.serving import (
     fetched,
     file,
     kept_files,
+    remote,
     serving,
     status,
 )
@@ -169,3 +171,14 @@ def test_any_cuts(cuts: list[int], resets: bool, tmp_path_factory: pytest.TempPa
     with serving(*(ending(at) for at in cuts), file(ONE)) as site:
         assert fetched(f"{site.url}/a.csv", folder).file.path.read_bytes() == ONE
     assert len(site.asked) == len(cuts) + 1
+
+
+def test_one_process_downloads_an_address(tmp_path: Path) -> None:
+    with serving(file(ONE)) as site:
+        uri = f"{site.url}/a.csv"
+        with CacheEntry(tmp_path / "cache", remote(uri, tmp_path)).lock():
+            with pytest.raises(BuildError, match="another process is downloading it; wait until"):
+                fetched(uri, tmp_path)
+            assert site.asked == []
+            assert fetched(f"{site.url}/b.csv", tmp_path).changed
+        assert fetched(uri, tmp_path).changed

@@ -18,9 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.errors import BuildError, DownloadError
+from geolookup.errors import BuildError, DownloadError, OutputError
 from tests.builder.sources.formats.test_generic_typed import as_parquet
 from tests.builder.sources.reading.test_inputs import tarred, zipped, zstd
+from tests.damage import limited_files
 from tests.internals.remote import Limits
 from tests.remote.serving import (
     FAST,
@@ -286,17 +287,19 @@ def test_gzip_for_the_way(tmp_path: Path) -> None:
     assert {headers["Accept-Encoding"] for _, headers in site.asked} == {"identity"}
 
 
-_LIMITED = """
-import resource, sys
-from pathlib import Path
-from geolookup.errors import OutputError
-from tests.remote.serving import fetched
-resource.setrlimit(resource.RLIMIT_FSIZE, (1024, resource.RLIM_INFINITY))
-try:
-    fetched(sys.argv[1], Path(sys.argv[2]))
-except OutputError as error:
-    print(error)
-"""
+def test_a_full_disk_keeps_what_can_be_resumed(tmp_path: Path) -> None:
+    sent = gzip.compress(ROWS[:12] + ROWS[12:40] * 200)
+    for content, coding, kept in ((ROWS, "", ROWS[:1024]), (sent, "gzip", sent)):
+        cache = tmp_path / f"as {coding}"
+        with serving(file(content, Content_Encoding=coding)) as site:
+            problem = r"a.csv: cannot be written \(File too large\); check space and permissions"
+            with limited_files(1024), pytest.raises(OutputError, match=problem):
+                fetched(f"{site.url}/a.csv", cache)
+            (part,) = (cache / "cache").glob("*/part/*")
+            assert part.read_bytes() == kept
+            fetched(f"{site.url}/a.csv", cache)
+            assert len(kept_files(cache, "a.csv")) == 1
+            assert site.ranges == [None, None if coding else "bytes=1024-"]
 
 
 def test_whole_files_of_every_kind_are_taken(tmp_path: Path) -> None:

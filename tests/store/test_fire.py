@@ -83,3 +83,29 @@ def test_every_answer_is_one_generations(store: Path) -> None:
     assert all(len(reader.met) == 8 for reader in readers)
     # An earlier test's files may be closed meanwhile.
     assert descriptors() <= before
+
+
+@pytest.mark.long
+def test_a_store_is_opened_while_its_other_generations_are_removed(store: Path) -> None:
+    """Between reading the pointer and opening the folder, the generation may go."""
+    good = {tuple(answers_of(shared(number))) for number in range(8)}
+    met: set[tuple[bytes, ...]] = set()
+    ended = threading.Event()
+
+    def change_often() -> None:
+        for number in range(scaled(200, 800)):
+            if ended.is_set() and number > 50:
+                return
+            publish(shared(number % 8), store)
+            prune(store, 1)
+
+    with ThreadPoolExecutor(1) as pool:
+        changing = pool.submit(change_often)
+        try:
+            while met < good and not changing.done():
+                met.add(tuple(answers_of(store)))
+                assert met <= good
+        finally:
+            ended.set()
+        changing.result()
+    assert len(met) > 1

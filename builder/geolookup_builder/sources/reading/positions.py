@@ -23,7 +23,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 
-_BLOCK_BYTES = 16 << 20
+BLOCK_BYTES = 16 << 20
 #: Beyond the end of a file.
 _NO_LINE = 1 << 62
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
@@ -87,7 +87,7 @@ def _lines_as_records(member: Member, layout: Layout) -> I64 | None:
     """Return the lines that are not empty; None if a record may span lines."""
     parts, line = [np.empty(0, np.int64)], 1
     with member.open() as stream:
-        for _, lines in record_blocks(stream, _BLOCK_BYTES, layout.delimiter, quoted=False):
+        for _, lines in record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=False):
             block = mask_lines(lines, layout)
             block = block if block.endswith(b"\n") else block + b"\n"
             data = np.frombuffer(block, np.uint8)

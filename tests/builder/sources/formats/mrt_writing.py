@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address, ip_network
 
-TABLE_DUMP_V2, BGP4MP = 13, 16
+TABLE_DUMP, TABLE_DUMP_V2, BGP4MP = 12, 13, 16
 PEER_INDEX_TABLE, RIB_IPV4, RIB_IPV6 = 1, 2, 4
 AS_SET, AS_SEQUENCE = 1, 2
 #: An AS path: numbers, and sets of them.
@@ -84,6 +84,21 @@ def table(routes: Mapping[str, Sequence[Path]], *, ids: bool = False) -> bytes:
         table_record(at, network, paths, ids=ids)
         for at, (network, paths) in enumerate(routes.items())
     )
+
+
+def first_version(routes: Mapping[str, Sequence[Path]]) -> bytes:
+    """Section 4.2: a record for each route, with AS numbers of two bytes."""
+    records = b""
+    for at, (network, paths) in enumerate(routes.items()):
+        stated = ip_network(network)
+        peer = ip_address("::1" if stated.version == 6 else "10.0.0.1").packed
+        for asn, path in enumerate(paths, start=3000):
+            listed = attributes(path, "H")
+            body = struct.pack(">HH", 0, at) + stated.network_address.packed
+            body += struct.pack(">BBI", stated.prefixlen, 1, 1_763_500_000) + peer
+            body += struct.pack(">HH", asn, len(listed)) + listed
+            records += record(TABLE_DUMP, 1 if stated.version == 4 else 2, body)
+    return records
 
 
 ROUTES: dict[str, list[Path]] = {

@@ -13,6 +13,7 @@ from tests.builder.sources.formats.mrt_writing import (
     ROUTES,
     TABLE,
     TABLE_DUMP_V2,
+    first_version,
     record,
     table,
 )
@@ -104,6 +105,17 @@ def test_a_table(read: Read, ids: bool) -> None:
     source = reading.source
     assert (source.read, source.rejected.total(), dict(source.nulled)) == (13, 0, {"asn": 1})
     assert reading.by_network("asn") == DETECTED
+
+
+@with_ftlbgp
+def test_a_table_of_the_first_version(read: Read) -> None:
+    """All routes but the one whose AS number takes four bytes."""
+    routes = {network: paths for network, paths in ROUTES.items() if network != "9.7.0.0/17"}
+    reading = read({"rib": first_version(routes)}, RECIPE)
+    assert (reading.source.read, reading.source.rejected.total()) == (12, 0)
+    expected = {**DETECTED, "9.7.0.0-9.255.255.255": 10}
+    del expected["9.7.0.0/17"], expected["9.7.128.0-9.255.255.255"]
+    assert reading.by_network("asn") == expected
 
 
 @with_ftlbgp

@@ -69,6 +69,38 @@ def test_members_and_files_share_one_budget(tmp_path: Path) -> None:
             assert stream.read() == TEXT.encode()
 
 
+def test_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ALLOWED_MEMBERS", 20)
+    for name, pack in PACKS.items():
+        files = {f"{at}.txt": "" for at in range(19)} | {"a.csv": ROWS}
+        (tmp_path / name).write_bytes(pack(files))
+        assert content(tmp_path, name) == [ROWS.encode()]
+        (tmp_path / name).write_bytes(pack(files | {"19.txt": ""}))
+        assert refused(tmp_path, name).problem == "has over 20 members"
+
+
+def test_sizes_that_are_not_those_of_the_content(tmp_path: Path) -> None:
+    """``zipfile`` reads stored and deflated members; one that ends early has its checksum."""
+    larger, own = len(ROWS) + 1, (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+    plain = [(method, 10) for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, *own)]
+    for method, stated in (*plain, *((method, larger) for method in own)):
+        data = bytearray(zipped({"a.csv": ROWS}, method))
+        at = data.rindex(b"PK\1\2") + 24
+        data[at : at + 4] = stated.to_bytes(4, "little")
+        (tmp_path / "a.zip").write_bytes(data)
+        problem = refused(tmp_path, "a.zip").problem
+        assert "truncated or damaged" in problem, (method, stated)
+        assert "\n" not in problem
+
+
+def test_no_room_to_unpack_a_tar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(tarred({"a.csv": ROWS}))
+    monkeypatch.setattr(limits, "free_space", lambda _folder: 10)
+    error = refused(tmp_path, "a.tar.gz")
+    assert error.problem.startswith(f"to unpack it needs {len(ROWS)} bytes in ")
+    assert error.problem.endswith(", but 10 are free")
+
+
 @pytest.mark.parametrize("comment", [b"", b"PK\5\6 a comment"])
 def test_a_large_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comment: bytes) -> None:
     monkeypatch.setattr(limits, "ALLOWED_DIRECTORY", 400)

@@ -11,7 +11,7 @@ import pytest
 
 from geolookup.errors import BuildError
 from tests import parquet_encodings
-from tests.internals.builder import Layout, from_networks, members, parquet
+from tests.internals.builder import Layout, from_networks, members, parquet, typed_rows
 from tests.internals.filesystem import limits
 from tests.parquet_encodings import DUCKDB_CODECS, DUCKDB_VERSIONS, TABLE, WRITTEN_AS
 from tests.skips import needs, optional
@@ -71,6 +71,28 @@ def test_the_files_have_every_encoding(tmp_path: Path) -> None:
     }
     parquet_encodings.by_duckdb(path, "v2", "zstd")
     assert parquet_encodings.encodings(path) >= {"DELTA_LENGTH_BYTE_ARRAY", "BYTE_STREAM_SPLIT"}
+
+
+@needs("duckdb")
+def test_an_encoding_that_changes_within_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB chooses it for each row group; the rows before the change are not read twice."""
+    monkeypatch.setattr(typed_rows, "BATCH_ROWS", 1_000)
+    rows, path = 3 * 2048, tmp_path / "a.parquet"
+    numbers = [row % 3 if row < rows // 3 else row for row in range(rows)]
+    networks = [f"8.{number >> 8}.{number & 255}.0/24" for number in numbers]
+    cities = [f"city {number}" for number in numbers]
+    table = pa.table({"network": networks, "city_name": cities, "none": [None] * rows})
+    with duckdb.connect() as connection:
+        connection.register("rows", table)
+        options = "format parquet, parquet_version v2, row_group_size 2048"
+        connection.execute(f"copy rows to '{path}' ({options})")
+    metadata = papq.ParquetFile(path).metadata
+    met = [metadata.row_group(group).column(1).encodings for group in (0, 2)]
+    assert met == [("RLE_DICTIONARY",), ("DELTA_LENGTH_BYTE_ARRAY",)]
+    layout = Layout(("network", "city_name"), frozenset({"network"}), frozenset({"city_name"}))
+    assert read(path, layout)["city_name"].to_pylist() == cities
 
 
 def test_a_long_value_in_each_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

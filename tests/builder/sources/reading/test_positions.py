@@ -60,7 +60,7 @@ def test_records_are_those_of_the_csv_reader(
     layout, source = layouts(quoted and not mask, header, mask), member(text)
     expected = located(text, layout)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(positions, "_BLOCK_BYTES", block)
+        patch.setattr(positions, "BLOCK_BYTES", block)
         records = np.arange(1, len(expected) + 1)
         assert first_lines(source, records, layout=layout).tolist() == [at for at, _ in expected]
         for step in (1, 2):
