@@ -33,7 +33,6 @@ class Operation(NamedTuple):
     start: Change
     change: Change
     state: Callable[[Path], object]
-    quick: tuple[Kind, ...] = ()
     needs_key: bool = False
     repeats: bool = True
 
@@ -143,9 +142,7 @@ def in_store(change: Change) -> Change:
 
 
 OPERATIONS = {
-    "publish": Operation(
-        two, in_store(partial(publish, shared(2))), store_state, quick=("kill", "fault")
-    ),
+    "publish": Operation(two, in_store(partial(publish, shared(2))), store_state),
     "delta": Operation(two, in_store(lambda store: publish(archive(0), store)), store_state),
     "whole": Operation(two, in_store(lambda store: publish(archive(None), store)), store_state),
     "again": Operation(two, in_store(partial(publish, shared(0))), store_state),
@@ -164,9 +161,8 @@ OPERATIONS = {
         with_deltas,
         in_store(lambda store: unpacked(store, id_of(1))),
         cache_state,
-        quick=("kill",),
     ),
-    "overlay": Operation(overlaid, open_overlaid, overlay_state, quick=("kill",)),
+    "overlay": Operation(overlaid, open_overlaid, overlay_state),
     "pack": Operation(
         dataset_and_archive,
         lambda folder: pack(shared(1), folder / "a.tar.zst", force=True),
@@ -176,13 +172,11 @@ OPERATIONS = {
         dataset_and_archive,
         lambda folder: unpack(archive(None), folder / "dataset", force=True),
         dataset_state,
-        quick=("fault",),
     ),
     "signed rollback": Operation(
         trusting,
         in_store(lambda store: rollback(store, signing_keys=keys.private_keys()[0])),
         trusting_state,
-        quick=("kill", "fault"),
         needs_key=True,
         repeats=False,
     ),
@@ -227,10 +221,7 @@ def parameters() -> list[object]:
     return [
         pytest.param(
             *(name, kind),
-            marks=[
-                *([] if kind in operation.quick else [pytest.mark.long]),
-                *([needs("cryptography")] if operation.needs_key else []),
-            ],
+            marks=[needs("cryptography")] if operation.needs_key else [],
         )
         for name, operation in OPERATIONS.items()
         for kind in kinds
