@@ -175,7 +175,7 @@ def test_imports_point_one_way() -> None:
         if rank[module.target] > rank[module.room]
         and not (module.lazy and module.target in LAZY.get(module.room, ()))
     ]
-    assert wrong == []
+    assert wrong == [], "ARCHITECTURE.md has the order of the rooms"
     wrong = [
         _said(module)
         for module in imports()
@@ -232,7 +232,7 @@ def test_tests_import_internal_names_from_one_place() -> None:
                 wrong.append(f"{path.relative_to(ROOT)}: {name}")
             if (is_ours or module.startswith("tests.")) and re.match("_[a-zA-Z]", member):
                 wrong.append(f"{path.relative_to(ROOT)}: {name}, a private name")
-    assert wrong == []
+    assert wrong == [], "import these from tests/internals, a module for each room"
 
 
 _COLD = """

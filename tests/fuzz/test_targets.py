@@ -56,4 +56,5 @@ def test_the_command_fuzzes(tmp_path: Path) -> None:
     path.write_bytes(b"ip=8.8.8.8")
     for options in (["--input", str(path)], ["--seconds", "1", "--seed", "1"]):
         command = [sys.executable, "-m", "tests.fuzz", "query", *options]
-        subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    assert b"Instrumenting geolookup.contract.address" in done.stderr
