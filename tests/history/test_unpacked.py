@@ -90,6 +90,18 @@ def test_a_damaged_delta_is_named_with_its_remedy(
     unpacked(store, id_of(2))  # it needs no other delta
 
 
+@pytest.mark.parametrize("damage", [_rename, _whole])
+def test_a_damaged_delta_does_not_stop_a_prune(
+    damage: Callable[[Path], str], store: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It stays as it is, with a warning; older generations are removed."""
+    problem = damage(store)
+    damaged = delta(store, 1).read_bytes()
+    assert prune(store, 4) == [id_of(0)]
+    assert f"generation {id_of(1)} is not kept as a delta: {problem}" in caplog.text
+    assert delta(store, 1).read_bytes() == damaged
+
+
 def test_the_cache_has_other_bytes_of_the_generation(tmp_path: Path) -> None:
     """Deltas are made of bytes: nothing is published on a base that only has the same id."""
     store = published(tmp_path / "store", 0, 1, 2)
