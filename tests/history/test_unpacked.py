@@ -12,8 +12,10 @@ import pytest
 from geolookup import publish
 from geolookup.errors import DatasetError
 from tests.archives.test_pack import digests
+from tests.damage import copied
 from tests.history.past import DELTAS, UNPACKED, delta, past_store
 from tests.internals.archives import pack
+from tests.internals.dataset import layout as fmt
 from tests.internals.history import prune, unpacked
 from tests.store.numbered import id_of, published, shared
 from tests.tiers import scaled
@@ -76,7 +78,19 @@ def _forge(store: Path) -> str:
     return f"{store}: generation {id_of(7)} is no longer kept"
 
 
-@pytest.mark.parametrize("damage", [_truncate, _remove, _rename, _whole, _cycle, _forge])
+def _claim(store: Path) -> str:
+    """Pack the data of number 5 under the id of the generation."""
+    folder = copied(shared(5), store.with_name("claimed"))
+    text = (folder / fmt.MANIFEST).read_bytes().replace(id_of(5).encode(), id_of(0).encode())
+    (folder / fmt.MANIFEST).write_bytes(text)
+    pack(folder, delta(store, 0), base=shared(1), force=True)
+    return f"{delta(store, 0)}!{fmt.MANIFEST}: "
+
+
+DAMAGES = [_truncate, _remove, _rename, _whole, _cycle, _forge, _claim]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_delta_is_named_with_its_remedy(
     damage: Callable[[Path], str], store: Path, cache: Path
 ) -> None:
