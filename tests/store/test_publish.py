@@ -165,7 +165,10 @@ def test_changes_that_cannot_be(store: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="keep"):
         prune(store, 0)
     (store / "generations" / id_of(5)).mkdir()  # never came to be published
+    written_at = (store / "current").stat().st_mtime_ns
     assert prune(store, 9) == [id_of(5)]
+    # A pointer that is written again would make engines reload.
+    assert (store / "current").stat().st_mtime_ns == written_at
     (tmp_path / "empty").mkdir()
     changes: tuple[Callable[[Path], object], ...] = (rollback, prune, generations)
     for change in changes:
