@@ -146,7 +146,8 @@ def test_limits_of_the_classes_of_distances(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         files: dict[str, str | bytes] = {"a.csv": f"network,latitude,longitude\n{rows}"}
         sides.append(build_at(tmp_path / name, files)[0])
-    counts = by_distance(read(*sides).changes["ipv4"])
+    old, new = sides
+    counts = by_distance(read(old, new).changes["ipv4"])
     assert [count / 256 for count in counts] == [0, 1, *[2] * (len(limits) - 1), 1]
 
 
