@@ -13,10 +13,11 @@ from geolookup import publish
 from geolookup.errors import DatasetError
 from tests.archives.test_pack import digests
 from tests.damage import copied
-from tests.history.past import DELTAS, UNPACKED, delta, past_store
+from tests.history.past import DATES, DELTAS, UNPACKED, delta, past_store
 from tests.internals.archives import pack
 from tests.internals.dataset import layout as fmt
 from tests.internals.history import prune, unpacked
+from tests.internals.store import pointer
 from tests.store.numbered import id_of, published, shared
 from tests.tiers import scaled
 
@@ -114,6 +115,19 @@ def test_a_damaged_delta_does_not_stop_a_prune(
     assert prune(store, 4) == [id_of(0)]
     assert f"generation {id_of(1)} is not kept as a delta: {problem}" in caplog.text
     assert delta(store, 1).read_bytes() == damaged
+
+
+@pytest.mark.parametrize("damage", [_rename, _whole])
+def test_a_damaged_delta_does_not_stop_a_publication(
+    damage: Callable[[Path], str], store: Path
+) -> None:
+    """Neither of its own generation, nor of a damaged one on which deltas are based."""
+    damage(store)
+    (Path(pointer.folder_of(store, id_of(3))) / fmt.ZONE).unlink()
+    for number in (3, 1):
+        publish(shared(number), store, since=DATES[number])
+        for of in (number, number - 1):
+            assert digests(unpacked(store, id_of(of))) == digests(shared(of))
 
 
 def test_the_cache_has_other_bytes_of_the_generation(tmp_path: Path) -> None:
