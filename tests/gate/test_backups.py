@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import AccountsError
+from geolookup.gate import open_accounts
 from tests.gate.conftest import Open
 from tests.internals.gate import AccountsFile, back_up, restore
 
@@ -103,6 +104,16 @@ BOUNDS = (
     "UPDATE log SET uid = (1 << 32) - 1",
     "DELETE FROM key; DELETE FROM account; DELETE FROM log",
 )
+
+
+@pytest.mark.parametrize("script", BOUNDS)
+def test_values_at_their_bounds_are_restored(script: str, backup: Path, url: str) -> None:
+    with closing(sqlite3.connect(backup)) as db:
+        db.executescript(script)
+    content = restore(url, backup)
+    with open_accounts(url) as accounts:
+        assert (len(accounts.keys()), len(accounts.usage())) == (content.keys, content.accounts)
+        assert accounts.create_key("New", "free")
 
 
 def test_a_restore_that_fails_late_changes_nothing(
