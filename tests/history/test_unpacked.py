@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from itertools import permutations
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from geolookup import publish
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, SettingsError
 from tests.archives.test_pack import digests
 from tests.damage import copied
 from tests.history.past import DATES, DELTAS, UNPACKED, delta, past_store
@@ -128,6 +129,45 @@ def test_a_damaged_delta_does_not_stop_a_publication(
         publish(shared(number), store, since=DATES[number])
         for of in (number, number - 1):
             assert digests(unpacked(store, id_of(of))) == digests(shared(of))
+
+
+def test_a_damaged_generation_of_the_store_is_named(store: Path, cache: Path) -> None:
+    path = Path(pointer.folder_of(store, id_of(3))) / fmt.ZONE
+    path.write_bytes(bytes(path.stat().st_size))
+    with pytest.raises(DatasetError, match="older generations are kept as changes to it") as caught:
+        unpacked(store, id_of(2))
+    assert Path(caught.value.path) == path
+    assert generations_in(cache) == set()
+
+
+def test_the_least_recently_used_goes_first(
+    store: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bound is one of two and a half generations, then of less than one."""
+    size = sum(path.stat().st_size for path in shared(0).iterdir())
+    monkeypatch.setenv("GEOLOOKUP_HISTORY_CACHE", f"{int(2.5 * size)}B")
+    for number, second in ((1, 2), (2, 1)):
+        os.utime(unpacked(store, id_of(number)), (second, second))
+    unpacked(store, id_of(2))  # used now
+    unpacked(store, id_of(0))
+    assert generations_in(cache) == {id_of(1), id_of(0)}  # 0 is made of 1
+    monkeypatch.setenv("GEOLOOKUP_HISTORY_CACHE", "1kB")
+    unpacked(store, id_of(2))
+    assert generations_in(cache) == {id_of(2)}
+    monkeypatch.setenv("GEOLOOKUP_HISTORY_CACHE", "much")
+    with pytest.raises(SettingsError, match="'much' is not a number of bytes such as 500MB"):
+        unpacked(store, id_of(1))
+
+
+def test_the_cache_has_4_gib_by_default(store: Path, cache: Path) -> None:
+    old = cache / "history" / "old" / "sparse"
+    old.parent.mkdir(parents=True)
+    old.touch()
+    for number, size, stays in ((2, 7 << 29, True), (1, 4 << 30, False)):
+        os.truncate(old, size)
+        os.utime(old.parent, (1, 1))
+        unpacked(store, id_of(number))
+        assert old.exists() == stays
 
 
 def test_the_cache_has_other_bytes_of_the_generation(tmp_path: Path) -> None:
