@@ -64,6 +64,13 @@ def over(
     return build_at(folder, {"sites.csv": sites}, OVER.format(path) + more, **options)
 
 
+def test_the_other_fields_of_a_dataset_are_left_out(tmp_path: Path, base: Path) -> None:
+    dataset, _ = over(tmp_path, base, more='fields = ["country_code"]\n')
+    with geolookup.open(dataset) as engine:
+        for ip, city in (("8.8.8.8", "Site"), ("8.8.8.9", None)):
+            assert engine.get_many([ip], "country_code", "city_name", "asn") == [("US", city, None)]
+
+
 def test_the_sources_behind_a_dataset_have_its_place(tmp_path: Path, base: Path) -> None:
     dataset, report = over(tmp_path, base)
     with geolookup.open(dataset) as engine:

@@ -12,6 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from tests.cli.program import run
+from tests.comparison import oracle
 from tests.comparison.conftest import dataset
 from tests.internals.comparison import changed_intervals, diff_table, write_rows
 
@@ -73,6 +74,15 @@ def test_neighbours_across_64_bits_windows_and_batches(
     lines = (tmp_path / "whole.csv").read_text(encoding="utf-8").splitlines()
     assert lines[2].startswith("6,2a00:0:0:2::,2a00::3:ffff:ffff:ffff:ffff,36893488147419103232,")
     assert (tmp_path / "part.csv").read_text(encoding="utf-8").splitlines() == [lines[0], lines[2]]
+
+
+def test_kilometres_are_null_without_coordinates_on_both_sides(tmp_path: Path) -> None:
+    rows = "network,country_code,latitude,longitude\n8.8.8.0/25,US,10,{}\n8.8.8.128/25,{}\n"
+    old = dataset(tmp_path / "old", one=rows.format(20, "US,10,20"))
+    new = dataset(tmp_path / "new", one=rows.format(21, "DE,,"))
+    far, unknown = diff_table(old, new).read_all()["kilometres"].to_pylist()
+    assert far == round(oracle.kilometres((10, 20), (10, 21)) or 0, 3)  # in metres
+    assert unknown is None
 
 
 def test_conditions_hold_before_or_after(pair: tuple[Path, Path]) -> None:

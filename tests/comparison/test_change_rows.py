@@ -117,6 +117,10 @@ _WIDE = (
     ("2a00:0:0:8::", "2a00:0:0:a::", "DE"),
     ("2a00:0:0:c::1", "2a00:0:0:d::", "DE"),
     ("2b00::", "2b00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "US"),
+    # The last addresses are multiples of 2^126: a window of two intervals ends at one of them.
+    ("3fff::", "4000::", "DE"),
+    ("7fff::", "7fff::ffff", "US"),
+    ("7fff::1:0", "8000::", "DE"),
 )
 _OWN = [OwnColumn("risk", "integer", "", False)]
 _ALL = ("::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "FR")

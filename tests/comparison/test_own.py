@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import build_at
-from tests.internals.comparison import OwnComparison, diff
+from tests.internals.comparison import OwnComparison, diff, diff_table
 from tests.internals.comparison import report_lines as lines
 from tests.internals.reports import change_section, difference
 from tests.reports.shown import of_sections
@@ -82,3 +82,13 @@ def test_columns_added_removed_and_retyped_are_told(pair: tuple[Path, Path]) -> 
     assert "Own columns added: own.new_only." in section.values["note"]
     assert "Nothing has changed" not in section.values["note"]
     assert "Own columns of IPv4 addresses" in of_sections([section])
+
+
+def test_rows_have_nulls_for_a_column_that_only_one_dataset_has(pair: tuple[Path, Path]) -> None:
+    table = diff_table(*pair).read_all()
+    for absent, present in (
+        ("own_old_only_after", "own_old_only_before"),
+        ("own_new_only_before", "own_new_only_after"),
+    ):
+        assert table[absent].type == table[present].type
+        assert table[absent].null_count == len(table) > table[present].null_count

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import AccountsError
+from geolookup.gate import open_accounts
 from tests.damage import limited_files
 from tests.gate.conftest import Open
 from tests.internals.gate import AccountsFile, back_up, restore
@@ -43,6 +44,8 @@ FORGED = {
     "a third environment": ("UPDATE key SET environment = 'prod'", "environment is 'prod'"),
     "a key without account": ("UPDATE key SET account = 99", "a key without its account"),
     "an unknown action": ("UPDATE log SET action = 'deleted'", "log, row 1: action"),
+    "a user id below 0": ("UPDATE log SET uid = -1", "log, row 1: uid is -1"),
+    "a user id beyond 32 bits": ("UPDATE log SET uid = 1 << 33", "log, row 1: uid is 8589934592"),
     "an address in the log": ("UPDATE log SET key = '192.0.2.1'", "key is '192.0.2.1'"),
 }
 
@@ -99,8 +102,19 @@ BOUNDS = (
     "UPDATE key SET created = -62135596800000000, expires = 253402300799999999, revoked = 1",
     "UPDATE key SET expires = NULL; UPDATE log SET key = NULL, uid = NULL, detail = NULL",
     "UPDATE log SET account = NULL, uid = 0, user = '', detail = hex(zeroblob(500))",
+    "UPDATE log SET uid = (1 << 32) - 1",
     "DELETE FROM key; DELETE FROM account; DELETE FROM log",
 )
+
+
+@pytest.mark.parametrize("script", BOUNDS)
+def test_values_at_their_bounds_are_restored(script: str, backup: Path, url: str) -> None:
+    with closing(sqlite3.connect(backup)) as db:
+        db.executescript(script)
+    content = restore(url, backup)
+    with open_accounts(url) as accounts:
+        assert (len(accounts.keys()), len(accounts.usage())) == (content.keys, content.accounts)
+        assert accounts.create_key("New", "free")
 
 
 def test_a_restore_that_fails_late_changes_nothing(

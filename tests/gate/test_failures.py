@@ -164,6 +164,23 @@ def test_an_interrupted_change_leaves_nothing_behind(
                 other.execute("BEGIN IMMEDIATE")
 
 
+def test_a_failure_is_held_until_a_probe_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A probe of 2 seconds begins at 1001; another one that begins too late holds nothing."""
+    now = 1000.0
+    monkeypatch.setattr(store_health, "monotonic", lambda: now)
+    outage = store_health.Outage()
+    outage.note(AccountsError("redis://localhost", "no answer", "start it"))
+    now = 1001.0
+    outage.hold(2.0)
+    now = 1004.25
+    with pytest.raises(AccountsError, match="no answer"):
+        outage.check()
+    now = 1004.5
+    outage.check()
+    outage.hold(2.0)
+    outage.check()
+
+
 @needs("redis")
 def test_a_redis_that_is_killed_and_comes_back(
     tmp_path: Path, plans: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch

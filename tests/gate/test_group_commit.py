@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from geolookup.errors import AccountsError, RateLimitError
+from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError, RateLimitError
 from geolookup.gate import Accounts, open_accounts
 from tests.gate.conftest import SECOND, FakeClock, Open, outcomes
 from tests.gate.turns import together
-from tests.internals.gate import GroupCommit
+from tests.internals.gate import GroupCommit, make
 from tests.tiers import scaled
 
 
@@ -91,6 +91,19 @@ def test_a_store_on_this_machine_decides_at_once(in_file: Accounts) -> None:
     gate, answers = GroupCommit[int](in_file), list[object]()
     gate.admit([in_file.create_key("Acme", "tiny")], [7], lambda *decided: answers.append(decided))
     assert answers == [([7], [None])]
+
+
+def test_a_cached_refusal_does_not_wait_for_a_remote_store(
+    in_file: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_file.create_key("Acme", "tiny")  # creates the file
+    unknown = make("live")
+    assert outcomes(in_file, [unknown]) == [InvalidKeyError]  # the store has no such key
+    monkeypatch.setattr(Accounts, "remote", True)
+    gate, answers = GroupCommit[int](in_file), list[object]()
+    refused = [unknown, None, "malformed"]  # no event loop is running: nothing can be asked
+    gate.admit(refused, [1, 2, 3], lambda _, errors: answers.extend(map(type, errors)))
+    assert answers == [InvalidKeyError, MissingKeyError, InvalidKeyError]
 
 
 def test_two_keys_of_an_account_are_decided_in_their_order(worker: Open) -> None:

@@ -50,6 +50,16 @@ def test_answers_are_as_of_a_full_copy(store: Path) -> None:
     assert answers(current) == answers_of(shared(4))
 
 
+def test_a_history_ends_with_the_generation_of_the_instant(store: Path) -> None:
+    with geolookup.open(store) as current:
+        changes = current.history("8.8.8.8").changes
+        assert len(changes) == len(DATES) - 1
+        for of, days in enumerate(zip(DATES, MID_MONTH, strict=True)):
+            for day in days:
+                with current.as_of(day) as engine:
+                    assert engine.history("8.8.8.8").changes == changes[len(changes) - of :], day
+
+
 def test_each_kind_of_instant(store: Path) -> None:
     second = int(datetime(2026, 2, 1, tzinfo=UTC).timestamp())
     offset = datetime(2026, 2, 1, 2, tzinfo=UTC).astimezone()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from itertools import permutations
@@ -10,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from geolookup import publish
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, SettingsError
 from tests.archives.test_pack import digests
-from tests.history.past import DELTAS, UNPACKED, delta, past_store
+from tests.damage import copied
+from tests.history.past import DATES, DELTAS, UNPACKED, delta, past_store
 from tests.internals.archives import pack
+from tests.internals.dataset import layout as fmt
 from tests.internals.history import prune, unpacked
+from tests.internals.store import pointer
 from tests.store.numbered import id_of, published, shared
 from tests.tiers import scaled
 
@@ -76,7 +80,19 @@ def _forge(store: Path) -> str:
     return f"{store}: generation {id_of(7)} is no longer kept"
 
 
-@pytest.mark.parametrize("damage", [_truncate, _remove, _rename, _whole, _cycle, _forge])
+def _claim(store: Path) -> str:
+    """Pack the data of number 5 under the id of the generation."""
+    folder = copied(shared(5), store.with_name("claimed"))
+    text = (folder / fmt.MANIFEST).read_bytes().replace(id_of(5).encode(), id_of(0).encode())
+    (folder / fmt.MANIFEST).write_bytes(text)
+    pack(folder, delta(store, 0), base=shared(1), force=True)
+    return f"{delta(store, 0)}!{fmt.MANIFEST}: "
+
+
+DAMAGES = [_truncate, _remove, _rename, _whole, _cycle, _forge, _claim]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_delta_is_named_with_its_remedy(
     damage: Callable[[Path], str], store: Path, cache: Path
 ) -> None:
@@ -88,6 +104,70 @@ def test_a_damaged_delta_is_named_with_its_remedy(
         assert caught.value.remedy == RESTORE
     assert generations_in(cache) == set()
     unpacked(store, id_of(2))  # it needs no other delta
+
+
+@pytest.mark.parametrize("damage", [_rename, _whole])
+def test_a_damaged_delta_does_not_stop_a_prune(
+    damage: Callable[[Path], str], store: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It stays as it is, with a warning; older generations are removed."""
+    problem = damage(store)
+    damaged = delta(store, 1).read_bytes()
+    assert prune(store, 4) == [id_of(0)]
+    assert f"generation {id_of(1)} is not kept as a delta: {problem}" in caplog.text
+    assert delta(store, 1).read_bytes() == damaged
+
+
+@pytest.mark.parametrize("damage", [_rename, _whole])
+def test_a_damaged_delta_does_not_stop_a_publication(
+    damage: Callable[[Path], str], store: Path
+) -> None:
+    """Neither of its own generation, nor of a damaged one on which deltas are based."""
+    damage(store)
+    (Path(pointer.folder_of(store, id_of(3))) / fmt.ZONE).unlink()
+    for number in (3, 1):
+        publish(shared(number), store, since=DATES[number])
+        for of in (number, number - 1):
+            assert digests(unpacked(store, id_of(of))) == digests(shared(of))
+
+
+def test_a_damaged_generation_of_the_store_is_named(store: Path, cache: Path) -> None:
+    path = Path(pointer.folder_of(store, id_of(3))) / fmt.ZONE
+    path.write_bytes(bytes(path.stat().st_size))
+    with pytest.raises(DatasetError, match="older generations are kept as changes to it") as caught:
+        unpacked(store, id_of(2))
+    assert Path(caught.value.path) == path
+    assert generations_in(cache) == set()
+
+
+def test_the_least_recently_used_goes_first(
+    store: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bound is one of two and a half generations, then of less than one."""
+    size = sum(path.stat().st_size for path in shared(0).iterdir())
+    monkeypatch.setenv("GEOLOOKUP_HISTORY_CACHE", f"{int(2.5 * size)}B")
+    for number, second in ((1, 2), (2, 1)):
+        os.utime(unpacked(store, id_of(number)), (second, second))
+    unpacked(store, id_of(2))  # used now
+    unpacked(store, id_of(0))
+    assert generations_in(cache) == {id_of(1), id_of(0)}  # 0 is made of 1
+    monkeypatch.setenv("GEOLOOKUP_HISTORY_CACHE", "1kB")
+    unpacked(store, id_of(2))
+    assert generations_in(cache) == {id_of(2)}
+    monkeypatch.setenv("GEOLOOKUP_HISTORY_CACHE", "much")
+    with pytest.raises(SettingsError, match="'much' is not a number of bytes such as 500MB"):
+        unpacked(store, id_of(1))
+
+
+def test_the_cache_has_4_gib_by_default(store: Path, cache: Path) -> None:
+    old = cache / "history" / "old" / "sparse"
+    old.parent.mkdir(parents=True)
+    old.touch()
+    for number, size, stays in ((2, 7 << 29, True), (1, 4 << 30, False)):
+        os.truncate(old, size)
+        os.utime(old.parent, (1, 1))
+        unpacked(store, id_of(number))
+        assert old.exists() == stays
 
 
 def test_the_cache_has_other_bytes_of_the_generation(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -162,6 +163,42 @@ def test_a_recipe_with_own_columns(tmp_path: Path, sites: Path, cache: Path) -> 
     sites.write_text("network,site_id\n10.0.0.0/8,over\n", encoding="utf-8")
     with geolookup.open(base_folder, overlay=sites) as engine:
         assert engine.own("10.1.2.3") == {"site_id": "over"}
+
+
+def test_a_recipe_with_a_dataset_or_a_store(tmp_path: Path) -> None:
+    """It is compiled again after their change."""
+    recipe, folder, store = tmp_path / "overlay.toml", tmp_path / "folder", tmp_path / "store"
+    copied(shared(1), folder)
+    geolookup.publish(shared(1), store)
+
+    def replace() -> None:
+        shutil.rmtree(folder)
+        copied(shared(2), folder)
+
+    for source, change in ((folder, replace), (store, lambda: geolookup.publish(shared(2), store))):
+        text = f'[dataset]\nname = "over"\n[[source]]\nformat = "dataset"\npath = "{source.name}"\n'
+        recipe.write_text(text, encoding="utf-8")
+        with geolookup.open(BASE, overlay=recipe) as engine:
+            assert city(engine) == "Town 1"
+            assert not engine.reload()
+            change()
+            assert engine.reload()
+            assert city(engine) == "Town 2"
+
+
+def test_only_an_opening_falls_back_to_the_generation_before(tmp_path: Path, sites: Path) -> None:
+    store = tmp_path / "store"
+    geolookup.publish(shared(1), store)
+    with geolookup.open(store, overlay=sites, fallback=True) as engine:
+        geolookup.publish(shared(2), store)
+        (store / "generations" / id_of(2) / "zone.arrow").unlink()
+        with pytest.raises(DatasetError, match=r"zone\.arrow"):
+            engine.reload()
+        with pytest.raises(DatasetError, match=r"zone\.arrow"):
+            geolookup.open(store, overlay=sites)
+        with geolookup.open(store, overlay=sites, fallback=True) as other:
+            for opened in (engine, other):
+                assert opened.get("9.9.9.9", "city") == "Town 1"
 
 
 @needs("cryptography")

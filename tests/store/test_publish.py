@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from geolookup import DatasetError, publish
 from tests.cli.program import run
 from tests.corrupt.forging import manifest
 from tests.damage import copied
+from tests.history.past import past_store
 from tests.internals.archives import pack, unpack
 from tests.internals.dataset import canonical
 from tests.internals.dataset import layout as fmt
@@ -154,6 +156,24 @@ def test_expect_admits_one_generation(store: Path) -> None:
     assert f"its generation is {id_of(1)}, but {wanted} was" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ({}, (0, 1, 2, 3, 4, 5)),
+        ({"keep": 3}, (3, 4, 5)),
+        ({"keep_for": "1h"}, (4, 5)),  # both were in force in this hour
+        ({"since": "2026-04-15"}, (0, 1, 2, 3, 5, 4)),
+        ({"since": "2026-04-15", "keep": 3}, (3, 5, 4)),
+    ],
+)
+def test_publish_prunes_if_keep_or_keep_for_is_given(
+    options: dict[str, Any], kept: tuple[int, ...], tmp_path: Path
+) -> None:
+    store = past_store(tmp_path / "store")
+    publish(shared(5), store, **options)
+    assert [item.generation for item in reversed(generations(store))] == [*map(id_of, kept)]
+
+
 def test_rollback_refuses_a_damaged_generation(store: Path) -> None:
     (store / "generations" / id_of(0) / "zone.arrow").unlink()
     with pytest.raises(geolookup.DatasetError, match=r"zone.arrow"):
@@ -165,7 +185,10 @@ def test_changes_that_cannot_be(store: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="keep"):
         prune(store, 0)
     (store / "generations" / id_of(5)).mkdir()  # never came to be published
+    written_at = (store / "current").stat().st_mtime_ns
     assert prune(store, 9) == [id_of(5)]
+    # A pointer that is written again would make engines reload.
+    assert (store / "current").stat().st_mtime_ns == written_at
     (tmp_path / "empty").mkdir()
     changes: tuple[Callable[[Path], object], ...] = (rollback, prune, generations)
     for change in changes:
