@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import random
-import re
 from ipaddress import IPv4Address
 from pathlib import Path
 
@@ -163,7 +162,6 @@ def test_clean_addresses_and_errors(tmp_path: Path) -> None:
     assert "line 3001: " in run("lookup", text="8.8.8.8\n" * 3000 + "x").stderr
 
 
-_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 CSV = (
     "network,country_code,region_name,city_name,time_zone,asn,asn_organization\n"
     "8.8.8.0/24,BR,Łódź 東京,São Paulo,America/Sao_Paulo,64511,Associação de Redes\n"

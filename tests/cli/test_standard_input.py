@@ -23,7 +23,6 @@ from tests.internals.cli import read_blocks
 from tests.tiers import one_of_each
 
 PIPE = subprocess.PIPE
-ROW = b"8.8.8.8," + b"x" * 1000 + b"\n"
 #: Commands that read tables and texts; ``lookup`` reads addresses.
 _READERS = ("summarize", "annotate")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -52,6 +53,14 @@ FAILURES = {
     "test_wrong_database": "country fits a dataset of cities",
     "test_modes": "it expects a call of maxminddb.open_database",
 }
+
+
+def words_below(heading: str) -> set[str]:
+    """Return the words in code of the first column of the table below a heading of the page."""
+    _, actual, after = PAGE.partition(f"\n## {heading}\n")
+    assert actual, heading
+    rows = re.findall(r"^\| (`.*?) \|", after.partition("\n## ")[0], re.MULTILINE)
+    return {word for row in rows for word in re.findall(r"`([^`]+)`", row)}
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +110,28 @@ def test_the_tests_of_geoip2(
     assert result.testsRun == 17
 
 
+@pytest.mark.parametrize(("name", "method"), [*DATABASES.items()])
+def test_every_attribute_that_differs_is_on_the_page(
+    sources: Path, datasets: Path, name: str, method: str
+) -> None:
+    patterns = words_below("Differences")
+    compared = 0
+    path = Path(DATA, f"{name}.mmdb")
+    with database.Reader(sources / path) as theirs, Reader(datasets / path) as ours:
+        for address in _addresses(sources / path):
+            expected, actual = (_attributes(item, method, address) for item in (theirs, ours))
+            if not actual:  # a record of flags only
+                kept = {path for path, item in expected.items() if item is not True}
+                undescribed = {path for path in kept if not _differs(path, patterns)}
+                assert undescribed <= {"traits.ip_address", "traits.network"}
+                continue
+            for attribute in {*expected, *actual}:
+                same = expected.get(attribute) == actual.get(attribute)
+                assert same or _differs(attribute, patterns), (address, attribute)
+                compared += same
+    assert compared > 40
+
+
 def _differs(name: str, patterns: set[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
@@ -108,6 +139,14 @@ def _differs(name: str, patterns: set[str]) -> bool:
 def _addresses(path: Path) -> list[str]:
     with maxminddb.open_database(path) as opened:
         return [str(network[0]) for network, _ in opened]
+
+
+def _attributes(reader: Any, method: str, address: str) -> dict[str, object]:
+    """Return the attributes of an answer by path: ``subdivisions.0.iso_code``; none if unknown."""
+    try:
+        return dict(_flat(getattr(reader, method)(address).to_dict(), ""))
+    except errors.AddressNotFoundError:
+        return {}
 
 
 def _flat(value: Any, path: str) -> list[tuple[str, object]]:

@@ -25,7 +25,6 @@ from tests.remote.serving import cut, drop, fetched, kept_files, serving, status
 
 ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
 OTHER = ROWS.replace(b"isp ", b"net ")
-PAGE = b"<html>no</html>"
 HIDDEN = "s3cr3tWord"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +29,6 @@ from tests.tiers import scaled
 
 ONE = b"".join(b"%06d,one\n" % at for at in range(30_000))
 TWO = ONE.replace(b"one", b"two")
-SHA256 = hashlib.sha256(ONE).hexdigest()
 AT = 200_000
 
 

@@ -28,9 +28,6 @@ def _take(engine: geolookup.Engine, ids: Any, *fields: Any) -> pa.RecordBatch:
     return tables.take(engine.snapshot(), ids, *fields)
 
 
-_TEXTS = ["8.8.8.8", None, "10.0.0.1", "", "2a03::1", "::ffff:11.0.0.1", "x", "fe80::1"]
-
-
 def test_numbers_are_those_of_intervals(state: Any, engine: geolookup.Engine) -> None:
     texts = near_addresses(random.Random(3), engine.snapshot().dataset)
     drawn = [next(texts).encode("utf-8", "replace").decode() for _ in range(scaled(700, 5_000))]

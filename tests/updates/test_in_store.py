@@ -112,9 +112,6 @@ def test_two_at_once(publisher: Publisher, store: Path) -> None:
     assert is_tidy(store)
 
 
-LATER = "Thu, 19 Nov 2020 09:00:00 GMT"
-
-
 def is_kept(store: Path, pointer: bytes) -> bool:
     return (store / "current").read_bytes() == pointer and country() == "FR" and is_tidy(store)
 
