@@ -242,6 +242,7 @@ def test_each_skip_fails_where_none_may_be(options: tuple[str, ...], tmp_path: P
     assert output.count("was skipped, but everything should be installed: ") >= len(SKIPPING)
 
 
+@pytest.mark.long
 def test_the_tiers(tmp_path: Path) -> None:
     quick = (("3 passed, 1 skipped, 4 deselected", "amounts 3 20", "derandomized True"), ())
     long = (("7 passed, 1 skipped", "amounts 3 20", "derandomized True"), ("--long",))

@@ -111,6 +111,7 @@ def test_flipped_anywhere(made: Line, tmp_path: Path, base: int | None) -> None:
     assert sum(isinstance(item, str) for item in actual) > len(actual) // 2
 
 
+@pytest.mark.long
 def test_patches_that_are_swapped(made: Line, tmp_path: Path) -> None:
     """A right patch of another delta is none of this one: the digest of its file tells."""
     other = {member.name: content for member, content in made.members(0, 2)}

@@ -107,6 +107,7 @@ def test_errors_of_use_are_one_line_that_ends_with_a_command() -> None:
 
 
 def test_the_hint_for_an_unknown_option_is_the_option_that_is_meant_or_none() -> None:
+    examples = {name: load(name).example for name in COMMANDS}
     for args, hint in (
         ("explain 8.8.8.8 --format json", "did you mean '--json'?"),
         ("summarize a.csv --format json", "did you mean '--json'?"),
@@ -121,7 +122,6 @@ def test_the_hint_for_an_unknown_option_is_the_option_that_is_meant_or_none() ->
         ("check --rejects x", "try build; example: {build}"),
         ("follow --once", "example: {follow}"),
     ):
-        examples = {name: load(name).example for name in COMMANDS}
         command, *others = args.split()
         option = next(text for text in others if text.startswith("--"))
         line = f"{command} has no option {option}; {hint}"

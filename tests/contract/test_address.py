@@ -101,18 +101,16 @@ def test_agrees_with_ipaddress_on_mutated_texts() -> None:
     assert len(answers) / 10 < answers.count(None) < len(answers) * 0.97
 
 
-#: Characters like digits: all that Unicode calls numeric, and whole blocks beside.
-CHARACTERS = [
-    character
-    for character in map(chr, range(0x11_0000))
-    if character.isnumeric() or character < "\u3000" or "\ud7f0" < character < "\U00010010"
-]
-
-
 def test_every_character_in_a_group_and_an_octet() -> None:
+    """All that Unicode calls numeric, and whole blocks beside."""
+    characters = [
+        character
+        for character in map(chr, range(0x11_0000))
+        if character.isnumeric() or character < "\u3000" or "\ud7f0" < character < "\U00010010"
+    ]
     for start, digits in (("::", "0123456789abcdefABCDEF"), ("1.2.3.", "0123456789")):
         assert {
-            character for character in CHARACTERS if judged(start + character) is not None
+            character for character in characters if judged(start + character) is not None
         } == set(digits)
 
 

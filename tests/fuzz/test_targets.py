@@ -19,8 +19,8 @@ from tests.skips import needs
 from tests.tiers import one_of_each, scaled
 
 
-def _kind(name: str) -> str:
-    return name.partition("-")[0]
+def _kind(name: str) -> bool:
+    return name.startswith("source-")
 
 
 def target(name: str) -> Target:

@@ -26,7 +26,7 @@ _IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
 #: The compiler, what runs its program, and the families that its processor has vectors for.
 BUILDS = [
     pytest.param(("cc",), (), {4, 6} if _IS_X86 else {4}, id="native"),
-    pytest.param((ARM[0], "-static"), (ARM[1],), {4}, id="arm"),
+    pytest.param((ARM[0], "-static"), (ARM[1],), {4}, id="arm", marks=pytest.mark.long),
 ]
 
 

@@ -103,7 +103,7 @@ def test_the_steps_of_every_pattern_grow_with_its_text() -> None:
 @pytest.mark.parametrize(
     ("pattern", "is_searched"),
     [
-        (r"\{[^}]*\}", True),
+        pytest.param(r"\{[^}]*\}", True, marks=pytest.mark.long),
         pytest.param(r"[^/]*$", True, marks=pytest.mark.long),
         (r"(a|b|ab)*c", False),
         pytest.param(r"a\s*b?\s*c", False, marks=pytest.mark.long),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ Recipe = tuple[list[OwnColumn], list[Source]]
 of_any_columns: st.SearchStrategy[Recipe] = recipes.map(lambda listed: ([], listed)) | own_recipes()
 
 
+@pytest.mark.long
 @settings(max_examples=scaled(3, 6), suppress_health_check=list(HealthCheck))
 @given(of_any_columns, of_any_columns, st.sampled_from(("", "explain = 'full'")))
 def test_a_previous_dataset_changes_only_numbers(old: Recipe, new: Recipe, keys: str) -> None:

@@ -62,6 +62,7 @@ def _switching() -> Generator[None, None, None]:
     sys.setswitchinterval(interval)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_switching")
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc on this system")
 def test_every_answer_is_one_generations(store: Path) -> None:

@@ -285,7 +285,7 @@ def as_csv(records: list[tuple[str, Record]], blocks: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("product", AS_CSV)
+@pytest.mark.parametrize("product", one_of_each(AS_CSV, PRODUCTS.get))
 def test_csv(read: Read, shared_data: Path, product: str) -> None:
     (blocks, own), records = AS_CSV[product], records_of(shared_data, product)
     known = [{"network": network, **PRODUCTS[product](record)} for network, record in records]
