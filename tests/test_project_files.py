@@ -254,9 +254,8 @@ def test_the_tiers(tmp_path: Path) -> None:
             assert text in output
 
 
-@pytest.mark.parametrize(
-    "options", [(), pytest.param(("-p", "xdist", "-n", "1"), marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "1")])
 def test_a_second_run_leaves_out_the_tests_that_passed(
     options: tuple[str, ...], tmp_path: Path
 ) -> None:

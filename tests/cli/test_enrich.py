@@ -102,13 +102,14 @@ def test_cleaned_addresses_and_a_replaced_file(tmp_path: Path) -> None:
     assert (tmp_path / "b.csv").read_text(encoding="utf-8") == "ip,network_asn\n8.8.8.8,15169\n"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 @pytest.mark.parametrize(
     ("number", "kind"),
     [
         (signal.SIGTERM, "csv"),
-        pytest.param(signal.SIGINT, "csv.gz", marks=pytest.mark.long),
-        pytest.param(signal.SIGKILL, "parquet", marks=pytest.mark.long),
+        (signal.SIGINT, "csv.gz"),
+        (signal.SIGKILL, "parquet"),
     ],
 )
 def test_a_signal_leaves_no_output(kind: str, number: signal.Signals, tmp_path: Path) -> None:

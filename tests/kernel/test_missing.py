@@ -101,12 +101,13 @@ def test_a_kernel_of_other_fields_does_not_load(change: str) -> None:
 UNKNOWN = "GEOLOOKUP_KERNEL is 'x'; write python or compiled, or unset it"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kernel", "without", "problem"),
     [
         ("compiled", "_compiled", f"GEOLOOKUP_KERNEL is 'compiled', but {MISSING}"),
-        pytest.param("x", "", UNKNOWN, marks=pytest.mark.long),
-        pytest.param("x", "_compiled", UNKNOWN, marks=pytest.mark.long),
+        ("x", "", UNKNOWN),
+        ("x", "_compiled", UNKNOWN),
     ],
 )
 def test_a_kernel_that_does_not_exist_is_refused(kernel: str, without: str, problem: str) -> None:

@@ -53,7 +53,7 @@ def coverage(dataset: Path) -> dict[str, Any]:
 
 @example(TIES, [], [0, 0])
 @example(TIES, TIES[1:], [0, 1, 1])
-@settings(max_examples=scaled(3, 30), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(2, 30), suppress_health_check=list(HealthCheck))
 @given(recipes, recipes, st.lists(st.sampled_from((0, 0, 1, None)), min_size=6, max_size=6))
 def test_datasets_replace_the_files_behind_them(
     upper: list[Source], lower: list[Source], places: list[int | None]

@@ -166,7 +166,7 @@ def test_pickled_to_its_very_generation(store: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.long)])
 def test_other_processes_answer_from_the_generation_they_were_given(
     store: Path, method: str
 ) -> None:

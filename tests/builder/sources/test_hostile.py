@@ -210,6 +210,7 @@ def test_rows_of_another_width(read: Read, name: str) -> None:
     assert reading.stated("8.8.4.4") != [{}]
 
 
+@pytest.mark.long
 @every
 def test_a_file_cut_anywhere_in_its_last_row(read: Read, tmp_path: Path, name: str) -> None:
     """A part of a row is rejected, or read if it is a row; inside a quote it ends the build."""
