@@ -266,6 +266,6 @@ def test_a_second_run_leaves_out_the_tests_that_passed(
     status, _ = run(tmp_path, texts, *options, GEOLOOKUP_PASSED=str(passed))
     assert status == 1
     assert len(passed.read_text(encoding="utf-8").splitlines()) == 4
-    status, output = run(tmp_path, texts, *options, "--long", "--except", str(passed))
+    status, output = run(tmp_path, texts, *options, "--long", f"--except={passed}")
     assert status == 1
     assert "1 failed, 4 passed, 1 skipped" in output

@@ -64,6 +64,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--random", action="store_true", help="draw other examples in each run (--hypothesis-seed)"
     )
+    # Written with "=": pytest takes a path that stands alone for a place of tests.
     parser.addoption(
         "--except", dest="left_out", metavar="FILE", type=Path, help="leave out the tests in FILE"
     )
