@@ -236,7 +236,7 @@ def test_at_every_step(
     name: str, kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Few steps by default, and a kill is an exception; many, and a killed process, with --all."""
-    start, change, state, _, _, repeats = OPERATIONS[name]
+    start, change, state, _, repeats = OPERATIONS[name]
     first, folder = tmp_path / "first", tmp_path / "folder"
     cache = folder if state in (cache_state, overlay_state) else tmp_path
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(cache / "cache"))
