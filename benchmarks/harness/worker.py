@@ -45,8 +45,13 @@ class Worker:
 
     def load(self, path: str) -> Result:
         """Take another list; the garbage collector no longer scans existing objects."""
+        before = _memory()
         addresses = _read(path, self._contender.kind)
         addresses = addresses[: max(1, int(len(addresses) * self._contender.share))]
+        # The list is the benchmark's, not the contender's.
+        self._before = {
+            key: self._before[key] + size - before[key] for key, size in _memory().items()
+        }
         self._count = len(addresses)
         self._calls = [self._prepare(part) for part in self._parts(addresses)]
         gc.collect()
