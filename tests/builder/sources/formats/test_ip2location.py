@@ -10,8 +10,6 @@ from ipaddress import ip_network
 from itertools import permutations
 from pathlib import Path
 
-import pytest
-
 from tests.builder.sources.readings import (
     OWN,
     Read,
@@ -127,7 +125,6 @@ def expected(database: int) -> Stated:
     return without_own({"": stated(database)})[""]
 
 
-@pytest.mark.long
 def test_every_database_by_the_words_of_its_name(read: Read) -> None:
     for database, (groups, width) in DATABASES.items():
         assert len(place_cells(database)) + 2 == width

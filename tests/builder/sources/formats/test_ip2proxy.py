@@ -5,8 +5,6 @@ Strategy: one proxy is written in the columns of every database, by a list that 
 
 from __future__ import annotations
 
-import pytest
-
 from tests.builder.sources.formats.test_ip2location import quoted
 from tests.builder.sources.readings import OWN, Read, Stated, check_offers, fields, one
 
@@ -57,7 +55,6 @@ def stated(number: int) -> Stated:
     return fields("; ".join(known for before, known in KNOWN if number > before))
 
 
-@pytest.mark.long
 def test_every_database(read: Read) -> None:
     for number in DATABASES:
         lite, six = f"IP2PROXY-LITE-PX{number}.CSV", f"PX{number}.IPV6.CSV"

@@ -21,7 +21,6 @@ from geolookup.errors import BuildError
 from tests.builder.sources.reading.test_inputs import HEADER, ROWS, gzipped, tarred, zipped
 from tests.internals.builder import members
 from tests.internals.filesystem import limits, unpack_stream
-from tests.tiers import one_of_each
 
 TEXT = HEADER + "8.8.8.0/24,one\n" * 4000  # 60 kB, compressed to a few hundred bytes
 END = bytes(2 * tarfile.BLOCKSIZE)
@@ -154,7 +153,11 @@ def test_members_that_share_bytes_or_are_links(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "method",
-    one_of_each((zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED), lambda _method: "zip"),
+    [
+        zipfile.ZIP_LZMA,
+        pytest.param(zipfile.ZIP_BZIP2, marks=pytest.mark.long),
+        pytest.param(zipfile.ZIP_DEFLATED, marks=pytest.mark.long),
+    ],
 )
 def test_memory_follows_what_is_read(tmp_path: Path, method: int) -> None:
     """A few hundred bytes of bzip2 hold gigabytes; no more is unpacked than asked for."""
