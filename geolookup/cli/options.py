@@ -334,11 +334,6 @@ def force(replaced: str) -> Callable[[F], F]:
     return click.option("--force", is_flag=True, help=f"Replace {replaced}.")
 
 
-def base(purpose: str) -> Callable[[F], F]:
-    """Return the option ``--base``: the base of a delta."""
-    return click.option("--base", metavar="OLD", type=AS_DATASET, help=purpose)
-
-
 cache = click.option(
     "--cache",
     metavar="DIR",

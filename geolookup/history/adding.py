@@ -15,7 +15,7 @@ from pathlib import Path
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
-from geolookup.history.kept_deltas import remove, restore, restore_dependents
+from geolookup.history.kept_deltas import remove, restore
 from geolookup.history.past import is_current_since, with_past
 from geolookup.integrity import VerifiedDataset
 from geolookup.signing.trust import Trust
@@ -67,7 +67,6 @@ def _write(store: Path, incoming: IncomingDataset, trust: Trust | None) -> None:
         if incoming.signature is not None:
             adopt_signature(target, incoming.signature)
         return
-    restore_dependents(store, incoming.generation)
     with atomic.staged_folder(target, FOLDER_MODE) as fresh:
         if incoming.write(fresh).generation != incoming.generation:
             raise DatasetError(incoming.path, "replaced while it was read", "publish again")

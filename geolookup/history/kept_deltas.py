@@ -1,25 +1,22 @@
-"""The generations that a store keeps as deltas.
+"""The older generations of a store: each is an archive.
 
 ::
 
-    STORE/history/GENERATION.tar.zst    a delta to another generation of the store, its successor
+    STORE/history/GENERATION.tar.zst    the whole dataset, with its signature
 
-Strategy: a delta is an archive of ``pack`` against the next generation, itself unpacked or a delta.
-So a walk from the nearest unpacked one makes any generation. Before the folder of a generation is
-removed, its delta is applied, and the digests of the result are compared. A generation that has
-both counts as unpacked: a process died between these steps, or it became current again.
+A generation that has a folder too counts as unpacked: a process died before it removed the folder,
+or the generation became current again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-from geolookup.archives.extract import check_delta
-from geolookup.archives.head import Head, Header, open_archive
+from geolookup.archives.head import Head, open_archive
 from geolookup.archives.members import AGAIN, Members
-from geolookup.archives.pack import write_delta
+from geolookup.archives.pack import write_archive
 from geolookup.dataset.manifest import Manifest, is_generation, read_manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
@@ -59,8 +56,8 @@ def manifest_of(store: Path, generation: str) -> Manifest:
 
 
 @contextmanager
-def open_delta(store: Path, generation: str) -> Iterator[tuple[Head, Header, Members]]:
-    """Yield the manifest and signature of a delta, its header, and its other members.
+def open_delta(store: Path, generation: str) -> Iterator[tuple[Head, Members]]:
+    """Yield the manifest and signature of a kept archive, and its other members.
 
     Raises DatasetError for a damaged delta and for another archive.
     """
@@ -69,9 +66,7 @@ def open_delta(store: Path, generation: str) -> Iterator[tuple[Head, Header, Mem
         if head.manifest.generation != generation:
             problem = f"its generation is {head.manifest.generation}, unlike its name"
             raise DatasetError(path, problem, RESTORE)
-        if head.header is None:
-            raise DatasetError(path, "an archive of the whole dataset, not a delta", RESTORE)
-        yield head, head.header, members
+        yield head, members
 
 
 @contextmanager
@@ -87,30 +82,22 @@ def restorable(delta: Path) -> Iterator[None]:
 
 def head_of(store: Path, generation: str) -> Head:
     """Return the head of a delta: its manifest and signature; DatasetError for a damaged one."""
-    with open_delta(store, generation) as (head, _, _):
+    with open_delta(store, generation) as (head, _):
         return head
 
 
-def base_of(store: Path, generation: str) -> str:
-    """Return the generation that a delta is applied to; DatasetError for a damaged delta."""
-    with open_delta(store, generation) as (_, header, _):
-        return header.base
+def write(store: Path, generation: str, folder: Path) -> int:
+    """Write the archive of a generation from its folder; return its size in bytes.
 
-
-def write(store: Path, generation: str, folder: Path, base: Path) -> int:
-    """Write the delta of a generation, and check it; return its size in bytes.
-
-    ``folder`` and ``base`` are the datasets of the generation and of its successor. An existing
-    delta is replaced, in one rename. Raises DatasetError for a damaged dataset, OutputError for a
+    An existing
+    archive is replaced, in one rename. Raises DatasetError for a damaged dataset, OutputError for a
     file that cannot be written; nothing has changed then.
     """
     path = delta_path(store, generation)
     with atomic.output_errors(path):
         path.parent.mkdir(FOLDER_MODE, exist_ok=True)
         with atomic.staged_file(path, FILE_MODE) as fresh:
-            write_delta(fresh, folder, base)
-            with open_archive(fresh) as (head, members):
-                check_delta(head, members, folder, base)
+            write_archive(fresh, folder)
         return path.stat().st_size
 
 
@@ -146,13 +133,3 @@ def restore(store: Path, generation: str) -> None:
     with atomic.staged_folder(Path(pointer.folder_of(store, generation)), FOLDER_MODE) as fresh:
         source.write(fresh)
     remove(store, generation)
-
-
-def restore_dependents(store: Path, base: str) -> None:
-    """Unpack each generation whose delta is made against ``base``, whose bytes will change."""
-    if not pointer.is_unpacked(store, base):
-        return
-    for generation in delta_generations(store):
-        with suppress(DatasetError):  # a damaged delta stays unchanged
-            if base_of(store, generation) == base:
-                restore(store, generation)

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import pairwise
 from logging import getLogger
 from pathlib import Path
 
@@ -82,16 +81,14 @@ def prune_store(store: Path, retention: Retention) -> PruneResult:
         pruned = PruneResult()
         pruned.removed += _remove_others(store, published, kept)
         _keep_as_deltas(store, kept, retention.unpacked(kept), pruned)
-        # Generations that only a former delta needed.
-        pruned.removed += _remove_others(store, pointer.read(store), kept)
     return pruned
 
 
 def _remove_others(
     store: Path, published: Sequence[Publication], kept: Sequence[Publication]
 ) -> list[str]:
-    """Remove the generations that are neither kept nor the base of a kept delta."""
-    needed = {*_with_bases(store, [entry.generation for entry in kept])}
+    """Remove the generations that are not kept."""
+    needed = {entry.generation for entry in kept}
     removed = [name for name in _generations(store) if name not in needed]
     remaining = [entry for entry in published if entry.generation in needed]
     if len(remaining) < len(published):
@@ -99,22 +96,6 @@ def _remove_others(
     for name in removed:
         _remove(store, name)
     return removed
-
-
-def _with_bases(store: Path, kept: Collection[str]) -> Iterator[str]:
-    """Yield the kept generations, and those through which their deltas lead to an unpacked one."""
-    seen = set(kept)
-    yield from kept
-    for name in kept:
-        while pointer.is_delta(store, name):
-            try:
-                name = kept_deltas.base_of(store, name)
-            except DatasetError:  # damaged: nothing can be made of it
-                break
-            if name in seen:
-                break
-            seen.add(name)
-            yield name
 
 
 def _generations(store: Path) -> list[str]:
@@ -160,37 +141,23 @@ def _keep_as_deltas(
 def _pack_older(
     store: Path, kept: Sequence[Publication], unpacked: Collection[Publication], pruned: PruneResult
 ) -> None:
-    """Make a delta of each kept generation that does not stay unpacked, the oldest first."""
-    names = {entry.generation for entry in kept}
-    for entry, successor in pairwise(kept):
+    """Make an archive of each kept generation that does not stay unpacked, the oldest first."""
+    for entry in kept:
         name = entry.generation
         if entry in unpacked:
             if pointer.is_unpacked(store, name):
                 kept_deltas.remove(store, name)
             continue
         try:
-            if _needs_delta(store, name, successor.generation, names):
-                _pack(store, name, successor.generation)
+            if not pointer.is_delta(store, name):
+                _pack(store, name)
                 pruned.packed.append(name)
         except (DatasetError, OutputError, OSError) as error:
-            pruned.warnings.append(f"generation {name} is not kept as a delta: {error}")
+            pruned.warnings.append(f"generation {name} is not kept as an archive: {error}")
 
 
-def _needs_delta(store: Path, generation: str, successor: str, kept: Collection[str]) -> bool:
-    """Return whether a delta is to be written: for a folder, and if the base has to be another.
-
-    A delta to a generation that goes is replaced, and one to a generation after the successor, if
-    that is unpacked: ``publish --since`` has put it between them.
-    """
-    if not pointer.is_delta(store, generation):
-        return True
-    base = kept_deltas.base_of(store, generation)
-    return base not in kept or (base != successor and pointer.is_unpacked(store, successor))
-
-
-def _pack(store: Path, generation: str, successor: str) -> None:
-    folders = (kept_deltas.dataset_folder(store, name) for name in (generation, successor))
-    kept_deltas.write(store, generation, *folders)
+def _pack(store: Path, generation: str) -> None:
+    kept_deltas.write(store, generation, Path(pointer.folder_of(store, generation)))
     _remove_folder(store, generation)
 
 

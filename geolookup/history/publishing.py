@@ -1,8 +1,4 @@
-"""``publish``: a dataset, or the archive of one, becomes a generation of a store.
-
-Strategy: an archive is unpacked in a staging directory of the store. The files that a delta shares
-with its base are copied from the base.
-"""
+"""``publish``: a dataset, or the archive of one, becomes a generation of a store."""
 
 from __future__ import annotations
 
@@ -11,11 +7,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from geolookup.archives.extract import extract
-from geolookup.archives.head import Head, Header, is_archive, open_archive
+from geolookup.archives.head import Head, is_archive, open_archive
 from geolookup.archives.members import SUFFIX, Members
-from geolookup.archives.unpack import base_folder
 from geolookup.errors import DatasetError
-from geolookup.history import kept_deltas
 from geolookup.history.adding import add
 from geolookup.history.past import read_since
 from geolookup.history.pruning import log_warnings, prune_after
@@ -25,8 +19,6 @@ from geolookup.store.changing import store_path
 from geolookup.store.in_force import AsOf
 from geolookup.store.incoming import IncomingDataset, check_expected, from_folder
 from geolookup.store.retention import Retention
-
-_FULL = "name an archive of the whole dataset with --full, or publish that"
 
 
 def publish(
@@ -90,7 +82,7 @@ def _publish(
         generation = head.manifest.generation
         check_expected(generation, expect, path)
         try:
-            add(store, _from_archive(head, members, store), since)
+            add(store, _from_archive(head, members), since)
         except DatasetError as error:
             if full is None:
                 raise
@@ -104,24 +96,15 @@ def _is_archive(path: Path) -> bool:
     return path.is_file() and (path.name.endswith(SUFFIX) or is_archive(path))
 
 
-def _from_archive(head: Head, members: Members, store: Path) -> IncomingDataset:
+def _from_archive(head: Head, members: Members) -> IncomingDataset:
     """Return the dataset of an archive; if the store has its generation, only the head is read."""
-    archive, header = members.archive, head.header
 
     def write(folder: Path) -> VerifiedDataset:
-        base = None if header is None else _base(header, store, archive)
-        return extract(head, members, folder, base)
+        return extract(head, members, folder)
 
     return IncomingDataset(
-        archive, head.manifest.generation, head.manifest_text, head.signature, write
+        members.archive, head.manifest.generation, head.manifest_text, head.signature, write
     )
-
-
-def _base(header: Header, store: Path, archive: Path) -> Path:
-    """Return the base of a delta: of a generation that is a delta too, a folder in the cache."""
-    is_delta = pointer.is_delta(store, header.base)
-    path = kept_deltas.dataset_folder(store, header.base) if is_delta else store
-    return base_folder(header, path, archive, _FULL)
 
 
 def _warn(error: DatasetError, full: str | os.PathLike[str]) -> None:
