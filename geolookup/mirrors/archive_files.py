@@ -124,7 +124,7 @@ def _pack_file(folder: Path, dataset: Path, base: Path | None) -> File:
     unfinished.mkdir()
     try:
         archive = unfinished / f"{name}{SUFFIX}"
-        size, sha256 = pack(dataset, archive, base=base), _sha256(archive)
+        size, sha256 = pack(dataset, archive), _sha256(archive)
         path = f"{kind}/{name}.{sha256[:_DIGITS]}{SUFFIX}"
         # Renamed under its final name only when it is complete: a web server serves the folder.
         archive.replace(folder / path)
