@@ -16,8 +16,10 @@ from typing import IO
 
 from geolookup.errors import DatasetError
 from geolookup.filesystem import ReadErrors, open_regular
-from geolookup.store.pointer import SUFFIX
+from geolookup.store import pointer
 
+#: The suffix of archives.
+SUFFIX = pointer.SUFFIX
 #: The end of a tar archive: two blocks of zeros.
 END = bytes(2 * tarfile.BLOCKSIZE)
 #: The remedy for an archive that is damaged.
