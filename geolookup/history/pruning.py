@@ -15,6 +15,7 @@ from datetime import timedelta
 from logging import getLogger
 from pathlib import Path
 
+from geolookup.contract.gregorian import read_timestamp
 from geolookup.errors import DatasetError, OutputError
 from geolookup.history import archived, changes
 from geolookup.history.result import Done, StoreResult, current_of, result_of
@@ -22,6 +23,9 @@ from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
 from geolookup.store.pointer import Change, Publication
 from geolookup.store.retention import Retention
+
+#: The bytes of a dataset over those of its archive; about 9 for a city set.
+_RATIO = 9
 
 
 def prune(
@@ -70,7 +74,30 @@ def plan(
     kept = retention.kept(published, in_force)
     names = {entry.generation for entry in kept}
     removed = [name for name in archived.generations_in(store) if name not in names]
-    return Done(removed=removed, archived=_older_folders(store, retention, kept))
+    return Done(
+        removed=removed,
+        archived=_older_folders(store, retention, kept),
+        expected_bytes=_expected_bytes(store, retention, kept[-1].generation),
+    )
+
+
+def _expected_bytes(store: Path, retention: Retention, newest: str) -> int | None:
+    """Return what the generations of ``keep_for`` will take at the pace of those so far.
+
+    None without ``keep_for``, and before the second generation.
+    """
+    begins = [read_timestamp(change.since) for change in pointer.read_changes(store)]
+    if retention.keep_for is None or len(begins) < 2 or begins[0] == begins[-1]:
+        return None
+    interval = (begins[-1] - begins[0]) / (len(begins) - 1)
+    archives = [path.stat().st_size for path in (store / pointer.ARCHIVE).glob("*")]
+    if archives:
+        size = sum(archives) / len(archives)
+    else:
+        size = archived.manifest_of(store, newest).metadata().bytes / _RATIO
+    changed = sum(path.stat().st_size for path in (store / pointer.CHANGES).glob("*"))
+    each = size + changed / len(begins)
+    return round(each * max(retention.keep_for / interval, 1))
 
 
 def prune_after(store: Path, retention: Retention, done: Done) -> None:
@@ -101,6 +128,7 @@ def prune_store(store: Path, retention: Retention, done: Done) -> None:
                 done.archived.append(name)
             except (DatasetError, OutputError) as error:
                 done.warnings.append(f"generation {name} does not become an archive: {error}")
+        done.expected_bytes = _expected_bytes(store, retention, names[-1])
 
 
 def _older_folders(

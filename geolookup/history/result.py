@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from geolookup.dataset.manifest import Manifest, read_manifest
+from geolookup.dataset.manifest import Manifest
+from geolookup.dataset.metadata import Metadata
 from geolookup.errors import DatasetError, count_text
+from geolookup.history.archived import manifest_of
 from geolookup.store import pointer
 
 #: The digits of a generation that are shown to a person.
@@ -25,6 +27,7 @@ class Done:
     removed: list[str] = field(default_factory=list)
     archived: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    expected_bytes: int | None = None
     counts: dict[str, int] = field(default_factory=dict)
     gates: list[Mapping[str, Any]] = field(default_factory=list)
 
@@ -44,7 +47,9 @@ class StoreResult:
 
     ``generation`` is the one that was published or is current, ``current`` whether it is; ``name``,
     ``data_date`` and ``bytes`` are of it. ``removed`` and ``archived`` are the older generations
-    that were removed, or became archives. ``warnings`` are failures after the publication.
+    that were removed, or became archives. ``counts`` are of its intervals and rows, and of an
+    update's rejected rows. ``warnings`` are failures after the publication. ``expected_bytes`` is
+    what the generations of ``keep_for`` will take, if they come as often as until now.
     """
 
     #: "published", "unchanged", "past", "rolled back", "pruned", "held", "recent" or "planned"
@@ -60,6 +65,7 @@ class StoreResult:
     removed: Sequence[str]
     archived: Sequence[str]
     warnings: Sequence[str]
+    expected_bytes: int | None
     seconds: Mapping[str, float]
 
     def line(self) -> str:
@@ -76,6 +82,8 @@ class StoreResult:
             for names, word in ((self.removed, "removed"), (self.archived, "archived"))
             if names
         ]
+        if self.expected_bytes is not None:
+            parts.append(f"keep_for will take about {self.expected_bytes:,} bytes")
         return f"{', '.join(parts)}: {self.store}"
 
 
@@ -88,20 +96,21 @@ def result_of(
 ) -> StoreResult:
     """Return the result of a call; ``manifest`` is of a generation that is not in the store."""
     done = done or Done()
-    name, date, size = _about(store, generation, manifest)
+    metadata = _metadata(store, generation, manifest)
     return StoreResult(
         state,
         str(store),
         generation,
         generation is not None and generation == current_of(store),
-        name,
-        date,
-        size,
-        done.counts,
+        metadata and metadata.name,
+        metadata and metadata.age.date,
+        metadata and metadata.bytes,
+        {**(metadata.counts if metadata else {}), **done.counts},
         done.gates,
         done.removed,
         done.archived,
         done.warnings,
+        done.expected_bytes,
         done.seconds,
     )
 
@@ -112,15 +121,11 @@ def current_of(store: Path) -> str | None:
     return not_withdrawn[-1].generation if not_withdrawn else None
 
 
-def _about(
-    store: Path, generation: str | None, manifest: Manifest | None
-) -> tuple[str | None, str | None, int | None]:
-    from geolookup.history.archived import manifest_of
-
+def _metadata(store: Path, generation: str | None, manifest: Manifest | None) -> Metadata | None:
+    """Return the metadata of a generation; None if it is damaged."""
     if generation is None:
-        return None, None, None
+        return None
     try:
-        metadata = (manifest or manifest_of(store, generation)).metadata()
+        return (manifest or manifest_of(store, generation)).metadata()
     except DatasetError:
-        return None, None, None
-    return metadata.name, metadata.age.date, metadata.bytes
+        return None
