@@ -24,9 +24,7 @@ from geolookup.errors import (
 )
 from geolookup.filesystem import atomic
 from geolookup.history.adding import add
-from geolookup.history.kept_deltas import manifest_of
 from geolookup.history.pruning import PruneResult
-from geolookup.history.unpacked import unpacked
 from geolookup.integrity import VerifiedDataset
 from geolookup.progress import Progress
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
@@ -139,7 +137,7 @@ class FromRecipe:
                 tell("no file changed since the last update")
                 self._sign_current(folder)
                 return self._result("current", self._tidy(staging, began, inputs))
-            # Verified first: a damaged generation must not be the previous dataset of the build.
+            # Verified first: neither rows nor gates are compared with a damaged generation.
             current = _Current.of(self.store)
             dataset = self._compile(staging / "dataset", current.dataset, progress, tell)
             if current.generation != current_of(self.store):  # published or rolled back meanwhile
@@ -189,14 +187,14 @@ class FromRecipe:
     def _compile(
         self, output: Path, previous: VerifiedDataset | None, progress: Progress, tell: Tell
     ) -> VerifiedDataset:
-        """Compile the downloaded files with the row numbers of ``previous``, and report losses."""
+        """Compile the downloaded files, compare rows with ``previous``, and report losses."""
         from geolookup_builder.compile import compile_recipe
         from geolookup_builder.overlaid_sources import Options
 
         try:
-            folder = None if previous is None else previous.folder
+            before = None if previous is None else read_manifest(previous.folder).metadata()
             options = Options(
-                cache=self.cache, offline=True, previous=folder, max_memory=self.max_memory
+                cache=self.cache, offline=True, rows_before=before, max_memory=self.max_memory
             )
             report, dataset = compile_recipe(self.recipe, output, options, progress)
         except BuildError as error:
@@ -220,7 +218,7 @@ class FromRecipe:
             if dataset.generation == current.generation:
                 self._sign_current(current.folder)
                 return "current"
-            if is_withdrawn(self.store, dataset.folder, dataset.generation):
+            if is_withdrawn(self.store, dataset.generation):
                 return "withdrawn"
             with progress.stage("comparing"):
                 self._check_gates(current.folder, dataset.folder)
@@ -263,7 +261,7 @@ class FromRecipe:
 
 @dataclass(frozen=True, slots=True)
 class _Current:
-    """The current generation of a store: the previous dataset of the build and of the gates.
+    """The current generation of a store, with which the rows of sources and the gates compare.
 
     ``dataset`` is None, with a warning, if it is damaged or of another format version.
     """
@@ -285,28 +283,7 @@ class _Current:
             return cls(current, warnings=(f"{problem}: {error}",))
 
 
-def is_withdrawn(store: Path, dataset: Path, generation: str) -> bool:
-    """Return whether a rollback withdrew a generation with the content of a dataset.
-
-    A generation id depends on the row numbers, and these on the previous dataset. That is the
-    current generation, and a rollback makes another one current. If the ids differ, the
-    answers are compared.
-    """
-    withdrawn = {entry.generation for entry in pointer.read(store) if entry.withdrawn}
-    if generation in withdrawn:
-        return True
-    return any(_has_same_answers(store, former, dataset) for former in withdrawn)
-
-
-def _has_same_answers(store: Path, former: str, new: Path) -> bool:
-    """Return whether manifests and answers are equal; False for a generation that does not open."""
-    from geolookup.comparison import diff
-
-    try:
-        if manifest_of(store, former).logical() != read_manifest(new).logical():
-            return False
-        parts = diff(unpacked(store, former), new, top=0).parts.values()
-    except DatasetError:
-        return False
-    changes = (field for part in parts for field in part.fields.values())
-    return not any(field.null_gained or field.null_lost or field.changed for field in changes)
+def is_withdrawn(store: Path, generation: str) -> bool:
+    """Return whether a rollback withdrew a generation."""
+    entries = pointer.read(store)
+    return any(entry.withdrawn and entry.generation == generation for entry in entries)
