@@ -18,7 +18,7 @@ from pathlib import Path
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
 from geolookup.filesystem import check_regular
-from geolookup.filesystem.cache_folder import default_folder
+from geolookup.filesystem.cache import default_folder
 from geolookup.store import pointer
 
 #: How often a generation is sought: another process may unpack, pack or remove it meanwhile.

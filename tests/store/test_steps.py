@@ -121,7 +121,7 @@ def cache_state(folder: Path) -> frozenset[str]:
 
 def overlay_state(folder: Path) -> int:
     """Return the number of results, all whole."""
-    return len([verify(path) for path in (folder / "cache").glob("overlays/*/[!.]*/")])
+    return len([verify(path) for path in (folder / "cache").glob("datasets/overlay-*/")])
 
 
 def archive_state(folder: Path) -> bytes:
