@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from geolookup.errors import BuildError, DownloadError, OutputError
-from geolookup.filesystem.cache_folder import default_folder
+from geolookup.filesystem.cache import default_folder
 from geolookup.filesystem.unpacking import packing
 from geolookup.progress import Progress
 from geolookup.remote.address import Remote

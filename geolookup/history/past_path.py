@@ -51,7 +51,9 @@ class PastPath:
         ``fallback`` has no effect: no other generation answers for the instant.
         """
         del fallback
-        return open_unpacked(self.path, self._generation, check)
+        return open_unpacked(
+            self.path, self._generation, check if self._requirements.keys else None
+        )
 
     def open_dataset(self, *, fallback: bool = False) -> Dataset:
         """Open the generation if it meets the requirements."""

@@ -31,6 +31,7 @@ from typing import Any
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic, open_regular
+from geolookup.filesystem.cache import make_folder
 from geolookup.filesystem.locks import hold_lock_if_free
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.remote import Answer, Version
@@ -86,7 +87,7 @@ class CacheEntry:
         """
         with ExitStack() as stack:
             with atomic.output_errors(self._folder):
-                self._folder.mkdir(parents=True, exist_ok=True)
+                make_folder(self._folder)
                 mine = stack.enter_context(hold_lock_if_free(self._folder / "lock"))
             if not mine:
                 problem = "another process is downloading it"

@@ -115,7 +115,7 @@ class FromRecipe:
 
     def _check_places(self) -> None:
         """Raise OutputError if ``perform`` could not write the store or the cache."""
-        from geolookup.filesystem.cache_folder import default_folder
+        from geolookup.filesystem.cache import default_folder
 
         self.target.check()
         if any(source.remote for source in self.recipe.sources):

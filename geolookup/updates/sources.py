@@ -72,7 +72,7 @@ def download(recipe: Recipe, cache: Path | None, progress: Progress, tell: Tell)
 
 def have_changed(recipe: Recipe, cache: Path | None, tell: Tell) -> bool:
     """Return whether a remote source has changed, without a download; tell of each."""
-    from geolookup.filesystem.cache_folder import default_folder
+    from geolookup.filesystem.cache import default_folder
     from geolookup.remote.transfer import ask
 
     changed = []

@@ -60,7 +60,7 @@ def city(engine: geolookup.Engine) -> object:
 
 
 def results(cache: Path) -> list[Path]:
-    return [path for path in cache.glob("overlays/*/*") if path.is_dir()]
+    return [*cache.glob("datasets/overlay-*")]
 
 
 def test_an_overlay_is_compiled_once_and_after_a_change(
@@ -238,24 +238,6 @@ def test_the_base_is_signed_and_not_older(tmp_path: Path, sites: Path) -> None:
     signature.write_bytes(older)
     with pytest.raises(DatasetError, match="signature is older"):
         pickle.loads(pickled)  # noqa: S301
-
-
-def test_old_results_are_pruned(tmp_path: Path, sites: Path, cache: Path) -> None:
-    """Two are kept of an overlay, and sixteen overlays: those that were opened last."""
-    for number in range(3):
-        sites.write_text(SITES.replace("Site", f"Site {number}"), encoding="utf-8")
-        with geolookup.open(BASE, overlay=sites) as engine:
-            assert city(engine) == f"Site {number}"
-    assert len(results(cache)) == 2
-    for number in range(16):
-        folder = cache / "overlays" / f"{number}.csv"
-        folder.mkdir()
-        os.utime(folder, (number, number))
-    path = tmp_path / "last.csv"
-    path.write_text(SITES, encoding="utf-8")
-    geolookup.open(BASE, overlay=path).close()
-    names = {path.name.partition("-")[0] for path in (cache / "overlays").iterdir()}
-    assert names == {"last.csv", "sites.csv", *(f"{number}.csv" for number in range(2, 16))}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -41,7 +41,7 @@ def edge(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
 
 
 def _generations(cache: Path) -> list[Path]:
-    return [*cache.glob("workers/*/store/generations/*")]
+    return [*cache.glob("datasets/copy-*/generations/*")]
 
 
 def _opened(source: HostCopy, generation: str) -> tuple[Path, int]:
@@ -134,24 +134,6 @@ def test_trusted_keys(tmp_path: Path) -> None:
     assert _cities(_job(source_of(unsigned))) == ["Town 1", None, None]
     with pytest.raises(DatasetError, match="not signed by a trusted key"):
         source_of(unsigned, trusted).open(None)
-
-
-def test_the_cache_keeps_the_last_opened(tmp_path: Path) -> None:
-    archives = [tmp_path / f"{number}.tar.zst" for number in range(5)]
-    for at, archive in enumerate(archives):
-        pack(shared(1), archive)
-        source_of(archive).open(None).close()
-        # 0 stays: it is opened again after each other one.
-        source_of(archives[0]).open(id_of(1)).close()
-        assert len(_generations(tmp_path / "cache")) == min(at + 1, 4)
-    kept = {path.parents[2] for path in _generations(tmp_path / "cache")}
-    assert {_entry(archives[at]) for at in (0, 2, 3, 4)} == kept
-
-
-def _entry(archive: Path) -> Path:
-    source = source_of(archive)
-    assert isinstance(source, HostCopy)
-    return source.entry()
 
 
 def test_rows_of_the_past_have_the_periods_of_the_driver(
