@@ -35,7 +35,7 @@ def print_result(result: StoreResult, *, as_json: bool) -> None:
 
 
 def _read_since(_context: object, _option: object, value: str | None) -> str | None:
-    from geolookup.history.past import read_since
+    from geolookup.store.in_force import read_since
 
     try:
         return value if value is None else read_since(value)

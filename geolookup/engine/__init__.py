@@ -359,24 +359,4 @@ def reopen(
     instant = None if past is None else past[0]
     requirements = Requirements(trusted_keys=trusted_keys or None, instant=instant)
     location = _location(path, overlay, requirements, past)
-    dataset = _pickled(location, generation, serial, requirements)
-    return Engine(location, dataset, requirements)
-
-
-def _pickled(
-    location: Location, generation: str, serial: int, requirements: Requirements
-) -> Dataset:
-    """Open the generation of a pickled engine; its store may keep it as an archive by now."""
-    from geolookup.store import pointer
-
-    try:
-        return location.open_generation(generation, serial)
-    except DatasetError:
-        if not os.path.exists(pointer.archive_of(location.path, generation)):
-            raise
-    from geolookup.history.unpacked import open_unpacked
-
-    def check(dataset: Dataset) -> None:
-        requirements.check_signed(dataset, None, serial)
-
-    return open_unpacked(location.path, generation, check)
+    return Engine(location, location.open_generation(generation, serial), requirements)

@@ -24,8 +24,8 @@ from geolookup.store.changing import changing, store_path
 from geolookup.store.pointer import Change, Publication
 from geolookup.store.retention import Retention
 
-#: The bytes of a dataset over those of its archive; about 9 for a city set.
-_RATIO = 9
+#: The bytes of a city dataset over those of its archive.
+_RATIO = 3
 
 
 def prune(

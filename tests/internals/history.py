@@ -1,6 +1,5 @@
 """Internal names of `geolookup/history` that tests use."""
 
-from geolookup.history import past
 from geolookup.history.archived import generations_in
 from geolookup.history.generations import generations, rollback
 from geolookup.history.incoming import from_folder

@@ -9,11 +9,12 @@ import pytest
 
 import geolookup
 from tests.internals.contract import timestamp
-from tests.internals.history import from_folder, past, publish_into
+from tests.internals.history import from_folder, publish_into
 from tests.internals.store import (
     Change,
     Publication,
     generation_at,
+    in_force,
     periods,
     pointer,
     read_instant,
@@ -85,7 +86,7 @@ def test_a_generation_that_is_put_into_the_past(tmp_path: Path, since: int) -> N
 
 
 def test_the_past_ends_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past, "timestamp", lambda at=None: timestamp(at) if at else _second(0))
-    assert past.read_since(MARCH) == _second(0)
+    monkeypatch.setattr(in_force, "timestamp", lambda at=None: timestamp(at) if at else _second(0))
+    assert in_force.read_since(MARCH) == _second(0)
     with pytest.raises(ValueError, match="is in the future"):
-        past.read_since(MARCH + 1)
+        in_force.read_since(MARCH + 1)
