@@ -21,7 +21,7 @@ from pathlib import Path
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
-from geolookup.history import former_files, kept_deltas
+from geolookup.history import changes, kept_deltas
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
 from geolookup.store.pointer import Publication
@@ -147,13 +147,10 @@ def _is_disk_full(error: OutputError) -> bool:
 def _keep_as_deltas(
     store: Path, kept: Sequence[Publication], unpacked: Sequence[Publication], pruned: PruneResult
 ) -> None:
-    """Write the files of former answers while generations are unpacked, then the deltas."""
+    """Write the files of changes while generations are unpacked, then the deltas."""
     names = [entry.generation for entry in kept]
-    folders = {
-        entry.generation for entry in unpacked if pointer.is_unpacked(store, entry.generation)
-    }
-    pruned.warnings += former_files.write_missing(store, names, folders)
-    former_files.remove_others(store, names)
+    pruned.warnings += changes.write_missing(store, names)
+    changes.remove_others(store, names)
     _pack_older(store, kept, unpacked, pruned)
 
 

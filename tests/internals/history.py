@@ -2,7 +2,7 @@
 
 from geolookup.history import kept_deltas, past
 from geolookup.history.adding import add
-from geolookup.history.former_files import former_answers_path
+from geolookup.history.changes import changes_path, remove_others, write_missing
 from geolookup.history.generations import generations, make_current, rollback
 from geolookup.history.pruning import prune
 from geolookup.history.publishing import publish
