@@ -37,10 +37,9 @@ class Operation(NamedTuple):
     repeats: bool = True
 
 
-def archive(base: int | None) -> Path:
-    """Number 2, whole or as a delta."""
-    against = None if base is None else shared(base)
-    return once(f"store-{base}-2.tar.zst", lambda path: pack(shared(2), path, base=against))
+def archive() -> Path:
+    """The archive of number 2."""
+    return once("store-2.tar.zst", lambda path: pack(shared(2), path))
 
 
 def two(folder: Path) -> None:
@@ -143,8 +142,7 @@ def in_store(change: Change) -> Change:
 
 OPERATIONS = {
     "publish": Operation(two, in_store(partial(publish, shared(2))), store_state),
-    "delta": Operation(two, in_store(lambda store: publish(archive(0), store)), store_state),
-    "whole": Operation(two, in_store(lambda store: publish(archive(None), store)), store_state),
+    "archive": Operation(two, in_store(lambda store: publish(archive(), store)), store_state),
     "again": Operation(two, in_store(partial(publish, shared(0))), store_state),
     "rollback": Operation(two, in_store(rollback), store_state, repeats=False),
     "prune": Operation(two, in_store(lambda store: prune(store, 1)), store_state),
@@ -170,7 +168,7 @@ OPERATIONS = {
     ),
     "unpack": Operation(
         dataset_and_archive,
-        lambda folder: unpack(archive(None), folder / "dataset", force=True),
+        lambda folder: unpack(archive(), folder / "dataset", force=True),
         dataset_state,
     ),
     "signed rollback": Operation(
