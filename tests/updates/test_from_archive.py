@@ -42,7 +42,7 @@ def test_an_archive_is_published(archive: Path, store: Path, tmp_path: Path) -> 
     assert (done.state, done.generation) == ("withdrawn", id_of(0))
     assert [item.withdrawn for item in generations(store)] == [True, False]
     publish(shared(1), store)
-    pack(shared(2), tmp_path / "d.tar.zst", base=shared(0))  # a delta
+    pack(shared(2), tmp_path / "d.tar.zst")
     done = geolookup.update(tmp_path / "d.tar.zst", store=store)
     assert (done.state, done.removed) == ("updated", (id_of(0),))
     assert answers_of(store) == answers_of(shared(2))
@@ -52,7 +52,7 @@ def test_a_damaged_archive_changes_nothing(archive: Path, store: Path) -> None:
     store.parent.mkdir()
     publish(shared(0), store)
     archived(archive, members(archive)[:-1])
-    with pytest.raises(geolookup.DatasetError, match="is missing; fetch it again"):
+    with pytest.raises(geolookup.DatasetError, match="lacks zone.arrow; fetch it again"):
         geolookup.update(archive)
     assert answers_of(store) == answers_of(shared(0))
 
