@@ -55,7 +55,7 @@ def _spread(store: Path) -> None:
         Change(entry.generation, timestamp(now - timedelta(weeks=len(published) - 1 - number)))
         for number, entry in enumerate(published)
     ]
-    pointer.write(store, published, changes)
+    pointer.save(store, published, changes)
 
 
 def size_of(store: Path) -> dict[str, int]:

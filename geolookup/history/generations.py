@@ -103,5 +103,5 @@ def rollback(
             sign_generation(store, before, signers)
         elif (trust := trust_of(store)) is not None:
             check_trusted(folder, trust)
-        pointer.write(store, [withdraw(entry, {current}) for entry in published])
+        pointer.save(store, [withdraw(entry, {current}) for entry in published])
     return result_of("rolled back", store, before, done)

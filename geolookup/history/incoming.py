@@ -77,20 +77,20 @@ def from_store(store: Path, generation: str) -> Iterator[Incoming]:
 
 def from_folder(source: Path) -> Incoming:
     """Return a dataset whose files are copied, then verified: the source may change at any time."""
-    generation = read_manifest(source).generation
-    texts = {fmt.MANIFEST: manifest_text(source), SIGNATURE: read_signature(source)}
+    manifest = read_manifest(source)
+    files = {name: manifest.file(name) for name in manifest.expected_files}
+    sizes = {name: file.bytes or 0 for name, file in files.items() if file is not None}
+    text, signature = manifest_text(source), read_signature(source)
 
     def write(folder: Path) -> VerifiedDataset:
-        for name, text in texts.items():
-            if text is not None:
-                with create(folder / name) as file:
-                    file.write(text)
-                    atomic.sync(file)
-        for name, size in _sizes(source).items():
+        _write(folder / fmt.MANIFEST, text)
+        if signature is not None:
+            _write(folder / SIGNATURE, signature)
+        for name, size in sizes.items():
             _copy_file(source / name, folder / name, size)
         return VerifiedDataset(folder, lambda name: source / name)
 
-    return Incoming(source, generation, texts[fmt.MANIFEST] or b"", texts[SIGNATURE], write)
+    return Incoming(source, manifest.generation, text, signature, write)
 
 
 def from_verified(dataset: VerifiedDataset) -> Incoming:
@@ -100,10 +100,10 @@ def from_verified(dataset: VerifiedDataset) -> Incoming:
     return Incoming(folder, dataset.generation, text, signature, dataset.move_to)
 
 
-def _sizes(source: Path) -> dict[str, int]:
-    manifest = read_manifest(source)
-    files = {name: manifest.file(name) for name in manifest.expected_files}
-    return {name: file.bytes or 0 for name, file in files.items() if file is not None}
+def _write(path: Path, text: bytes) -> None:
+    with create(path) as file:
+        file.write(text)
+        atomic.sync(file)
 
 
 def _copy_file(source: Path, target: Path, size: int) -> None:

@@ -160,12 +160,12 @@ def _write_pointer(store: Path, kept: Sequence[Publication], removed: Collection
     """
     for name in removed:
         try:
-            return pointer.write(store, kept)
+            return pointer.save(store, kept)
         except OutputError as error:
             if not _is_disk_full(error):
                 raise
         archived.remove(store, name)
-    return pointer.write(store, kept)
+    return pointer.save(store, kept)
 
 
 def _is_disk_full(error: OutputError) -> bool:

@@ -179,7 +179,7 @@ def _change(members: Any) -> Change:
     return Change(generation, since)
 
 
-def write(
+def save(
     store: str | os.PathLike[str],
     published: Sequence[Publication],
     changes: Sequence[Change] | None = None,

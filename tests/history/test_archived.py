@@ -148,7 +148,7 @@ def test_the_cache_is_not_trusted_where_keys_are(tmp_path: Path, cache: Path) ->
         geolookup.sign(store, [key])
     changes = [pointer.Change(id_of(of), f"{DATES[of]}T00:00:00Z") for of in range(3)]
     prune(store, 3)
-    pointer.write(store, pointer.read(store), changes)
+    pointer.save(store, pointer.read(store), changes)
 
     def asked() -> int:
         with geolookup.open(store, as_of=DATES[0], trusted_keys=trusted) as engine:

@@ -65,7 +65,7 @@ def _copies(store: Path) -> list[slow.Copy]:
     published, changes = pointer.read(store), pointer.read_changes(store)
     days = [f"2026-03-{day + 1:02}T00:00:00Z" for day in range(len(changes) + 1)]
     dated = [Change(change.generation, day) for change, day in zip(changes, days, strict=False)]
-    pointer.write(store, published, dated)
+    pointer.save(store, published, dated)
     known = {entry.generation for entry in published}
     return [
         slow.Copy(pool.dataset(numbers[change.generation]), begin, end)
