@@ -58,9 +58,7 @@ def archive(store: Path, generation: str) -> None:
     Raises DatasetError for a damaged dataset, OutputError if the archive cannot be written; the
     folder then stays.
     """
-    path, folder = (
-        Path(of(store, generation)) for of in (pointer.archive_of, pointer.folder_of)
-    )
+    path, folder = (Path(of(store, generation)) for of in (pointer.archive_of, pointer.folder_of))
     with atomic.output_errors(path):
         path.parent.mkdir(FOLDER_MODE, exist_ok=True)
         with atomic.staged_file(path, FILE_MODE) as fresh:

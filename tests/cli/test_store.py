@@ -107,7 +107,11 @@ def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> No
         for dataset, day in zip(datasets, days, strict=True)
     ]
     ids = [generation(dataset) for dataset in datasets]
-    assert [line.split(",")[0] for line in printed] == ["published: n0", "published: n1", "past: n2"]
+    assert [line.split(",")[0] for line in printed] == [
+        "published: n0",
+        "published: n1",
+        "past: n2",
+    ]
     described = json.loads(run("generations", store, "--json").stdout)
     assert [item["generation"] for item in described] == [ids[1], ids[2], ids[0]]
     assert [item["current"] for item in described] == [True, False, False]

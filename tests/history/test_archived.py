@@ -117,9 +117,7 @@ def test_a_damaged_archive_stops_no_other_change(
     assert digests(unpacked(store, id_of(1))) == digests(shared(1))
 
 
-def test_a_damaged_folder_becomes_no_archive(
-    store: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_damaged_folder_becomes_no_archive(store: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It stays, with a warning."""
     path = Path(pointer.folder_of(store, id_of(3))) / fmt.ZONE
     path.write_bytes(bytes(path.stat().st_size))
