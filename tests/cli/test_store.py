@@ -107,7 +107,8 @@ def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> No
         for dataset, day in zip(datasets, days, strict=True)
     ]
     ids = [generation(dataset) for dataset in datasets]
-    assert [line.split(",")[0] for line in printed] == [
+    begins = [line.split(",")[0] for line in printed]
+    assert begins == [
         "published: n0",
         "published: n1",
         "past: n2",
