@@ -16,6 +16,7 @@ from benchmarks.data import changed
 from benchmarks.data.generate import CSV
 from benchmarks.harness.processes import Result, result_of
 from geolookup.contract.gregorian import timestamp
+from geolookup.history.changes import CHANGES
 from geolookup.store import pointer
 from geolookup.store.pointer import Change
 
@@ -24,17 +25,16 @@ _CHILD = "benchmarks.past.child"
 
 def make(recipe: Path, root: Path, weeks: int, share: float) -> tuple[Path, list[Result]]:
     """Publish the generations into a store; return it, and the measurements of each prune."""
-    store, previous = root / "store", root / "none"
+    store = root / "store"
     prunes = []
     for week in range(weeks):
         if week:
             recipe = _next(recipe, root, share, week)
         dataset = root / f"dataset{week % 2}"
         shutil.rmtree(dataset, ignore_errors=True)
-        result_of(_CHILD, "build", recipe, dataset, previous)
+        result_of(_CHILD, "build", recipe, dataset)
         result_of(_CHILD, "publish", dataset, store)
         prunes.append(result_of(_CHILD, "prune", store, weeks))
-        previous = dataset
     _spread(store)
     return store, prunes[2:]  # the newest two stay unpacked
 
@@ -61,10 +61,9 @@ def _spread(store: Path) -> None:
 
 def size_of(store: Path) -> dict[str, int]:
     """Return the bytes of deltas, of tables of changes, and of unpacked generations."""
-    history = list((store / pointer.HISTORY).iterdir())
     return {
-        "deltas": _bytes(path for path in history if path.suffix == ".zst"),
-        "changes": _bytes(path for path in history if path.suffix == ".former"),
+        "deltas": _bytes((store / pointer.HISTORY).iterdir()),
+        "changes": _bytes((store / CHANGES).iterdir()),
         "unpacked": _bytes((store / pointer.GENERATIONS).rglob("*")),
     }
 
