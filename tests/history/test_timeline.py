@@ -122,7 +122,7 @@ def test_any_store(
         _check(store, asked, prefixes)
         kept = {entry.generation for entry in pointer.read(store)}
         assert not [*write_missing(store, kept)]
-        _check(store, asked, prefixes)
+        _check(store, asked, prefixes)  # all of it from files
 
 
 def test_forms_of_addresses(tmp_path: Path) -> None:
