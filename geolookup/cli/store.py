@@ -43,6 +43,7 @@ def _read_since(_context: object, _option: object, value: str | None) -> str | N
     help="Put DATASET into the past: it was in force from DATE until the next generation.",
 )
 @options.keep(default="all")
+@options.lock_timeout
 def publish(
     dataset: str | None,
     store: Path | None,
@@ -82,6 +83,7 @@ def _current(store: Path | None) -> str:
 @command("rollback")
 @options.store_object
 @key_options.signing_keys()
+@options.lock_timeout
 def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
@@ -123,6 +125,7 @@ def generations(store: Path | None, as_json: bool) -> None:
 @command("prune")
 @options.store_object
 @options.keep()
+@options.lock_timeout
 def prune(store: Path | None, keep: int | None, keep_for: str | None) -> None:
     """Remove old generations of STORE, print their ids, and keep older ones as deltas.
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.errors import BuildError, DatasetError, GeoLookupError
+from geolookup.errors import BuildError, DatasetError, GeoLookupError, OutputError
 from tests.cli.program import run
 from tests.corrupt import forging
-from tests.damage import copied
+from tests.damage import TAMPERING, copied
 from tests.internals.builder import compile as compiler
 from tests.internals.signing import SIGNATURE
 from tests.signing import keys
@@ -184,6 +184,47 @@ def test_a_recipe_with_a_dataset_or_a_store(tmp_path: Path) -> None:
             change()
             assert engine.reload()
             assert city(engine) == "Town 2"
+
+
+@needs("cryptography")
+@pytest.mark.parametrize("tamper", TAMPERING)
+def test_with_trusted_keys_the_cached_result_is_what_was_compiled(
+    tmp_path: Path,
+    sites: Path,
+    cache: Path,
+    compilations: list[Path],
+    tamper: Callable[[Path, Path], None],
+) -> None:
+    """Else it is compiled again; a cache that others can change is refused."""
+    ours, base = keys.private_keys()[0], copied(BASE, tmp_path / "base")
+    geolookup.sign(base, ours)
+    for _ in range(2):
+        with geolookup.open(base, overlay=sites, trusted_keys=ours.public) as engine:
+            assert (city(engine), engine.get("9.9.9.9", "city")) == ("Site", "Town 0")
+        [result] = results(cache)
+        tamper(result, shared(3))
+    with geolookup.open(base, overlay=sites, trusted_keys=ours.public) as engine:
+        assert (city(engine), engine.get("9.9.9.9", "city")) == ("Site", "Town 0")
+    geolookup.verify(result)
+    assert len([path for path in compilations if cache in path.parents]) == 3
+    cache.chmod(0o777)
+    with pytest.raises(OutputError, match="every user may write it: no dataset of this cache"):
+        geolookup.open(base, overlay=sites, trusted_keys=ours.public)
+
+
+@needs("cryptography")
+def test_a_result_of_an_unsigned_base_does_not_answer_with_trusted_keys(
+    tmp_path: Path, sites: Path
+) -> None:
+    """Although that base states the generation of the signed one."""
+    ours, base = keys.private_keys()[0], copied(shared(1), tmp_path / "base")
+    forging.rewrite(base, forging.manifest(base) | {"generation": id_of(0)})
+    with geolookup.open(base, overlay=sites) as engine:
+        assert engine.get("9.9.9.9", "city") == "Town 1"
+    shutil.rmtree(base)
+    geolookup.sign(copied(BASE, base), ours)
+    with geolookup.open(base, overlay=sites, trusted_keys=ours.public) as engine:
+        assert engine.get("9.9.9.9", "city") == "Town 0"
 
 
 def test_only_an_opening_falls_back_to_the_generation_before(tmp_path: Path, sites: Path) -> None:
