@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import shutil
 from collections.abc import Callable
@@ -281,35 +280,10 @@ def test_the_base_is_signed_and_not_older(tmp_path: Path, sites: Path) -> None:
         pickle.loads(pickled)  # noqa: S301
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-def test_several_processes_compile_it_once(sites: Path, cache: Path) -> None:
-    children = []
-    for _ in range(2):
-        child = os.fork()
-        if child == 0:
-            try:
-                with geolookup.open(BASE, overlay=sites) as engine:
-                    os._exit(0 if city(engine) == "Site" else 1)
-            finally:
-                os._exit(2)
-        children.append(child)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
-    assert len(results(cache)) == 1
-
-
-def test_what_is_no_overlay_is_one_line(
-    tmp_path: Path, sites: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Or if the cache cannot be written; commands say the same."""
+def test_what_is_no_overlay_is_one_line(tmp_path: Path) -> None:
     for overlay in ("x" * 5000, "x/" * 3000, "a\0b"):
         with pytest.raises(GeoLookupError) as caught:
             geolookup.open(BASE, overlay=overlay)
         assert "\n" not in str(caught.value)
     done = run("lookup", "8.8.8.8", "-d", str(BASE), "--overlay", str(tmp_path / "none.csv"))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "file" / "cache"))
-    with pytest.raises(GeoLookupError) as caught:
-        geolookup.open(BASE, overlay=sites)
-    assert "\n" not in str(caught.value)
