@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import sys
@@ -202,5 +203,14 @@ def _writable(folder: Path, _other: Path) -> None:
     (folder / "location.arrow").chmod(0o666)
 
 
+def given_away(path: Path, _other: Path) -> None:
+    """Give a file or folder to another user; a test that is not run by root: to all."""
+    for item in (path, *path.rglob("*")):
+        try:
+            os.chown(item, 54321, -1)
+        except PermissionError:
+            item.chmod(0o777)
+
+
 #: What can happen to a dataset in a cache that others could write; called with another dataset.
-TAMPERING = (_placed, _swapped, _writable)
+TAMPERING = (_placed, _swapped, _writable, given_away)

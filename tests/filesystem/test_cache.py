@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from geolookup.errors import OutputError, SettingsError
+from tests.damage import given_away
 from tests.internals.filesystem import atomic, cache
 
 
@@ -104,18 +104,14 @@ def test_an_error_names_another_cache(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")
 @pytest.mark.parametrize("place", ["a", "a/file"])
 def test_an_entry_that_others_can_change_is_made_again(entries: Path, place: str) -> None:
-    for change in (lambda path: path.chmod(0o777), lambda path: path.chmod(0o775), _give_away):
+    for mode in (0o777, 0o775, None):
         opened("a")
         (entries / "a" / "file").write_bytes(b"swapped")
-        change(entries / place)
+        if mode is None:
+            given_away(entries / place, entries)
+        else:
+            (entries / place).chmod(mode)
     opened("a")
-
-
-def _give_away(path: Path) -> None:
-    with suppress(PermissionError):  # not root
-        os.chown(path, 54321, -1)
-        return
-    path.chmod(0o777)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")

@@ -20,6 +20,7 @@ from geolookup import DatasetError, publish
 from tests.damage import TAMPERING
 from tests.history.past import DATES, delta, past_store
 from tests.internals.archives import pack
+from tests.internals.filesystem import is_safe
 from tests.internals.store import sign
 from tests.internals.tables import HostCopy, Job, Source, source_of, workers
 from tests.mirrors.conftest import Edge, edge_of
@@ -128,6 +129,7 @@ def test_damage_in_the_cache_is_repaired(
         tamper(generation, shared(3))
     _restart(monkeypatch, tmp_path / "cache")
     assert _cities(job) == ["Town 1", None, None]
+    assert is_safe(generation)
 
 
 def test_trusted_keys(tmp_path: Path) -> None:
