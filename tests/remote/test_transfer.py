@@ -170,13 +170,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_the_highest_and_the_lowest_rate(clock: Clock) -> None:
     pace = Pace(Limits(fastest=1000))
-    for received in (500, 1000, 4000):
-        pace.keep(received)
+    for count in (500, 500, 3000):
+        pace.keep(count)
     assert clock.slept == pytest.approx([0.5, 0.5, 3.0])
     pace = Pace(Limits(fastest=1000))
-    for received in range(500, 5000, 500):
+    for _ in range(9):
         clock.now += 0.6
-        pace.keep(received)
+        pace.keep(500)
     Pace(Limits()).keep(1 << 40)  # without a highest rate
     assert len(clock.slept) == 3
     pace = Pace(Limits(fastest=1000))
@@ -186,8 +186,8 @@ def test_the_highest_and_the_lowest_rate(clock: Clock) -> None:
     # Waiting does not count as a slow server.
     clock.slept.clear()
     pace = Pace(Limits(fastest=2000, pace_over=10.0))
-    for received in range(0, 200_000, 4000):
-        pace.keep(received)
+    for _ in range(49):
+        pace.keep(4000)
     assert sum(clock.slept) == pytest.approx(98.0)
     pace = Pace(Limits(pace_over=10.0))
     clock.now += 10

@@ -248,7 +248,7 @@ def test_the_wait_a_server_asks_for_is_kept(
 ) -> None:
     waits: list[float] = []
     monkeypatch.setattr("geolookup.remote.transfer.time.sleep", waits.append)
-    monkeypatch.setattr("geolookup.remote.headers.time.time", lambda: 1_795_132_800.0)
+    monkeypatch.setattr("geolookup.remote.web.time.time", lambda: 1_795_132_800.0)
     for asked in ("7", formatdate(1_795_132_807, usegmt=True)):
         acts = (status(429, Retry_After=asked), status(503, Retry_After="x"), file(ROWS))
         with serving(*acts) as site:
