@@ -96,13 +96,12 @@ class CacheEntry:
     def _check_owners(self) -> None:
         """Raise BuildError if another user can write the entry, a file of it, or a parent."""
         try:
-            # Both digest and file are here: whoever writes one can write the other to match.
+            # Who can write a file can write its digest in the note, too.
             check_strictly([self._folder, *self._folder.rglob("*")])
         except DatasetError as error:
-            problem = f"its copy may be another user's: {error.path} {error.problem}"
-            raise self._remote.refused(
-                problem, f"{error.remedy}, or choose another cache"
-            ) from error
+            problem = f"its copy in the cache is not safe: {error.path}: {error.problem}"
+            remedy = f"{error.remedy}, or use another cache"
+            raise self._remote.refused(problem, remedy) from error
 
     def _noted(self, name: str) -> CachedFile | None:
         """Return the file that a note states; None if it is missing."""
