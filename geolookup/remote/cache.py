@@ -115,10 +115,10 @@ class CacheEntry:
     def part(self) -> CachedFile | None:
         """Return the partial file if it can be resumed."""
         part = self._noted(_PART)
-        # Without a validator nothing tells whether the file changed.
-        if not part or not part.version.validator or not (size := part.path.stat().st_size):
+        # Without a validator and a size nothing tells whether the file changed.
+        if part is None or not part.version.validator or part.bytes <= 0:
             return None
-        if 0 < part.bytes <= size:
+        if part.path.stat().st_size >= part.bytes:
             # The last run ended before the checks: request one byte, to learn if it is current.
             os.truncate(part.path, part.bytes - 1)
         return part

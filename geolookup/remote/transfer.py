@@ -145,7 +145,7 @@ class _Transfer:
         # continues the part, 200 begins anew.
         part, former = self.cached.part(), self.former
         start = part.path.stat().st_size if part else 0
-        known = part.version if part else former.known if former else None
+        known = part.version if part and start else former.known if former else None
         with _request(self.remote, known, start, self.limits) as answer:
             if answer is None:
                 return FetchedFile(cast("CachedFile", former), changed=False)
