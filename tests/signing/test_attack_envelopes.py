@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -134,35 +133,55 @@ def test_members_of_another_kind(keys: list[PrivateKey]) -> None:
         assert attempt(text, "mirror", trusted) is None, text[-9:]
 
 
+OWN = b'{"name":"a","generation":"%064d"}' % 0
 #: Manifests that agree with no statement, whatever it says of their digest.
-MANIFESTS = (b"", b"[]", b"{}", b"null", b"\xff", b'{"name":"a"}', b'{"name":1,"generation":2}')
+MANIFESTS = (
+    b"",
+    b"[]",
+    b"null",
+    b"\xff",
+    b'{"name":"a"}',
+    b'{"name":1,"generation":2}',
+    OWN + b" ",
+)
 
 
-def test_a_statement_beside_another_manifest(keys: list[PrivateKey], tmp_path: Path) -> None:
+def stated(manifest: bytes, **members: Any) -> dict[str, Any]:
+    digest = hashlib.sha256(manifest).hexdigest()
+    right = {"generation": "0" * 64, "manifest_sha256": digest, "name": "a", "serial": 1}
+    return right | members
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS)
+def test_a_statement_beside_another_manifest(keys: list[PrivateKey], manifest: bytes) -> None:
     """Even one with a right digest and a right signature."""
-    own = json.dumps({"name": "a", "generation": "0" * 64}).encode()
-    text, path = signed_statement(own, keys[:1]), tmp_path / "signature.json"
+    right = signed_statement(OWN, keys[:1])
+    other = seal("dataset", canonical(stated(manifest, name="b")), keys[:1])
     for trusted in ([keys[0].public], None):
-        assert read_statement(text, own, trusted, path).generation == "0" * 64
-        for manifest in MANIFESTS:
-            with pytest.raises(DatasetError, match="signs another manifest"):
-                read_statement(text, manifest, trusted, path)
-            digest = hashlib.sha256(manifest).hexdigest()
-            statement = {"generation": "0" * 64, "manifest_sha256": digest, "name": "a"}
-            forged = seal("dataset", canonical({**statement, "serial": 1}), keys[:1])
-            with pytest.raises(DatasetError, match="states another name or generation"):
-                read_statement(forged, manifest, trusted, path)
-        for serial in (0, 1, (1 << 63) - 1, 1 << 63, True, "1"):
-            payload = canonical({**statement, "serial": serial})
-            if type(serial) is int and 0 < serial < 1 << 63:
-                assert serial_of(seal("dataset", payload, []), path) == serial
-                continue
-            with pytest.raises(DatasetError, match="signs no statement about a dataset"):
-                serial_of(seal("dataset", payload, []), path)
-    one = {**statement, "serial": 1}
-    text = canonical(one)
-    # The same object in other words: the serial that a reader finds depends on the reader.
-    others = (json.dumps(one).encode(), text + b"\n", text[:-1] + b',"serial":1}')
-    for payload in (b"[" * 40_000, b"", b'"\\ud800"', b"[]", b"{}", *others):
+        assert read_statement(right, OWN, trusted, "x").generation == "0" * 64
+        for text in (right, other):
+            with pytest.raises(DatasetError, match="x: signs another manifest"):
+                read_statement(text, manifest, trusted, "x")
+
+
+#: Statements, and the serials that a reader finds in them: the same for every reader, or none.
+STATED = canonical(stated(OWN))
+PAYLOADS_OF_SERIALS = {
+    **{canonical(stated(OWN, serial=serial)): serial for serial in (1, 7, (1 << 63) - 1)},
+    **{canonical(stated(OWN, serial=serial)): None for serial in (0, -1, 1 << 63, True, "1")},
+    **{canonical(stated(OWN, **{name: 1})): None for name in ("name", "generation", "more")},
+    **dict.fromkeys(
+        (b"[" * 40_000, b"", b'"\\ud800"', b"[]", b"{}", json.dumps(stated(OWN)).encode())
+    ),
+    **dict.fromkeys((STATED + b"\n", STATED[:-2] + b',"serial":1}\n')),
+}
+
+
+@pytest.mark.parametrize("payload", PAYLOADS_OF_SERIALS)
+def test_a_statement_has_one_form(payload: bytes) -> None:
+    text, serial = seal("dataset", payload, []), PAYLOADS_OF_SERIALS[payload]
+    if serial is None:
         with pytest.raises(DatasetError, match="signs no statement about a dataset"):
-            serial_of(seal("dataset", payload, []), path)
+            serial_of(text, "x")
+    else:
+        assert serial_of(text, "x") == serial
