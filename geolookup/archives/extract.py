@@ -36,7 +36,7 @@ def write_files(head: Head, members: Members, folder: Path) -> None:
     for name, (size, sha256) in head.files.items():
         if _write(folder / name, members.content(name, size)) != sha256:
             raise members.error(f"{name} is damaged: its digest differs from the manifest")
-    members.check_end()
+    members.expect("")  # the end
 
 
 def _check_size(head: Head, members: Members, folder: Path) -> None:

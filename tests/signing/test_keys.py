@@ -19,7 +19,7 @@ from tests.internals.signing import (
     read_private,
     read_public,
 )
-from tests.signing.keys import private_keys
+from tests.signing.keys import key_files, private_keys, public
 from tests.skips import needs, optional
 
 _PRIMITIVES = "cryptography.hazmat.primitives"
@@ -64,24 +64,16 @@ def test_the_vector_of_the_rfc(tmp_path: Path) -> None:
     assert read_public(tmp_path / "key").raw.hex() == expected
 
 
-#: The y of every point whose order divides 8: 1, 2, 4 and 8 (twice, bytes reversed).
-_SMALL = (
-    1,
-    2**255 - 20,
-    0,
-    *(
-        int.from_bytes(bytes.fromhex(text), "little")
-        for text in (
-            "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
-            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
-        )
-    ),
-)
+_P = 2**255 - 19
+_ORDER_8 = bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05")
+_Y_8 = int.from_bytes(_ORDER_8, "little")
+#: The y of every point whose order divides 8, and two encodings that are not canonical.
+_SMALL = (1, _P - 1, 0, _Y_8, _P - _Y_8, _P, _P + 1)
 
 
 def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
     forged = (1).to_bytes(32, "little") + bytes(32)
-    for y in (*_SMALL, 2**255 - 19, 2**255 - 18):  # two that are not canonical
+    for y in _SMALL:
         for sign in (0, 1 << 255):
             raw = (y | sign).to_bytes(32, "little")
             key = ed25519.Ed25519PublicKey.from_public_bytes(raw)
@@ -92,9 +84,7 @@ def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
     # Without that check they verify.
     identity = (1).to_bytes(32, "little")
     ed25519.Ed25519PublicKey.from_public_bytes(identity).verify(forged, b"any message")
-    for number in range(50):
-        private = ed25519.Ed25519PrivateKey.from_private_bytes(number.to_bytes(32, "little"))
-        assert not has_small_order(private.public_key().public_bytes_raw())
+    assert not any(has_small_order(key.public.raw) for key in private_keys())
 
 
 def test_no_file_is_replaced(tmp_path: Path) -> None:
@@ -110,22 +100,23 @@ def test_no_file_is_replaced(tmp_path: Path) -> None:
 def test_a_key_that_others_may_use_is_refused(tmp_path: Path) -> None:
     """Of a private key, also one that they may read."""
     generate(key := tmp_path / "key")
-    public = tmp_path / "key.pub"
+    public_key = tmp_path / "key.pub"
     for mode in (0o640, 0o604, 0o620, 0o610, 0o602, 0o601):
         key.chmod(mode)
         with pytest.raises(KeyFileError, match=f"mode {mode:04o}.; run chmod 600 {key}"):
             read_private(key)
     for mode in (0o664, 0o646):
-        public.chmod(mode)
+        public_key.chmod(mode)
         with pytest.raises(KeyFileError, match=f"other users may change.*{mode:o}.; check"):
-            read_public(public)
+            read_public(public_key)
     for mode in (0o700, 0o400):
         key.chmod(mode)
         read_private(key)
-    public.chmod(0o444)
-    read_public(public)
+    public_key.chmod(0o444)
+    read_public(public_key)
 
 
+NO_KEY = r"not a p|a public key; name|more than 16,384 bytes: no key"
 NO_KEYS = (b"", b"key", b"\n" * (1 << 15), b"x" * 20_000)
 
 
@@ -189,13 +180,12 @@ def test_signatures_and_keys_of_other_forms() -> None:
 def test_without_the_package_one_line_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    generate(tmp_path / "key")
-    key = read_private(tmp_path / "key")
+    key, file = private_keys()[0], key_files()[0]
     monkeypatch.setitem(sys.modules, "cryptography", None)
     for call in (
         lambda: generate(tmp_path / "other"),
-        lambda: read_private(tmp_path / "key"),
-        lambda: read_public(tmp_path / "key.pub"),
+        lambda: read_private(file),
+        lambda: read_public(public(file)),
         lambda: key.public.verify(bytes(64), b""),
         lambda: pem_of(key.public),
     ):
