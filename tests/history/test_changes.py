@@ -151,7 +151,9 @@ def test_missing_files_and_others_of_their_name(store: Path) -> None:
 def test_no_past_generation_is_opened(store: Path) -> None:
     expected = _histories(store)
     for number in (0, 2):
-        shutil.rmtree(store / "generations" / pool.id_of(number))
+        shutil.rmtree(pointer.folder_of(store, pool.id_of(number)), ignore_errors=True)
+        Path(pointer.archive_of(store, pool.id_of(number))).unlink(missing_ok=True)
+        assert not pointer.is_kept(store, pool.id_of(number))
     assert _histories(store) == expected
 
 
