@@ -205,7 +205,7 @@ OPERATIONS = {
 def files(folder: Path) -> set[Path]:
     """Return all files but those of the cache, after the next change: nothing unfinished is left.
 
-    The files of former answers may be missing: they can be made again.
+    The files of changes may be missing: they can be made again.
     """
     if (folder / "store").exists():
         publish(folder / "store", folder / "store")
@@ -213,7 +213,7 @@ def files(folder: Path) -> set[Path]:
         sweep(path)
     paths = {path.relative_to(folder) for path in folder.rglob("*")}
     assert {path.name for path in paths if path.name.startswith(".")} <= {".lock"}
-    return {path for path in paths if path.parts[0] != "cache" and path.suffix != ".former"}
+    return {path for path in paths if path.parts[0] != "cache" and "changes" not in path.parts}
 
 
 def parameters() -> list[object]:
