@@ -11,9 +11,16 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 import geolookup
 from tests.damage import copied
@@ -160,14 +167,13 @@ class AttackedStore(RuleBasedStateMachine):
             return
         expected = generation(datasets()[self.not_withdrawn[-1]])
         assert geolookup.verify(self.store, deep=True).generation == expected
-        assert self.serials[self.not_withdrawn[-1]] == self.accepted
+        assert self.serials[self.not_withdrawn[-1]] == self.accepted == latest_serial(self.store)
         with geolookup.open(self.store, trusted_keys=private_keys()[PUBLISHER].public) as engine:
             assert engine.generation == expected
         with pytest.raises(geolookup.DatasetError):
             geolookup.open(self.store, trusted_keys=private_keys()[SOMEBODY].public)
 
 
-TestAttackedStore = AttackedStore.TestCase
-TestAttackedStore.settings = settings(
-    max_examples=scaled(6, 20), stateful_step_count=12, suppress_health_check=list(HealthCheck)
-)
+def test_an_attacked_store() -> None:
+    amount = settings(max_examples=scaled(6, 20), stateful_step_count=12)
+    run_state_machine_as_test(AttackedStore, settings=amount)
