@@ -100,9 +100,8 @@ class AttackedStore(RuleBasedStateMachine):
             (offered / SIGNATURE).write_bytes(statement(about, owner, serial))
         geolookup.pack(offered, archive, force=True)
         problem = self._problem(number, about, owner, serial)
-        self._change(
-            lambda: geolookup.publish(archive if is_packed else offered, self.store), problem
-        )
+        source = archive if is_packed else offered
+        self._change(lambda: geolookup.publish(source, self.store), problem)
         if problem is None:
             self.serials[number] = serial
             self.not_withdrawn = [*(item for item in self.not_withdrawn if item != number), number]
@@ -119,10 +118,7 @@ class AttackedStore(RuleBasedStateMachine):
         return "signature is older than an accepted one" if serial < self.accepted else None
 
     def _change(self, change: Callable[[], object], problem: str | None) -> None:
-        if problem is None:
-            change()
-        else:
-            refused(self.store, change, problem)
+        change() if problem is None else refused(self.store, change, problem)
 
     @precondition(lambda self: len(self.not_withdrawn) > 1)
     @rule(owner=st.sampled_from((None, PUBLISHER, SOMEBODY)))
@@ -155,10 +151,8 @@ class AttackedStore(RuleBasedStateMachine):
     @rule()
     def prune(self) -> None:
         geolookup.prune(self.store, keep=1)
-        kept = {item.generation for item in geolookup.generations(self.store)}
-        gone = {number for number in DATASETS if generation(datasets()[number]) not in kept}
-        self.not_withdrawn = [item for item in self.not_withdrawn if item not in gone]
-        self.serials = {item: serial for item, serial in self.serials.items() if item not in gone}
+        (current,) = self.not_withdrawn = self.not_withdrawn[-1:]
+        self.serials = {current: self.serials[current]}
 
     @invariant()
     def the_current_one_is_the_models(self) -> None:
