@@ -19,7 +19,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.message import Message
 from email.utils import format_datetime, parsedate_to_datetime
-from http import HTTPStatus
 from urllib.error import URLError
 from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
@@ -84,7 +83,7 @@ def request(
         response, headers = _send(remote, {}, key, limits), {}
     with response:
         _check(remote, response)
-        if response.status == HTTPStatus.NOT_MODIFIED:
+        if response.status == 304:
             if start or not headers:
                 problem = "says that a file is unchanged that was never fetched"
                 raise remote.refused(problem, "report it to the vendor")
@@ -171,24 +170,25 @@ def _check(remote: Remote, response: http.client.HTTPResponse) -> None:
     if status in _PASSING:
         wait = retry_seconds(headers.get("Retry-After", ""))
         raise TransientError(f"the server answers {status}", wait=wait)
-    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+    if status in (401, 403):
         name = remote.key_env or remote.key_file
         remedy = f"check the key in {name}" if name else "state key_env or key_file if it needs one"
         raise remote.failed(f"the server refuses access ({status})", remedy)
-    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
+    if status in (404, 410):
         raise remote.failed(f"no such file on the server ({status})", CORRECT_PATH)
-    if status not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT, HTTPStatus.NOT_MODIFIED):
+    if status not in (200, 206, 304):
         raise remote.failed(f"the server answers {status}", "ask the vendor")
 
 
 def _answer(
     remote: Remote, response: http.client.HTTPResponse, start: int, key: Key | None
 ) -> Answer:
-    headers, is_part = response.headers, response.status == HTTPStatus.PARTIAL_CONTENT
+    headers, is_part = response.headers, response.status == 206
     if "Content-Type" in headers and headers.get_content_type() in _PAGES:
         problem = "the server answered with an HTML page"
         raise remote.refused(problem, "the key or the path may be wrong")
-    if coding(headers) not in ("", "gzip"):
+    coding = headers.get("Content-Encoding", "").strip().lower().replace("x-gzip", "gzip")
+    if coding not in ("", "identity", "gzip"):
         problem = "the server sent a Content-Encoding that was not requested"
         raise remote.refused(problem, "download it, and name the local file")
     total = content_range(headers, start) if is_part else response.length
@@ -199,7 +199,7 @@ def _answer(
         start=start if is_part else 0,
         # The last chunk has length 0, so a chunked body shows its end without a Content-Length.
         ends=response.chunked or total is not None,
-        coding=coding(headers),
+        coding=coding.replace("identity", ""),
     )
 
 
@@ -258,12 +258,6 @@ def version(headers: Message, key: Key | None) -> Version:
     text = modified.isoformat() if modified else ""
     is_sure = modified is not None and date is not None and date - modified >= _SURE_AFTER
     return Version(etag, text, etag if etag.startswith('"') else text if is_sure else "")
-
-
-def coding(headers: Message) -> str:
-    """Return the Content-Encoding of the response; empty without one."""
-    value = headers.get("Content-Encoding", "").strip().lower()
-    return {"identity": "", "x-gzip": "gzip"}.get(value, value)
 
 
 def retry_seconds(retry_after: str) -> float | None:

@@ -6,7 +6,6 @@ from geolookup.remote.cache import CacheEntry, sha256_of
 from geolookup.remote.key import Key, key_of
 from geolookup.remote.transfer import FetchedFile, ask, fetch
 from geolookup.remote.web import (
-    coding,
     conditions,
     content_range,
     entity_tag,
