@@ -34,11 +34,12 @@ _REDIRECTS = {301, 302, 303, 307, 308}
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 _PAGES = {"text/html", "application/xhtml+xml"}
 _CHUNK = 1 << 16
-#: RFC 9110, 8.8.3: "v1" is strong; W/"v1" is weak: equal meaning, maybe other bytes. The longest
-#: tags of common servers have about 70 bytes.
-_ENTITY_TAG = re.compile(r'(?=.{2,256}\Z)(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
+#: RFC 9110, 8.8.3: "v1" is strong; W/"v1" is weak: equal meaning, maybe other bytes.
+_ENTITY_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
+#: Bytes of an entity tag. The longest ones of common servers have about 70.
+LONGEST_TAG = 256
 #: Characters of a date. The longest form of RFC 9110, 5.6.7, has 33.
-_LONGEST_DATE = 64
+LONGEST_DATE = 64
 #: A year of four digits that ``parsedate_to_datetime`` reads as one of two: 0001 as 2001.
 _EARLY_YEAR = re.compile(r"\b00[0-9][0-9]\b")
 #: "bytes 100-199/200": first and last byte, both included, of 200; "*" for an unknown size.
@@ -231,7 +232,7 @@ def conditions(version: Version | None, start: int = 0) -> dict[str, str]:
 def entity_tag(text: str) -> str:
     """Return an entity tag; empty if it is malformed or too long (RFC 9110, 8.8.3)."""
     tag = text.strip(" \t")
-    return tag if _ENTITY_TAG.fullmatch(tag) else ""
+    return tag if len(tag) <= LONGEST_TAG and _ENTITY_TAG.fullmatch(tag) else ""
 
 
 def content_range(headers: Message, start: int) -> int:
@@ -270,7 +271,7 @@ def retry_seconds(retry_after: str) -> float | None:
 
 def _instant(date: str) -> datetime | None:
     """Return the date of a header in UTC; None if it is malformed or too long."""
-    if len(date) > _LONGEST_DATE or _EARLY_YEAR.search(date):
+    if len(date) > LONGEST_DATE or _EARLY_YEAR.search(date):
         return None
     try:
         instant = parsedate_to_datetime(date)

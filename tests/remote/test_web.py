@@ -199,30 +199,27 @@ BOUNDS = {
 
 
 def test_what_is_not_whole_and_right_is_not_taken(tmp_path: Path) -> None:
+    """Neither into an empty cache, nor in place of the file that is there."""
     with serving(file(ROWS)) as site:
         for name, (path, act, text) in BAD.items():
+            uri, limits = f"{site.url}/{path}", BOUNDS.get(name, SMALL)
             folder, site.plan[:] = tmp_path / name, [act]
             with pytest.raises(BuildError) as caught:
-                fetched(f"{site.url}/{path}", folder, "", BOUNDS.get(name, SMALL))
+                fetched(uri, folder, "", limits)
             assert text in str(caught.value), name
-            assert str(caught.value).startswith(f"{site.url}/{path}: "), name
+            assert str(caught.value).startswith(f"{uri}: "), name
             assert "\n" not in str(caught.value), name
             assert kept_files(folder, path) == [], name
             if name == "wait":
                 assert (type(caught.value), vars(caught.value)["wait"]) == (DownloadError, 3600)
-
-
-def test_what_was_there_before_stays(tmp_path: Path) -> None:
-    with serving(file(ROWS)) as site:
-        for name, (path, act, _) in BAD.items():
             content = GOOD[path.rpartition(".")[2]]
-            folder, site.plan[:] = tmp_path / name, [file(content, '"before"'), act]
-            assert fetched(f"{site.url}/{path}", folder).file.path.read_bytes() == content, name
+            site.plan[:] = [file(content, '"before"'), act]
+            assert fetched(uri, folder).file.path.read_bytes() == content, name
             if name == "304":  # which is now the right answer
-                assert not fetched(f"{site.url}/{path}", folder).changed
+                assert not fetched(uri, folder).changed
             else:
                 with pytest.raises(BuildError):
-                    fetched(f"{site.url}/{path}", folder, "", BOUNDS.get(name, SMALL))
+                    fetched(uri, folder, "", limits)
             assert kept_files(folder, path) == [content], name
 
 
