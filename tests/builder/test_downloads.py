@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,7 @@ def test_what_is_signed_comes_from_a_cache_of_one_owner(tmp_path: Path) -> None:
     """Whoever can write a download can write its digest beside it."""
     store, output, cache = tmp_path / "store", tmp_path / "data", tmp_path / "cache"
     path = tmp_path / "recipe.toml"
-    keys = {"signing_keys": key_files()[0], "cache": cache}
+    keys: dict[str, Any] = {"signing_keys": key_files()[0], "cache": cache}
     with serving(file(ROWS)) as site:
         path.write_text(recipe(f'path = "{site.url}/a.csv"'), "utf-8")
         geolookup.update(path, store=store, **keys)

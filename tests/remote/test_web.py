@@ -137,7 +137,7 @@ def test_a_damaged_cache_is_mended(tmp_path: Path) -> None:
 
 GIVEN_UP = "(tried 4 times); try again later"
 WAITING = "and to wait for 3,600 s (tried once); try again later"
-NO_LENGTH = "the server does not state the length, and a .csv file has no end mark; fetch a compr"
+NO_LENGTH = "the server does not state the length, and a text has no end mark: it may be truncat"
 #: Name of the file, what the server does, words of the error.
 BAD: dict[str, tuple[str, Act, str]] = {
     "401": ("a.csv", status(401), "the server refuses access (401); state key_env or key_file"),
@@ -157,7 +157,11 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "no http": ("a.csv", no_http, f"cannot be reached (BadStatusLine) {GIVEN_UP}"),
     "too short": ("a.csv", status(200, ROWS, Content_Length="99999"), f"99,999 bytes {GIVEN_UP}"),
     "negative": ("a.csv", file(ROWS, Content_Length="-5"), NO_LENGTH),
-    "no length": ("a.csv", unstated(ROWS), "copy (a.csv.gz), or state its sha256 in the recipe"),
+    "no length": (
+        "a.csv",
+        unstated(ROWS),
+        "name a compressed copy (.gz) of it, or state its sha256",
+    ),
     "reset gzip": (
         "a.csv.gz",
         broken(ONCE),
