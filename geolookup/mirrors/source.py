@@ -126,7 +126,11 @@ class Source:
             attempts=attempts, longest_wait=_LONGEST_WAIT, largest=largest, fastest=self.limit_rate
         )
         with self._errors():
-            fetched = fetch(remote, sha256, cache, Progress(silent=True), limits)
+            # Also without a length: a part of the index would not have its signature.
+            progress = Progress(silent=True)
+            fetched = fetch(
+                remote, sha256, cache, progress, limits, lambda path: path.name == INDEX
+            )
         return fetched.file.path, fetched.file.bytes if fetched.changed else 0
 
     @contextmanager

@@ -182,6 +182,17 @@ def test_one_bad_answer_does_not_stop_a_follower(followed: Edge) -> None:
         assert followed.site.asked[0][1]["If-None-Match"] == etag_of(content)
 
 
+def test_an_index_without_a_length_has_its_signature(followed: Edge) -> None:
+    wanted = followed.publish(2)
+    content = (followed.folder / INDEX).read_bytes()
+    followed.site.plan[:] = [file(content[:-40], '"cut"', Content_Length="")]
+    assert_refused(followed, "index.json")
+    whole = file(content, '"whole"', Content_Length="")
+    followed.site.plan[:] = [whole, folder_act(followed.folder)]
+    assert followed.poll().state == "updated"
+    assert followed.current == wanted
+
+
 def test_an_index_that_expires_after_it_was_followed(
     followed: Edge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
