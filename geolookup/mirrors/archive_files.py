@@ -1,4 +1,4 @@
-"""The archives of a mirror, by the folders ``packs`` and ``deltas``.
+"""The archives of a mirror, in its folder ``archives``.
 
 Strategy: no file is replaced by another one. The bytes of an archive depend on more than its
 generation (a later signature, another version of Arrow), so its name ends in digits of its own
@@ -13,14 +13,13 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from geolookup.archives.members import SUFFIX
 from geolookup.archives.pack import pack
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, sweep
-from geolookup.mirrors.index import DELTA_FOLDER, INDEX, PACK_FOLDER, File, Index
+from geolookup.mirrors.index import ARCHIVES, INDEX, File, Index
 from geolookup.mirrors.listing import MirrorGeneration
 
 _LOCK = ".lock"
@@ -28,8 +27,8 @@ _LOCK = ".lock"
 _UNFINISHED = ".unfinished"
 #: Digits of its own digest in the name of an archive; the index has all 64.
 _DIGITS = 16
-#: GENERATION.DIGITS.tar.zst and BASE-GENERATION.DIGITS.tar.zst
-_ARCHIVE = re.compile(r"[0-9a-f]{64}(?:-[0-9a-f]{64})?\.[0-9a-f]{16}" + re.escape(SUFFIX))
+#: GENERATION.DIGITS.tar.zst
+_ARCHIVE = re.compile(r"[0-9a-f]{64}\.[0-9a-f]{16}" + re.escape(SUFFIX))
 
 
 @contextmanager
@@ -52,10 +51,9 @@ def _make(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     # Hidden names (.lock, .well-known) do not count.
     others = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-    if INDEX not in others and others - {PACK_FOLDER, DELTA_FOLDER}:
+    if INDEX not in others and others - {ARCHIVES}:
         raise OutputError(folder, "is not empty and not a mirror", "choose another name")
-    for name in (PACK_FOLDER, DELTA_FOLDER):
-        (folder / name).mkdir(exist_ok=True)
+    (folder / ARCHIVES).mkdir(exist_ok=True)
     atomic.fsync_folder(folder)
     atomic.fsync_folder(folder.parent)
 
@@ -65,46 +63,19 @@ class Archives:
 
     def __init__(self, folder: Path, former: Index | None) -> None:
         self._folder = folder
-        self._files = {} if former is None else _files_by_key(former)
+        listed = () if former is None else former.generations
+        # The bytes of an archive include the statement of the generation.
+        self._files = {(item.generation, item.signature): item.archive for item in listed}
         self.added: list[File] = []
 
-    def pack(self, item: MirrorGeneration) -> File:
-        """Return the archive of a generation."""
-        return self._of(_Key(item.generation, None, item.signature), item.folder, None)
-
-    def delta(self, base: Path, item: MirrorGeneration) -> File:
-        """Return the archive that makes a generation from another one, in the folder ``base``."""
-        return self._of(_Key(item.generation, base.name, item.signature), item.folder, base)
-
-    def _of(self, key: _Key, dataset: Path, base: Path | None) -> File:
+    def file(self, item: MirrorGeneration) -> File:
+        """Return the archive of a generation, written unless the mirror has it undamaged."""
+        key = item.generation, item.signature
         existing = self._files.get(key)
-        if existing is not None and _is_whole(self._folder, existing):
-            return existing
-        file = self._files[key] = _pack_file(self._folder, dataset, base)
-        self.added.append(file)
-        return file
-
-
-class _Key(NamedTuple):
-    """The content of an archive; its bytes include the statement of the generation."""
-
-    generation: str
-    base: str | None
-    signature: str | None
-
-
-def _files_by_key(index: Index) -> dict[_Key, File]:
-    packs = {
-        _Key(item.generation, None, item.signature): item.pack
-        for item in index.generations
-        if item.pack is not None
-    }
-    deltas = {
-        _Key(item.generation, delta.base, item.signature): delta.file
-        for item in index.generations
-        for delta in item.deltas
-    }
-    return packs | deltas
+        if existing is None or not _is_whole(self._folder, existing):
+            existing = self._files[key] = _pack_file(self._folder, item.folder)
+            self.added.append(existing)
+        return existing
 
 
 def _is_whole(folder: Path, file: File) -> bool:
@@ -116,19 +87,16 @@ def _is_whole(folder: Path, file: File) -> bool:
         return False
 
 
-def _pack_file(folder: Path, dataset: Path, base: Path | None) -> File:
-    kind, name = (
-        (DELTA_FOLDER, f"{base.name}-{dataset.name}") if base else (PACK_FOLDER, dataset.name)
-    )
+def _pack_file(folder: Path, dataset: Path) -> File:
     unfinished = folder / _UNFINISHED
     unfinished.mkdir()
     try:
-        archive = unfinished / f"{name}{SUFFIX}"
-        size, sha256 = pack(dataset, archive, base=base), _sha256(archive)
-        path = f"{kind}/{name}.{sha256[:_DIGITS]}{SUFFIX}"
+        archive = unfinished / f"{dataset.name}{SUFFIX}"
+        size, sha256 = pack(dataset, archive), _sha256(archive)
+        path = f"{ARCHIVES}/{dataset.name}.{sha256[:_DIGITS]}{SUFFIX}"
         # Renamed under its final name only when it is complete: a web server serves the folder.
         archive.replace(folder / path)
-        atomic.fsync_folder(folder / kind)
+        atomic.fsync_folder(folder / ARCHIVES)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return File(path, size, sha256)
@@ -139,14 +107,11 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def remove_others(folder: Path, keep: Iterable[File]) -> list[str]:
+def remove_others(folder: Path, keep: Iterable[File]) -> tuple[str, ...]:
     """Remove the archives of a mirror that are not among the kept; return their paths."""
-    paths = {file.path for file in keep}
-    removed = []
-    for kind in (PACK_FOLDER, DELTA_FOLDER):
-        for file in sorted((folder / kind).iterdir()):
-            path = f"{kind}/{file.name}"
-            if _ARCHIVE.fullmatch(file.name) and path not in paths:
-                file.unlink()
-                removed.append(path)
-    return removed
+    paths = {folder / file.path for file in keep}
+    others = [path for path in sorted((folder / ARCHIVES).iterdir()) if path not in paths]
+    removed = [path for path in others if _ARCHIVE.fullmatch(path.name)]
+    for path in removed:
+        path.unlink()
+    return tuple(path.relative_to(folder).as_posix() for path in removed)

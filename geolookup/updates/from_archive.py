@@ -1,58 +1,26 @@
-"""Updates from an archive of ``pack``."""
+"""What an archive of ``pack`` offers to a store."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from geolookup.archives.head import Head, open_archive
-from geolookup.history.publishing import publish
-from geolookup.progress import Progress
-from geolookup.store import pointer
-from geolookup.updates.in_store import State, Target, UpdateResult, current_of, result_of
-from geolookup.updates.sources import Tell
+from geolookup.archives.head import open_archive
+from geolookup.store.incoming import from_archive
+from geolookup.updates.job import Job, Offer
+from geolookup.updates.state import State
 
 
-@dataclass(frozen=True, slots=True)
-class FromArchive:
-    """An update by a file of ``pack``: ``plan`` reports it, ``perform`` does it."""
-
-    archive: Path
-    target: Target
-
-    @property
-    def name(self) -> str:
-        """The name of the dataset."""
-        return self._head().manifest.metadata().name
-
-    def plan(self, tell: Tell) -> UpdateResult:
-        """Report the steps of an update; the store does not change."""
-        self.target.check()
-        store = self.target.store
-        generation, current = self._head().manifest.generation, current_of(store)
-        if generation == current:
-            tell(f"generation {generation} is current in {store}")
+@contextmanager
+def archive_offer(job: Job, archive: Path, _before: State, _folder: Path) -> Iterator[Offer]:
+    """Yield the dataset of an archive; only its head is read before it is published."""
+    with open_archive(archive) as (head, members):
+        generation = head.manifest.generation
+        if generation in job.withdrawn:
+            yield Offer("held")
+        elif job.dry_run:
+            is_current = job.current is not None and job.current.name == generation
+            yield Offer("unchanged" if is_current else "planned")
         else:
-            tell(f"would publish generation {generation} into {store}")
-        return UpdateResult("planned", str(store), current)
-
-    def perform(self, progress: Progress, tell: Tell) -> UpdateResult:
-        """Publish the archive, unless a rollback withdrew its generation, and prune."""
-        store = self.target.store
-        before, generation = current_of(store), self._head().manifest.generation
-        if generation in _withdrawn(store):
-            return UpdateResult("withdrawn", str(store), before)
-        self.target.trust()
-        with progress.stage("publishing"):
-            publish(self.archive, store, expect=generation)
-        pruned = self.target.prune()
-        state: State = "current" if generation == before else "updated"
-        return result_of(state, store, generation, pruned)
-
-    def _head(self) -> Head:
-        with open_archive(self.archive) as (head, _):
-            return head
-
-
-def _withdrawn(store: Path) -> set[str]:
-    return {entry.generation for entry in pointer.read(store) if entry.withdrawn}
+            yield Offer("published", incoming=from_archive(head, members))
