@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
@@ -215,9 +215,9 @@ def compiling(recipe: Path, output: Path) -> None:
 
 
 def publishing(dataset: Path, store: str, archive: str) -> None:
-    published = geolookup.publish(dataset, store)
-    assert_type((published, geolookup.rollback(store)), tuple[str, str])
-    assert_type(geolookup.prune(store, keep=3), list[str])
+    done = geolookup.publish(dataset, store), geolookup.rollback(store)
+    assert_type([result.generation for result in done], list[str | None])
+    assert_type(geolookup.prune(store, keep=3).removed, Sequence[str])
     listed = geolookup.generations(store)
     assert_type([(entry.at, entry.current) for entry in listed], list[tuple[str, bool]])
     assert_type(geolookup.pack(dataset, archive), int)

@@ -19,8 +19,8 @@ _SEED = 7
 _FIELDS = ("location.country_code", "location.city_name", "network.asn")
 
 
-def _build(recipe: str, output: str, previous: str) -> None:
-    geolookup.build(recipe, output, previous=previous if Path(previous).is_dir() else None)
+def _build(recipe: str, output: str) -> None:
+    geolookup.build(recipe, output)
 
 
 def _publish(dataset: str, store: str) -> None:

@@ -24,17 +24,16 @@ _CHILD = "benchmarks.past.child"
 
 def make(recipe: Path, root: Path, weeks: int, share: float) -> tuple[Path, list[Result]]:
     """Publish the generations into a store; return it, and the measurements of each prune."""
-    store, previous = root / "store", root / "none"
+    store = root / "store"
     prunes = []
     for week in range(weeks):
         if week:
             recipe = _next(recipe, root, share, week)
         dataset = root / f"dataset{week % 2}"
         shutil.rmtree(dataset, ignore_errors=True)
-        result_of(_CHILD, "build", recipe, dataset, previous)
+        result_of(_CHILD, "build", recipe, dataset)
         result_of(_CHILD, "publish", dataset, store)
         prunes.append(result_of(_CHILD, "prune", store, weeks))
-        previous = dataset
     _spread(store)
     return store, prunes[2:]  # the newest two stay unpacked
 

@@ -10,7 +10,6 @@ from typing import Any, Literal, overload
 
 from geolookup.progress import Progress
 from geolookup.signing.keys import SigningKeys, read_signing_keys
-from geolookup.store.paths import dataset_path
 from geolookup_builder.build_report import BuildReport
 from geolookup_builder.check import check_loading
 from geolookup_builder.check_report import Limits, RecipeCheck
@@ -31,7 +30,6 @@ def build(
     max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
-    previous: str | PathLike[str] | None = None,
     signing_keys: SigningKeys = (),
 ) -> BuildReport: ...
 @overload
@@ -49,7 +47,6 @@ def build(
     max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
-    previous: str | PathLike[str] | None = None,
     signing_keys: SigningKeys = (),
 ) -> BuildReport: ...
 def build(
@@ -67,7 +64,6 @@ def build(
     max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
-    previous: str | PathLike[str] | None = None,
     signing_keys: SigningKeys = (),
 ) -> BuildReport:
     """Compile the sources of a recipe, or a list of sources, into a new dataset folder.
@@ -87,25 +83,23 @@ def build(
     ``columns`` is the table ``[columns]`` of a recipe; ``name`` (by default "dataset"),
     ``explain`` and ``fields`` are keys of its ``[dataset]``.
 
-    With ``force`` an existing dataset is replaced. ``rejects`` is a CSV file to write the
-    rejected rows and the rows with invalid values to. ``max_rejects`` is the number of rejected
-    rows that each source may have; None: 1 % of its rows. ``max_memory`` is
-    the memory of the build, such as "1GB" or a number of bytes; None: three quarters of free
-    memory. Ranges beyond it go to files beside the output. ``cache`` is the folder of downloaded
-    files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources
-    are taken from the cache only. ``previous`` is an earlier dataset or a store: its row numbers
-    are kept, and ``max_drop`` of a source compares with it. ``signing_keys`` is the file of
-    a private key that signs the dataset, or several.
+    With ``force`` an existing dataset is replaced, and ``max_drop`` of a source compares with it.
+    ``rejects`` is a CSV file to write the rejected rows and the rows with invalid values to.
+    ``max_rejects`` is the number of rejected rows that each source may have; None: 1 % of its rows.
+    ``max_memory`` is the memory of the build, such as "1GB" or a number of bytes; None: three
+    quarters of free memory. Ranges beyond it go to files beside the output. ``cache`` is the folder
+    of downloaded files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline``
+    remote sources are taken from the cache only. ``signing_keys`` is the file of a private key that
+    signs the dataset, or several.
 
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
-    files) and ``seconds``. Raises BuildError for a bad recipe or source, DatasetError for a
-    previous dataset that is damaged or of another format version, QualityError for a dataset that
-    does not meet ``[quality]`` of the recipe, KeyFileError for a file that is not a private key or
-    that others may read, OutputError for an output that exists or cannot be written, TypeError for
-    a source that is neither a path nor a table, ValueError for a recipe beside sources, for no
-    sources, for a negative ``max_rejects`` and for a size that is not one. On an error the output
-    does not change. Builds in one process run one after the other.
+    files) and ``seconds``. Raises BuildError for a bad recipe or source, QualityError for a dataset
+    that does not meet ``[quality]`` of the recipe, KeyFileError for a file that is not a private
+    key or that others may read, OutputError for an output that exists or cannot be written,
+    TypeError for a source that is neither a path nor a table, ValueError for a recipe beside
+    sources, for no sources, for a negative ``max_rejects`` and for a size that is not one. On an
+    error the output does not change. Builds in one process run one after the other.
     """
     if output is None:
         raise TypeError("no output; pass the folder to create")
@@ -118,9 +112,8 @@ def build(
         max_rejects,
         None if cache is None else Path(cache),
         offline,
-        None if previous is None else Path(dataset_path(previous)),
-        read_signing_keys(signing_keys),
-        max_memory,
+        signing_keys=read_signing_keys(signing_keys),
+        max_memory=max_memory,
     )
     plan = recipe_of_call(recipe, sources, columns, name=name, explain=explain, fields=fields)
     return compile_recipe(plan, Path(output), options, Progress(silent=True))[0]

@@ -2,14 +2,14 @@
 
 ``recipe`` -> ``sources`` (rows) -> ``ranges`` -> ``gather`` (rows of a table) ->
 ``table_intervals`` (disjoint intervals) -> ``layers`` (sources overlaid) -> ``complete`` ->
-``intern`` (distinct rows of the dataset) -> ``row_numbers`` (as in the previous dataset) ->
-``tables`` -> ``output_files``.
+``intern`` (distinct rows of the dataset) -> ``tables`` -> ``output_files``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -17,8 +17,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.manifest import is_dataset
-from geolookup.errors import BuildError, QualityError
+from geolookup.dataset.manifest import is_dataset, read_manifest
+from geolookup.dataset.metadata import Metadata
+from geolookup.errors import BuildError, DatasetError, QualityError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.integrity import VerifiedDataset
@@ -59,8 +60,18 @@ def compile_recipe(
         atomic.check_file(options.rejects, force=True)
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
+    if options.force and options.rows_before is None:
+        options = replace(options, rows_before=_metadata_of(output))
     with sources_read(recipe, options, progress, output) as overlaid:
         return _write(overlaid, output)
+
+
+def _metadata_of(folder: Path) -> Metadata | None:
+    """Return the metadata of a dataset; None if there is none, or none that can be read."""
+    try:
+        return read_manifest(folder).metadata()
+    except DatasetError:
+        return None
 
 
 def compiled_tables(recipe: Recipe, options: Options, progress: Progress) -> dict[str, pa.Table]:
@@ -130,7 +141,7 @@ def _write(overlaid: OverlaidSources, output: Path) -> tuple[BuildReport, Verifi
             files = output_files.write_tables(folder, tables, overlaid.columns)
         del tables
         release()
-        complete = manifest.with_generation(identity(), files, overlaid.previous.of(identity()))
+        complete = manifest.with_generation(identity(), files)
         output_files.write_manifest(folder, complete)
         verified = output_files.verify(folder, output)
         _check_quality(overlaid, folder)

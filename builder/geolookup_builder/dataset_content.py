@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import BuildError
-from geolookup_builder import output_files, row_numbers
+from geolookup_builder import output_files
 from geolookup_builder.datasets import layers
 from geolookup_builder.datasets.origins import Origins, resolve, with_datasets
 from geolookup_builder.datasets.spliced import splice
@@ -28,7 +28,6 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
         _note_dropped(overlaid, origins.dropped)
         content |= explanation
         release()
-        content = row_numbers.with_dictionaries(content, overlaid.previous)
         credit_list = [finder.credit for finder in overlaid.finders if finder.credit is not None]
         of_datasets = [c for source in overlaid.datasets.values() for c in source.metadata.credits]
         manifest = output_files.manifest(
@@ -45,7 +44,6 @@ def _interned(overlaid: OverlaidSources) -> tuple[InternedContent, dict[str, pa.
         *(columns, overlaid.plan.fields),
     )
     _check_fields(overlaid, interned)
-    interned = row_numbers.as_in_previous(interned, overlaid.previous, columns)
     explanation = {}
     if overlaid.deciding_rows is not None:
         explanation = overlaid.deciding_rows.tables(overlaid.layers)

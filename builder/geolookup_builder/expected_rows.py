@@ -38,7 +38,7 @@ class RowRules:
 
     may_be_empty: bool = False
     min_rows: int = 0
-    max_drop: Fraction | None = None  # the share of the rows in the previous dataset
+    max_drop: Fraction | None = None  # the share of the rows in an earlier dataset
     all_releases: bool = False  # of files that differ by their date
     may_be_missing: bool = False  # without files, or not downloaded
 
@@ -134,33 +134,32 @@ class RowsBefore:
         return counts.pop(0) if counts else None
 
 
-def rows_before(previous: Metadata | None) -> RowsBefore | None:
-    """Return the rows of the sources of the previous dataset; None without one.
+def rows_before(earlier: Metadata | None) -> RowsBefore | None:
+    """Return the rows of the sources of an earlier dataset; None without one.
 
     A dataset has the rows of the sources behind it.
     """
-    if previous is None:
+    if earlier is None:
         return None
-    rows = [(source.name, source.rows) for source in previous.sources if not source.dataset]
+    rows = [(source.name, source.rows) for source in earlier.sources if not source.dataset]
     of_datasets: dict[str, int] = {}
-    for source in previous.sources:
+    for source in earlier.sources:
         if source.dataset:
             of_datasets[source.dataset] = of_datasets.get(source.dataset, 0) + (source.rows or 0)
     return RowsBefore([*rows, *of_datasets.items()])
 
 
 def check_drop(
-    expected: RowRules, recipe: Path, name: str, rows: int, previous: RowsBefore | None
+    expected: RowRules, recipe: Path, name: str, rows: int, earlier: RowsBefore | None
 ) -> str | None:
     """Raise BuildError if a source lost too many rows; return a warning if that is unknown."""
-    if previous is None:
-        warning = "max_drop was not checked: no earlier dataset (geolookup build --previous)"
-        return None if expected.max_drop is None else warning
-    before = previous.take(name)
+    before = None if earlier is None else earlier.take(name)
     if expected.max_drop is None:
         return None
+    if earlier is None:
+        return "max_drop was not checked: no earlier dataset"
     if before is None:
-        return "max_drop was not checked: the previous dataset has no rows of this source"
+        return "max_drop was not checked: the earlier dataset has no rows of this source"
     # 1,001 rows and 20%: 801 at least, not 800.8. In floats 10,500 * 99.4 / 100 is above 10,437.
     least = math.ceil(before * (1 - expected.max_drop))
     if rows < least:
@@ -168,8 +167,6 @@ def check_drop(
             f"{name} has {count_text(rows, 'usable row')}, {before:,} before,"
             f" but max_drop = {float(100 * expected.max_drop):g}% allows {least:,} at least"
         )
-        remedy = (
-            "fetch the file again; to accept the drop, build without --previous or raise max_drop"
-        )
+        remedy = "fetch the file again; to accept the drop, raise max_drop or build to a new folder"
         raise BuildError(recipe, problem, remedy=remedy)
     return None

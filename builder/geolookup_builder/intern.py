@@ -259,19 +259,8 @@ def _by_use(
 ) -> tuple[dict[int, FamilyIntervals], dict[str, I64]]:
     """Return the intervals with rows numbered by use, and by table its rows in that order."""
     new = {table: of_table.by_use() for table, of_table in rows.items()}
-    numbers = {table: of_table for table, (of_table, _) in new.items()}
-    numbered = renumbered(families, numbers, columns)
+    numbered = {}
+    for family, part in families.items():
+        by_use = {table: columns.looked_up(new[table][0], of) for table, of in part.rows.items()}
+        numbered[family] = FamilyIntervals(part.starts, by_use)
     return numbered, {table: order for table, (_, order) in new.items()}
-
-
-def renumbered(
-    families: Mapping[int, FamilyIntervals], numbers: Mapping[str, Codes], columns: Columns
-) -> dict[int, FamilyIntervals]:
-    """Return the intervals with a new number for each row of each table."""
-    return {
-        family: FamilyIntervals(
-            part.starts,
-            {table: columns.looked_up(numbers[table], rows) for table, rows in part.rows.items()},
-        )
-        for family, part in families.items()
-    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from geolookup.dataset.metadata import Metadata
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
@@ -27,7 +28,6 @@ from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing
 from geolookup_builder.memory import release
-from geolookup_builder.previous_dataset import NO_PREVIOUS, open_previous
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
 from geolookup_builder.restrictions.restricted import RestrictedSource
@@ -50,7 +50,7 @@ class Options:
     max_rejects: int | None = None  # per source table; None: 1 % of its rows
     cache: Path | None = None  # of downloaded files; None: the user's cache folder
     offline: bool = False  # use the cache only, without any request
-    previous: Path | None = None  # a dataset: its row numbers are kept, ``max_drop`` compares
+    rows_before: Metadata | None = None  # of an earlier dataset: ``max_drop`` compares with it
     signing_keys: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
     max_memory: str | int | None = None  # such as "2GB"; None: three quarters of free memory
 
@@ -82,8 +82,7 @@ class OverlaidSources:
         self.deciding_rows = DecidingRows() if plan.explains_rows else None
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))
-        self.previous = NO_PREVIOUS if options.previous is None else open_previous(options.previous)
-        self._rows_before = expected_rows.rows_before(self.previous.metadata)
+        self._rows_before = expected_rows.rows_before(options.rows_before)
         self.origins: list[Origin] = []  # of each source
         self.below: DatasetSource | None = None  # the last source, if all others are spliced in
         self.datasets: dict[int, DatasetSource] = {}  # by index among the sources
@@ -143,10 +142,9 @@ class OverlaidSources:
         is_last, is_only = spec is plan.sources[-1], not self.datasets
         has_own_rules = plan.fields is not None or plan.countries is not None
         changes_rows = bool(self.finders) or has_own_rules
-        is_new = self.previous is NO_PREVIOUS
         own = [field.path for field in dataset.schema.own]
         has_fields = own in ([], [field.path for field in plan.schema.own])
-        return is_whole and is_last and is_only and is_new and has_fields and not changes_rows
+        return is_whole and is_last and is_only and has_fields and not changes_rows
 
     def _overlay_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> None:
         """Overlay a dataset below the earlier sources."""
@@ -167,7 +165,7 @@ class OverlaidSources:
             raise
 
     def _check_drop(self, spec: SourceSpec, rows: int, name: str = "") -> None:
-        """Compare the rows of a source with the previous dataset; ``name`` is of a dataset."""
+        """Compare the rows of a source with an earlier dataset; ``name`` is of a dataset."""
         name = name or spec.name
         warning = expected_rows.check_drop(
             spec.expected, spec.recipe, name, rows, self._rows_before

@@ -1,8 +1,9 @@
-"""The members of an archive: their names, and how they are read.
+"""The members of an archive, read in order from a tar file compressed with Zstandard.
 
-Strategy: an archive is untrusted. Only regular files are members; links and extended headers are
-refused by their type and never interpreted. The size of a member is bounded before it is read: by a
-limit (``text``), or by the manifest.
+Strategy: an archive is untrusted. ``pack`` writes one header for a name and a size, so a reader
+makes the same header and compares all of its 512 bytes. Links, folders, extended headers, negative
+sizes and names of other encodings differ, and are never interpreted. The size of a member is
+bounded before it is read: by a limit (``text``), or by the manifest (``content``).
 """
 
 from __future__ import annotations
@@ -13,39 +14,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem import ReadErrors, open_regular
-from geolookup.store.pointer import DELTA_SUFFIX
+from geolookup.store import pointer
 
 #: The suffix of archives.
-SUFFIX = DELTA_SUFFIX
-_CHUNK = 1 << 20
-#: The digest of the manifest, in the format of sha256sum; the member after the manifest. The
-#: manifest holds the digests of all other files.
-MANIFEST_SUM = f"{fmt.MANIFEST}.sha256"
-_PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
+SUFFIX = pointer.SUFFIX
+#: The end of a tar archive: two blocks of zeros.
+END = bytes(2 * tarfile.BLOCKSIZE)
 #: The remedy for an archive that is damaged.
 AGAIN = "fetch it again"
+_CHUNK = 1 << 20
 
 
-def sum_line(sha256: str) -> bytes:
-    """Return the content of the member ``MANIFEST_SUM``."""
-    return f"{sha256}  {fmt.MANIFEST}\n".encode()
+def header(name: str, size: int) -> bytes:
+    """Return the header of a member: a plain file without owner and time."""
+    member = tarfile.TarInfo(name)
+    member.size, member.mode, member.mtime = size, 0o644, 0
+    return member.tobuf(tarfile.GNU_FORMAT, "utf-8", "strict")
 
 
-def described_files(manifest: Manifest, path: Path, remedy: str) -> dict[str, tuple[int, str]]:
-    """Return size and digest of each file that a manifest describes."""
-    if manifest.file_names != set(manifest.expected_files):
-        raise DatasetError(path, "the files in the manifest are not the files of a dataset", remedy)
-    files = {}
-    for name in manifest.file_names:
-        file = manifest.file(name)
-        if file is None or file.bytes is None or not isinstance(file.sha256, str):
-            raise DatasetError(path, "the manifest is damaged", remedy)
-        files[name] = file.bytes, file.sha256
-    return files
+def padding(size: int) -> bytes:
+    """Return the zeros after the content of a member, up to the next block: 12 after 500 bytes."""
+    return bytes(-size % tarfile.BLOCKSIZE)
 
 
 @contextmanager
@@ -53,76 +44,87 @@ def open_members(archive: Path) -> Iterator[Members]:
     """Yield the members of an archive; DatasetError if it cannot be read."""
     import pyarrow as pa
 
-    with (
-        ReadErrors(archive),
-        open_regular(archive) as file,
-        pa.input_stream(file, compression="zstd") as stream,
-    ):
+    with ReadErrors(archive):
+        file = open_regular(archive)
+    with file, pa.input_stream(file, compression="zstd") as stream:
         yield Members(archive, stream)
 
 
 class Members:
-    """The regular files of an archive, in order; other members are refused.
-
-    Headers that extend other headers (long names, links, sparse files) are refused by their
-    type and never interpreted.
-    """
+    """The members of an archive, in order; any that ``pack`` does not write is refused."""
 
     def __init__(self, archive: Path, stream: IO[bytes]) -> None:
         self.archive, self._stream = archive, stream
-        self._ahead: tarfile.TarInfo | None = None
-        self._at_end = False
+        self._ahead: tuple[str, int] | None = None
 
     def error(self, problem: str) -> DatasetError:
         """Return the error for an archive with this problem."""
         return DatasetError(self.archive, problem, AGAIN)
 
-    def next(self) -> tarfile.TarInfo | None:
-        """Return the next member, or None; read its data before the next call."""
-        if (member := self._ahead) is not None:
-            self._ahead = None
-            return member
-        if self._at_end:
-            return None
+    def next_name(self) -> str:
+        """Return the name of the next member, which stays the next; empty at the end."""
+        return self._next()[0]
+
+    def text(self, name: str, limit: int) -> bytes:
+        """Return the content of the next member, which has this name and at most ``limit`` bytes.
+
+        Raises DatasetError for another member.
+        """
+        size = self._size_of(name)
+        if size > limit:
+            raise self.error(f"{name} has {size:,} bytes, more than {limit:,}")
+        return b"".join(self._content(size))
+
+    def content(self, name: str, size: int) -> Iterator[bytes]:
+        """Yield the content of the next member, which has this name and size.
+
+        Raises DatasetError for another member.
+        """
+        actual = self._size_of(name)
+        if actual != size:
+            raise self.error(f"{name} has {actual:,} bytes, but the manifest says {size:,}")
+        yield from self._content(size)
+
+    def check_end(self) -> None:
+        """Raise DatasetError for a further member."""
+        if name := self.next_name():
+            raise self.error(f"unexpected member {name!r}")
+
+    def _size_of(self, name: str) -> int:
+        """Return the size of the next member, whose content is read next."""
+        actual, size = self._next()
+        if actual != name:
+            problem = f"unexpected member {actual!r} before" if actual else "lacks"
+            raise self.error(f"{problem} {name}")
+        self._ahead = None
+        return size
+
+    def _next(self) -> tuple[str, int]:
+        if self._ahead is None:
+            self._ahead = self._read_header()
+        return self._ahead
+
+    def _read_header(self) -> tuple[str, int]:
+        """Return name and size of a member; of the end, no name."""
         block = self._exactly(tarfile.BLOCKSIZE)
-        # A tar archive ends with two blocks of zeros; the second is read as padding.
         if not any(block):
-            self._check_end()
-            self._at_end = True
-            return None
+            if block + self._read(len(END)) != END:  # reads further than the end
+                raise self.error("does not end as an archive of 'geolookup pack' does")
+            return "", 0
         try:
             member = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
+            is_ours = member.size >= 0 and header(member.name, member.size) == block
         except (tarfile.TarError, ValueError):
             raise self.error("not an archive that 'geolookup pack' wrote") from None
-        # Sizes in base 256 (GNU) may be negative.
-        if member.type not in _PLAIN or member.size < 0:
-            raise self.error(f"{member.name!r} is not a regular file")
-        return member
+        if not is_ours:
+            raise self.error(f"{member.name!r} is not a plain member as 'geolookup pack' writes it")
+        return member.name, member.size
 
-    def text(self, name: str, limit: int) -> bytes | None:
-        """Return the content of the next member, if it has this name and at most ``limit`` bytes.
-
-        Otherwise return None; that member is then still the next.
-        """
-        self._ahead = member = self.next()
-        if member is None or member.name != name or member.size > limit:
-            return None
-        self._ahead = None
-        return b"".join(self.data(member))
-
-    def data(self, member: tarfile.TarInfo) -> Iterator[bytes]:
-        """Yield the bytes of the current member."""
-        for begin in range(0, member.size, _CHUNK):
-            yield self._exactly(min(_CHUNK, member.size - begin))
-        # Padding to 512 bytes: -700 % 512 is 324.
-        self._exactly(-member.size % tarfile.BLOCKSIZE)
-
-    def _check_end(self) -> None:
-        """Check that only padding follows the end of the archive."""
-        padding = self._read(_CHUNK)
-        # At least the second block of zeros, and less than 1 MiB of padding.
-        if any(padding) or not tarfile.BLOCKSIZE <= len(padding) < _CHUNK:
-            raise self.error("does not end as a tar archive does")
+    def _content(self, size: int) -> Iterator[bytes]:
+        for begin in range(0, size, _CHUNK):
+            yield self._exactly(min(_CHUNK, size - begin))
+        if any(self._exactly(len(padding(size)))):
+            raise self.error("has bytes between its members")
 
     def _exactly(self, size: int) -> bytes:
         data = self._read(size)

@@ -17,30 +17,25 @@ _ARCHIVE = "FILE.tar.zst"
 @command("pack")
 @options.past_dataset_object
 @options.output("File to write.", _ARCHIVE)
-@options.base("Pack only the changes against this dataset or store of the receiver.")
 @key_options.signing_keys()
 @options.force("an existing file")
 def pack(
     dataset: str | None,
     output: Path,
-    base: Path | None,
     signing_keys: tuple[str, ...],
     force: bool,
 ) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    The same dataset gives the same bytes. With --base the file is a delta:
-    `geolookup unpack --base` and `geolookup publish` apply it. A delta is smallest if
-    DATASET was built with `--previous OLD`. --signing-key signs the dataset in the
-    file, and does not change DATASET. Exits with 2 and writes no file if a dataset is
-    damaged.
+    The same dataset gives the same bytes. --signing-key signs the dataset in the file,
+    and does not change DATASET. Exits with 2 and writes no file if DATASET is damaged.
 
     Example: geolookup pack mydata --output mydata.tar.zst
     """
     exit_on_signals()
     size = geolookup.pack(
-        options.past_dataset(dataset), output, base=base, signing_keys=signing_keys, force=force
+        options.past_dataset(dataset), output, signing_keys=signing_keys, force=force
     )
     click.echo(f"{output}: {size:,} bytes")
 
@@ -48,26 +43,24 @@ def pack(
 @command("unpack")
 @click.argument("archive", metavar=_ARCHIVE, type=options.AS_PATH)
 @options.output("Folder to write.", "DIR")
-@options.base("Base of the delta: the dataset that it was packed against, or a store that has it.")
 @key_options.trusted_keys
 @options.force("an existing dataset")
 def unpack(
     archive: Path,
     output: Path,
-    base: Path | None,
     trusted_keys: tuple[str, ...] | None,
     force: bool,
 ) -> None:
     """Unpack a file of `geolookup pack` into the new folder DIR.
 
-    The dataset is verified as by `geolookup verify`. A delta needs its base (--base).
-    Exits with 2 and leaves DIR unchanged if anything is missing, damaged or unexpected,
-    or if no key of --trusted-key has signed the dataset.
+    The dataset is verified as by `geolookup verify`. Exits with 2 and leaves DIR
+    unchanged if anything is missing, damaged or unexpected, or if no key of
+    --trusted-key has signed the dataset.
 
     Example: geolookup unpack mydata.tar.zst --output mydata
     """
     exit_on_signals()
-    geolookup.unpack(archive, output, base=base, trusted_keys=trusted_keys, force=force)
+    geolookup.unpack(archive, output, trusted_keys=trusted_keys, force=force)
     click.echo(f"dataset {output}")
 
 

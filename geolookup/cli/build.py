@@ -36,12 +36,6 @@ _max_rejects = click.option(
 @quantities.max_memory
 @options.cache
 @click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
-@click.option(
-    "--previous",
-    metavar="PATH",
-    type=options.AS_DATASET,
-    help="Earlier dataset or store: keep its row numbers, and compare max_drop of sources.",
-)
 @key_options.signing_keys()
 @options.as_json("Print the report as JSON.")
 def build(

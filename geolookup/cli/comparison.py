@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,6 +15,7 @@ import geolookup
 from geolookup.cli import exit_on_signals, fail, json_text, options, print_sizes, table_options
 from geolookup.cli.command import command
 from geolookup.errors import count_text, line_text
+from geolookup.store.paths import dataset_path
 
 if TYPE_CHECKING:
     from geolookup.comparison import Comparison
@@ -77,7 +79,7 @@ def diff(
         fail("--where, --not, --fields and --force are about the file of --rows; name it")
     if rows is not None:
         _write_rows(sides, rows, where, not_, paths, force=force)
-    result = geolookup.diff(*sides, **parameters)
+    result = _named(geolookup.diff(*sides, **parameters), old, new or old)
     _print(result, lines(result), as_json=as_json)
 
 
@@ -104,6 +106,15 @@ def _write_rows(
         fail(str(error))
     count = write_rows(reader(pair), str(output), force=force)
     click.echo(f"geolookup: {line_text(str(output))}: {count_text(count, 'row')}", err=True)
+
+
+def _named(result: Comparison, old: str, new: str) -> Comparison:
+    """Return a comparison with the stores that were named: as of an instant it has cached paths."""
+    if options.instant_of() is not None:
+        result = replace(result, old=replace(result.old, path=old))
+    if options.instant_of("new_as_of") is not None:
+        result = replace(result, new=replace(result.new, path=new))
+    return result
 
 
 def _sides(old: str, new: str | None) -> tuple[str, str | None]:
@@ -147,8 +158,12 @@ def score(
 
     exit_on_signals()
     if (instant := options.instant_of()) is not None:
-        datasets = tuple(options.folder_as_of(path, instant) for path in datasets or (None,))
-    result = geolookup.score(datasets, truth=truth, **parameters)
+        folders = [options.folder_as_of(path, instant) for path in datasets or (None,)]
+        result = geolookup.score(folders, truth=truth, **parameters)
+        named = zip(result.datasets, datasets or (dataset_path(None),), strict=True)
+        result = replace(result, datasets=[replace(of, path=path) for of, path in named])
+    else:
+        result = geolookup.score(datasets, truth=truth, **parameters)
     _print(result, lines(result), as_json=as_json)
 
 
@@ -199,22 +214,22 @@ def report(
         fail(f"{'--fail-if' if fail_if else '--rows'} needs --against")
     check_outputs(output, png, force=force)
     with options.open_dataset(dataset) as engine:
-        dataset_path = engine.path  # of the generation that a store has now
-    changed = None if against is None else difference(against, dataset_path, fail_if)
+        path = engine.path  # of the generation that a store has now
+    changed = None if against is None else difference(against, path, fail_if)
     scored = (
-        geolookup.score(dataset_path, truth=truth, truth_format=truth_format) if truth else None
+        geolookup.score(path, truth=truth, truth_format=truth_format) if truth else None
     )
     lead = "The known fields of the dataset, its sources and its places."
     if changed is not None:
         lead = "The changes first, then the newer dataset: its fields, sources and places."
     link = None
     if against is not None and rows is not None:
-        _write_rows((against, str(dataset_path)), rows, force=force)
+        _write_rows((against, str(path)), rows, force=force)
         beside = os.curdir if output == STANDARD_OUTPUT else output.parent
         link = Path(os.path.relpath(rows, beside)).as_posix()
-    shown_sections = list(sections(dataset_path, changed, scored, link))
+    shown_sections = list(sections(path, changed, scored, link))
     written = write_page(
-        output, png, title(dataset_path, changed), lead, shown_sections, force=force
+        output, png, title(path, changed), lead, shown_sections, force=force
     )
     print_sizes(written, err=output == STANDARD_OUTPUT)
     if changed is not None:

@@ -58,8 +58,6 @@ def _lines(
 ) -> Iterator[str]:
     yield f"name        {metadata.name}"
     yield f"generation  {metadata.generation}"
-    if metadata.previous:
-        yield f"previous    {metadata.previous}"
     yield f"size        {metadata.bytes:,} bytes"
     yield f"age         {metadata.age}"
     yield f"explains    {_EXPLAINS[metadata.explain]}"

@@ -14,7 +14,7 @@ from geolookup import cli
 from geolookup.cli import fail
 from geolookup.contract.localtime import instant
 from geolookup.store.paths import dataset_path
-from geolookup.store.pointer import KEEP
+from geolookup.store.pointer import KEEP, KEEP_UNPACKED
 from geolookup.store.requirements import AGE_NOTICE
 
 if TYPE_CHECKING:
@@ -275,6 +275,9 @@ def as_json(purpose: str = "Print JSON.") -> Callable[[F], F]:
     return click.option("--json", "as_json", is_flag=True, help=purpose)
 
 
+dry_run = click.option(
+    "--dry-run", is_flag=True, help="Print what would be done, and change nothing."
+)
 age_notice = click.option(
     "--no-age-notice",
     is_flag=True,
@@ -293,7 +296,7 @@ def limit(name: str, purpose: str, least: int = 0, usual: int = 10) -> Callable[
 
 
 def keep(least: int = 1, default: str = str(KEEP)) -> Callable[[F], F]:
-    """Return the options ``--keep`` and ``--keep-for`` of a store; ``default`` is of the first."""
+    """Return the options of the generations to keep; ``default`` is of ``--keep``."""
     return group(
         click.option(
             "--keep",
@@ -307,6 +310,12 @@ def keep(least: int = 1, default: str = str(KEEP)) -> Callable[[F], F]:
             metavar="TIME",
             callback=_check_keep_for,
             help="Keep the generations in force within TIME, such as 26w or 1y; not with --keep.",
+        ),
+        click.option(
+            "--keep-unpacked",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help=f"Of these, the last N stay folders. [default: {KEEP_UNPACKED}]",
         ),
     )
 
@@ -332,11 +341,6 @@ def _check_keep_for(context: click.Context, option: click.Parameter, value: str 
 def force(replaced: str) -> Callable[[F], F]:
     """Return the option ``--force``: it replaces an output."""
     return click.option("--force", is_flag=True, help=f"Replace {replaced}.")
-
-
-def base(purpose: str) -> Callable[[F], F]:
-    """Return the option ``--base``: the base of a delta."""
-    return click.option("--base", metavar="OLD", type=AS_DATASET, help=purpose)
 
 
 cache = click.option(

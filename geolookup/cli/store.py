@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, json_text, key_options, options
 from geolookup.cli.command import command
-from geolookup.errors import line_text
+from geolookup.errors import count_text, line_text
 
-_ROW = "{:64}  {:20}  {:20}  {:10}  {:8}  {:>13}  {}"
+if TYPE_CHECKING:
+    from geolookup.history.result import StoreResult
+
+#: The digits of a generation that are shown; --json has all.
+DIGITS = 12
+_ROW = "{:12}  {:20}  {:20}  {:10}  {:7}  {:>13}  {}"
 _TITLES = ("generation", "published", "in force since", "data", "kept as", "bytes", "state")
-_HEADER = _ROW.format(*_TITLES)
+
+
+def print_result(result: StoreResult, *, as_json: bool) -> None:
+    """Print what a command did to a store: in one line, or all of it as JSON."""
+    if as_json:
+        click.echo(json_text(asdict(result)))
+        return
+    click.echo(line_text(result.line()))
+    if result.state == "planned":
+        for word, names in (("remove", result.removed), ("archive", result.archived)):
+            for name in names:
+                click.echo(f"would {word} generation {name[:DIGITS]}")
 
 
 def _read_since(_context: object, _option: object, value: str | None) -> str | None:
@@ -29,12 +46,6 @@ def _read_since(_context: object, _option: object, value: str | None) -> str | N
 @command("publish")
 @options.dataset_object
 @options.store
-@click.option(
-    "--full",
-    metavar="FILE.tar.zst",
-    type=options.AS_PATH,
-    help="Archive of the whole dataset; published if the delta cannot be applied.",
-)
 @click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
 @click.option(
     "--since",
@@ -43,46 +54,52 @@ def _read_since(_context: object, _option: object, value: str | None) -> str | N
     help="Put DATASET into the past: it was in force from DATE until the next generation.",
 )
 @options.keep(default="all")
+@options.dry_run
+@options.as_json()
 def publish(
     dataset: str | None,
     store: Path | None,
-    full: Path | None,
     expect: str | None,
     since: str | None,
     keep: int | None,
     keep_for: str | None,
+    keep_unpacked: int | None,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Verify DATASET, add it to the store as a generation, and make it the current one.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    DATASET may be a dataset, another store, or a file of `geolookup pack`. A delta is
-    applied to its base, any generation of the store. A generation that the store already
-    has becomes the current one again. Exits with 2 and leaves the store unchanged if the
-    dataset is damaged, if its id differs from its content or from --expect, if the base
-    is missing, or if the store trusts keys and none of them has signed the dataset.
+    DATASET may be a dataset, another store, or a file of `geolookup pack`. A generation
+    that the store already has becomes the current one again. Prints what was done. Exits
+    with 2 and leaves the store unchanged if the dataset is damaged, if its id differs
+    from its content or from --expect, or if the store trusts keys and none of them has
+    signed the dataset.
 
-    With --since, DATASET becomes the current one only if it is the newest. Unless it is
-    one of the two newest, it is kept as a delta. --keep and --keep-for prune the store
-    afterwards, as `geolookup prune` does.
+    With --since, DATASET becomes the current one only if it is the newest. --keep,
+    --keep-for and --keep-unpacked prune the store afterwards, as `geolookup prune` does.
 
     Example: geolookup publish mydata --store /srv/geo
     """
     exit_on_signals()
-    generation = geolookup.publish(
-        dataset, store, full=full, expect=expect, since=since, keep=keep, keep_for=keep_for
+    result = geolookup.publish(
+        dataset,
+        store,
+        expect=expect,
+        since=since,
+        keep=keep,
+        keep_for=keep_for,
+        keep_unpacked=keep_unpacked,
+        dry_run=dry_run,
     )
-    is_past = since is not None and _current(store) != generation
-    click.echo(f"generation {generation}" + "  in the past, not current" * is_past)
-
-
-def _current(store: Path | None) -> str:
-    return next(entry.generation for entry in geolookup.generations(store) if entry.current)
+    print_result(result, as_json=as_json)
 
 
 @command("rollback")
 @options.store_object
 @key_options.signing_keys()
-def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
+@options.as_json()
+def rollback(store: Path | None, signing_keys: tuple[str, ...], as_json: bool) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
     STORE is by default the user's store. A second rollback goes back one generation
@@ -93,7 +110,7 @@ def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
     Example: geolookup rollback /srv/geo
     """
     exit_on_signals()
-    click.echo(f"generation {geolookup.rollback(store, signing_keys=signing_keys)}")
+    print_result(geolookup.rollback(store, signing_keys=signing_keys), as_json=as_json)
 
 
 @command("generations")
@@ -102,9 +119,10 @@ def rollback(store: Path | None, signing_keys: tuple[str, ...]) -> None:
 def generations(store: Path | None, as_json: bool) -> None:
     """List the generations of STORE, the last published first.
 
-    STORE is by default the user's store. The columns are the id, when it was published,
-    since when it is or was in force last, the oldest date of its data, whether it is
-    unpacked or kept as a delta, its bytes, and whether it is current or withdrawn.
+    STORE is by default the user's store. The columns are the first digits of the id, when
+    it was published, since when it is or was in force last, the oldest date of its data,
+    whether it is a folder or an archive, its bytes on the disk, and whether it is current
+    or withdrawn. The last line is their sum. --json has the whole ids.
 
     Example: geolookup generations /srv/geo
     """
@@ -112,27 +130,42 @@ def generations(store: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json_text([asdict(generation) for generation in entries]))
         return
-    click.echo(_HEADER)
+    click.echo(_ROW.format(*_TITLES))
     for item in entries:
         state = "current" if item.current else "withdrawn" if item.withdrawn else ""
         size = "" if item.bytes is None else f"{item.bytes:,}"
-        cells = item.generation, item.at, item.in_force_since, item.data_date, item.kept_as, size
+        times = item.at, item.in_force_since, item.data_date
+        cells = item.generation[:DIGITS], *times, item.kept_as, size
         click.echo(line_text(_ROW.format(*(cell or "-" for cell in cells), state).rstrip()))
+    total = sum(item.bytes or 0 for item in entries)
+    click.echo(f"{count_text(len(entries), 'generation')}, {total:,} bytes")
 
 
 @command("prune")
 @options.store_object
 @options.keep()
-def prune(store: Path | None, keep: int | None, keep_for: str | None) -> None:
-    """Remove old generations of STORE, print their ids, and keep older ones as deltas.
+@options.dry_run
+@options.as_json()
+def prune(
+    store: Path | None,
+    keep: int | None,
+    keep_for: str | None,
+    keep_unpacked: int | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Remove old generations of STORE, and turn older ones that stay into archives.
 
     STORE is by default the user's store. The current generation is always kept, and
-    the previous one unless N is 1. The last two stay unpacked. With an N above 2 or with
-    --keep-for, older ones become deltas to their successor. An engine that uses a removed
-    generation continues to answer from it.
+    the previous one unless N is 1. The last two stay folders (--keep-unpacked). With
+    --keep above 2 or --keep-for, older ones become archives, each of the whole dataset.
+    An engine that uses a removed generation continues to answer from it. Prints what was
+    done, and with --keep-for how much disk the generations of that time will take.
 
     Example: geolookup prune /srv/geo --keep-for 1y
     """
     exit_on_signals()
-    for generation in geolookup.prune(store, keep, keep_for=keep_for):
-        click.echo(f"removed {generation}")
+    result = geolookup.prune(
+        store, keep, keep_for=keep_for, keep_unpacked=keep_unpacked, dry_run=dry_run
+    )
+    print_result(result, as_json=as_json)

@@ -32,13 +32,10 @@ MEMBERS = frozenset(
         *("credits", "fields", "counts", "coverage", "files"),
     )
 )
-#: The generation whose row numbers the dataset keeps; absent if it was built without one.
-PREVIOUS = "previous"
 #: The own columns of the dataset; absent without any.
 COLUMNS = "columns"
-#: The generation id is of all members but these: another Arrow may lay files out differently,
-#: and the previous dataset decides the order of rows.
-_PHYSICAL = ("generation", "files", PREVIOUS)
+#: The generation id is of all members but these: another Arrow may lay files out differently.
+_PHYSICAL = ("generation", "files")
 _DESCRIBED = frozenset(("bytes", "sha256", "rows", "columns"))
 _DIGITS = frozenset("0123456789abcdef")
 
@@ -178,20 +175,11 @@ class Manifest:
             document[COLUMNS] = own
         return cls(fmt.MANIFEST, document)
 
-    def with_files(self, names: Iterable[str]) -> Manifest:
-        """Return this manifest with only these files; it describes them."""
-        entries = self._document["files"]
-        files = {name: entries[name] for name in names}
-        return Manifest(self.path, {**self._document, "files": files})
-
-    def with_generation(
-        self, generation: str, files: Mapping[str, FileDescription], previous: str | None
-    ) -> Manifest:
-        """Return the whole manifest, with generation id, files and previous generation."""
+    def with_generation(self, generation: str, files: Mapping[str, FileDescription]) -> Manifest:
+        """Return the whole manifest, with generation id and files."""
         entries = {name: file.members for name, file in files.items()}
         physical = {"generation": generation, "files": entries}
-        former = {} if previous is None else {PREVIOUS: previous}
-        return Manifest(self.path, {**self._document, **physical, **former})
+        return Manifest(self.path, {**self._document, **physical})
 
     @property
     def generation(self) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from geolookup.contract.schema import column_members, own_schema
-from geolookup.dataset.manifest import COLUMNS, OLD_AFTER, PREVIOUS, is_generation
+from geolookup.dataset.manifest import COLUMNS, OLD_AFTER
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ class Metadata:
     coverage: Coverage  # known addresses by layer and family
     bytes: int  # of all files
     explain: str  # "sources", or "full" where source rows are kept: what ``explain`` tells
-    previous: str | None = None  # the generation whose row numbers it keeps
     #: own columns in declared order, as ``[columns]`` of the recipe has them, each with its name
     columns: tuple[Mapping[str, Any], ...] = ()
 
@@ -112,9 +111,8 @@ class Metadata:
         counts = [(name.replace("_", " "), f"{count:,}") for name, count in self.counts.items()]
         rows = [
             ("generation", self.generation),
-            *((("previous", self.previous),) if self.previous else ()),
-            *(("age of the data", self.age), *sources),
-            *(*counts, ("bytes", f"{self.bytes:,}"), ("explain", self.explain)),
+            ("age of the data", self.age),
+            *(*sources, *counts, ("bytes", f"{self.bytes:,}"), ("explain", self.explain)),
         ]
         return html_table(self.name, [*rows, ("fields", ", ".join(self.fields))])
 
@@ -210,7 +208,6 @@ def read_metadata(
         coverage=_coverage(document["coverage"]),
         bytes=sum(map(_count, sizes)),
         explain=explain,
-        previous=_generation(document[PREVIOUS]) if PREVIOUS in document else None,
         columns=tuple(map(column_members, own_schema(document.get(COLUMNS, ())).own)),
     )
 
@@ -230,12 +227,6 @@ def _credit(members: Any) -> dict[str, str]:
 
 def _coverage(coverage: Any) -> dict[str, dict[str, int]]:
     return {layer: _numbers(counts) for layer, counts in coverage.items()}
-
-
-def _generation(value: Any) -> str:
-    if not is_generation(value):
-        raise ValueError
-    return str(value)
 
 
 def _is(kind: type[Any], value: Any) -> Any:

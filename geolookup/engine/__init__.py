@@ -259,9 +259,9 @@ def open(  # noqa: A001 - the public name
     ``as_of`` opens a store as it answered at an instant of the past: by the generation that was in
     force then, the one that was current. It is a date (``"2026-03-01"``, its first instant in UTC),
     a time with offset as text or as an aware datetime, or Unix seconds. The local time of answers
-    is another thing: ``at`` of each call. A generation that the store keeps as a delta is unpacked
-    into the cache at its first opening and verified; the cache keeps the last used within 4 GB
-    (``$GEOLOOKUP_HISTORY_CACHE``, such as "500MB"). The generation does not change: ``reload`` and
+    is another thing: ``at`` of each call. A generation that the store keeps as an archive is
+    unpacked into the cache at its first opening, each file compared with its digest; the cache keeps
+    the last used within 4 GB (``$GEOLOOKUP_CACHE_SIZE``, such as "500MB"). The generation does not change: ``reload`` and
     ``watch`` notice a change of the overlay only. ``max_age`` is of the age at that instant, and
     ``fallback`` has no effect. ``trusted_keys`` must have signed that generation.
 
@@ -366,16 +366,17 @@ def reopen(
 def _pickled(
     location: Location, generation: str, serial: int, requirements: Requirements
 ) -> Dataset:
-    """Open the generation of a pickled engine; its store may keep it as a delta by now."""
+    """Open the generation of a pickled engine; its store may keep it as an archive by now."""
     from geolookup.store import pointer
 
     try:
         return location.open_generation(generation, serial)
     except DatasetError:
-        if not os.path.exists(pointer.delta_of(location.path, generation)):
+        if not os.path.exists(pointer.archive_of(location.path, generation)):
             raise
     from geolookup.history.unpacked import open_unpacked
 
-    dataset = open_unpacked(location.path, generation)
-    requirements.check_signed(dataset, None, serial)
-    return dataset
+    def check(dataset: Dataset) -> None:
+        requirements.check_signed(dataset, None, serial)
+
+    return open_unpacked(location.path, generation, check)

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from geolookup.contract.gregorian import timestamp
 from geolookup.store.in_force import EXAMPLE, AsOf, read_instant
-from geolookup.store.pointer import Change, Publication, not_withdrawn
+from geolookup.store.pointer import Change, Publication, entry_now, not_withdrawn
 
 
 def read_since(since: AsOf) -> str:
@@ -40,7 +40,7 @@ def with_past(
     """
     entries = list(published)
     if generation not in {entry.generation for entry in entries}:
-        entries.insert(_position(entries, since), Publication(generation, since))
+        entries.insert(_position(entries, since), entry_now(generation, since))
     before = [change for change in changes if change.since < since]
     after = [change for change in changes if change.since > since]
     in_order = [*before, Change(generation, since), *after]
@@ -51,5 +51,5 @@ def with_past(
 def _position(published: Sequence[Publication], since: str) -> int:
     """Return the position by time, before the current one: that must stay the last."""
     current = not_withdrawn(published)[-1]
-    later = (entry.at > since or entry is current for entry in published)
+    later = (entry.since > since or entry is current for entry in published)
     return next(number for number, is_later in enumerate(later) if is_later)

@@ -46,18 +46,18 @@ class PastPath:
         return self._generation
 
     def open_checked(self, check: Callable[[Dataset], None], *, fallback: bool = False) -> Dataset:
-        """Open the generation, unpacked if it is a delta, and check it.
+        """Open the generation, unpacked if it is an archive; ``check`` is of its signature.
 
         ``fallback`` has no effect: no other generation answers for the instant.
         """
         del fallback
-        dataset = open_unpacked(self.path, self._generation)
-        check(dataset)
-        return dataset
+        return open_unpacked(self.path, self._generation, check)
 
     def open_dataset(self, *, fallback: bool = False) -> Dataset:
         """Open the generation if it meets the requirements."""
-        return self.open_checked(self._requirements.check_opened, fallback=fallback)
+        dataset = self.open_checked(self._check_signed, fallback=fallback)
+        self._requirements.check(dataset)
+        return dataset
 
     def open_successor(self, _old: Dataset) -> Dataset:
         """Open the same generation again: it has no successor."""
@@ -65,7 +65,10 @@ class PastPath:
 
     def open_generation(self, _generation: str, _serial: int) -> Dataset:
         """Open the generation for an unpickled engine."""
-        return self.open_checked(lambda new: self._requirements.check_signed(new, None, 0))
+        return self.open_checked(self._check_signed)
+
+    def _check_signed(self, dataset: Dataset) -> None:
+        self._requirements.check_signed(dataset, None, 0)
 
 
 def folder_at(store: str, as_of: AsOf) -> Path:

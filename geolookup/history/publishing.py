@@ -1,61 +1,72 @@
 """``publish``: a dataset, or the archive of one, becomes a generation of a store.
 
-Strategy: an archive is unpacked in a staging directory of the store. The files that a delta shares
-with its base are copied from the base.
+``publish_into`` is the one way into a store: for a folder, an archive, one that was fetched from a
+mirror, and what the compiler has staged. Strategy: what the dataset states comes first, and the
+store checks whether it trusts that before a file is written. The files are written to a staging
+directory, verified in it once, and compared with the current generation. The folder is renamed, and
+the pointer replaced. Both steps are one rename, so a process that dies leaves the old or the new
+generation.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
-from geolookup.archives.extract import extract
-from geolookup.archives.head import Head, Header, is_archive, open_archive
-from geolookup.archives.members import SUFFIX, Members
-from geolookup.archives.unpack import base_folder
+from geolookup.dataset.checksums import wrong_files
+from geolookup.dataset.manifest import parsed_manifest, read_manifest
 from geolookup.errors import DatasetError
-from geolookup.history import kept_deltas
-from geolookup.history.adding import add
-from geolookup.history.past import read_since
-from geolookup.history.pruning import log_warnings, prune_after
-from geolookup.integrity import VerifiedDataset
-from geolookup.store import pointer, resolve
-from geolookup.store.changing import store_path
+from geolookup.filesystem import atomic
+from geolookup.filesystem.ownership import FOLDER_MODE
+from geolookup.history.archived import remove_archive
+from geolookup.history.incoming import Incoming, opened
+from geolookup.history.past import is_current_since, read_since, with_past
+from geolookup.history.pruning import log_warnings, plan, prune_after
+from geolookup.history.result import Done, StoreResult, current_of, result_of
+from geolookup.signing.trust import Trust
+from geolookup.store import pointer
+from geolookup.store.changing import changing, check_parent, check_store, store_path
 from geolookup.store.in_force import AsOf
-from geolookup.store.incoming import IncomingDataset, check_expected, from_folder
-from geolookup.store.retention import Retention
+from geolookup.store.pointer import Change, Publication, not_withdrawn
+from geolookup.store.retention import ALL, Retention
+from geolookup.store.signatures import adopt_signature, check_trusted, manifest_text
+from geolookup.store.trusted import trust_of
 
-_FULL = "name an archive of the whole dataset with --full, or publish that"
+#: Compares the current generation with a new one; raises an error to keep the current one.
+Gate = Callable[[Path, Path], None]
 
 
 def publish(
     dataset: str | os.PathLike[str] | None,
     store: str | os.PathLike[str] | None = None,
     *,
-    full: str | os.PathLike[str] | None = None,
     expect: str | None = None,
     since: AsOf | None = None,
     keep: int | None = None,
     keep_for: timedelta | float | str | None = None,
-) -> str:
-    """Make a dataset the current generation of a store; return its id, 64 hexadecimal digits.
+    keep_unpacked: int | None = None,
+    dry_run: bool = False,
+) -> StoreResult:
+    """Make a dataset the current generation of a store; return what was done.
 
     ``dataset`` is a path that ``geolookup.open`` accepts, or an archive of ``pack``; of a store the
-    current generation is published. ``store`` None: the user's store. A missing store is created. A
-    delta is applied to its base, any generation of the store. If the archive cannot be published,
-    ``full`` is published: a dataset, or an archive of the whole one, of the same generation.
-    ``expect`` is the only generation id that is accepted. Files are copied; on btrfs and XFS a copy
-    shares their blocks. A generation that the store already has only becomes current. Raises
-    DatasetError for a missing or damaged dataset, archive or base, for a wrong generation id, and
-    for another id than ``expect``; OutputError for a folder that is not a store or cannot be
-    written. The store then stays unchanged.
+    current generation is published. ``store`` None: the user's store. A missing store is created.
+    ``expect`` is the only generation id that is accepted, 64 hexadecimal digits. Files are copied;
+    on btrfs and XFS a copy shares their blocks. Raises DatasetError for a missing or damaged
+    dataset or archive, for a wrong generation id, and for another id than ``expect``; OutputError
+    for a folder that is not a store or cannot be written. The store then stays unchanged.
 
     ``since`` (a date or instant, as text or object) puts the dataset into the past: it was in force
-    from then until the next change. It becomes current only if it is the newest, and is kept as a
-    delta unless it belongs to the two newest. ``keep`` or ``keep_for`` prunes the store afterwards,
-    as ``prune`` does; a failure of that is a warning in the log ``geolookup``. Raises ValueError or
-    TypeError for a malformed or future ``since``, and for a malformed ``keep`` or ``keep_for``.
+    from then until the next change. It becomes current only if it is the newest. ``keep``,
+    ``keep_for`` and ``keep_unpacked`` prune the store afterwards, as ``prune`` does; by default all
+    generations are kept, the last two as folders, older ones as archives. A failure of that is
+    among the ``warnings`` of the result, and in the log ``geolookup``. Raises ValueError or
+    TypeError for a malformed or future ``since``, and for malformed numbers to keep. ``dry_run``
+    only reads: the result is "planned", with the generations that would go.
 
     A store that trusts keys (``geolookup signing-keys trust``) accepts only datasets that one of
     them has signed, with the name of the dataset in the store and no older signature; DatasetError
@@ -64,67 +75,158 @@ def publish(
     """
     store = store_path(store)
     begin = None if since is None else read_since(since)
-    is_pruned = keep is not None or keep_for is not None
-    retention = Retention.of(keep, keep_for)
-    generation = _publish(dataset, store, full, expect, begin)
-    if begin is not None and not is_pruned:
-        retention = Retention.of_all(pointer.read(store))
-    if is_pruned or begin is not None:
-        log_warnings(prune_after(store, retention))
-    return generation
+    retention = Retention.of(keep, keep_for, keep_unpacked, ALL)
+    done = Done()
+    with opened(dataset) as incoming:
+        check_expected(incoming, expect)
+        if dry_run:
+            return planned(store, incoming, retention, begin)
+        with done.step("publish"):
+            is_changed = publish_into(store, incoming, since=begin)
+    with done.step("prune"):
+        prune_after(store, retention, done)
+    log_warnings(done)
+    if current_of(store) != incoming.generation:
+        return result_of("past", store, incoming.generation, done)
+    return result_of("published" if is_changed else "unchanged", store, incoming.generation, done)
 
 
-def _publish(
-    dataset: str | os.PathLike[str] | None,
+def check_expected(incoming: Incoming, expect: str | None) -> None:
+    """Raise DatasetError if the generation is not the expected one."""
+    if expect not in (None, incoming.generation):
+        problem = f"its generation is {incoming.generation}, but {expect} was expected"
+        whole = expect is not None and len(expect) == len(incoming.generation)
+        remedy = "fetch the dataset that you expect" if whole else "state all 64 digits of the id"
+        raise DatasetError(incoming.path, problem, remedy)
+
+
+def planned(
+    store: Path, incoming: Incoming, retention: Retention, since: str | None = None
+) -> StoreResult:
+    """Return what a publication would do; nothing is written. Raises as a publication."""
+    check_parent(store)
+    with atomic.output_errors(store):
+        atomic.check_place(store)
+        check_store(store)
+    _check_trust(store, incoming, since)
+    entries, changes = _with(store, pointer.read(store), incoming.generation, since)
+    done = plan(store, retention, entries, changes)
+    manifest = parsed_manifest(incoming.manifest_text, incoming.path)
+    return result_of("planned", store, incoming.generation, done, manifest)
+
+
+def publish_into(
     store: Path,
-    full: str | os.PathLike[str] | None,
-    expect: str | None,
+    incoming: Incoming,
+    *,
+    since: str | None = None,
+    gate: Gate | None = None,
+    withdrawn: Collection[str] = (),
+    signature: bytes | None = None,
+) -> bool:
+    """Make a dataset the current generation of a store; return whether the store has changed.
+
+    With ``since`` (a time as ``timestamp`` writes it) it was in force from then on, until the next
+    change. ``gate`` compares the folder of the current generation with the new one. ``withdrawn``
+    are marked as such in the same step. ``signature`` is a newer one than the dataset's own. Raises
+    DatasetError for a dataset that the store does not trust or that is damaged, OutputError for a
+    folder that is not a store or cannot be written, and what ``gate`` raises. The store then stays
+    unchanged.
+    """
+    if signature is not None:
+        incoming = replace(incoming, signature=signature)
+    with changing(store, make=True) as published:
+        trust = _check_trust(store, incoming, since)
+        is_placed = _place(store, incoming, trust, gate)
+        entries, changes = _with(store, published, incoming.generation, since, withdrawn)
+        is_listed = entries == published and changes is None
+        if not is_listed:
+            pointer.write(store, entries, changes)
+    return is_placed or not is_listed
+
+
+def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | None:
+    """Check what a dataset states; return the requirements of the store, None if it trusts all.
+
+    Datasets of the past have older signatures.
+    """
+    trust = trust_of(store)
+    if trust is None:
+        return None
+    if since is not None and not is_current_since(pointer.read_changes(store), since):
+        trust = replace(trust, serial=0)
+    trust.check(incoming.manifest_text, incoming.signature, incoming.path)
+    return trust
+
+
+def _place(store: Path, incoming: Incoming, trust: Trust | None, gate: Gate | None) -> bool:
+    """Give a dataset its folder in the store; return whether the store did not have these bytes."""
+    target, current = Path(pointer.folder_of(store, incoming.generation)), current_of(store)
+    compare = None
+    if gate is not None and current not in (None, incoming.generation):
+        compare = partial(gate, Path(pointer.folder_of(store, current or "")))
+    if _has_these_bytes(target, incoming):
+        if compare is not None:
+            compare(target)
+        _adopt(target, incoming)
+        remove_archive(store, incoming.generation)
+        return False
+    with atomic.staged_folder(target, FOLDER_MODE) as fresh:
+        if incoming.write(fresh).generation != incoming.generation:
+            raise DatasetError(incoming.path, "replaced while it was read", "publish again")
+        _adopt(fresh, incoming)
+        if trust is not None:
+            check_trusted(fresh, trust)  # again: the source may have changed since
+        if compare is not None:
+            compare(fresh)
+    remove_archive(store, incoming.generation)
+    return True
+
+
+def _has_these_bytes(target: Path, incoming: Incoming) -> bool:
+    """Return whether a folder is undamaged and has the manifest of a dataset.
+
+    Of the same values, another version of Arrow makes other bytes.
+    """
+    try:
+        manifest = read_manifest(target)
+        is_same = manifest_text(target) == incoming.manifest_text
+        return is_same and next(wrong_files(target, manifest), None) is None
+    except DatasetError:
+        return False
+
+
+def _adopt(folder: Path, incoming: Incoming) -> None:
+    """Give a dataset in the store the newer signature of the same dataset outside."""
+    if incoming.signature is not None:
+        adopt_signature(folder, incoming.signature)
+
+
+def _with(
+    store: Path,
+    published: list[Publication],
+    generation: str,
     since: str | None,
-) -> str:
-    if dataset is None or not _is_archive(path := Path(dataset)):
-        incoming = from_folder(Path(resolve.folder(dataset)))
-        check_expected(incoming.generation, expect, incoming.path)
-        add(store, incoming, since)
-        return incoming.generation
-    with open_archive(path) as (head, members):
-        generation = head.manifest.generation
-        check_expected(generation, expect, path)
-        try:
-            add(store, _from_archive(head, members, store), since)
-        except DatasetError as error:
-            if full is None:
-                raise
-            _warn(error, full)
-            return _publish(full, store, None, generation, since)
-    return generation
+    withdrawn: Collection[str] = (),
+) -> tuple[list[Publication], list[Change] | None]:
+    """Return the entries of the pointer with a generation, and all changes if one is of the past.
+
+    The same entries if nothing changes.
+    """
+    changes = pointer.read_changes(store)
+    if since is not None and not is_current_since(changes, since):
+        return with_past(published, changes, generation, since)
+    entries = [withdraw(entry, withdrawn) for entry in published]
+    current = [entry.generation for entry in not_withdrawn(entries)[-1:]]
+    if since is None and current == [generation]:
+        return entries, None
+    # A withdrawn generation is published again: its former entry goes.
+    others = [entry for entry in entries if entry.generation != generation]
+    return [*others, pointer.entry_now(generation, since)], None
 
 
-def _is_archive(path: Path) -> bool:
-    """Return whether a path is an archive, by its name or its first bytes; it may be damaged."""
-    return path.is_file() and (path.name.endswith(SUFFIX) or is_archive(path))
-
-
-def _from_archive(head: Head, members: Members, store: Path) -> IncomingDataset:
-    """Return the dataset of an archive; if the store has its generation, only the head is read."""
-    archive, header = members.archive, head.header
-
-    def write(folder: Path) -> VerifiedDataset:
-        base = None if header is None else _base(header, store, archive)
-        return extract(head, members, folder, base)
-
-    return IncomingDataset(
-        archive, head.manifest.generation, head.manifest_text, head.signature, write
-    )
-
-
-def _base(header: Header, store: Path, archive: Path) -> Path:
-    """Return the base of a delta: of a generation that is a delta too, a folder in the cache."""
-    is_delta = pointer.is_delta(store, header.base)
-    path = kept_deltas.dataset_folder(store, header.base) if is_delta else store
-    return base_folder(header, path, archive, _FULL)
-
-
-def _warn(error: DatasetError, full: str | os.PathLike[str]) -> None:
-    from logging import getLogger
-
-    getLogger("geolookup").warning("%s; publishing %s instead", error, os.fspath(full))
+def withdraw(entry: Publication, generations: Collection[str]) -> Publication:
+    """Return an entry of the pointer, marked as withdrawn if it is one of some generations."""
+    if entry.withdrawn or entry.generation not in generations:
+        return entry
+    return Publication(entry.generation, entry.at, entry.since, withdrawn=True)

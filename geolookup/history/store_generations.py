@@ -37,7 +37,7 @@ class StoreGenerations:
         ]
 
     def open(self, generation: str) -> State:
-        """Return the open dataset of a generation, unpacked into the cache if it is a delta."""
+        """Return the open dataset of a generation, unpacked into the cache if it is an archive."""
         if generation == self._state.dataset.generation:
             return self._state
         instant = self._begin_of[generation]

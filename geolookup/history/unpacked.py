@@ -1,107 +1,124 @@
-"""The dataset of any generation that a store keeps: in the store, else unpacked in the cache.
+"""The dataset of any generation that a store keeps: its folder, else its archive in the cache.
 
-A generation that the store keeps as a delta is unpacked once; later openings map its files::
+An archive is unpacked once; later openings map its files::
 
-    CACHE/history/lock                          held by the process that unpacks
-    CACHE/history/GENERATION-SIZE-TIME/         a dataset
+    CACHE/datasets/past-GENERATION-SIZE-TIME/    a dataset
 
-SIZE and TIME (hexadecimal digits: bytes, and nanoseconds since 1970) are the delta's: if it is
-written again, such as with another signature, it is unpacked again.
+GENERATION are the first digits of the id. SIZE and TIME (hexadecimal digits: bytes, and nanoseconds
+since 1970) are the archive's: if it is written again, such as with another signature, it is unpacked
+again.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
 from geolookup.filesystem import check_regular
-from geolookup.filesystem.cache_folder import default_folder
+from geolookup.filesystem.cache import open_cached
 from geolookup.store import pointer
 
-#: How often a generation is sought: another process may unpack, pack or remove it meanwhile.
+#: How often a generation is sought: another process may unpack, archive or remove it meanwhile.
 _ATTEMPTS = 3
+_DIGITS = 32
+Check = Callable[[Dataset], None]
 
 
 def unpacked(store: str | os.PathLike[str], generation: str) -> Path:
-    """Return the folder of a generation of a store, unpacked into the cache if it is a delta.
+    """Return the folder of a generation of a store, unpacked into the cache if it is an archive.
 
-    Raises DatasetError if the store does not keep the generation, or if the delta or a newer
-    generation that it needs is damaged; OutputError if the cache cannot be written;
-    SettingsError for a malformed ``$GEOLOOKUP_HISTORY_CACHE``.
+    Raises DatasetError if the store does not keep the generation, or if it is damaged; OutputError
+    if the cache cannot be written; SettingsError for a malformed ``$GEOLOOKUP_CACHE_SIZE``.
     """
     return Path(open_unpacked(store, generation).path)
 
 
-def open_unpacked(store: str | os.PathLike[str], generation: str) -> Dataset:
-    """Open a generation of a store; raises as ``unpacked``."""
+def open_unpacked(
+    store: str | os.PathLike[str], generation: str, check: Check = lambda _dataset: None
+) -> Dataset:
+    """Open a generation of a store that passes ``check``; raises as ``unpacked`` and as that.
+
+    A dataset in the cache that does not pass is unpacked again: others may have changed it.
+    """
     for _ in range(_ATTEMPTS - 1):
-        seen = _state(store)
+        seen = _places(store, generation)
         try:
-            return _opened(store, generation)
+            return _opened(store, generation, check)
         except DatasetError:
-            # Damage stays; a generation that moved between folder and delta opens now, also a base.
-            if _state(store) == seen:
+            # Damage stays; a generation that moved between folder and archive opens now.
+            if _places(store, generation) == seen:
                 raise
-    return _opened(store, generation)
+    return _opened(store, generation, check)
 
 
-def _opened(store: str | os.PathLike[str], generation: str) -> Dataset:
+def _places(store: str | os.PathLike[str], generation: str) -> tuple[bool, str]:
+    """Return a value that changes when a generation becomes an archive, or a folder again."""
+    try:
+        name = _cache_name(store, generation)
+    except DatasetError:
+        name = ""
+    return pointer.is_unpacked(store, generation), name
+
+
+def _opened(store: str | os.PathLike[str], generation: str, check: Check) -> Dataset:
     folder = Path(pointer.folder_of(store, generation))
     if folder.is_dir():
-        return _named(Dataset(folder), generation)
-    cached = cached_folder(store, generation)
-    return open_cached(cached, generation) or _made(store, generation, cached)
+        return _checked(generation, check, folder)
+    name = _cache_name(store, generation)
+    find = partial(_found, generation, check)
+    make = partial(_unpack, Path(store), generation, check)
+    return open_cached(name, find, make)
 
 
-def _state(store: str | os.PathLike[str]) -> list[object]:
-    """Return a value that changes when a generation becomes a delta, or another delta."""
-    state: list[object] = []
-    for folder in (Path(store, pointer.GENERATIONS), Path(store, pointer.HISTORY)):
-        with suppress(OSError):
-            state += [folder.stat().st_mtime_ns, sorted(folder.iterdir())]
-    return state
-
-
-def _made(store: str | os.PathLike[str], generation: str, cached: Path) -> Dataset:
-    from geolookup.history.chain import unpack_into_cache  # imports Arrow: slow
-
-    return unpack_into_cache(store, generation, cached)
-
-
-def cached_folder(store: str | os.PathLike[str], generation: str) -> Path:
-    """Return the folder in the cache of a generation that is a delta; DatasetError if it is not."""
-    delta = pointer.delta_of(store, generation)
+def _cache_name(store: str | os.PathLike[str], generation: str) -> str:
+    """Return the name in the cache of an archived generation; DatasetError without an archive."""
+    archive = pointer.archive_of(store, generation)
     try:
-        status = check_regular(delta)
+        status = check_regular(archive)
     except (FileNotFoundError, NotADirectoryError):
         problem = f"generation {generation} is no longer kept"
         remedy = "name a later date, or publish it again; 'keep_for' keeps older generations"
         raise DatasetError(store, problem, remedy) from None
     except OSError as error:
         problem = f"cannot be read ({error.strerror or error})"
-        raise DatasetError(delta, problem, "check its permissions") from error
-    name = f"{generation}-{status.st_size:x}-{status.st_mtime_ns:x}"
-    return default_folder() / "history" / name
+        raise DatasetError(archive, problem, "check its permissions") from error
+    return f"past-{generation[:_DIGITS]}-{status.st_size:x}-{status.st_mtime_ns:x}"
 
 
-def open_cached(folder: Path, generation: str) -> Dataset | None:
-    """Open a generation in the cache, and mark it as used; None if it is missing or damaged."""
+def _found(generation: str, check: Check, folder: Path) -> Dataset | None:
+    """Open a generation in the cache; None if it is missing, damaged or does not pass."""
     try:
-        dataset = _named(Dataset(folder), generation)
+        dataset = _checked(generation, check, folder)
         dataset.map_all()  # the bound of the cache may remove it
     except DatasetError:
         return None
-    with suppress(OSError):  # a cache of another user
-        os.utime(folder)
     return dataset
 
 
-def _named(dataset: Dataset, generation: str) -> Dataset:
-    """Return a dataset of this generation; DatasetError for another one."""
+def _checked(generation: str, check: Check, folder: Path) -> Dataset:
+    """Open a dataset of this generation that passes a check; DatasetError for another one."""
+    dataset = Dataset(folder)
     if dataset.generation != generation:
         problem = f"its generation is {dataset.generation}, but {generation} is expected"
         raise DatasetError(dataset.path, problem, "publish it again")
+    check(dataset)
     return dataset
+
+
+def _unpack(store: Path, generation: str, check: Check, folder: Path) -> None:
+    """Unpack an archive into a folder of the cache, each file compared with its digest."""
+    from geolookup.archives.extract import write_files  # imports Arrow: slow
+    from geolookup.filesystem import atomic
+    from geolookup.filesystem.ownership import FOLDER_MODE
+    from geolookup.history.archived import open_archived
+
+    with (
+        open_archived(store, generation) as (head, members),
+        atomic.staged_folder(folder, FOLDER_MODE) as fresh,
+    ):
+        write_files(head, members, fresh)
+        check(Dataset(fresh))

@@ -20,7 +20,6 @@ from geolookup.dataset.intervals import count_addresses
 from geolookup.dataset.manifest import (
     COLUMNS,
     MEMBERS,
-    PREVIOUS,
     BufferDescription,
     FileDescription,
     Manifest,
@@ -43,8 +42,7 @@ def manifest_of(folder: Path) -> Manifest:
     if not _is_plain(path):
         raise damage(path, "not a plain file")
     manifest = read_manifest(folder)
-    # PREVIOUS may be missing: only a build with a previous dataset states it.
-    if wrongs := (manifest.members - {PREVIOUS, COLUMNS}) ^ MEMBERS:
+    if wrongs := (manifest.members - {COLUMNS}) ^ MEMBERS:
         wrong = min(wrongs)
         raise damage(path, f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}")
     manifest.metadata()

@@ -112,6 +112,7 @@ def _tidy(store: Path) -> None:
     for path in (store / pointer.GENERATIONS).iterdir():
         if _UNFINISHED.match(path.name):
             shutil.rmtree(path, ignore_errors=True)
-    for path in (*store.glob(f".{pointer.CURRENT}.*"), *store.glob(f"{pointer.HISTORY}/.*")):
+    files = (f".{pointer.CURRENT}.*", f"{pointer.ARCHIVE}/.*", f"{pointer.CHANGES}/.*")
+    for path in (path for pattern in files for path in store.glob(pattern)):
         with suppress(OSError):
             path.unlink()

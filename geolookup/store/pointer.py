@@ -23,26 +23,35 @@ if TYPE_CHECKING:
 
 CURRENT = "current"
 GENERATIONS = "generations"
-#: The folder of the generations that are kept as deltas; it exists from the first one on.
-HISTORY = "history"
-#: The suffix of a delta.
-DELTA_SUFFIX = ".tar.zst"
+#: The folder of the generations at rest as one file each; it exists from the first one on.
+ARCHIVE = "archive"
+#: The folder of the rows that changed between two generations in force.
+CHANGES = "changes"
+#: The suffix of archives.
+SUFFIX = ".tar.zst"
 #: The folder of the keys that the store trusts; it may exist before the first generation.
 TRUSTED = "trusted"
 #: The default number of generations to keep.
 KEEP = 2
+#: The generations that stay folders by default: the current one, and the one of a rollback.
+KEEP_UNPACKED = 2
 _FORMAT = "geolookup-store"
-_VERSION = 2
+_VERSION = 3
 _RESTORE = "restore it, or remove it and publish again"
 
 
 class Publication:
-    """An entry of the pointer: id, time of the last publication (UTC), whether withdrawn."""
+    """An entry of the pointer; times are in UTC.
 
-    __slots__ = ("at", "generation", "withdrawn")
+    ``at`` is the time of the last publication, ``since`` the time from which that counts: an
+    earlier one for a generation that was put into the past.
+    """
 
-    def __init__(self, generation: str, at: str, *, withdrawn: bool = False) -> None:
-        self.generation, self.at, self.withdrawn = generation, at, withdrawn
+    __slots__ = ("at", "generation", "since", "withdrawn")
+
+    def __init__(self, generation: str, at: str, since: str, *, withdrawn: bool = False) -> None:
+        self.generation, self.at, self.since = generation, at, since
+        self.withdrawn = withdrawn
 
 
 class Change:
@@ -59,24 +68,19 @@ def folder_of(store: str | os.PathLike[str], generation: str) -> str:
     return os.path.join(store, GENERATIONS, generation)
 
 
-def delta_of(store: str | os.PathLike[str], generation: str) -> str:
-    """Return the file of a generation that a store keeps as a delta."""
-    return os.path.join(store, HISTORY, generation + DELTA_SUFFIX)
+def archive_of(store: str | os.PathLike[str], generation: str) -> str:
+    """Return the file of a generation that a store keeps as an archive."""
+    return os.path.join(store, ARCHIVE, generation + SUFFIX)
 
 
 def is_unpacked(store: str | os.PathLike[str], generation: str) -> bool:
-    """Return whether a store has the folder of a generation; a delta beside it does not count."""
+    """Return whether a store has the folder of a generation; an archive beside it does not count."""
     return os.path.isdir(folder_of(store, generation))
 
 
-def is_delta(store: str | os.PathLike[str], generation: str) -> bool:
-    """Return whether a store keeps a generation as a delta only."""
-    return not is_unpacked(store, generation) and os.path.isfile(delta_of(store, generation))
-
-
 def is_kept(store: str | os.PathLike[str], generation: str) -> bool:
-    """Return whether a store has a generation, unpacked or as a delta."""
-    return is_unpacked(store, generation) or is_delta(store, generation)
+    """Return whether a store has a generation, as a folder or as an archive."""
+    return is_unpacked(store, generation) or os.path.isfile(archive_of(store, generation))
 
 
 def not_withdrawn(published: Iterable[Publication]) -> list[Publication]:
@@ -132,11 +136,12 @@ def read_existing(store: str | os.PathLike[str]) -> list[Publication]:
     return published
 
 
-def entry_now(generation: str) -> Publication:
-    """Return the entry of a generation that is published at present."""
+def entry_now(generation: str, since: str | None = None) -> Publication:
+    """Return the entry of a generation that is published at present, by default from now on."""
     from geolookup.contract.gregorian import timestamp
 
-    return Publication(generation, timestamp())
+    now = timestamp()
+    return Publication(generation, now, since or now)
 
 
 def _entries(document: Any, path: str) -> tuple[list[Publication], list[Change]]:
@@ -157,11 +162,14 @@ def _entries(document: Any, path: str) -> tuple[list[Publication], list[Change]]
 
 
 def _entry(members: Any) -> Publication:
-    generation, at, withdrawn = members["generation"], members["at"], members["withdrawn"]
-    # ``type``: "false" counts as true, and so would any other text.
-    if not is_generation(generation) or type(at) is not str or type(withdrawn) is not bool:
+    generation, at, since = members["generation"], members["at"], members["since"]
+    withdrawn = members["withdrawn"]
+    if not is_generation(generation) or type(at) is not str or type(since) is not str:
         raise ValueError
-    return Publication(generation, at, withdrawn=withdrawn)
+    # ``type``: "false" counts as true, and so would any other text.
+    if type(withdrawn) is not bool:
+        raise ValueError
+    return Publication(generation, at, since, withdrawn=withdrawn)
 
 
 def _change(members: Any) -> Change:
@@ -212,13 +220,13 @@ def _with_current(changes: list[Change], current: Publication) -> list[Change]:
     from geolookup.contract.gregorian import timestamp
 
     if not changes:
-        return [Change(current.generation, current.at)]
+        return [Change(current.generation, current.since)]
     last = changes[-1]
     if last.generation == current.generation:
         return changes
-    # A rollback: ``at`` is of the first publication, before the last change. Times never go back:
-    # the texts are in UTC and of one length.
-    since = current.at if current.at >= last.since else max(timestamp(), last.since)
+    # A rollback: its publication is before the last change. Times never go back: the texts are in
+    # UTC and of one length.
+    since = current.since if current.since >= last.since else max(timestamp(), last.since)
     return [*changes, Change(current.generation, since)]
 
 

@@ -1,60 +1,60 @@
-"""Which generations of a store are kept: a number of them, or those in force within a time."""
+"""Which generations of a store are kept, and which of these as folders."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 
 from geolookup.contract.gregorian import timestamp
 from geolookup.dataset.metadata import age_limit
-from geolookup.store.pointer import KEEP, Change, Publication, not_withdrawn
+from geolookup.store.pointer import KEEP, KEEP_UNPACKED, Change, Publication, not_withdrawn
 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
     """The ``keep`` generations that were published last, or those in force within ``keep_for``.
 
-    With ``keep_for``, the one in force at its begin is kept too, and never fewer than two.
+    With ``keep_for``, the one in force at its begin is kept too, and never fewer than two. ``keep``
+    None: all. ``unpacked`` is the number of generations that stay folders; older ones become
+    archives.
     """
 
-    keep: int = KEEP
+    keep: int | None = KEEP
     keep_for: timedelta | None = None
+    unpacked: int = KEEP_UNPACKED
 
     @classmethod
     def of(
         cls,
         keep: int | None = None,
         keep_for: timedelta | float | str | None = None,
+        keep_unpacked: int | None = None,
         default: Retention | None = None,
     ) -> Retention:
-        """Return the retention that one of two options states; the default without both.
+        """Return the retention that options state; the default without ``keep`` and ``keep_for``.
 
-        Raises ValueError for both, for a ``keep`` below 1 and a malformed ``keep_for``, TypeError
-        for another type.
+        Raises ValueError for both of these, for a number below 1 and a malformed ``keep_for``,
+        TypeError for another type.
         """
+        retention = default or cls()
         if keep is not None and keep_for is not None:
             raise ValueError("keep and keep_for are both given; give one of them")
         if keep_for is not None:
-            return cls(keep_for=age_limit(keep_for, "keep_for"))
-        if keep is None:
-            return default or cls()
-        if type(keep) is not int:
-            raise TypeError(f"keep is a number of generations, not {type(keep).__name__}")
-        if keep < 1:
-            raise ValueError(f"keep is {keep}; it is a number of generations, 1 or more")
-        return cls(keep)
-
-    @classmethod
-    def of_all(cls, published: Sequence[Publication]) -> Retention:
-        """Return the retention that removes none of them, and makes deltas of the older ones."""
-        return cls(max(len(published), KEEP + 1))
+            retention = cls(KEEP, age_limit(keep_for, "keep_for"))
+        elif keep is not None:
+            retention = cls(_number("keep", keep))
+        if keep_unpacked is None:
+            return retention
+        return replace(retention, unpacked=_number("keep_unpacked", keep_unpacked))
 
     def kept(
         self, published: Sequence[Publication], changes: Sequence[Change]
     ) -> list[Publication]:
         """Return the generations to keep, in their order; the current one is always one."""
+        if self.keep is None:
+            return list(published)
         # keep 2 of A B C(withdrawn): B and C are the last two, A and B the last two not withdrawn.
         before_current = min(self.keep, 2)
         kept = {*published[-self.keep :], *not_withdrawn(published)[-before_current:]}
@@ -63,14 +63,21 @@ class Retention:
             kept |= {entry for entry in published if entry.generation in names}
         return [entry for entry in published if entry in kept]
 
-    def unpacked(self, kept: Sequence[Publication]) -> list[Publication]:
-        """Return the kept generations that stay unpacked; the others are kept as deltas.
+    def folders(self, kept: Sequence[Publication]) -> set[str]:
+        """Return the generations that stay folders: the last ones that are not withdrawn."""
+        return {entry.generation for entry in not_withdrawn(kept)[-self.unpacked :]}
 
-        The last two that are not withdrawn, and the last one: nothing follows that.
-        """
-        if self.keep_for is None and self.keep <= KEEP:
-            return list(kept)
-        return [entry for entry in kept if entry in {*not_withdrawn(kept)[-2:], kept[-1]}]
+
+#: All generations; older ones become archives.
+ALL = Retention(keep=None)
+
+
+def _number(name: str, value: int) -> int:
+    if type(value) is not int:
+        raise TypeError(f"{name} is a number of generations, not {type(value).__name__}")
+    if value < 1:
+        raise ValueError(f"{name} is {value}; it is a number of generations, 1 or more")
+    return value
 
 
 def _begin(span: timedelta) -> str:

@@ -59,13 +59,14 @@ def keys_of(store: str | os.PathLike[str]) -> dict[Path, PublicKey]:
 
 def _files(store: Path) -> Iterator[Path]:
     """Yield the store, its pointer, and the files of its generations, as far as they exist."""
-    generations, history = store / pointer.GENERATIONS, store / pointer.HISTORY
+    folders = [store / name for name in (pointer.GENERATIONS, pointer.ARCHIVE, pointer.CHANGES)]
     yield store
-    for path in (store / pointer.CURRENT, generations, history):
+    for path in (store / pointer.CURRENT, *folders):
         if os.path.lexists(path):
             yield path
-    with suppress(FileNotFoundError):
-        yield from history.iterdir()
+    for folder in folders[1:]:
+        with suppress(FileNotFoundError):
+            yield from folder.iterdir()
     for entry in pointer.read(store):
         folder = Path(pointer.folder_of(store, entry.generation))
         with suppress(FileNotFoundError, NotADirectoryError):  # pruned meanwhile, or damaged
@@ -151,14 +152,14 @@ def latest_serial(store: str | os.PathLike[str]) -> int:
 
 
 def _serial(store: str | os.PathLike[str], generation: str) -> int:
-    """Return the serial of a generation, unpacked or kept as a delta; 0 without a signature."""
-    delta = Path(pointer.delta_of(store, generation))
-    if not pointer.is_delta(store, generation):
+    """Return the serial of a generation, a folder or an archive; 0 without a signature."""
+    archive = Path(pointer.archive_of(store, generation))
+    if pointer.is_unpacked(store, generation) or not archive.is_file():
         return serial_in(Path(pointer.folder_of(store, generation)))
     from geolookup.archives.head import open_archive  # imports Arrow: slow
 
     try:
-        with open_archive(delta) as (head, _):
-            return 0 if head.signature is None else serial_of(head.signature, delta)
+        with open_archive(archive) as (head, _):
+            return 0 if head.signature is None else serial_of(head.signature, archive)
     except DatasetError:
         return 0

@@ -23,7 +23,6 @@ from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import read_at
 from tests.conftest import Build, build_at
 from tests.internals.builder import RowsBefore, check_drop, delimited, expected_rows
-from tests.internals.dataset import read_manifest
 
 HEADER = "network,isp\n"
 
@@ -71,25 +70,27 @@ def test_min_rows_and_bad_values(tmp_path: Path) -> None:
 DROP = 'max_drop = "20%"'
 
 
-def test_max_drop_compares_with_the_previous_dataset(tmp_path: Path) -> None:
+def dropping(name: str) -> str:
+    return recipe(f'path = "{name}"\n{DROP}')
+
+
+def test_max_drop_compares_with_the_dataset_that_is_replaced(tmp_path: Path) -> None:
     """A source of another month is the same; of another name it is not."""
-    text = recipe(f'path = "a-2026-01.csv"\n{DROP}')
-    _, report = build_at(tmp_path, {"a-2026-01.csv": rows(10)}, text)
-    problem = "max_drop was not checked:"
-    assert report.warnings == [
-        f"a-2026-01.csv: {problem} no earlier dataset (geolookup build --previous)"
-    ]
-    previous = (tmp_path / "dataset").rename(tmp_path / "previous")
-    assert read_manifest(previous).metadata().sources[0].rows == 10
-    for name in ("a-2026-01.csv", "a-2026-02.csv"):
-        text = recipe(f'path = "{name}"\n{DROP}')
-        assert read_at(tmp_path, {name: rows(8)}, text, previous=previous).report.warnings == []
-        assert fails(tmp_path, {name: rows(7)}, text, previous=previous).problem == (
-            f"{name} has 7 usable rows, 10 before, but max_drop = 20% allows 8 at least"
-        )
-    text = recipe(f'path = "b.csv"\n{DROP}')
-    report = read_at(tmp_path, {"b.csv": rows(1)}, text, previous=previous).report
-    assert report.warnings == [f"b.csv: {problem} the previous dataset has no rows of this source"]
+    unchecked = "max_drop was not checked:"
+    no_dataset = f"{unchecked} no earlier dataset"
+    _, report = build_at(tmp_path, {"a-2026-01.csv": rows(10)}, dropping("a-2026-01.csv"))
+    assert report.warnings == [f"a-2026-01.csv: {no_dataset}"]
+    files: dict[str, str | bytes] = {"a-2026-02.csv": rows(7)}
+    assert fails(tmp_path, files, dropping("a-2026-02.csv")).problem == (
+        "a-2026-02.csv has 7 usable rows, 10 before, but max_drop = 20% allows 8 at least"
+    )
+    _, report = build_at(tmp_path, {"a-2026-02.csv": rows(8)}, dropping("a-2026-02.csv"))
+    assert report.warnings == []
+    dataset, report = build_at(tmp_path, {"b.csv": rows(1)}, dropping("b.csv"))
+    assert report.warnings == [f"b.csv: {unchecked} the earlier dataset has no rows of this source"]
+    (dataset / "manifest.json").write_text('{"format": "geolookup-dataset"}', encoding="utf-8")
+    _, report = build_at(tmp_path, {"b.csv": rows(1)}, dropping("b.csv"))
+    assert report.warnings == [f"b.csv: {no_dataset}"]
 
 
 def test_max_drop_is_exact() -> None:

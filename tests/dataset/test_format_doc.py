@@ -15,7 +15,7 @@ import pytest
 import geolookup
 from tests.conftest import ROOT, Build, build_at
 from tests.internals.contract import STATED, fields
-from tests.internals.dataset import PREVIOUS, canonical
+from tests.internals.dataset import canonical
 from tests.internals.dataset import layout as fmt
 from tests.own_sources import own_dataset
 from tests.skips import needs
@@ -139,7 +139,7 @@ def test_manifest_has_the_keys_listed(dataset: Path) -> None:
     text = (dataset / fmt.MANIFEST).read_bytes()
     manifest = json.loads(text)
     listed = {named(row[0])[0]: row[1] for row in rows_under("The manifest")}
-    assert set(listed) == {*manifest, PREVIOUS}
+    assert set(listed) == set(manifest)
     assert text == canonical(manifest)
     assert named(listed["format"]) == [f'"{fmt.FORMAT}"']
     assert listed["format_version"] == str(fmt.FORMAT_VERSION)

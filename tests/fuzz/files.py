@@ -37,7 +37,7 @@ _TIME = "2026-11-23T10:00:00Z"
 
 
 def _pointers() -> Iterator[bytes]:
-    entries = [Publication(name, _TIME, withdrawn=name == _IDS[1]) for name in _IDS]
+    entries = [Publication(name, _TIME, _TIME, withdrawn=name == _IDS[1]) for name in _IDS]
     for published in (entries[:1], entries):
         pointer.write(scratch(), published)
         yield (scratch() / CURRENT).read_bytes()

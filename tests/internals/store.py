@@ -2,7 +2,6 @@
 
 from geolookup.store import paths, pointer, requirements, resolve, retention
 from geolookup.store.in_force import generation_at, periods, read_instant
-from geolookup.store.incoming import copy_file, from_folder
 from geolookup.store.paths import BUNDLED
 from geolookup.store.pointer import CURRENT, Change, Publication
 from geolookup.store.requirements import Requirements

@@ -23,7 +23,6 @@ INTERVALS = {"location": fmt.LOCATION, "network": fmt.NETWORK, "own": fmt.OWN}
 def built(
     folder: Path,
     listed: list[Source],
-    previous: Path | None = None,
     keys: str = "",
     columns: Sequence[OwnColumn] = (),
 ) -> Path:
@@ -34,7 +33,7 @@ def built(
     folder.mkdir()
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(item) for n, item in enumerate(listed)}
     text = recipe(listed, columns).replace("\n", f"\n{keys}\n", 1)
-    return build_at(folder, files, text, previous=previous)[0]
+    return build_at(folder, files, text)[0]
 
 
 @contextmanager

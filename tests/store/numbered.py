@@ -67,7 +67,7 @@ def published(target_folder: Path, *numbers: int) -> Path:
 
 def _published(numbers: Sequence[int], store: Path) -> None:
     for number in numbers:
-        publish(shared(number), store)
+        publish(shared(number), store, keep_unpacked=9)
 
 
 def generation(dataset: Path) -> str:

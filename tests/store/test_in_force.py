@@ -9,11 +9,10 @@ import pytest
 
 import geolookup
 from tests.internals.contract import timestamp
-from tests.internals.history import add, past
+from tests.internals.history import from_folder, past, publish_into
 from tests.internals.store import (
     Change,
     Publication,
-    from_folder,
     generation_at,
     periods,
     pointer,
@@ -51,7 +50,7 @@ def test_instants() -> None:
 
 
 def test_a_damaged_time(tmp_path: Path) -> None:
-    pointer.write(tmp_path, [Publication(A, _at(0))], [Change(A, "March")])
+    pointer.write(tmp_path, [Publication(A, _at(0), _at(0))], [Change(A, "March")])
     with pytest.raises(geolookup.DatasetError, match="in_force"):
         periods(tmp_path)
 
@@ -65,9 +64,12 @@ def test_a_generation_that_is_put_into_the_past(tmp_path: Path, since: int) -> N
     """Beside one in force from the second 0, and one from the next day: before, at and after."""
     store = published(tmp_path / "store", 0, 1)
     first, last, new = map(id_of, range(3))
-    entries = [Publication(first, _second(0)), Publication(last, _second(DAY))]
+    entries = [Publication(id, *[_second(at)] * 2) for id, at in ((first, 0), (last, DAY))]
     pointer.write(store, entries, [Change(entry.generation, entry.at) for entry in entries])
-    add(store, from_folder(shared(2)), _second(since))
+    before = timestamp()
+    publish_into(store, from_folder(shared(2)), since=_second(since))
+    [entry] = [entry for entry in pointer.read(store) if entry.generation == new]
+    assert (entry.since, entry.at >= before) == (_second(since), True)
     is_current = since >= DAY
     assert pointer.not_withdrawn(pointer.read(store))[-1].generation == (
         new if is_current else last

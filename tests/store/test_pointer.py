@@ -19,13 +19,14 @@ from tests.store.numbered import generation, published, shared
 from tests.tiers import one_of_each
 
 ID = "a" * 64
-GOOD = {"at": "2026-11-20T00:00:00Z", "generation": ID, "withdrawn": False}
+_AT = "2026-11-20T00:00:00Z"
+GOOD = {"at": _AT, "generation": ID, "since": _AT, "withdrawn": False}
 
 
 def pointed(published: Any, **members: Any) -> str:
     stated = {
         "format": "geolookup-store",
-        "format_version": 2,
+        "format_version": 3,
         "published": published,
         "in_force": [],
     }
@@ -51,12 +52,13 @@ DAMAGED = {
     pointed([GOOD | {"withdrawn": 0}]): "not the pointer",
     pointed([GOOD | {"at": ["2026"]}]): "not the pointer",
     pointed([GOOD | {"at": None}]): "not the pointer",
+    pointed([GOOD | {"since": 5}]): "not the pointer",
     pointed([GOOD], in_force=5): "not the pointer",
     pointed([GOOD], in_force=[{"generation": ID}]): "not the pointer",
     pointed([GOOD], in_force=[{"generation": "a", "since": GOOD["at"]}]): "not the pointer",
     pointed([GOOD], in_force=[{"generation": ID, "since": 5}]): "not the pointer",
     pointed([GOOD], format="other"): "not the pointer",
-    pointed([GOOD], format_version=1): "format version 1",
+    pointed([GOOD], format_version=2): "format version 2",
     pointed([GOOD], format_version=True): "format version True",
 }
 

@@ -1,23 +1,21 @@
-"""Updates from an archive and from a mirror, and what a rollback withdrew."""
+"""Updates from an archive and from a mirror."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import geolookup
 from geolookup import publish
 from tests.archives.test_pack import archived, members
-from tests.conftest import build_at
 from tests.internals.archives import pack
 from tests.internals.history import generations, rollback
-from tests.internals.updates import FromArchive, FromMirror, is_withdrawn, target_of
+from tests.internals.updates import FromArchive, FromMirror, target_of
 from tests.signing.keys import key_files, public
 from tests.skips import needs
-from tests.store.numbered import answers_of, generation, id_of, shared
+from tests.store.numbered import answers_of, id_of, shared
 
 
 @pytest.fixture
@@ -89,36 +87,3 @@ def test_a_mirror_is_polled_once(store: Path, tmp_path: Path) -> None:
         assert (done.state, done.generation) == ("updated", id_of(number))
         assert answers_of(store) == answers_of(shared(number))
         assert geolookup.update(folder.as_uri()).state == "current"
-
-
-#: Rows of the withdrawn dataset: a city is known of the first network, and not of the second.
-WITHDRAWN = ("8.8.8.0/24,Paris,1,A", "9.9.9.0/24,,2,B", "1.0.0.0/24,Nice,3,C")
-
-
-def built(folder: Path, *rows: str, **options: Any) -> Path:
-    folder.mkdir(exist_ok=True)
-    text = "\n".join(["network,city_name,postal_code,isp", *rows, ""])
-    return build_at(folder, {"a.csv": text}, **options)[0]
-
-
-@pytest.fixture
-def rolled_back(tmp_path: Path) -> Path:
-    store = tmp_path / "store"
-    publish(built(tmp_path / "current", "8.8.8.0/24,Berlin,4,A"), store)
-    publish(built(tmp_path / "withdrawn", *WITHDRAWN), store)
-    rollback(store)
-    return store
-
-
-def test_what_was_withdrawn_and_what_was_not(rolled_back: Path, tmp_path: Path) -> None:
-    first, second, third = WITHDRAWN
-    for rows, expected in (
-        (WITHDRAWN, True),
-        ((first, "9.9.9.0/24,Nice,2,B", third), False),  # only adds a value
-        (("8.8.8.0/24,,1,A", second, third), False),  # only lacks one
-        (("8.8.8.0/24,Lyon,1,A", second, third), False),
-        ((first, third), False),
-        (("8.8.8.0/24,Berlin,4,A",), False),  # the current one is not withdrawn
-    ):
-        dataset = built(tmp_path / "new", *rows)
-        assert is_withdrawn(rolled_back, dataset, generation(dataset)) is expected, rows

@@ -148,3 +148,6 @@ def test_after_a_rollback(recipe: Path) -> None:
     called, result = compiles(recipe)
     assert (called, result.state) == (True, "withdrawn")
     assert compiles(recipe)[0]
+    for code in ("IT", "FR"):  # new data, and those of the first generation
+        _change(recipe.parent / "a.csv", ROWS.replace("FR", code))
+        assert geolookup.update(recipe).state == "updated"

@@ -11,7 +11,6 @@ import geolookup
 from geolookup.errors import BuildError, UpdateError
 from tests.cli.program import run
 from tests.internals.builder import PACKAGED, loading
-from tests.internals.dataset import read_manifest
 from tests.internals.updates import FromRecipe, target_of
 from tests.remote.serving import status
 from tests.tiers import scaled
@@ -54,8 +53,6 @@ def test_a_change_is_published_and_old_generations_pruned(
         assert (done.state, country()) == ("updated", code)
         ids.append(done.generation)
     assert [generation.generation for generation in geolookup.generations(store)] == ids[:0:-1]
-    folders = [store / "generations" / str(row_id) for row_id in ids[1:]]
-    assert [read_manifest(folder).metadata().previous for folder in folders] == ids[:2]
     assert done.removed == (ids[0],)
     assert is_tidy(store)
 
@@ -69,7 +66,7 @@ def damage(store: Path, generation: str | None, name: str = "ipv4.arrow") -> Non
 def test_a_damaged_generation_is_replaced(
     update: Update, publisher: Publisher, store: Path
 ) -> None:
-    """Also if the build would read it as ``previous``; after a rollback by the withdrawn one."""
+    """Neither rows nor gates compare with it; after a rollback by the withdrawn one."""
     first = update().generation
     for name in ("location.arrow", "ipv4.arrow", "zone.arrow")[: scaled(1, 3)]:
         damage(store, first, name)
@@ -85,6 +82,18 @@ def test_a_damaged_generation_is_replaced(
     damage(store, first)
     assert update().state == "updated"
     assert country() == "DE"
+
+
+def test_max_drop_compares_with_the_current_generation(
+    update: Update, publisher: Publisher, store: Path
+) -> None:
+    update()
+    publisher.rewrite('date = "last-modified"', 'date = "last-modified"\nmax_drop = "20%"')
+    publisher.put(COUNTRY, b"".join(countries().splitlines(keepends=True)[:79]))
+    with pytest.raises(UpdateError, match="79 usable rows, 100 before, but max_drop = 20%"):
+        update()
+    assert country() == "FR"
+    assert is_tidy(store)
 
 
 def test_demands_hold_for_the_first_generation_too(

@@ -33,7 +33,6 @@ from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
 from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import Provenance, insert
-from geolookup_builder.row_numbers import inverse, numbering
 from geolookup_builder.tables import interval_tables, narrowest, rows_table
 
 Columns = dict[str, NDArray[Any]]
@@ -299,7 +298,8 @@ def _without_unused(
 ) -> tuple[pa.Table, Codes | None]:
     """Return a table without rows that nothing refers to, and the new number of each row.
 
-    None: all rows are in use.
+    The last rows take the numbers of rows that are gone; the others keep theirs. None: all rows
+    are in use.
     """
     is_used = np.zeros(table.num_rows, bool)
     is_used[0] = True
@@ -307,8 +307,11 @@ def _without_unused(
         is_used[rows] = True
     if is_used.all():
         return table, None
-    used: Codes = np.flatnonzero(is_used).astype(np.int32)
-    kept = numbering(used)
+    # Of rows 0 to 4, 1 is gone: 4 takes its number, so the rows in order are 0 4 2 3.
+    size = np.count_nonzero(is_used)
+    gone = np.flatnonzero(~is_used[:size])
+    rows = np.arange(size)
+    rows[gone] = size + np.flatnonzero(is_used[size:])
     numbers = np.zeros(table.num_rows, np.int32)
-    numbers[used] = kept
-    return table.take(pa.array(used[inverse(kept)])), numbers
+    numbers[rows] = np.arange(size)
+    return table.take(pa.array(rows)), numbers

@@ -1,1 +1,0 @@
-"""Patches of files: columns, alignments and hostile input."""
