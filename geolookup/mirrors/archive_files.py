@@ -15,12 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from geolookup.archives.members import SUFFIX
-from geolookup.archives.pack import pack
+from geolookup.archives.pack import write_archive
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, sweep
 from geolookup.mirrors.index import ARCHIVES, INDEX, File, Index
 from geolookup.mirrors.listing import MirrorGeneration
+from geolookup.store import pointer
 
 _LOCK = ".lock"
 #: Where archives are written, before they get their names.
@@ -61,8 +62,8 @@ def _make(folder: Path) -> None:
 class Archives:
     """The archives of a mirror, each written once; archives of the former index stay."""
 
-    def __init__(self, folder: Path, former: Index | None) -> None:
-        self._folder = folder
+    def __init__(self, store: Path, folder: Path, former: Index | None) -> None:
+        self._store, self._folder = store, folder
         listed = () if former is None else former.generations
         # The bytes of an archive include the statement of the generation.
         self._files = {(item.generation, item.signature): item.archive for item in listed}
@@ -73,7 +74,7 @@ class Archives:
         key = item.generation, item.signature
         existing = self._files.get(key)
         if existing is None or not _is_whole(self._folder, existing):
-            existing = self._files[key] = _pack_file(self._folder, item.folder)
+            existing = self._files[key] = _pack_file(self._store, item.generation, self._folder)
             self.added.append(existing)
         return existing
 
@@ -87,19 +88,30 @@ def _is_whole(folder: Path, file: File) -> bool:
         return False
 
 
-def _pack_file(folder: Path, dataset: Path) -> File:
+def _pack_file(store: Path, generation: str, folder: Path) -> File:
+    """Write the archive of a generation of a store, or copy the one that the store has."""
     unfinished = folder / _UNFINISHED
     unfinished.mkdir()
     try:
-        archive = unfinished / f"{dataset.name}{SUFFIX}"
-        size, sha256 = pack(dataset, archive), _sha256(archive)
-        path = f"{ARCHIVES}/{dataset.name}.{sha256[:_DIGITS]}{SUFFIX}"
+        archive = unfinished / f"{generation}{SUFFIX}"
+        if pointer.is_unpacked(store, generation):
+            write_archive(archive, Path(pointer.folder_of(store, generation)))
+        else:
+            shutil.copyfile(pointer.archive_of(store, generation), archive)
+        atomic.fsync_file(archive)
+        file = _described(archive, generation)
         # Renamed under its final name only when it is complete: a web server serves the folder.
-        archive.replace(folder / path)
+        archive.replace(folder / file.path)
         atomic.fsync_folder(folder / ARCHIVES)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return File(path, size, sha256)
+    return file
+
+
+def _described(archive: Path, generation: str) -> File:
+    sha256 = _sha256(archive)
+    path = f"{ARCHIVES}/{generation}.{sha256[:_DIGITS]}{SUFFIX}"
+    return File(path, archive.stat().st_size, sha256)
 
 
 def _sha256(path: Path) -> str:

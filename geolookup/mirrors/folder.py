@@ -30,6 +30,7 @@ from geolookup.mirrors.listing import MirrorGeneration, listed_generations
 from geolookup.mirrors.rules import check_acceptable
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.signing.statement import serial_of
+from geolookup.store import pointer
 from geolookup.store.changing import store_path
 
 
@@ -68,7 +69,7 @@ def mirror(
     listed_generations(store)  # without a store, no folder is made
     with changing(folder):
         text, former = _former(folder)
-        archives = Archives(folder, former)
+        archives = Archives(store, folder, former)
         check = partial(check_acceptable, store, folder=folder, former=former, keys=keys)
         index = _index(*_packed(store, check, archives), former, limit)
         added = tuple(archives.added)
@@ -101,10 +102,11 @@ def _packed(
     """
     while True:
         generations = listed_generations(store)
-        current = next(item for item in generations if not item.withdrawn)
+        current = next(item.generation for item in generations if not item.withdrawn)
+        dataset = Path(pointer.folder_of(store, current))
         try:
-            check(current.folder)
-            name = read_manifest(current.folder).metadata().name
+            check(dataset)
+            name = read_manifest(dataset).metadata().name
             entries = tuple(_entry(item, archives) for item in generations)
         except DatasetError:
             # The error is real only if the store has not changed since; else try again.

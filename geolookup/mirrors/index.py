@@ -73,6 +73,12 @@ class Index:
         return next(entry for entry in self.generations if entry.generation == self.current)
 
     @property
+    def signature(self) -> bytes | None:
+        """The signature of the current generation."""
+        text = self.now.signature
+        return None if text is None else text.encode()
+
+    @property
     def withdrawn(self) -> frozenset[str]:
         """The ids of the withdrawn generations."""
         return frozenset(item.generation for item in self.generations if item.archive is None)

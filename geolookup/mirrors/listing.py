@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from geolookup.errors import DatasetError
-from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
+from geolookup.history.incoming import from_store
+from geolookup.signing.statement import read_statement
 from geolookup.store import pointer
 from geolookup.store.pointer import Publication
-from geolookup.store.signatures import manifest_text
 
-#: Generations of a store that are listed, with the withdrawn ones.
-_MOST_LISTED = 100
+#: Withdrawn generations that are listed.
+_MOST_WITHDRAWN = 100
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorGeneration:
-    """A generation for the index; ``folder`` has its dataset."""
+    """A generation for the index; ``signature`` is the text of its statement."""
 
-    folder: Path
+    generation: str
     published_at: str
     withdrawn: bool
     signature: str | None = None
-
-    @property
-    def generation(self) -> str:
-        """Its id."""
-        return self.folder.name
 
 
 def listed_generations(store: Path) -> list[MirrorGeneration]:
@@ -37,25 +33,20 @@ def listed_generations(store: Path) -> list[MirrorGeneration]:
     """
     published = pointer.read_existing(store)
     *others, current = pointer.not_withdrawn(published)
-    listed = {current.generation: _fetched(store, current)}
-    for entry in others[-1:]:
-        if pointer.is_unpacked(store, entry.generation):
-            listed[entry.generation] = _fetched(store, entry)
-    for entry in [item for item in reversed(published) if item.withdrawn][:_MOST_LISTED]:
-        listed[entry.generation] = MirrorGeneration(_folder(store, entry), entry.at, withdrawn=True)
-    order = [entry.generation for entry in reversed(published)]
-    return sorted(listed.values(), key=lambda item: order.index(item.generation))
+    listed = {current: _fetched(store, current)}
+    with suppress(DatasetError):  # pruned, or of another format version
+        listed |= {entry: _fetched(store, entry) for entry in others[-1:]}
+    withdrawn = [entry for entry in published if entry.withdrawn][-_MOST_WITHDRAWN:]
+    for entry in withdrawn:
+        listed[entry] = MirrorGeneration(entry.generation, entry.at, withdrawn=True)
+    return [listed[entry] for entry in reversed(published) if entry in listed]
 
 
 def _fetched(store: Path, entry: Publication) -> MirrorGeneration:
-    """Return a generation that followers fetch; DatasetError for a statement of another manifest."""
-    folder = _folder(store, entry)
-    signature = read_signature(folder)
+    """Return a generation that followers fetch; DatasetError for a signature of another one."""
+    with from_store(store, entry.generation) as incoming:
+        signature = incoming.signature
     if signature is not None:
-        read_statement(signature, manifest_text(folder), None, folder / SIGNATURE)
+        read_statement(signature, incoming.manifest_text, None, incoming.path)
     text = None if signature is None else signature.decode()
-    return MirrorGeneration(folder, entry.at, withdrawn=False, signature=text)
-
-
-def _folder(store: Path, entry: Publication) -> Path:
-    return Path(pointer.folder_of(store, entry.generation))
+    return MirrorGeneration(entry.generation, entry.at, withdrawn=False, signature=text)

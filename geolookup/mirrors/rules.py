@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from geolookup.archives.head import Head
-from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.manifest import parsed_manifest, read_manifest
 from geolookup.errors import DatasetError
+from geolookup.history.incoming import Incoming
+from geolookup.history.publishing import check_expected
 from geolookup.mirrors.index import INDEX, Index, has_expired, read_index
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement, serial_of
@@ -45,20 +46,18 @@ def accepted_index(text: bytes, address: str, store: Path, serial: int) -> Index
     return index
 
 
-def check_archive(head: Head, archive: Path, index: Index, address: str) -> None:
-    """Raise DatasetError for an archive that is not the one that an index describes.
+def check_incoming(incoming: Incoming, index: Index, address: str) -> None:
+    """Raise DatasetError for a dataset that is not the one that an index describes.
 
-    A published archive with the wrong name would make the store refuse every later index.
+    Once published, one with the wrong name would make the store refuse every later index.
     """
-    metadata = head.manifest.metadata()
-    if metadata.generation != index.current:
-        problem = f"its generation is {metadata.generation}, but {index.current} was expected"
-        raise DatasetError(archive, problem, _WRITE)
-    if metadata.name != index.name:
-        problem = f"is the dataset {metadata.name!r}, but the index says {index.name!r}"
-        raise DatasetError(archive, problem, _WRITE)
-    if index.now.signature is not None:
-        read_statement(index.now.signature.encode(), head.manifest_text, None, address)
+    check_expected(incoming, index.current)
+    name = parsed_manifest(incoming.manifest_text, incoming.path).metadata().name
+    if name != index.name:
+        problem = f"is the dataset {name!r}, but the index says {index.name!r}"
+        raise DatasetError(incoming.path, problem, _WRITE)
+    if index.signature is not None:
+        read_statement(index.signature, incoming.manifest_text, None, address)
 
 
 def check_acceptable(
@@ -85,8 +84,8 @@ def check_acceptable(
     if name != former.name:
         problem = f"is a mirror of {former.name!r}, but the store has {name!r}"
         raise DatasetError(folder, problem, "choose another folder")
-    if former.now.signature is not None:
-        _check_serial(current, signature, serial_of(former.now.signature.encode(), folder / INDEX))
+    if former.signature is not None:
+        _check_serial(current, signature, serial_of(former.signature, folder / INDEX))
 
 
 def _check_serial(current: Path, signature: bytes | None, former: int) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geolookup.comparison.gates import verdict_line
-from geolookup.dataset.checksums import wrong_files
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import (
     BuildError,
@@ -20,19 +19,15 @@ from geolookup.errors import (
     count_text,
 )
 from geolookup.filesystem.cache_folder import default_folder
+from geolookup.history.incoming import Incoming, from_folder, from_verified
+from geolookup.history.result import current_of
 from geolookup.integrity import VerifiedDataset
 from geolookup.remote.transfer import ask
-from geolookup.store.incoming import from_verified
-from geolookup.store.signatures import (
-    check_signers,
-    is_signed_by,
-    manifest_text,
-    sign,
-    sign_dataset,
-)
+from geolookup.signing.statement import read_signature, signed_statement
+from geolookup.store import pointer
+from geolookup.store.signatures import check_signers, is_signed_by, manifest_text
 from geolookup.store.trusted import latest_serial
-from geolookup.updates.inputs import inputs_of
-from geolookup.updates.job import Job, Offer
+from geolookup.updates.job import Job, Offer, whole_folder
 from geolookup.updates.state import State
 
 if TYPE_CHECKING:
@@ -41,106 +36,86 @@ if TYPE_CHECKING:
     from geolookup.remote.address import Remote
 
 
-@contextmanager
-def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Iterator[Offer]:
-    """Download and compile a recipe; UpdateError if a source, a demand or a gate fails."""
+def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer:
+    """Download and compile a recipe; BuildError or UpdateError if a source or a demand fails."""
+    from geolookup_builder.recipe.inputs import inputs_of
+
     check_signers(job.store, job.signers)
     _check_local(recipe)
-    with job.step("downloading"):
+    with job.step("download"):
         _each_remote(recipe, partial(_would_fetch if job.dry_run else _fetch, job), job)
     if job.dry_run:
-        yield Offer("planned")
-        return
+        return Offer("planned")
     inputs = inputs_of(recipe, job.cache)
-    if inputs and inputs == before.inputs and _is_current(job, before.generation):
+    current = _whole_current(job.store)
+    if current and inputs and (before.inputs, before.generation) == (inputs, current.name):
         job.tell("no file changed since the last update")
-        yield _unchanged(job, inputs)
-        return
-    with job.step("compiling"):
-        dataset = _compiled(job, recipe, folder / "dataset")
-    if dataset.generation in job.withdrawn:
-        yield Offer("held")
-    elif _is_current(job, dataset.generation):
-        yield _unchanged(job, inputs)
+        incoming = from_folder(current)
     else:
-        if job.signers:
-            # Signed before it is offered: a store that trusts keys would refuse it otherwise.
-            text, serial = manifest_text(dataset.folder), latest_serial(job.store)
-            sign_dataset(dataset.folder, text, job.signers, serial)
-        gate = partial(_check_gates, job, recipe, dataset.folder)
-        yield Offer("published", {"inputs": inputs}, from_verified(dataset), gate)
+        with job.step("compile"):
+            incoming = from_verified(_compiled(job, recipe, folder / "dataset", current))
+    gate = partial(_check_gates, job, recipe)
+    return Offer(
+        "published", incoming, {"inputs": inputs}, gate, signature=_signature(job, incoming)
+    )
 
 
-def _is_current(job: Job, generation: str) -> bool:
-    """Return whether a generation is current, and its files have the digests of its manifest."""
-    if job.current is None or job.current.name != generation:
-        return False
+def _whole_current(store: Path) -> Path | None:
+    """Return the folder of the current generation; None if it is damaged or missing."""
     try:
-        return next(wrong_files(job.current, read_manifest(job.current)), None) is None
+        return whole_folder(store, current_of(store) or "")
     except DatasetError:
-        return False
+        return None
 
 
-def _unchanged(job: Job, inputs: str) -> Offer:
-    """Sign the current generation if one of the keys has not: when a key is replaced."""
-    if job.current is not None and not is_signed_by(job.current, job.signers):
-        sign(job.store, job.signers)
-    return Offer("unchanged", {"inputs": inputs})
+def _signature(job: Job, incoming: Incoming) -> bytes | None:
+    """Return a signature by the keys of the job, the one that the store has if each has signed."""
+    if not job.signers:
+        return None
+    stored = Path(pointer.folder_of(job.store, incoming.generation))
+    if is_signed_by(stored, job.signers) and manifest_text(stored) == incoming.manifest_text:
+        return read_signature(stored)
+    return signed_statement(incoming.manifest_text, job.signers, latest_serial(job.store))
 
 
 def _check_local(recipe: Recipe) -> None:
-    """Raise UpdateError if local files are missing; it names each file and its origin."""
-    missing = [
-        f"{spec.name}: {problem}"
-        for spec in recipe.sources
-        if spec.remote is None and not spec.expected.may_be_missing
-        if (problem := _problem(spec))
-    ]
-    if missing:
-        raise UpdateError([*missing, _origin(recipe)])
-
-
-def _problem(spec: SourceSpec) -> str:
+    """Raise UpdateError if local files are missing; it names each file, and their origin."""
     from geolookup_builder.downloads import missing_source
-
-    try:
-        return missing_source(spec)
-    except BuildError as error:  # such as a name longer than the system allows
-        return f"{error.problem} {error.path}"
-
-
-def _origin(recipe: Recipe) -> str:
-    from geolookup_builder.recipe.document import PACKAGED
     from geolookup_builder.recipe.loading import SUFFIX
 
-    if recipe.path.suffix != SUFFIX:
-        return "name an existing file or folder of data"
-    if recipe.path.parent != PACKAGED:
-        return f"the recipe {recipe.path} names these files; add them, or correct the recipe"
-    return f"obtain these files; 'geolookup recipes show {recipe.path.stem}' names their origin"
+    local = [spec for spec in recipe.sources if spec.remote is None]
+    missing = [
+        f"{spec.name}: {problem}"
+        for spec in local
+        if not spec.expected.may_be_missing and (problem := missing_source(spec))
+    ]
+    if missing and recipe.path.suffix == SUFFIX:
+        missing.append(f"the recipe {recipe.path} names these files, and may name their origin")
+    if missing:
+        raise UpdateError(missing)
 
 
 def _each_remote(recipe: Recipe, step: Callable[[SourceSpec, Remote], str], job: Job) -> None:
     """Do a step for each remote source; all are tried before an UpdateError names the failures."""
-    failed, waits = list[str](), list[float]()
+    failed, wait = list[str](), 0.0
     for spec in recipe.sources:
         if spec.remote is None:
             continue
         try:
             job.tell(f"{spec.name}: {step(spec, spec.remote)}")
         except BuildError as error:
-            waits.append(getattr(error, "wait", None) or 0.0)
             is_optional = spec.expected.may_be_missing and isinstance(error, DownloadError)
-            (job.warnings if is_optional else failed).append(f"{spec.name}: {error}")
+            (job.done.warnings if is_optional else failed).append(f"{spec.name}: {error}")
+            wait = max(wait, getattr(error, "wait", None) or 0.0)
     if failed:
-        raise UpdateError(failed, wait=max(waits))
+        raise UpdateError(failed, wait=wait)
 
 
 def _fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
     from geolookup_builder.downloads import download
 
     fetched = download(spec, remote, job.cache, job.progress)
-    job.counts["bytes"] += fetched.file.bytes if fetched.changed else 0
+    job.count(downloaded=fetched.file.bytes if fetched.changed else 0)
     return str(fetched)
 
 
@@ -148,48 +123,45 @@ def _would_fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
     return str(ask(remote, spec.sha256, job.cache or default_folder()))
 
 
-def _compiled(job: Job, recipe: Recipe, output: Path) -> VerifiedDataset:
-    """Compile the downloaded files, and note what was lost."""
+def _compiled(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:
+    """Compile the downloaded files, compare their rows with the current generation, note losses."""
     from geolookup_builder.compile import compile_recipe
     from geolookup_builder.overlaid_sources import Options
 
-    options = Options(cache=job.cache, offline=True, max_memory=job.max_memory)
+    before = None if current is None else read_manifest(current).metadata()
+    options = Options(cache=job.cache, offline=True, rows_before=before, max_memory=job.max_memory)
     try:
         report, dataset = compile_recipe(recipe, output, options, job.progress)
-    except BuildError as error:
-        raise UpdateError([str(error)]) from error
     except QualityError as error:
         raise UpdateError(error.problems) from error
     for source in report.sources:
         rejected, nulled = source.rejected.total(), source.nulled.total()
-        job.counts.update(rejected=rejected, nulled=nulled)
+        job.count(rejected=rejected, nulled=nulled)
         if rejected or nulled:
             rows, values = count_text(rejected, "row"), count_text(nulled, "invalid value")
             job.tell(f"{source.name}: {rows} rejected, {values}")
-    job.warnings += report.warnings
+    job.done.warnings += report.warnings
     return dataset
 
 
-def _check_gates(job: Job, recipe: Recipe, new: Path, old: Path) -> None:
+def _check_gates(job: Job, recipe: Recipe, old: Path, new: Path) -> None:
     """Raise UpdateError if a gate of the recipe fails; they compare one dataset over time."""
     from geolookup.comparison import diff
 
-    gates = recipe.update.fail_if
-    if not gates:
+    if not recipe.update.fail_if:
         return
     try:
         VerifiedDataset(old)
         name = read_manifest(old).metadata().name
     except DatasetError as error:
         problem = "no gate was applied, because the current generation is unusable"
-        job.warnings.append(f"{problem}: {error}")
+        job.done.warnings.append(f"{problem}: {error}")
         return
     if name != recipe.name:
-        job.warnings.append(f"{job.store} had another dataset, {name}: no gate was applied")
+        job.done.warnings.append(f"{job.store} had another dataset, {name}: no gate was applied")
         return
-    with job.step("comparing"):
-        result = diff(old, new, fail_if=gates, top=0)
-    job.gates += result.gates
+    result = diff(old, new, fail_if=recipe.update.fail_if, top=0)
+    job.done.gates += map(asdict, result.gates)
     if result.failed:
         hint = (
             "to accept the change, run 'geolookup build RECIPE --output DIR'"

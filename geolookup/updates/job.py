@@ -1,4 +1,4 @@
-"""One update on its way: what was asked for, what is told of it, and its place in the store.
+"""An update on its way: the checked arguments, its place in the store, and what its source offers.
 
 ::
 
@@ -13,25 +13,27 @@ The lock of the store itself (``store.changing``) is held only while the store c
 from __future__ import annotations
 
 import shutil
-import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from geolookup.comparison.gates import Verdict
+from geolookup.dataset.checksums import wrong_files
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
+from geolookup.history.incoming import Incoming
+from geolookup.history.publishing import Gate
+from geolookup.history.result import Done
 from geolookup.mirrors.source import Mirror
 from geolookup.progress import Progress
 from geolookup.signing.keys import PrivateKey, PublicKey
 from geolookup.store import pointer
-from geolookup.store.changing import changing, check_parent, check_store
-from geolookup.store.incoming import IncomingDataset
+from geolookup.store.changing import changing
 from geolookup.store.retention import Retention
 from geolookup.store.trusted import trust_first
 
@@ -39,24 +41,23 @@ if TYPE_CHECKING:
     from geolookup_builder.recipe.document import Recipe
 
 _FOLDER = ".update"
-Outcome = Literal["published", "unchanged", "held", "planned"]
 Tell = Callable[[str], None]
 
 
 class Offer(NamedTuple):
-    """What a source offers to the store: a dataset, or ``outcome`` without one."""
+    """What a source offers to a store: a dataset, or only the state of the result without one."""
 
-    outcome: Outcome
-    members: Mapping[str, Any] = {}  # of the state after success
-    incoming: IncomingDataset | None = None
-    gate: Callable[[Path], None] | None = None
+    state: str
+    incoming: Incoming | None = None
+    members: Mapping[str, Any] = {}  # of STORE/update.json after success
+    gate: Gate | None = None
     withdrawn: Collection[str] = ()
     signature: bytes | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Job:
-    """The arguments of an update, checked; then its warnings, counts, verdicts and durations."""
+    """The arguments of an update, checked, and what it has done so far."""
 
     source: Recipe | Path | Mirror
     store: Path
@@ -69,52 +70,36 @@ class Job:
     trusted_keys: tuple[PublicKey, ...] = ()
     tell: Tell = lambda _text: None
     progress: Progress = field(default_factory=lambda: Progress(silent=True))
-    warnings: list[str] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)  # bytes, rows rejected, values nulled
-    gates: list[Verdict] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=dict)  # by step
+    done: Done = field(default_factory=Done)
 
     @property
     def title(self) -> str:
-        """The source in one word: an address, a path, or the name in the recipe."""
+        """The source in a word: the address of a mirror, a path, or the name in a recipe."""
         if isinstance(self.source, Mirror):
             return self.source.safe_url
         return str(self.source) if isinstance(self.source, Path) else self.source.name
 
-    @property
-    def current(self) -> Path | None:
-        """The folder of the current generation; None if the store has none."""
-        published = pointer.not_withdrawn(pointer.read(self.store))
-        if not published:
-            return None
-        return Path(pointer.folder_of(self.store, published[-1].generation))
-
-    @property
-    def withdrawn(self) -> set[str]:
-        """The generations that a rollback withdrew."""
-        return {entry.generation for entry in pointer.read(self.store) if entry.withdrawn}
-
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Show a step while the block runs, and note its duration."""
-        began = time.monotonic()
-        try:
-            with self.progress.stage(name):
-                yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0) + time.monotonic() - began
+        """Show a step while the block runs, and measure it."""
+        with self.done.step(name), self.progress.stage(name):
+            yield
+
+    def count(self, **numbers: int) -> None:
+        """Add to the counts of the result."""
+        for name, number in numbers.items():
+            self.done.counts[name] = self.done.counts.get(name, 0) + number
 
     @contextmanager
     def place(self) -> Iterator[Path]:
         """Yield a folder for the files of the update, in the store; other updates wait.
 
-        The store is created if it is missing. A dry run has a temporary folder, and creates none.
-        Raises OutputError for a folder that is not a store, DatasetError for a damaged store.
+        The store is created if it is missing. A dry run has a temporary folder. Raises OutputError
+        for a folder that is not a store, DatasetError for a damaged store.
         """
         if self.dry_run:
-            self._check_writable()
-            with TemporaryDirectory() as folder:
-                yield Path(folder)
+            with TemporaryDirectory() as temporary:
+                yield Path(temporary)
             return
         trust_first(self.store, self.trusted_keys)
         with changing(self.store, make=True):
@@ -122,25 +107,26 @@ class Job:
         folder = self.store / _FOLDER
         with ExitStack() as stack:
             self._lock(folder, stack)
-            staging = folder / "dataset"
-            shutil.rmtree(staging, ignore_errors=True)
             try:
                 yield folder
             finally:
-                shutil.rmtree(staging, ignore_errors=True)
-
-    def _check_writable(self) -> None:
-        check_parent(self.store)
-        with atomic.output_errors(self.store):
-            atomic.check_place(self.store)
-            check_store(self.store)
+                shutil.rmtree(folder / "dataset", ignore_errors=True)
 
     def _lock(self, folder: Path, stack: ExitStack) -> None:
-        lock = folder / "lock"
         with atomic.output_errors(folder):
             folder.mkdir(0o700, exist_ok=True)
-            is_free = stack.enter_context(hold_lock_if_free(lock))
+            is_free = stack.enter_context(hold_lock_if_free(folder / "lock"))
         if not is_free:
             self.tell("another update of this store is running; waiting until it has finished")
             with atomic.output_errors(folder):
-                stack.enter_context(hold_lock(lock))
+                stack.enter_context(hold_lock(folder / "lock"))
+        # What an update that died has left.
+        shutil.rmtree(folder / "dataset", ignore_errors=True)
+
+
+def whole_folder(store: Path, generation: str) -> Path:
+    """Return the folder of a generation; DatasetError if it is missing or damaged."""
+    folder = Path(pointer.folder_of(store, generation))
+    for path, problem in wrong_files(folder, read_manifest(folder)):
+        raise DatasetError(path, problem, REBUILD)
+    return folder

@@ -1,7 +1,4 @@
-"""A digest of all that decides the dataset of a recipe.
-
-If it is the one of the last update, and the current generation is undamaged, nothing is compiled.
-"""
+"""A digest of all that decides the dataset of a recipe."""
 
 from __future__ import annotations
 
@@ -9,16 +6,17 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import geolookup
+import geolookup_builder
 from geolookup.contract.tzdatabase import zone_names
 from geolookup.errors import BuildError
 from geolookup.filesystem import open_regular
 from geolookup.progress import Progress
-
-if TYPE_CHECKING:
-    from geolookup_builder.recipe.document import Recipe, SourceSpec
+from geolookup_builder.downloads import with_local_paths
+from geolookup_builder.recipe.document import Recipe, SourceSpec
+from geolookup_builder.recipe.quality import Quality
+from geolookup_builder.sources.reading.inputs import paths
 
 
 def inputs_of(recipe: Recipe, cache: Path | None) -> str:
@@ -26,9 +24,6 @@ def inputs_of(recipe: Recipe, cache: Path | None) -> str:
 
     A source that is a dataset has other files, and demands compare with ground truth.
     """
-    from geolookup_builder.downloads import with_local_paths
-    from geolookup_builder.recipe.quality import Quality
-
     if any(spec.is_dataset for spec in recipe.sources) or recipe.quality != Quality():
         return ""
     try:
@@ -46,8 +41,6 @@ def inputs_of(recipe: Recipe, cache: Path | None) -> str:
 
 
 def _files_of(spec: SourceSpec) -> Iterator[Path]:
-    from geolookup_builder.sources.reading.inputs import paths
-
     # An option may name a file, such as the names of autonomous systems.
     options = [value for value in spec.options.values() if isinstance(value, str)]
     for pattern in (spec.path, *options):
@@ -56,8 +49,6 @@ def _files_of(spec: SourceSpec) -> Iterator[Path]:
 
 def _compiler() -> Iterator[str]:
     """Yield the state of the code, and the names of the time zones: a build depends on both."""
-    import geolookup_builder
-
     for package in (geolookup, geolookup_builder):
         for path in sorted(Path(str(package.__file__)).parent.rglob("*.*")):
             if "__pycache__" not in path.parts:
