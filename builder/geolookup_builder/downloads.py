@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from geolookup.errors import BuildError, DownloadError, OutputError
-from geolookup.filesystem.cache_folder import default_folder
+from geolookup.filesystem.cache import default_folder
 from geolookup.filesystem.unpacking import packing
 from geolookup.progress import Progress
 from geolookup.remote.address import Remote
@@ -37,6 +37,15 @@ def download(
     with progress.stage(f"fetching {spec.name}"):
         folder = cache or default_folder()
         return fetch(remote, spec.sha256, folder, progress, read_through=read_through)
+
+
+def with_strict_cache(recipe: Recipe) -> Recipe:
+    """Return the recipe with downloads that are used only if no other user can change them."""
+    sources = tuple(
+        replace(spec, remote=spec.remote and replace(spec.remote, strict=True))
+        for spec in recipe.sources
+    )
+    return replace(recipe, sources=sources)
 
 
 def read_through(path: Path) -> None:

@@ -6,7 +6,7 @@ codes, ``changes`` finds the distinct pairs of rows, ``measures`` sums what move
 (``measure``). ``gates`` evaluates, ``report`` prints, ``scoring`` compares with ground truth.
 
 Changes as rows: ``dataset_pair`` has the fields, values and conditions, ``changed_intervals`` the
-ranges, ``change_table`` the columns, ``change_files`` and ``former_answers`` the files.
+ranges, ``change_table`` the columns, ``change_files`` the files.
 
 A part is one address family, or both together if requests are counted: requests add up over
 families, addresses do not.

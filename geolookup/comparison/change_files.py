@@ -1,25 +1,79 @@
-"""Changes as rows in files: each in a format of tables."""
+"""Changes as rows in files: in any format of tables, and those of two generations as Parquet.
+
+The file of two generations has the rows of ``diff --rows`` in small row groups. A reader of a range
+compares it with the statistics of the ends. Of row groups that can overlap it reads the ends, and
+the other columns if a row overlaps. Inside a row group the rows are ordered by country: most fields
+follow from it, so the file has a sixth fewer bytes.
+
+Between the last column and the footer is the SHA-256 of all other bytes: readers of Parquet skip
+it. It is checked before Arrow parses the file: Arrow can end the process on a damaged footer.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import mmap
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
 
-from geolookup.comparison.change_table import ENDS
+from geolookup.comparison.change_table import ENDS, METADATA, SIDES, reader, source_column
+from geolookup.comparison.dataset_pair import DatasetPair
+from geolookup.contract.schema import own_schema
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.rows import number_text
 from geolookup.errors import TableFileError
 from geolookup.export.ranges import TYPED
+from geolookup.files.arrow_files import GroupSink
 from geolookup.files.byte_streams import open_output
 from geolookup.files.row_streams import WriteOptions
 from geolookup.files.table_files import known_kind
-from geolookup.filesystem.atomic import check_file
+from geolookup.filesystem import open_regular
+from geolookup.filesystem.atomic import check_file, staged_file
+from geolookup.filesystem.ownership import FILE_MODE
 from geolookup.parallel import cores
 from geolookup.prefixes.texts import address_texts
 
 _SUFFIXES = "write .csv, .jsonl or .parquet"
 #: The formats with types for addresses; the others have texts.
 _TYPED = ("parquet", "arrow", "arrows")
+#: Rows of a row group: a reader of one address decodes this many.
+_GROUP = 1 << 15
+#: Zstandard's level: a tenth fewer bytes than with its default.
+_LEVEL = 16
+#: The columns that order the rows of a row group.
+_ORDER = [f"location_country_code_{side}" for side in SIDES]
+_DIGEST = hashlib.sha256().digest_size
+#: The last bytes of a Parquet file: the length of the footer, and the magic number.
+_END = 8
+#: Errors of a file with other bytes, columns or metadata.
+_DAMAGE = (
+    *(pa.ArrowException, OSError, ValueError, LookupError),
+    *(TypeError, AttributeError, RecursionError),
+)
+
+
+class ChangedField(NamedTuple):
+    """A field of a changed range; each pair is of before and after, None is unknown."""
+
+    layer: str  # as NEW has it if it does
+    values: tuple[Any, Any]
+    sources: tuple[str | None, str | None]  # the deciding ones
+
+
+class ChangedRow(NamedTuple):
+    """A range whose answer differs, both ends included, with all fields by path."""
+
+    first: int
+    last: int
+    fields: Mapping[str, ChangedField]
 
 
 def write_rows(rows: pa.RecordBatchReader, output: str, *, force: bool = False) -> int:
@@ -67,3 +121,135 @@ def _texts(family: int, addresses: pa.Array) -> pa.Array:
     data = np.frombuffer(addresses.buffers()[1], ">u8").reshape(-1, 2)
     halves = data[addresses.offset :][: len(addresses)].astype(np.uint64)
     return address_texts(6, halves[:, 0], halves[:, 1])
+
+
+def write_changes(old: Path, new: Path, output: Path) -> int:
+    """Write the changes of two generations, given as folders; return the number of rows.
+
+    The file is complete or absent. Raises DatasetError for a damaged dataset, OutputError if the
+    file cannot be written.
+    """
+    rows, count = reader(DatasetPair(Dataset(old), Dataset(new))), 0
+    with staged_file(output, FILE_MODE) as fresh:
+        with pa.OSFile(str(fresh), "wb") as stream:
+            sink = GroupSink(stream, rows.schema, _GROUP, _LEVEL, _ORDER)
+            for batch in rows:
+                for begin in range(0, len(batch), _GROUP):
+                    sink.write(batch.slice(begin, _GROUP))
+                count += len(batch)
+            sink.close()
+        _insert_digest(fresh)
+    return count
+
+
+def _insert_digest(path: Path) -> None:
+    with path.open("r+b") as file:
+        digest = hashlib.file_digest(file, "sha256").digest()
+        file.seek(-_END, os.SEEK_END)
+        begin = file.seek(-_footer_size(file.read()), os.SEEK_END)
+        footer = file.read()
+        file.seek(begin)
+        file.write(digest + footer)
+
+
+def _footer_size(end: bytes | memoryview) -> int:
+    return int.from_bytes(end[:4], "little") + _END
+
+
+def rows_between(
+    old: Dataset, new: Dataset, family: int, first: int, last: int
+) -> list[ChangedRow]:
+    """Compare two generations in a range of addresses; DatasetError for a damaged one."""
+    batches = reader(DatasetPair(old, new), [(family, (first, last))])
+    return [*_rows(batches.read_all(), family, first, last)]
+
+
+def rows_in_file(
+    path: Path, generations: tuple[str, str], family: int, first: int, last: int
+) -> list[ChangedRow] | None:
+    """Read the rows of a file that overlap a range, clipped to it.
+
+    None for a missing or damaged file, and for one of other generations.
+    """
+    try:
+        with parquet.ParquetFile(pa.BufferReader(_checked(path))) as file:
+            about = metadata_of(file.schema_arrow)
+            if generations != (about["old"]["generation"], about["new"]["generation"]):
+                return None
+            return sorted(_overlapping(file, family, first, last))  # by ``first``
+    except MemoryError:  # Arrow's is an ArrowException too
+        raise
+    except _DAMAGE:
+        return None
+
+
+def _checked(path: Path) -> memoryview:
+    """Return the bytes of a file, mapped; ValueError for other bytes than were written."""
+    with open_regular(path) as file:
+        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    footer = len(data) - _footer_size(data[-_END:])
+    digest = hashlib.sha256(data[: footer - _DIGEST])
+    digest.update(data[footer:])
+    if digest.digest() != data[footer - _DIGEST : footer]:
+        raise ValueError("other bytes than written")
+    return data
+
+
+def _overlapping(file: Any, family: int, first: int, last: int) -> Iterator[ChangedRow]:
+    """Yield the rows of a file that overlap a range, in the order of the file."""
+    names = list(ENDS[family])
+    # Parquet numbers the columns as the schema does: no column before these is nested.
+    columns = [file.schema_arrow.get_field_index(name) for name in names]
+    least, most = (
+        pa.scalar(end if family == 4 else end.to_bytes(16), TYPED.types[family])
+        for end in (first, last)
+    )
+    for number in range(file.num_row_groups):
+        group = file.metadata.row_group(number)
+        begins, ends = (group.column(column).statistics for column in columns)
+        has_limits = begins and begins.has_min_max  # not if all rows are of the other family
+        if has_limits and (begins.min > most.as_py() or ends.max < least.as_py()):
+            continue
+        begin, end = file.read_row_group(number, names).columns
+        overlaps = pc.and_(pc.less_equal(begin, most), pc.greater_equal(end, least))
+        rows = pc.indices_nonzero(overlaps.fill_null(False))
+        if len(rows):
+            table = file.read_row_group(number).take(rows)
+            table.validate(full=True)
+            yield from _rows(table, family, first, last)
+
+
+def _rows(table: pa.Table, family: int, first: int, last: int) -> Iterator[ChangedRow]:
+    """Yield the rows of a table of one family, clipped to a range."""
+    about = metadata_of(table.schema)
+    layers = [{field.path: field.layer for field in own_schema(own).stored} for own in about["own"]]
+    fields = {path: [layer.get(path) for layer in layers] for path in about["fields"]}
+    for row in table.to_pylist():
+        begin, end = (_address(row[name]) for name in ENDS[family])
+        of_row = {path: _field(row, path, *pair) for path, pair in fields.items()}
+        yield ChangedRow(max(begin, first), min(end, last), of_row)
+
+
+def _field(row: Mapping[str, Any], path: str, *layers: str | None) -> ChangedField:
+    """Return a field of a row; ``layers`` are the ones in OLD and in NEW, None without it."""
+    name = path.replace(".", "_")
+    before, after = (_plain(row[f"{name}_{side}"]) for side in SIDES)
+    old, new = (
+        layer and row[source_column(layer, side)] for layer, side in zip(layers, SIDES, strict=True)
+    )
+    return ChangedField(layers[1] or layers[0] or "", (before, after), (old, new))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as answers have it: whole numbers are integers."""
+    return json.loads(number_text(value)) if isinstance(value, float) else value
+
+
+def _address(value: int | bytes) -> int:
+    return value if isinstance(value, int) else int.from_bytes(value)
+
+
+def metadata_of(schema: pa.Schema) -> dict[str, Any]:
+    """Return the metadata of a table of changes; KeyError or ValueError for another table."""
+    about: dict[str, Any] = json.loads(schema.metadata[METADATA.encode()])
+    return about

@@ -8,7 +8,7 @@ pipe is first copied to a temporary file.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -194,7 +194,10 @@ def _parquet_batches(
 
 
 class GroupSink:
-    """Collects batches into row groups, compressed with Zstandard: all readers support it."""
+    """Collects batches into row groups, compressed with Zstandard: all readers support it.
+
+    ``order`` are columns of texts by which the rows of each row group are sorted.
+    """
 
     def __init__(
         self,
@@ -202,8 +205,9 @@ class GroupSink:
         schema: pa.Schema,
         group_rows: int = _GROUP_ROWS,
         level: int | None = None,
+        order: Sequence[str] = (),
     ) -> None:
-        self._stream, self._level = stream, level
+        self._stream, self._level, self._order = stream, level, order
         self._schema = schema
         self._group_rows = group_rows
         self._writer: Any = None  # opened when the first row group decides the encoding
@@ -220,7 +224,7 @@ class GroupSink:
             self._write_group()
 
     def _write_group(self) -> None:
-        table = pa.Table.from_batches(self._waiting, self._schema)
+        table = _sorted(pa.Table.from_batches(self._waiting, self._schema), self._order)
         table = pa.Table.from_arrays(
             [_compact(column) for column in table.columns], schema=table.schema
         )
@@ -243,6 +247,13 @@ class GroupSink:
         self._writer.close()
 
 
+def _sorted(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    if not names:
+        return table
+    texts = pa.table([table[name].cast(pa.string()) for name in names], names)
+    return table.take(pc.sort_indices(texts, [(name, "ascending") for name in names]))
+
+
 @cache
 def _writer_class() -> Any:
     from pyarrow import parquet
@@ -256,14 +267,13 @@ def _writer_class() -> Any:
     return Writer
 
 
-def _repeating_columns(sample: pa.Table) -> list[str] | bool:
+def _repeating_columns(sample: pa.Table) -> list[str]:
     """Return the columns with repeated values; for others a dictionary saves no space."""
-    if any(pa.types.is_nested(field.type) for field in sample.schema):
-        return True  # Parquet names the columns inside nested ones otherwise
     return [
-        field.name
+        # Parquet names the column inside a list otherwise.
+        f"{field.name}.list.element" if pa.types.is_nested(field.type) else field.name
         for field, column in zip(sample.schema, sample.columns, strict=True)
-        if pa.types.is_dictionary(field.type) or _repeats(column)
+        if pa.types.is_nested(field.type) or _repeats(column)
     ]
 
 

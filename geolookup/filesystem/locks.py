@@ -1,7 +1,9 @@
 """Locks between processes, and temporary files, whose lock shows that a process still writes them.
 
-A lock is ``flock``, on Windows ``msvcrt.locking`` of the first byte. The system releases it when
-its process ends. A process holds the lock of its temporary file or folder while it writes:
+Whoever can open a file can lock it, and never release it. So only users who may write the folder of
+a lock file can open it. The system releases a lock when its process ends.
+
+A process holds the lock of its temporary file or folder while it writes:
 
 1. It creates the file under a name with random digits, and locks it.
 2. Between both another process may have swept it. If the name is gone, or is another file's, the
@@ -19,11 +21,12 @@ import os
 import re
 import shutil
 import stat
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+
+from geolookup.filesystem.lock_waiting import TIMEOUT, lock, lock_waiting
 
 _MARK = ".geolookup-"
 #: Characters of the output in a temporary name: names have at most 255 bytes, characters 4.
@@ -35,10 +38,14 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 
 
 
 @contextmanager
-def hold_lock(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, created if missing; wait while another process holds it."""
+def hold_lock(path: Path, default: float = TIMEOUT) -> Iterator[None]:
+    """Hold the lock of a file, created if missing; wait while another process holds it.
+
+    ``default`` is the limit of waiting in seconds, unless ``$GEOLOOKUP_LOCK_TIMEOUT`` is set.
+    Raises OutputError after it, SettingsError if the variable is malformed.
+    """
     with _open(path) as descriptor:
-        lock_waiting(descriptor)
+        lock_waiting(descriptor, path, default)
         yield
 
 
@@ -46,49 +53,30 @@ def hold_lock(path: Path) -> Iterator[None]:
 def hold_lock_if_free(path: Path) -> Iterator[bool]:
     """Hold the lock of a file, created if missing, and yield True; yield False if it is held."""
     with _open(path) as descriptor:
-        try:
-            lock_now(descriptor)
-        # flock raises BlockingIOError, msvcrt PermissionError.
-        except (BlockingIOError, PermissionError):
-            yield False
-        else:
-            yield True
+        yield lock(descriptor)
 
 
 @contextmanager
 def _open(path: Path) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    descriptor = os.open(path, _FLAGS | os.O_RDWR | os.O_CREAT, 0o600)
     try:
+        if _LOCKS:
+            _limit_access(descriptor, path.parent)
         yield descriptor
     finally:
         os.close(descriptor)  # releases the lock
 
 
-if sys.platform == "win32":
-    import msvcrt
-
-    def lock_waiting(descriptor: int) -> None:
-        """Lock an open file; wait while another process holds the lock."""
-        while True:  # each call gives up after ten seconds
-            try:
-                return msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-            except OSError:
-                continue
-
-    def lock_now(descriptor: int) -> None:
-        """Lock an open file; OSError while another process holds the lock."""
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-
-else:
-    import fcntl
-
-    def lock_waiting(descriptor: int) -> None:
-        """Lock an open file or folder; wait while another process holds the lock."""
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-
-    def lock_now(descriptor: int) -> None:
-        """Lock an open file or folder; OSError while another process holds the lock."""
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def _limit_access(descriptor: int, folder: Path) -> None:
+    """Let only users who may write a folder open its lock file; its owner decides."""
+    file, parent = os.fstat(descriptor), folder.stat()
+    if file.st_uid != os.geteuid():
+        return
+    is_shared = bool(parent.st_mode & stat.S_IWGRP)
+    with suppress(OSError):  # a file system without modes, or a group of others
+        if is_shared and file.st_gid != parent.st_gid:
+            os.fchown(descriptor, -1, parent.st_gid)
+        os.fchmod(descriptor, 0o660 if is_shared else 0o600)  # whatever the umask
 
 
 def temporary_name(output: Path) -> Path:
@@ -123,11 +111,13 @@ def _claim(fresh: Path) -> int | None:
         return None
     except OSError:  # a umask that forbids reading
         return -1
-    with suppress(OSError):  # a file system without locks
-        lock_waiting(descriptor)
-    if _is_at(fresh, descriptor):
-        return descriptor
-    os.close(descriptor)
+    with ExitStack() as stack:
+        stack.callback(os.close, descriptor)
+        with suppress(OSError):  # a file system without locks
+            lock_waiting(descriptor, fresh, TIMEOUT)
+        if _is_at(fresh, descriptor):
+            stack.pop_all()
+            return descriptor
     return None
 
 
@@ -157,9 +147,9 @@ def sweep_once(folder: Path) -> None:
 def _remove_if_free(path: Path) -> None:
     descriptor = os.open(path, _FLAGS)
     try:
-        # OSError if a process holds it: ``sweep`` then leaves it.
-        lock_now(descriptor)
         mode = os.fstat(descriptor).st_mode
+        if not lock(descriptor):
+            return
         if stat.S_ISDIR(mode):
             shutil.rmtree(path, ignore_errors=True)
         elif stat.S_ISREG(mode):

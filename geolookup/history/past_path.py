@@ -5,6 +5,7 @@ from __future__ import annotations
 from geolookup.dataset.files import Dataset
 from geolookup.history.unpacked import open_unpacked, unpacked
 from geolookup.store.in_force import generation_at
+from geolookup.store.resolve import DatasetPath
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from geolookup.store.requirements import Requirements
 
 
-class PastPath:
+class PastPath(DatasetPath):
     """A store, an instant (Unix second), and the generation that was in force then.
 
     The generation is fixed: changes of the store are not noticed, and nothing is to be reloaded.
@@ -24,8 +25,8 @@ class PastPath:
     def __init__(
         self, path: str, instant: int, generation: str, requirements: Requirements
     ) -> None:
-        self.path, self.instant = path, instant
-        self._generation, self._requirements = generation, requirements
+        super().__init__(path, requirements)
+        self.instant, self._generation = instant, generation
 
     @classmethod
     def at(cls, path: str, instant: int, requirements: Requirements) -> PastPath:
@@ -51,24 +52,18 @@ class PastPath:
         ``fallback`` has no effect: no other generation answers for the instant.
         """
         del fallback
-        return open_unpacked(self.path, self._generation, check)
+        is_signed = bool(self._requirements.keys)
+        return open_unpacked(self.path, self._generation, check if is_signed else None)
 
     def open_dataset(self, *, fallback: bool = False) -> Dataset:
         """Open the generation if it meets the requirements."""
-        dataset = self.open_checked(self._check_signed, fallback=fallback)
+        dataset = self.open_generation(self._generation, 0)
         self._requirements.check(dataset)
         return dataset
 
     def open_successor(self, _old: Dataset) -> Dataset:
         """Open the same generation again: it has no successor."""
         return self.open_dataset()
-
-    def open_generation(self, _generation: str, _serial: int) -> Dataset:
-        """Open the generation for an unpickled engine."""
-        return self.open_checked(self._check_signed)
-
-    def _check_signed(self, dataset: Dataset) -> None:
-        self._requirements.check_signed(dataset, None, 0)
 
 
 def folder_at(store: str, as_of: AsOf) -> Path:

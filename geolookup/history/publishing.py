@@ -24,13 +24,12 @@ from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.history.archived import remove_archive
 from geolookup.history.incoming import Incoming, opened
-from geolookup.history.past import is_current_since, read_since, with_past
 from geolookup.history.pruning import log_warnings, plan, prune_after
 from geolookup.history.result import Done, StoreResult, current_of, result_of
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing, check_parent, check_store, store_path
-from geolookup.store.in_force import AsOf
+from geolookup.store.in_force import AsOf, is_current_since, read_since, with_past
 from geolookup.store.pointer import Change, Publication, not_withdrawn
 from geolookup.store.retention import ALL, Retention
 from geolookup.store.signatures import adopt_signature, check_trusted, manifest_text
@@ -141,7 +140,7 @@ def publish_into(
         entries, changes = _with(store, published, incoming.generation, since, withdrawn)
         is_listed = entries == published and changes is None
         if not is_listed:
-            pointer.write(store, entries, changes)
+            pointer.save(store, entries, changes)
     return is_placed or not is_listed
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from geolookup.contract.address import canonical, effective, parse
 from geolookup.contract.cleaning import clean_text
 from geolookup.contract.special import is_private
-from geolookup.dataset.networks import Network, aligned_around, same_kind_around
+from geolookup.dataset.networks import Network, same_kind_around
 
 
 class Question(NamedTuple):
@@ -19,11 +19,6 @@ class Question(NamedTuple):
     first: int
     last: int
     is_prefix: bool  # as asked: a prefix of one address too
-
-    @property
-    def network(self) -> Network:
-        """The addresses as a network."""
-        return aligned_around(self.family, self.first, self.first, self.last)
 
     @property
     def address(self) -> str:

@@ -70,13 +70,14 @@ class StoreResult:
 
     def line(self) -> str:
         """Return the result in one line."""
-        parts = [self.state, self.name or "no dataset"]
+        about = [self.name or "no dataset"]
         if self.data_date is not None:
-            parts.append(f"data of {self.data_date}")
+            about.append(f"data of {self.data_date}")
         if self.generation is not None:
-            parts.append(f"generation {self.generation[:DIGITS]}")
+            about.append(f"generation {self.generation[:DIGITS]}")
         if self.bytes is not None:
-            parts.append(f"{self.bytes:,} bytes")
+            about.append(f"{self.bytes:,} bytes")
+        parts = [f"{self.state}: {', '.join(about)} in {self.store}"]
         parts += [
             f"{count_text(len(names), 'generation')} {word}"
             for names, word in ((self.removed, "removed"), (self.archived, "archived"))
@@ -84,7 +85,7 @@ class StoreResult:
         ]
         if self.expected_bytes is not None:
             parts.append(f"keep_for will take about {self.expected_bytes:,} bytes")
-        return f"{', '.join(parts)}: {self.store}"
+        return "; ".join(parts)
 
 
 def result_of(
@@ -102,9 +103,9 @@ def result_of(
         str(store),
         generation,
         generation is not None and generation == current_of(store),
-        metadata and metadata.name,
-        metadata and metadata.age.date,
-        metadata and metadata.bytes,
+        metadata.name if metadata else None,
+        metadata.age.date if metadata else None,
+        metadata.bytes if metadata else None,
         {**(metadata.counts if metadata else {}), **done.counts},
         done.gates,
         done.removed,

@@ -1,31 +1,44 @@
 """When answers changed: the generations of a store, each compared with the one before.
 
-Strategy: the changes of the current generation (``in_force``) are read from the newest back. The
-answers of each two neighbours are compared where the question lies. The answers of an older
-generation are today's with all later changes undone: it is not opened for them.
+Strategy: the changes of the current generation (``in_force``) are read from the newest back, the
+rows of each two neighbours from their file (``changes``). The first answer is the one before the
+oldest change, so no past generation is opened.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from geolookup.comparison.change_files import ChangedRow, rows_between, rows_in_file
 from geolookup.contract.address import canonical
 from geolookup.contract.gregorian import timestamp
 from geolookup.contract.paths import names_of, resolve_fields
+from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError, PrivateAddressError
-from geolookup.history.differences import Difference, LayerChange, OpenGeneration, between, selected
-from geolookup.history.later_answers import LaterAnswers
+from geolookup.history.changes import changes_path
 from geolookup.history.question import Question, read_question
 from geolookup.history.unpacked import open_unpacked
+from geolookup.kernel import State
 from geolookup.store import pointer
 from geolookup.store.in_force import Period, periods
 from geolookup.store.requirements import Requirements
 from geolookup.store.resolve import fingerprint
+
+#: A value before and after.
+Pair = tuple[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerChange:
+    """A layer whose values differ; each pair is of before and after, None is unknown."""
+
+    fields: dict[str, Pair]  # by path, the values that differ
+    sources: Pair  # the names of the sources that decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +97,7 @@ def history(
         seen = fingerprint(store)
         try:
             known = _known_periods(store, requirements.instant)
-            generations = _Generations(store, requirements)
-            return _history(generations, known, question, names_of(names))
+            return _history(_Generations(store, requirements), known, question, names_of(names))
         except DatasetError:
             if fingerprint(store) == seen:
                 raise
@@ -111,33 +123,34 @@ def _history(
     question: Question,
     names: tuple[object, ...],
 ) -> History:
-    newest = generations.generation(known[0].generation)
-    paths = None
-    if names:
-        paths = {field.path for field in resolve_fields(names, newest.schema.stored, "history")}
-    answers = LaterAnswers(newest, question)
-    changes = [
-        _change(before, after, difference)
-        for after, before in pairwise(known)
-        for difference in generations.differences(before, after, question, answers, paths)
-    ]
+    newest = generations.opened(known[0].generation)
+    stored = newest.schema.stored
+    paths = {field.path for field in resolve_fields(names, stored, "history")} if names else None
+    changes: list[Change] = []
+    values = _values(newest, question.address)
+    for after, before in pairwise(known):
+        rows = generations.rows(before.generation, after.generation, question)
+        changes += _changes(before, after, question.family, rows, paths)
+        for row in rows[:1]:
+            values = {path: field.values[0] for path, field in row.fields.items()}
     if question.is_private and not changes and not newest.schema.private_layers:
         raise PrivateAddressError(question.address)
-    fields = None if question.is_prefix else _first_values(answers, question, paths)
-    first = FirstAnswer(_text(known[-1].begin), known[-1].generation, fields)
-    return History(question.text, tuple(changes), first)
-
-
-def _first_values(
-    answers: LaterAnswers, question: Question, paths: Collection[str] | None
-) -> dict[str, Any]:
-    """Return the known values of an address, all changes undone."""
-    [(_, _, values)] = answers.pieces(question.first, question.last)
-    return {
+    fields = {
         path: value
         for path, value in values.items()
         if value is not None and (paths is None or path in paths)
     }
+    first = known[-1]
+    answer = FirstAnswer(
+        _text(first.begin), first.generation, None if question.is_prefix else fields
+    )
+    return History(question.text, tuple(changes), answer)
+
+
+def _values(dataset: Dataset, address: str) -> dict[str, Any]:
+    """Return the values of all stored fields by path; None if unknown."""
+    paths = tuple(field.path for field in dataset.schema.stored)
+    return dict(zip(paths, State(dataset).values([address], paths, 0)[0], strict=True))
 
 
 class _Generations:
@@ -145,63 +158,65 @@ class _Generations:
 
     def __init__(self, store: str, requirements: Requirements) -> None:
         self._store, self._requirements = store, requirements
-        self._open: dict[str, OpenGeneration] = {}
+        self._opened: dict[str, Dataset] = {}
 
-    def generation(self, generation: str) -> OpenGeneration:
-        """Open a generation; its own files, or unpacked into the cache."""
-        if generation not in self._open:
-            dataset = open_unpacked(self._store, generation)
-            self._requirements.check_signed(dataset, None, 0)
-            self._open[generation] = OpenGeneration(dataset)
-        return self._open[generation]
+    def opened(self, generation: str) -> Dataset:
+        """Return a generation that meets the requirements."""
+        if generation not in self._opened:
+            check = self._check_signed if self._requirements.keys else None
+            self._opened[generation] = open_unpacked(self._store, generation, check)
+        return self._opened[generation]
 
-    def differences(
-        self,
-        before: Period,
-        after: Period,
-        question: Question,
-        later: LaterAnswers,
-        paths: Collection[str] | None,
-    ) -> list[Difference]:
-        """Return where the answers of two periods differ in some fields (None: in all).
+    def _check_signed(self, dataset: Dataset) -> None:
+        self._requirements.check_signed(dataset, None, 0)
 
-        ``later`` are the answers of the later period; afterwards they are of the earlier one.
-        """
-        old, new = before.generation, after.generation
+    def rows(self, old: str, new: str, question: Question) -> list[ChangedRow]:
+        """Return where the answers of two generations differ, in address order."""
         if old == new:  # another one between them is pruned
             return []
-        differences = list(self._all(old, new, question, later))
-        later.undo(differences)
-        return selected(differences, paths)
-
-    def _all(
-        self, old: str, new: str, question: Question, later: LaterAnswers
-    ) -> Iterable[Difference]:
-        """Compare two generations: by lookups if both are unpacked, else by their file."""
-        # Files of former answers are not signed.
-        are_unpacked = all(pointer.is_unpacked(self._store, name) for name in (old, new))
-        if not (self._requirements.keys or are_unpacked):
-            from geolookup.history.file_differences import (
-                differences_in_file,  # imports Arrow: slow
-            )
-
-            in_file = differences_in_file(Path(self._store), old, new, question, later)
-            if in_file is not None:
-                return in_file
-        return between(self.generation(old), self.generation(new), question)
+        where = question.family, question.first, question.last
+        rows = None
+        if not self._requirements.keys:  # the files are not signed
+            rows = rows_in_file(changes_path(Path(self._store), old, new), (old, new), *where)
+        return rows_between(self.opened(old), self.opened(new), *where) if rows is None else rows
 
 
-def _change(before: Period, after: Period, difference: Difference) -> Change:
-    first, last = (canonical(difference.family, end) for end in (difference.first, difference.last))
-    return Change(
-        since=_text(after.begin),
-        generation=after.generation,
-        before_generation=before.generation,
-        before_until=_text(after.begin if before.end is None else before.end),
-        first=first,
-        last=last,
-        layers=difference.layers,
-    )
+def _changes(
+    before: Period,
+    after: Period,
+    family: int,
+    rows: Iterable[ChangedRow],
+    paths: Collection[str] | None,
+) -> list[Change]:
+    """Return the changes in some fields (None: in all); neighbours that changed alike are one."""
+    until = after.begin if before.end is None else before.end
+    times = _text(after.begin), after.generation, before.generation, _text(until)
+    changes: list[Change] = []
+    end = -1  # of the last change
+    for row in rows:
+        layers = _layers(row, paths)
+        if not layers:
+            continue
+        first, last = canonical(family, row.first), canonical(family, row.last)
+        if changes and row.first == end + 1 and changes[-1].layers == layers:
+            changes[-1] = replace(changes[-1], last=last)
+        else:
+            changes.append(Change(*times, first, last, layers))
+        end = row.last
+    return changes
+
+
+def _layers(row: ChangedRow, paths: Collection[str] | None) -> dict[str, LayerChange]:
+    """Return the layers in which some fields differ (None: any)."""
+    layers: dict[str, LayerChange] = {}
+    for path, field in row.fields.items():
+        old, new = field.values
+        # 1 is another value than true, but not than 1.0.
+        differs = old != new or (type(old) is bool) != (type(new) is bool)
+        if differs and (paths is None or path in paths):
+            layer = layers.setdefault(field.layer, LayerChange({}, field.sources))
+            layer.fields[path] = field.values
+    return layers
 
 
 def _text(second: int) -> str:

@@ -5,8 +5,8 @@ An archive is unpacked once; later openings map its files::
     CACHE/datasets/past-GENERATION-SIZE-TIME/    a dataset
 
 GENERATION are the first digits of the id. SIZE and TIME (hexadecimal digits: bytes, and nanoseconds
-since 1970) are the archive's: if it is written again, such as with another signature, it is unpacked
-again.
+since 1970) are the archive's: if it is written again, such as with another signature, it is
+unpacked again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
 from geolookup.filesystem import check_regular
-from geolookup.filesystem.cache import open_cached
+from geolookup.filesystem.cache import is_safe, open_cached
 from geolookup.store import pointer
 
 #: How often a generation is sought: another process may unpack, archive or remove it meanwhile.
@@ -38,11 +38,12 @@ def unpacked(store: str | os.PathLike[str], generation: str) -> Path:
 
 
 def open_unpacked(
-    store: str | os.PathLike[str], generation: str, check: Check = lambda _dataset: None
+    store: str | os.PathLike[str], generation: str, check: Check | None = None
 ) -> Dataset:
-    """Open a generation of a store that passes ``check``; raises as ``unpacked`` and as that.
+    """Open a generation of a store; raises as ``unpacked`` and as ``check``.
 
-    A dataset in the cache that does not pass is unpacked again: others may have changed it.
+    ``check`` compares signature and digests, where keys are trusted. A dataset in the cache that
+    does not pass it, or that others may change, is unpacked again.
     """
     for _ in range(_ATTEMPTS - 1):
         seen = _places(store, generation)
@@ -64,7 +65,7 @@ def _places(store: str | os.PathLike[str], generation: str) -> tuple[bool, str]:
     return pointer.is_unpacked(store, generation), name
 
 
-def _opened(store: str | os.PathLike[str], generation: str, check: Check) -> Dataset:
+def _opened(store: str | os.PathLike[str], generation: str, check: Check | None) -> Dataset:
     folder = Path(pointer.folder_of(store, generation))
     if folder.is_dir():
         return _checked(generation, check, folder)
@@ -89,9 +90,11 @@ def _cache_name(store: str | os.PathLike[str], generation: str) -> str:
     return f"past-{generation[:_DIGITS]}-{status.st_size:x}-{status.st_mtime_ns:x}"
 
 
-def _found(generation: str, check: Check, folder: Path) -> Dataset | None:
+def _found(generation: str, check: Check | None, folder: Path) -> Dataset | None:
     """Open a generation in the cache; None if it is missing, damaged or does not pass."""
     try:
+        if check is not None and not (folder.exists() and is_safe(folder)):
+            return None
         dataset = _checked(generation, check, folder)
         dataset.map_all()  # the bound of the cache may remove it
     except DatasetError:
@@ -99,17 +102,18 @@ def _found(generation: str, check: Check, folder: Path) -> Dataset | None:
     return dataset
 
 
-def _checked(generation: str, check: Check, folder: Path) -> Dataset:
+def _checked(generation: str, check: Check | None, folder: Path) -> Dataset:
     """Open a dataset of this generation that passes a check; DatasetError for another one."""
     dataset = Dataset(folder)
     if dataset.generation != generation:
         problem = f"its generation is {dataset.generation}, but {generation} is expected"
         raise DatasetError(dataset.path, problem, "publish it again")
-    check(dataset)
+    if check is not None:
+        check(dataset)
     return dataset
 
 
-def _unpack(store: Path, generation: str, check: Check, folder: Path) -> None:
+def _unpack(store: Path, generation: str, check: Check | None, folder: Path) -> None:
     """Unpack an archive into a folder of the cache, each file compared with its digest."""
     from geolookup.archives.extract import write_files  # imports Arrow: slow
     from geolookup.filesystem import atomic
@@ -121,4 +125,5 @@ def _unpack(store: Path, generation: str, check: Check, folder: Path) -> None:
         atomic.staged_folder(folder, FOLDER_MODE) as fresh,
     ):
         write_files(head, members, fresh)
-        check(Dataset(fresh))
+        if check is not None:
+            check(Dataset(fresh))

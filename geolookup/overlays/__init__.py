@@ -3,39 +3,37 @@
 The overlay is a file of data or a recipe. The result is a dataset like any other, so the same kind
 of engine answers from it::
 
-    CACHE/overlays/NAME-IDENTITY/lock     held by the process that compiles
-    CACHE/overlays/NAME-IDENTITY/KEY/     a dataset
+    CACHE/datasets/overlay-IDENTITY-KEY/    a dataset
 
-IDENTITY is a digest of both paths. KEY is a digest of the base's generation, of the overlay and of
-the files that its recipe names: a change of any makes another dataset. The last two of each overlay
-are kept, and the overlays that were opened last. A dataset that a process has open stays readable.
+IDENTITY is a digest of both paths and of the trusted keys: a result of an unsigned base never
+answers where keys are demanded. KEY is a digest of the base's generation, of the overlay and of the
+files that its recipe names: a change of any makes another dataset.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
 from geolookup.dataset.files import Dataset
 from geolookup.errors import BuildError, DatasetError
-from geolookup.filesystem import atomic, open_regular
-from geolookup.filesystem.cache_folder import default_folder, latest_first
-from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
-from geolookup.overlays.sources import overlay_files
+from geolookup.filesystem import atomic, opener
+from geolookup.filesystem.cache import entries_folder, open_cached
+from geolookup.filesystem.ownership import FOLDER_MODE
+from geolookup.overlays.sources import compile_overlay, overlay_files
 from geolookup.store import resolve
+from geolookup.store.cached import checked
 from geolookup.store.requirements import Requirements
 
-#: Datasets that are kept of one overlay, and overlays.
-_KEPT, _KEPT_OVERLAYS = 2, 16
 _DIGITS = 32
-#: The name of a result whose key is not yet certain, and how often changing files are read.
-_STAGED, _ATTEMPTS = "new", 3
-_CHUNK = 1 << 20
+#: How often changing files are read.
+_ATTEMPTS = 3
 
 
 class Base(Protocol):
@@ -89,16 +87,14 @@ class OverlaidPath:
     def open_generation(self, generation: str, serial: int) -> Dataset:
         """Open one result; DatasetError if neither the cache nor the current files give it."""
         self._serial = serial
-        dataset = self._current()
-        for folder in [] if dataset.generation == generation else self._results():
-            with suppress(DatasetError):
-                cached = Dataset(folder)
-                if cached.generation == generation:
-                    return cached
-        if dataset.generation != generation:
-            problem = f"generation {dataset.generation} where {generation} was pickled"
-            raise DatasetError(self.path, problem, "pickle again")
-        return dataset
+        current = self._current()
+        folders = entries_folder().glob(f"{self._prefix}*")  # of former files too
+        cached = (checked(folder, self._requirements.keys) for folder in folders)
+        for dataset in chain([current], filter(None, cached)):
+            if dataset.generation == generation:
+                return dataset
+        problem = f"generation {current.generation} where {generation} was pickled"
+        raise DatasetError(self.path, problem, "pickle again")
 
     def _current(self, *, fallback: bool = False) -> Dataset:
         """Open the result of the current files; again if they change meanwhile."""
@@ -124,74 +120,39 @@ class OverlaidPath:
 
     def _result(self, base: Dataset) -> Dataset:
         """Return the dataset of a base with the overlay, from the cache if that has it."""
-        seen = self.fingerprint()
-        result = self._folder / self._key(base)
-        dataset = _cached(result) or self._compiled(base, result, seen)
-        for folder in (result, self._folder):  # the order in which they are pruned
-            with suppress(OSError):
-                os.utime(folder)
-        return dataset
+        find = partial(checked, keys=self._requirements.keys)
+        make = partial(self._compile, base, self.fingerprint())
+        return open_cached(self._name_of(base), find, make)
 
-    def _compiled(self, base: Dataset, result: Path, seen: tuple[object, ...]) -> Dataset:
+    def _compile(self, base: Dataset, seen: tuple[object, ...], folder: Path) -> None:
         """Compile a result, if its files have been the same since they were seen."""
-        from geolookup.overlays.sources import compile_overlay
-
-        with atomic.output_errors(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with hold_lock(self._folder / "lock"):
-                # Another process may have compiled it meanwhile.
-                if dataset := _cached(result):
-                    return dataset
-                staged = self._folder / _STAGED
-                compile_overlay(self.overlay, base, staged)
-                # The fingerprint: files may have changed, and changed back.
-                if self.fingerprint() != seen or self._key(base) != result.name:
-                    problem = "changed while it was compiled"
-                    raise BuildError(self.overlay, problem, remedy="try again")
-                shutil.rmtree(result, ignore_errors=True)  # if it is damaged
-                staged.rename(result)
-                self._prune(result)
-        return Dataset(result)
-
-    def _prune(self, result: Path) -> None:
-        """Remove older results, and overlays that were opened before others."""
-        others = [path for path in self._results() if path != result]
-        for path in others[_KEPT - 1 :]:
-            shutil.rmtree(path, ignore_errors=True)
-        overlays = [path for path in latest_first(self._folder.parent) if path != self._folder]
-        for path in overlays[_KEPT_OVERLAYS - 1 :]:
-            with suppress(OSError), hold_lock_if_free(path / "lock") as is_free:
-                if is_free:
-                    shutil.rmtree(path, ignore_errors=True)
-
-    def _results(self) -> list[Path]:
-        return [path for path in latest_first(self._folder) if len(path.name) == _DIGITS]
+        with atomic.staged_folder(folder, FOLDER_MODE) as fresh:
+            compile_overlay(self.overlay, base, fresh / "dataset")
+            # The fingerprint: files may have changed, and changed back.
+            if self.fingerprint() != seen or self._name_of(base) != folder.name:
+                problem = "changed while it was compiled"
+                raise BuildError(self.overlay, problem, remedy="try again")
+            for path in list((fresh / "dataset").iterdir()):
+                path.rename(fresh / path.name)
+            (fresh / "dataset").rmdir()
 
     @property
-    def _folder(self) -> Path:
-        identity = hashlib.sha256(os.fsencode(f"{self.base.identity}\0{self.overlay}")).hexdigest()
-        name = Path(self.overlay).name[:50] or "overlay"
-        return default_folder() / "overlays" / f"{name}-{identity[:16]}"
+    def _prefix(self) -> str:
+        """The begin of the names of all results of these paths and keys."""
+        keys = sorted(key.id for key in self._requirements.keys)
+        identity = "\0".join((self.base.identity, self.overlay, *keys))
+        return f"overlay-{hashlib.sha256(os.fsencode(identity)).hexdigest()[:_DIGITS]}-"
 
-    def _key(self, base: Dataset) -> str:
-        """Return the name of a result: a digest of all that it is made of."""
+    def _name_of(self, base: Dataset) -> str:
+        """Return the name of a result: its end is a digest of all that it is made of."""
         digest = hashlib.sha256(base.generation.encode())
         for path in overlay_files(self.overlay):
             digest.update(os.fsencode(f"\0{path.name}\0"))
             digest.update(_digest(path))
-        return digest.hexdigest()[:_DIGITS]
-
-
-def _cached(result: Path) -> Dataset | None:
-    try:
-        return Dataset(result)
-    except DatasetError:
-        return None
+        return self._prefix + digest.hexdigest()[:_DIGITS]
 
 
 def _digest(path: Path) -> bytes:
-    digest = hashlib.sha256()
-    with suppress(OSError), open_regular(path) as file:  # a missing file: the compiler reports it
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.digest()
+    with suppress(OSError, ValueError), open(path, "rb", opener=opener) as file:
+        return hashlib.file_digest(file, "sha256").digest()
+    return b""  # a missing file, or a name with NUL: the compiler reports it

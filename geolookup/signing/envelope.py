@@ -8,11 +8,10 @@ another kind. The payload is parsed only after a signature is verified.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from geolookup.errors import DatasetError
@@ -21,7 +20,7 @@ from geolookup.signing.keys import PrivateKey, PublicKey
 #: Bytes of an envelope, and signatures in it: read before anything is verified.
 LARGEST_ENVELOPE, MOST_SIGNATURES = 4 << 20, 16
 _AGAIN = "fetch it again"
-_KEY_ID = re.compile(r"[0-9a-f]{64}")
+_KEY_ID = re.compile(r"([0-9a-f]{64})?")
 #: From the URL-safe alphabet (DSSE admits both) to the standard one.
 _STANDARD = str.maketrans("-_", "+/")
 
@@ -55,8 +54,9 @@ def open_envelope(
     """
     try:
         payload, signatures = _parts(text, kind)
-    except _MalformedError as error:
-        raise DatasetError(path, f"not a signed document ({error})", _AGAIN) from None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        problem = f"not a signed document of the type {media_type(kind)}"
+        raise DatasetError(path, problem, _AGAIN) from None
     if trusted is not None:
         _check_signed(_signed_bytes(kind, payload), signatures, trusted, path)
     return payload
@@ -70,42 +70,30 @@ def _signed_bytes(kind: str, payload: bytes) -> bytes:
     return b"DSSEv1 %d %b %d %b" % (len(name), name, len(payload), payload)
 
 
-class _MalformedError(Exception):
-    """An envelope is malformed."""
-
-
 def _parts(text: bytes, kind: str) -> tuple[bytes, list[tuple[str, bytes]]]:
-    """Return the payload, and key id and signature of each signature."""
+    """Return the payload, and key id and signature of each signature; see ``open_envelope``.
+
+    Members of other types raise TypeError or AttributeError, missing ones KeyError.
+    """
     if len(text) > LARGEST_ENVELOPE:
-        raise _MalformedError(f"more than {LARGEST_ENVELOPE:,} bytes")
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        raise _MalformedError("not JSON") from None
-    if not isinstance(document, dict) or document.get("payloadType") != media_type(kind):
-        raise _MalformedError(f"its type is not {media_type(kind)}")
-    signatures = document.get("signatures")
-    if not isinstance(signatures, list) or len(signatures) > MOST_SIGNATURES:
-        raise _MalformedError(f"signatures is not a list of at most {MOST_SIGNATURES}")
-    return _bytes(document.get("payload")), list(map(_signature, signatures))
+        raise ValueError
+    document = json.loads(text)
+    entries = document["signatures"]
+    is_right = document["payloadType"] == media_type(kind) and isinstance(entries, list)
+    if not is_right or len(entries) > MOST_SIGNATURES:
+        raise ValueError
+    return _bytes(document["payload"]), list(map(_signature, entries))
 
 
 def _signature(entry: Any) -> tuple[str, bytes]:
-    if not isinstance(entry, dict):
-        raise _MalformedError("a signature is not an object")
     keyid = entry.get("keyid", "")
-    if not isinstance(keyid, str) or (keyid and not _KEY_ID.fullmatch(keyid)):
-        raise _MalformedError("a key id is not 64 hexadecimal digits")
-    return keyid, _bytes(entry.get("sig"))
+    if not _KEY_ID.fullmatch(keyid):
+        raise ValueError
+    return keyid, _bytes(entry["sig"])
 
 
-def _bytes(text: object) -> bytes:
-    if not isinstance(text, str):
-        raise _MalformedError("base64 is missing")
-    try:
-        return base64.b64decode(text.translate(_STANDARD), validate=True)
-    except (binascii.Error, ValueError):
-        raise _MalformedError("not base64") from None
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text.translate(_STANDARD), validate=True)
 
 
 def _check_signed(
@@ -114,34 +102,22 @@ def _check_signed(
     trusted: Sequence[PublicKey],
     path: str | os.PathLike[str],
 ) -> None:
-    """Raise DatasetError unless one of the trusted keys signed the message."""
+    """Raise DatasetError unless one of the trusted keys signed the message.
+
+    A key id is not signed: it only saves verifications, and names the signer in errors. DSSE makes
+    it optional.
+    """
     if not signatures:
         raise DatasetError(path, "not signed", "sign it with 'geolookup sign'")
-    if not any(key.verify(sig, message) for key, sig in _candidates(signatures, trusted)):
-        raise DatasetError(path, *_why_not(signatures, trusted))
-
-
-def _candidates(
-    signatures: Sequence[tuple[str, bytes]], trusted: Sequence[PublicKey]
-) -> Iterator[tuple[PublicKey, bytes]]:
-    """Yield the trusted keys that can have made a signature.
-
-    A key id is not signed: it only saves verifications. DSSE makes it optional.
-    """
+    is_ours = False
     for keyid, signature in signatures:
         for key in trusted:
             if keyid in ("", key.id):
-                yield key, signature
-
-
-def _why_not(
-    signatures: Sequence[tuple[str, bytes]], trusted: Sequence[PublicKey]
-) -> tuple[str, str]:
-    """Return problem and remedy for signatures that no trusted key made."""
-    ours = {key.id for key in trusted}
-    key_ids = [keyid for keyid, _ in signatures]
-    # An id of ours, or none, whose signature failed: changed. Only foreign ids: another signer.
-    if not any(keyid in ours or not keyid for keyid in key_ids):
-        problem = f"signed by no trusted key, but by {', '.join(key_ids)}"
-        return problem, "sign it with a trusted key, or trust that key"
-    return "no trusted key made its signature: the document was changed", _AGAIN
+                is_ours = True
+                if key.verify(signature, message):
+                    return
+    if is_ours:
+        problem = "no trusted key made its signature: the document was changed"
+        raise DatasetError(path, problem, _AGAIN)
+    problem = f"signed by no trusted key, but by {', '.join(keyid for keyid, _ in signatures)}"
+    raise DatasetError(path, problem, "sign it with a trusted key, or trust that key")

@@ -11,9 +11,9 @@ import json
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.checksums import canonical
@@ -47,12 +47,17 @@ def signed_statement(manifest_text: bytes, keys: Sequence[PrivateKey], after: in
 
     Its serial is the present time, but always greater than ``after``.
     """
-    manifest = json.loads(manifest_text)
-    digest = hashlib.sha256(manifest_text).hexdigest()
     # max: a clock that was set back must not give a serial that no reader accepts.
     serial = max(time.time_ns() // 1000, after + 1)
-    statement = Statement(manifest["name"], manifest["generation"], digest, serial)
+    statement = _statement_of(manifest_text, serial)
     return seal(_KIND, canonical(asdict(statement)), keys)
+
+
+def _statement_of(manifest_text: bytes, serial: int) -> Statement:
+    """Return the right statement of a manifest; ValueError, KeyError or TypeError for a bad one."""
+    manifest = json.loads(manifest_text)
+    digest = hashlib.sha256(manifest_text).hexdigest()
+    return Statement(manifest["name"], manifest["generation"], digest, serial)
 
 
 def read_statement(
@@ -66,17 +71,16 @@ def read_statement(
     ``trusted`` None: signatures are not checked. ``path`` names ``signature.json`` in errors.
     Raises DatasetError for a malformed or unsigned one, and one of another manifest.
     """
-    statement = _statement(open_envelope(_limit_size(text, path), _KIND, trusted, path), path)
-    if statement.manifest_sha256 != hashlib.sha256(manifest_text).hexdigest():
-        raise DatasetError(path, f"signs another {fmt.MANIFEST} than that beside it", _AGAIN)
-    if _name_and_generation(manifest_text) != (statement.name, statement.generation):
-        raise DatasetError(path, f"states another name or generation than {fmt.MANIFEST}", _AGAIN)
-    return statement
+    statement = _parsed(open_envelope(text, _KIND, trusted, path), path)
+    with suppress(ValueError, KeyError, TypeError, RecursionError):  # not a manifest at all
+        if statement == _statement_of(manifest_text, statement.serial):
+            return statement
+    raise DatasetError(path, f"signs another {fmt.MANIFEST} than that beside it", _AGAIN)
 
 
 def serial_of(text: bytes, path: str | os.PathLike[str]) -> int:
     """Return the serial of a statement without its manifest; signatures are not checked."""
-    return _statement(open_envelope(_limit_size(text, path), _KIND, None, path), path).serial
+    return _parsed(open_envelope(text, _KIND, None, path), path).serial
 
 
 def serial_in(dataset: str | os.PathLike[str]) -> int:
@@ -97,47 +101,28 @@ def read_signature(dataset: str | os.PathLike[str]) -> bytes | None:
         except FileNotFoundError:
             return None
         with file:
-            return _limit_size(file.read(LARGEST_SIGNATURE + 1), path)
-
-
-def _limit_size(text: bytes, path: str | os.PathLike[str]) -> bytes:
+            text = file.read(LARGEST_SIGNATURE + 1)
     if len(text) > LARGEST_SIGNATURE:
         raise DatasetError(path, f"more than {LARGEST_SIGNATURE:,} bytes: no signature", _AGAIN)
     return text
 
 
-def _name_and_generation(manifest_text: bytes) -> tuple[object, object] | None:
-    """Return name and generation of a manifest; None for any other text.
-
-    Without a check of signatures, anybody can state the digest of such a text.
-    """
-    try:
-        manifest = json.loads(manifest_text)
-        return manifest["name"], manifest["generation"]
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
-        return None
-
-
-def _statement(payload: bytes, path: str | os.PathLike[str]) -> Statement:
+def _parsed(payload: bytes, path: str | os.PathLike[str]) -> Statement:
     """Return the statement of a payload, whose one serialisation is the canonical one."""
-    try:
-        members = json.loads(payload)
+    with suppress(ValueError, TypeError, RecursionError):  # a lone surrogate is a ValueError too
+        statement = Statement(**json.loads(payload))
         # {"a":1} and { "a": 1 } are one object, but only the canonical text is accepted.
-        if _is_statement(members) and canonical(members) == payload:
-            return Statement(**members)
-    except (ValueError, RecursionError):  # a lone surrogate is a ValueError too
-        pass
+        if _is_valid(statement) and canonical(asdict(statement)) == payload:
+            return statement
     raise DatasetError(path, "signs no statement about a dataset", _AGAIN)
 
 
-def _is_statement(members: Any) -> bool:
+def _is_valid(statement: Statement) -> bool:
     return (
-        isinstance(members, dict)
-        and members.keys() == set(Statement.__slots__)
-        and isinstance(members["name"], str)
-        and is_generation(members["generation"])
-        and is_generation(members["manifest_sha256"])  # as many digits
+        isinstance(statement.name, str)
+        and is_generation(statement.generation)
+        and is_generation(statement.manifest_sha256)  # as many digits
         # type, not isinstance: true is an int in Python, and 1.0 no serial.
-        and type(members["serial"]) is int
-        and 0 < members["serial"] <= _LARGEST_SERIAL
+        and type(statement.serial) is int
+        and 0 < statement.serial <= _LARGEST_SERIAL
     )

@@ -1,4 +1,4 @@
-"""Which generation of a store was in force at an instant.
+"""Which generation of a store was in force at an instant, and how one is put into the past.
 
 A generation is in force from the time when it became current until another one did. The pointer
 records each change, so rollbacks count too.
@@ -7,7 +7,9 @@ records each change, so rollbacks count too.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +17,7 @@ from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.contract.localtime import instant
 from geolookup.errors import DatasetError
 from geolookup.store import pointer
+from geolookup.store.pointer import Change, Publication, entry_now, not_withdrawn
 
 if TYPE_CHECKING:
     import os
@@ -95,3 +98,47 @@ def _read_text(text: str) -> date | datetime:
     if moment.tzinfo is None:
         raise ValueError(f"{text!r} has no offset from UTC; {EXAMPLE}")
     return moment
+
+
+def read_since(since: AsOf) -> str:
+    """Return an instant of the past as ``timestamp`` writes it.
+
+    Raises ValueError for an instant in the future, and the errors of ``read_instant``.
+    """
+    try:
+        text = timestamp(datetime.fromtimestamp(read_instant(since, "since"), UTC))
+    except (OverflowError, OSError):
+        raise ValueError(f"{since!r} is not an instant; {EXAMPLE}") from None
+    if text > timestamp():
+        raise ValueError(f"{text} is in the future; name a date of the past")
+    return text
+
+
+def is_current_since(changes: Sequence[Change], since: str) -> bool:
+    """Return whether a generation in force since then would be the current one."""
+    return not changes or since >= changes[-1].since
+
+
+def with_past(
+    published: Sequence[Publication], changes: Sequence[Change], generation: str, since: str
+) -> tuple[list[Publication], list[Change]]:
+    """Return publications and changes with a generation that was in force since then.
+
+    It is in force until the next change, and replaces a change of that instant. An entry that it
+    has already stays where it is.
+    """
+    entries = list(published)
+    if generation not in {entry.generation for entry in entries}:
+        entries.insert(_position(entries, since), entry_now(generation, since))
+    before = [change for change in changes if change.since < since]
+    after = [change for change in changes if change.since > since]
+    in_order = [*before, Change(generation, since), *after]
+    # A since January, A since March: one change.
+    return entries, [next(same) for _, same in groupby(in_order, lambda change: change.generation)]
+
+
+def _position(published: Sequence[Publication], since: str) -> int:
+    """Return the position by time, before the current one: that must stay the last."""
+    current = not_withdrawn(published)[-1]
+    later = (entry.since > since or entry is current for entry in published)
+    return next(number for number, is_later in enumerate(later) if is_later)

@@ -7,6 +7,7 @@ that grow old must not change the output of programs. For a warning, use ``max_a
 from __future__ import annotations
 
 import os
+from copy import copy
 
 from geolookup.errors import REBUILD, DatasetError
 
@@ -70,21 +71,14 @@ class Requirements:
 
     def without_keys(self) -> Requirements:
         """Return the same requirements without trusted keys, for locally compiled data."""
-        return self._changed(None, self.instant)
+        result = copy(self)
+        result.keys = ()
+        return result
 
     def as_of(self, instant: int) -> Requirements:
         """Return the same requirements on data of the past."""
-        return self._changed(self.keys or None, instant)
-
-    def _changed(self, keys: TrustedKeys | None, instant: int | None) -> Requirements:
-        result = Requirements(
-            self.limit,
-            self.on_stale,
-            allow_lost_fields=self.allow_lost_fields,
-            trusted_keys=keys,
-            instant=instant,
-        )
-        result._logged = self._logged
+        result = copy(self)
+        result.instant = instant
         return result
 
     def check_opened(self, dataset: Dataset) -> None:

@@ -97,7 +97,7 @@ class DatasetPath:
         """A text that no other location has."""
         return self.path
 
-    def fingerprint(self) -> Fingerprint:
+    def fingerprint(self) -> object:
         """Return a value that changes when the dataset of the path changes."""
         return fingerprint(self.path)
 
@@ -120,8 +120,19 @@ class DatasetPath:
 
     def open_generation(self, generation: str, serial: int) -> Dataset:
         """Open one generation, signed no earlier than ``serial``."""
-        dataset = open_generation(self.path, generation)
-        self._requirements.check_signed(dataset, None, serial)
+        requirements = self._requirements
+
+        def check(dataset: Dataset) -> None:
+            requirements.check_signed(dataset, None, serial)
+
+        if pointer.read(self.path):
+            from geolookup.history.unpacked import open_unpacked
+
+            return open_unpacked(self.path, generation, check if requirements.keys else None)
+        dataset = open_dataset(self.path, check)
+        if dataset.generation != generation:
+            problem = f"generation {dataset.generation} where {generation} was pickled"
+            raise DatasetError(self.path, problem, "pickle again")
         return dataset
 
 
@@ -159,20 +170,3 @@ def _warn_of_fallback(error: DatasetError, generation: str) -> None:
 
     text = "%s; answering from generation %s, published before it"
     getLogger("geolookup").warning(text, error, generation)
-
-
-def open_generation(path: str, generation: str) -> Dataset:
-    """Open one generation; DatasetError if it no longer exists."""
-    if not pointer.read(path):
-        dataset = open_dataset(path)
-    else:
-        try:
-            dataset = Dataset(pointer.folder_of(path, generation))
-        except DatasetError as error:
-            problem = f"generation {generation} cannot be opened ({error.problem})"
-            raise DatasetError(path, problem, "publish it again, or pickle again") from error
-    actual = dataset.manifest.generation
-    if actual != generation:
-        problem = f"generation {actual} where {generation} was pickled"
-        raise DatasetError(path, problem, "pickle again")
-    return dataset

@@ -1,13 +1,12 @@
 """The dataset of a job on many processes: driver and workers open the same generation.
 
 Strategy: the driver opens the dataset, and sends its generation with each task. A worker process
-opens that generation once. An archive or a mirror is fetched once per host, into a store in the
-cache, by one process under a lock; the others wait, then map the same files::
+opens that generation once. An archive or a mirror is fetched once per host, by one process under a
+lock; the others wait, then map the same files::
 
-    CACHE/workers/IDENTITY/lock     held by the process that fetches
-    CACHE/workers/IDENTITY/store/   the last two generations
+    CACHE/datasets/copy-IDENTITY/   a store with the last two generations
 
-IDENTITY is a digest of the address and the keys. The entries that were opened last are kept.
+IDENTITY is a digest of the address and the keys.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ from geolookup.contract.localtime import instant
 from geolookup.engine import Engine, reopen
 from geolookup.errors import DatasetError, PathError, UpdateError, count_text
 from geolookup.filesystem import atomic
-from geolookup.filesystem.cache_folder import default_folder, latest_first
-from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
+from geolookup.filesystem.cache import is_safe, open_cached
 from geolookup.signing.keys import PublicKey
 from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 from geolookup.store import pointer
@@ -44,8 +42,6 @@ from geolookup.tables.generations import Generations
 from geolookup.tables.inputs import check_as_of
 from geolookup.tables.take import of_table
 
-#: Entries of the cache that are kept.
-_KEPT = 4
 _AT_PATH = "put the driver's dataset at this path on every worker, or send it with ship=True"
 _OF_MIRROR = "run the job again, or send the dataset with ship=True"
 _opening = Lock()
@@ -112,46 +108,41 @@ class HostCopy:
 
     def open(self, generation: str | None) -> Engine:
         """Open the generation, fetched if the cache does not have it."""
-        store = self.entry() / "store"
-        if generation is not None and (engine := _cached(store, generation)):
-            return engine
-        with atomic.output_errors(store):
-            store.parent.mkdir(parents=True, exist_ok=True)
-            with hold_lock(store.parent / "lock"):
-                # Another process may have fetched it meanwhile.
-                if generation is not None and (engine := _cached(store, generation)):
-                    return engine
-                fetched = geolookup.update(
-                    self.address, store=store, trusted_keys=self.keys or None
-                ).generation
-                _prune(store.parent)
-        return geolookup.open(pointer.folder_of(store, fetched or ""))
+        wanted = generation
 
-    def entry(self) -> Path:
-        """Return the folder in the cache."""
+        def find(store: Path) -> Engine | None:
+            return None if wanted is None else self._open_cached(_folder(store, wanted))
+
+        def fetch(store: Path) -> None:
+            nonlocal wanted
+            if wanted is not None and _folder(store, wanted).exists():
+                atomic.remove_folder(store)  # it is damaged, or others can change it
+            keys = self.keys or None
+            wanted = geolookup.update(self.address, store=store, trusted_keys=keys).generation
+
+        return open_cached(self.entry, find, fetch)
+
+    def _open_cached(self, folder: Path) -> Engine | None:
+        """Open a generation in the cache; None if it is missing or damaged, or not trusted."""
+        if self.keys and not is_safe(folder):
+            return None
+        with suppress(DatasetError):
+            engine = geolookup.open(folder, trusted_keys=self.keys or None)
+            engine.snapshot().dataset.map_all()  # the cache may evict it
+            return engine
+        return None
+
+    @property
+    def entry(self) -> str:
+        """The name of the entry of the cache."""
         identity = hashlib.sha256(os.fsencode(self.name or self.address))
         for key in sorted(key.id for key in self.keys):
             identity.update(key.encode())
-        return default_folder() / "workers" / identity.hexdigest()[:32]
+        return f"copy-{identity.hexdigest()[:32]}"
 
 
-def _cached(store: Path, generation: str) -> Engine | None:
-    """Open a generation of a store in the cache; None if it is missing or damaged."""
-    with suppress(DatasetError):
-        engine = geolookup.open(pointer.folder_of(store, generation))
-        with suppress(OSError):
-            os.utime(store.parent)  # the order in which entries are pruned
-        return engine
-    return None
-
-
-def _prune(entry: Path) -> None:
-    """Remove the entries that were opened before others; open files stay readable."""
-    others = [path for path in latest_first(entry.parent) if path != entry]
-    for path in others[_KEPT - 1 :]:
-        with suppress(OSError), hold_lock_if_free(path / "lock") as is_free:
-            if is_free:
-                shutil.rmtree(path, ignore_errors=True)
+def _folder(store: Path, generation: str) -> Path:
+    return Path(pointer.folder_of(store, generation))
 
 
 def source_of(

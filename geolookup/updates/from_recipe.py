@@ -18,7 +18,7 @@ from geolookup.errors import (
     UpdateError,
     count_text,
 )
-from geolookup.filesystem.cache_folder import default_folder
+from geolookup.filesystem.cache import default_folder
 from geolookup.history.incoming import Incoming, from_folder, from_verified
 from geolookup.history.result import current_of
 from geolookup.integrity import VerifiedDataset

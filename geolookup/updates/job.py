@@ -25,7 +25,7 @@ from geolookup.dataset.checksums import wrong_files
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.locks import hold_lock, hold_lock_if_free
+from geolookup.filesystem.locks import hold_lock
 from geolookup.history.incoming import Incoming
 from geolookup.history.publishing import Gate
 from geolookup.history.result import Done
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from geolookup_builder.recipe.document import Recipe
 
 _FOLDER = ".update"
+#: Seconds to wait for another update of the store: it may download and compile.
+_PATIENCE = 3600.0
 Tell = Callable[[str], None]
 
 
@@ -106,22 +108,15 @@ class Job:
             pass  # creates the store, or refuses the folder
         folder = self.store / _FOLDER
         with ExitStack() as stack:
-            self._lock(folder, stack)
+            with atomic.output_errors(folder):
+                folder.mkdir(0o700, exist_ok=True)
+                stack.enter_context(hold_lock(folder / "lock", _PATIENCE))
+            # What an update that died has left.
+            shutil.rmtree(folder / "dataset", ignore_errors=True)
             try:
                 yield folder
             finally:
                 shutil.rmtree(folder / "dataset", ignore_errors=True)
-
-    def _lock(self, folder: Path, stack: ExitStack) -> None:
-        with atomic.output_errors(folder):
-            folder.mkdir(0o700, exist_ok=True)
-            is_free = stack.enter_context(hold_lock_if_free(folder / "lock"))
-        if not is_free:
-            self.tell("another update of this store is running; waiting until it has finished")
-            with atomic.output_errors(folder):
-                stack.enter_context(hold_lock(folder / "lock"))
-        # What an update that died has left.
-        shutil.rmtree(folder / "dataset", ignore_errors=True)
 
 
 def whole_folder(store: Path, generation: str) -> Path:

@@ -114,10 +114,13 @@ def job_of(
         for option in given:
             raise ValueError(f"{option} is only for recipes")
     else:
+        from geolookup_builder.downloads import with_strict_cache
         from geolookup_builder.memory import MemoryBudget
 
         MemoryBudget.of(given.get("max_memory"))  # a malformed size
         given["signers"] = read_signing_keys(given.pop("signing_keys", ()))
+        if given["signers"]:  # they vouch for the content
+            opened = with_strict_cache(opened)
         default = opened.update.retention
     return Job(
         opened,

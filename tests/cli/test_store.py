@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,13 @@ from geolookup import publish
 from tests.cli.program import refusal, refused, run
 from tests.damage import copied
 from tests.datasets import SMALL
+from tests.internals.archives import pack
 from tests.internals.dataset import layout as fmt
+from tests.internals.filesystem import hold_lock, lock_waiting
 from tests.internals.integrity import verify
+from tests.signing.keys import key_files
 from tests.skips import needs
-from tests.store.numbered import generation, numbered
+from tests.store.numbered import generation, numbered, shared
 
 
 @pytest.fixture(scope="module")
@@ -29,30 +33,45 @@ def town(store: Path) -> str:
     return str(json.loads(done.stdout)["data"]["location"]["city_name"])
 
 
+def size(dataset: Path) -> int:
+    return sum(path.stat().st_size for path in dataset.iterdir() if path.name != fmt.MANIFEST)
+
+
 def test_publish_roll_back_list_and_prune(tmp_path: Path, datasets: list[Path]) -> None:
     store, ids = tmp_path / "store", [generation(item) for item in datasets]
     for number, dataset in enumerate(datasets):
         done = run("publish", str(dataset), "--store", str(store))
-        assert (done.returncode, done.stdout) == (0, f"generation {ids[number]}\n")
+        archived = "; 1 generation archived" * (number == 2)
+        about = f"data of 2026-11-20, generation {ids[number][:12]}, {size(dataset):,} bytes"
+        line = f"published: n{number}, {about} in {store}{archived}\n"
+        assert (done.returncode, done.stdout) == (0, line)
         assert town(store) == f"Town {number}"
-    assert run("rollback", str(store)).stdout == f"generation {ids[1]}\n"
+    assert run("rollback", str(store)).stdout.startswith("rolled back: n1, data of 2026-11-20, ")
     assert town(store) == "Town 1"
 
     titles, *listed = run("generations", str(store)).stdout.splitlines()
     assert titles.split("  ")[0] == "generation"
-    line = r"([0-9a-f]{64})  \S{20}  \S{20}  2026-11-20  folder +[\d,]+(?:  (\w+))?"
+    line = r"([0-9a-f]{12})  \S{20}  \S{20}  2026-11-20  (\w+) +[\d,]+(?:  (\w+))?"
     states = [re.fullmatch(line, item) for item in listed]
     assert [state.groups() for state in states if state] == [
-        (ids[2], "withdrawn"),
-        (ids[1], "current"),
-        (ids[0], None),
+        (ids[2][:12], "folder", "withdrawn"),
+        (ids[1][:12], "folder", "current"),
+        (ids[0][:12], "archive", None),
     ]
+    assert re.fullmatch(r"3 generations, [\d,]+ bytes", listed[-1])
     described = json.loads(run("generations", str(store), "--json").stdout)
     assert [item["generation"] for item in described] == ids[::-1]
     assert [item["current"] for item in described] == [False, True, False]
 
-    assert run("prune", str(store), "--keep", "1").stdout == f"removed {ids[0]}\n"
-    assert run("prune", str(store), "--keep", "1").stdout == ""
+    keep = ("prune", str(store), "--keep", "1")
+    planned = run(*keep, "--dry-run").stdout.splitlines()
+    assert planned[1:] == [
+        f"would remove generation {ids[0][:12]}",
+        f"would archive generation {ids[2][:12]}",
+    ]
+    assert {path.name for path in (store / "archive").iterdir()} == {f"{ids[0]}.tar.zst"}
+    assert run(*keep).stdout.endswith("; 1 generation removed; 1 generation archived\n")
+    assert run(*keep).stdout.startswith("unchanged: n1, ")
     assert town(store) == "Town 1"
     assert run("info", str(store)).stdout.splitlines()[2] == f"generation  {ids[1]}"
 
@@ -61,14 +80,18 @@ def test_the_users_store_is_the_default(
     datasets: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = str(tmp_path / "user")
-    ids = [
-        run("publish", str(dataset), "--store", folder).stdout.split()[1]
+    publications = [
+        json.loads(run("publish", str(dataset), "--store", folder, "--json").stdout)
         for dataset in datasets[:2]
     ]
+    assert [done["state"] for done in publications] == ["published"] * 2
+    assert [done["bytes"] for done in publications] == [*map(size, datasets[:2])]
+    assert all(done["counts"]["ipv4_intervals"] and done["seconds"] for done in publications)
+    ids = [done["generation"] for done in publications]
     monkeypatch.setenv("GEOLOOKUP_STORE", folder)
     monkeypatch.setenv("GEOLOOKUP_DATASET", "")
-    assert run("generations").stdout.splitlines()[1].startswith(ids[1])
-    assert run("rollback").stdout == f"generation {ids[0]}\n"
+    assert run("generations").stdout.splitlines()[1].startswith(ids[1][:12])
+    assert json.loads(run("rollback", "--json").stdout)["generation"] == ids[0]
     assert run("prune", "--keep", "1").returncode == 0
     current = run("info").stdout.splitlines()[0]
     assert current == f"path        {tmp_path / 'user' / 'generations' / ids[0]}"
@@ -80,27 +103,35 @@ def test_the_users_store_is_the_default(
 
 
 def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> None:
-    store = str(tmp_path / "store")
+    store, began = str(tmp_path / "store"), datetime.now(UTC).replace(microsecond=0)
     days = ("2026-03-01", "2026-03-15", "2026-03-08")
     printed = [
         run("publish", str(dataset), "--store", store, "--since", day).stdout
         for dataset, day in zip(datasets, days, strict=True)
     ]
-    ids = [line.split()[1] for line in printed]
-    assert printed[1:] == [
-        f"generation {ids[1]}\n",
-        f"generation {ids[2]}  in the past, not current\n",
+    ids = [generation(dataset) for dataset in datasets]
+    begins = [line.split(",")[0] for line in printed]
+    assert begins == [
+        "published: n0",
+        "published: n1",
+        "past: n2",
     ]
     described = json.loads(run("generations", store, "--json").stdout)
     assert [item["generation"] for item in described] == [ids[1], ids[2], ids[0]]
     assert [item["current"] for item in described] == [True, False, False]
-    assert [item["kept_as"] for item in described] == ["folder", "folder", "delta"]
+    assert [item["kept_as"] for item in described] == ["folder", "folder", "archive"]
     since = [item["in_force_since"] for item in described]
     assert since == [f"{day}T00:00:00Z" for day in (days[1], days[2], days[0])]
     assert [item["data_date"] for item in described] == ["2026-11-20"] * 3
     assert all(0 < item["bytes"] < 100_000 for item in described)
-    assert run("prune", store, "--keep-for", "100y").stdout == ""
-    assert run("prune", store, "--keep-for", "1h").stdout == f"removed {ids[0]}\n"
+    assert all(datetime.fromisoformat(item["at"]) >= began for item in described)
+    # 3 generations in a fortnight: 100 years are 5,218 weeks.
+    said = run("prune", store, "--keep-for", "100y").stdout
+    expected = re.search(r"keep_for will take about ([\d,]+) bytes", said)
+    assert expected is not None
+    archive = described[2]["bytes"]
+    assert archive < int(expected[1].replace(",", "")) / 5218 < archive + 100_000
+    assert run("prune", store, "--keep-for", "1h", "--json").stdout.count(ids[0]) == 1
 
 
 def test_verify_prints_what_a_dataset_is(tmp_path: Path) -> None:
@@ -121,7 +152,7 @@ def test_verify_prints_what_a_dataset_is(tmp_path: Path) -> None:
     assert "no dataset here" in refused("verify", str(tmp_path), status=1)
     for path in (tmp_path / "missing", Path(__file__)):
         assert refusal("verify", str(path)).startswith(str(path))
-    current = publish(SMALL, tmp_path / "store")
+    current = publish(SMALL, tmp_path / "store").generation or ""
     done = run("verify", str(tmp_path / "store"))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[1] == f"generation {current}"
@@ -161,3 +192,36 @@ def test_keys_are_made_trusted_and_sign(tmp_path: Path) -> None:
     )
     assert not (tmp_path / "new").exists()
     assert refused("sign", str(SMALL))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "publish {dataset} --store {store}",
+        "update {archive} --store {store}",
+        "rollback {store}",
+        "prune {store}",
+        "sign {store} --signing-key {key}",
+        "signing-keys trust {store} {key}.pub",
+        "mirror {store} --output {mirror}",
+    ],
+)
+@needs("cryptography")
+def test_a_lock_that_is_never_released_ends_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """With a line while it waits, and one that names the file in the end."""
+    names = {name: tmp_path / name for name in ("store", "mirror", "archive")}
+    names |= {"dataset": shared(0), "key": key_files()[0]}
+    publish(shared(0), names["store"])
+    pack(shared(0), names["archive"])
+    names["mirror"].mkdir()
+    monkeypatch.setattr(lock_waiting, "NOTICE", 0)
+    words = [word.format_map(names) for word in command.split()]
+    with hold_lock(names["store"] / ".lock"), hold_lock(names["mirror"] / ".lock"):
+        notice, end = refused(*words, "--lock-timeout", "0.1").splitlines()
+    file = names["mirror" if "mirror" in words else "store"] / ".lock"
+    assert notice.startswith(f"{file}: locked by ")
+    assert notice.endswith("; waiting for up to 0.1 s")
+    assert end.startswith(f"geolookup: {file}: locked by ")
+    assert "wait longer by --lock-timeout or $GEOLOOKUP_LOCK_TIMEOUT" in end

@@ -31,7 +31,9 @@ def test_formats_have_the_same_rows(pair: tuple[Path, Path], tmp_path: Path) -> 
         assert (done.returncode, done.stderr) == (0, f"geolookup: {output}: 5 rows\n")
         assert json.loads(done.stdout)["parts"]
     table = diff_table(old, new, "country", "city", "asn").read_all()
-    assert parquet.read_table(tmp_path / "rows.parquet").equals(table)
+    in_file = parquet.read_table(tmp_path / "rows.parquet")
+    assert in_file.schema == table.schema
+    assert in_file.to_pylist() == table.to_pylist()
     with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [(row["first"], row["last"]) for row in rows] == [

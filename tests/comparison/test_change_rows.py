@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet as pq
 
 import geolookup
 from geolookup.errors import PrivateAddressError
@@ -23,14 +24,14 @@ from tests.conftest import build_at
 from tests.internals.comparison import (
     ENDS,
     SIDES,
-    FormerAnswer,
     change_table,
     changed_intervals,
     diff_table,
     metadata_of,
-    read_former_answers,
+    rows_between,
+    rows_in_file,
     source_column,
-    write_former_answers,
+    write_changes,
 )
 from tests.internals.contract import STORED, partition, value_in
 from tests.oracle import Address, OwnColumn, Source, SourceRow, carried, is_public
@@ -139,22 +140,23 @@ def test_each_address_is_in_a_row_if_its_answers_differ(
         old, new = (_built(Path(folder, name), side) for name, side in zip("on", pair, strict=True))
         table = diff_table(old, new).read_all()
         rows = _check_rows(table)
-        former = Path(folder) / "former"
-        write_former_answers(old, new, former)
+        file = Path(folder) / "changes.parquet"
+        assert write_changes(old, new, file) == len(rows)
+        in_file = pq.read_table(file)
+        assert in_file.schema == table.schema
+        assert metadata_of(in_file.schema) == metadata_of(table.schema)
+        assert sorted(in_file.to_pylist(), key=_ends) == table.to_pylist()
         with geolookup.open(old) as before, geolookup.open(new) as after:
+            datasets = before.snapshot().dataset, after.snapshot().dataset
+            ids = before.generation, after.generation
             for address in _probes(pair):
                 _check(address, rows, Sides(before, after))
-                value = int(address)
-                read = read_former_answers(former, address.version, value, value)
-                assert (read.old, read.new) == (before.generation, after.generation)
-                assert read.rows == _former(_of(rows, address), value)
-
-
-def _former(row: ChangedRow | None, value: int) -> list[FormerAnswer]:
-    if row is None:
-        return []
-    sources = row.sources_before, row.sources_after
-    return [FormerAnswer(row.family, value, value, row.before, *sources)]
+                where = address.version, int(address), int(address)
+                read = rows_in_file(file, ids, *where)
+                assert read == rows_between(*datasets, *where)
+                assert [_values(row.fields) for row in read] == [
+                    (row.before, row.after) for row in rows if _holds(row, address)
+                ]
 
 
 def _built(folder: Path, side: Recipe) -> Path:
@@ -169,13 +171,21 @@ def _probes(pair: tuple[Recipe, Recipe]) -> Iterator[Address]:
 
 
 def _of(rows: list[ChangedRow], address: Address) -> ChangedRow | None:
-    of = [
-        row
-        for row in rows
-        if row.family == address.version and row.first <= int(address) <= row.last
-    ]
+    of = [row for row in rows if _holds(row, address)]
     assert len(of) <= 1, address
     return of[0] if of else None
+
+
+def _holds(row: ChangedRow, address: Address) -> bool:
+    return row.family == address.version and row.first <= int(address) <= row.last
+
+
+def _values(fields: Any) -> tuple[dict[str, Any], ...]:
+    return tuple({path: field.values[at] for path, field in fields.items()} for at in (0, 1))
+
+
+def _ends(row: dict[str, Any]) -> tuple[int, int]:
+    return row["family"], _address(row[ENDS[row["family"]][0]])
 
 
 def _check_rows(table: pa.Table) -> list[ChangedRow]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import stat
 import subprocess
 import sys
 import threading
@@ -10,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from geolookup.errors import OutputError, SettingsError
+from tests.cli.program import umask
 from tests.conftest import ROOT
-from tests.internals.filesystem import hold_lock, hold_lock_if_free, open_regular
+from tests.internals.filesystem import hold_lock, hold_lock_if_free, lock_waiting, open_regular
 
 _HOLDER = """
 import sys
@@ -23,18 +27,52 @@ with hold_lock(Path(sys.argv[1])):
 """
 
 
-def test_a_held_lock_is_not_free(tmp_path: Path) -> None:
+def test_a_lock_that_another_process_keeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Waiting names the file and, on Linux, the process; it ends. The end of that one frees it."""
     path, pipe = tmp_path / "lock", subprocess.PIPE
+    monkeypatch.setattr(lock_waiting, "NOTICE", 0)
+    monkeypatch.setenv(lock_waiting.TIMEOUT_VARIABLE, "0.2")
     command = [sys.executable, "-c", _HOLDER, str(path)]
     with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
         with hold_lock_if_free(path) as mine:
             assert not mine
+        with pytest.raises(OutputError) as caught, hold_lock(path):
+            pass
         other.kill()
+    known = rf"process {other.pid} \(python.*\)" if sys.platform == "linux" else "another process"
+    start = f"{re.escape(str(path))}: locked by {known}"
+    assert re.fullmatch(rf"{start} for 0\.2 s; end that process, or wait .+", str(caught.value))
+    [notice] = caplog.messages
+    assert re.fullmatch(rf"{start}; waiting for up to 0\.2 s", notice)
     for _ in range(2):  # released by the block before
         with hold_lock_if_free(path) as mine:
             assert mine
+    monkeypatch.setenv(lock_waiting.TIMEOUT_VARIABLE, "-1")
+    with pytest.raises(SettingsError, match="GEOLOOKUP_LOCK_TIMEOUT: '-1' is not"), hold_lock(path):
+        pass
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_only_writers_of_the_folder_can_open_a_lock_file(tmp_path: Path) -> None:
+    """Others could keep the lock. A file that they can open gets the narrow mode."""
+    for mode, expected in ((0o755, 0o600), (0o775, 0o660)):
+        folder = tmp_path / f"{mode:o}"
+        folder.mkdir()
+        folder.chmod(mode)
+        lock = folder / "lock"
+        for mask in (0, 0o077):
+            with umask(mask), hold_lock(lock):
+                assert stat.S_IMODE(lock.stat().st_mode) == expected
+            lock.chmod(0o666)
+        with hold_lock_if_free(lock):
+            assert stat.S_IMODE(lock.stat().st_mode) == expected
+        (folder / "link").symlink_to(lock)
+        with pytest.raises(OSError, match="symbolic links"), hold_lock(folder / "link"):
+            pass
 
 
 def test_one_waits_for_the_other(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 A dataset is refused when it is opened or asked, or its answers follow the contract. An archive
 gives a whole dataset, or nothing and one line with the reason. The first letter of its input is
-the kind: ``t`` the tar of an archive, ``z`` an archive, ``d`` the tar of a delta of ``_base``.
+the kind: ``t`` the tar of an archive, ``z`` an archive.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from pathlib import Path
 import pyarrow as pa
 
 import geolookup
-from tests.archives.test_pack import SUM, blocks_of, named
-from tests.conftest import build_at
+from tests.archives.test_pack import END, SUM, blocks_of, named
 from tests.corrupt.forging import rewrite, table
-from tests.damage import ADDRESSES, CSV, RECIPE, copied, refused, survey, whole
+from tests.damage import ADDRESSES, copied, refused, survey, whole
 from tests.fuzz.target import (
     Change,
     Target,
@@ -82,17 +81,10 @@ _codec = pa.Codec("zstd", compression_level=1)
 
 
 @cache
-def _base() -> Path:
-    """A dataset with fewer rows than the small one, and an answer changed."""
-    rows = CSV.replace("Dublin", "Cork").splitlines(keepends=True)[:-1]
-    return build_at(own_folder(), {"a.csv": "".join(rows)}, RECIPE.format("sources"))[0]
-
-
-@cache
-def _plain(base: Path | None = None) -> bytes:
-    """A tar of the small dataset, or of its delta: what ``pack`` compresses."""
+def _plain() -> bytes:
+    """The tar of the small dataset: what ``pack`` compresses."""
     path = emptied(scratch()) / "seed.tar.zst"
-    pack(dataset(), path, base=base, force=True)
+    pack(dataset(), path, force=True)
     with pa.input_stream(str(path), compression="zstd") as stream:
         content: bytes = stream.read()
     return content
@@ -102,17 +94,15 @@ def _archives() -> Iterator[bytes]:
     plain = _plain()
     yield b"t" + plain
     yield b"z" + bytes(_codec.compress(plain, asbytes=True))
-    yield b"d" + _plain(_base())
 
 
 def _unpack(data: bytes) -> None:
-    """Unpack; the base of a delta is undamaged."""
     output = emptied(scratch())
     archive = output / "a.tar.zst"
     remainder = data[1:]
     archive.write_bytes(remainder if data[:1] == b"z" else _codec.compress(remainder, asbytes=True))
     try:
-        unpack(archive, output / "out", base=_base())
+        unpack(archive, output / "out")
     except geolookup.DatasetError as error:
         refused(error, str(archive))
         assert list(output.iterdir()) == [archive]
@@ -135,8 +125,6 @@ def _check_unpacked(folder: Path) -> None:
 
 def _mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
     """Change all bytes, a header, the manifest, or a file; most digests are put right."""
-    if data[:1] == b"d":
-        return b"d" + _mutated_delta(data[1:], change, rng)
     kind = rng.randrange(6)
     members = _members(data[1:]) if data[:1] == b"t" and kind else []
     if not members:
@@ -146,34 +134,13 @@ def _mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
         members[at] = change(members[at][:512]) + members[at][512:]
         return b"t" + b"".join(members)
     text = change(manifest()) if kind == 2 else changed_json(manifest(), rng)
-    if kind >= 4 and len(members) > 3:
-        at = rng.randrange(2, len(members) - 1)
+    if kind >= 4 and len(members) > 4:
+        at = rng.randrange(3, len(members) - 1)
         members[at], agreeing = _forged(members[at], change)
         text = agreeing if kind == 4 else manifest()
     digest = f"{hashlib.sha256(text).hexdigest()}  {fmt.MANIFEST}\n".encode()
     head = [blocks_of(*named(fmt.MANIFEST, text)), blocks_of(*named(SUM, digest))]
-    return b"t" + b"".join(head + members[2:])
-
-
-def _mutated_delta(plain: bytes, change: Change, rng: random.Random) -> bytes:
-    """Change all bytes, or a member: the header, the manifest (with its sum), or a patch."""
-    members = _members(plain)
-    if not members or not rng.randrange(4):
-        return change(plain)
-    at = rng.choice([0, 1, *range(3, len(members) - 1)] if len(members) > 4 else [0])
-    member, content = _opened(members[at])
-    is_json = member.name.endswith(".json") and rng.randrange(2)
-    text = changed_json(content, rng) if is_json else change(content)
-    members[at] = blocks_of(*named(member.name, text))
-    if member.name == fmt.MANIFEST and len(members) > 2:
-        digest = f"{hashlib.sha256(text).hexdigest()}  {fmt.MANIFEST}\n".encode()
-        members[at + 1] = blocks_of(*named(SUM, digest))
-    return b"".join(members)
-
-
-def _opened(member: bytes) -> tuple[tarfile.TarInfo, bytes]:
-    header = tarfile.TarInfo.frombuf(member[:512], "utf-8", "surrogateescape")
-    return header, member[512 : 512 + header.size]
+    return b"t" + b"".join([members[0], *head, *members[3:]])
 
 
 def _forged(member: bytes, change: Change) -> tuple[bytes, bytes]:
@@ -203,7 +170,7 @@ def _members(plain: bytes) -> list[bytes]:
         return []
     ends = [*begins[1:], plain.rfind(b"\0" * 1024)]
     whole = [plain[a:b] for a, b in zip(begins, ends, strict=True)] if begins else []
-    return [*whole, bytes(10240)] if whole else []
+    return [*whole, END] if whole else []
 
 
 TARGETS = {

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.errors import DatasetError
 from tests.internals.contract import gregorian
-from tests.internals.history import generations, generations_in, past, prune, rollback, unpacked
-from tests.internals.store import generation_at, pointer, retention
+from tests.internals.history import generations, generations_in, prune, rollback, unpacked
+from tests.internals.store import generation_at, in_force, pointer, retention
 from tests.store.numbered import answers_of, id_of, shared
 from tests.tiers import scaled
 
@@ -99,7 +99,7 @@ def clock(model: Model) -> Iterator[None]:
         return timestamp(instant or at(model.day))
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (gregorian, past):
+        for module in (gregorian, in_force):
             patch.setattr(module, "timestamp", now)
         patch.setattr(retention, "datetime", SimpleNamespace(now=lambda _zone: at(model.day)))
         yield

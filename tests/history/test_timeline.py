@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.errors import InvalidAddressError, PrivateAddressError
 from tests.history import pool, slow
-from tests.internals.comparison import write_former_answers
-from tests.internals.dataset import read_manifest
-from tests.internals.history import former_answers_path
+from tests.internals.history import write_missing
 from tests.internals.store import Change, pointer
 from tests.own_random import addresses
 from tests.store.numbered import published
@@ -67,7 +65,7 @@ def _copies(store: Path) -> list[slow.Copy]:
     published, changes = pointer.read(store), pointer.read_changes(store)
     days = [f"2026-03-{day + 1:02}T00:00:00Z" for day in range(len(changes) + 1)]
     dated = [Change(change.generation, day) for change, day in zip(changes, days, strict=False)]
-    pointer.write(store, published, dated)
+    pointer.save(store, published, dated)
     known = {entry.generation for entry in published}
     return [
         slow.Copy(pool.dataset(numbers[change.generation]), begin, end)
@@ -109,18 +107,6 @@ def _check(store: Path, addresses: Sequence[slow.Address], prefixes: Sequence[st
             assert _as_slow(engine.history(prefix)) == slow.changes(copies, listed), prefix
 
 
-def _keep_rows(store: Path) -> int:
-    """Write the files of former answers of neighbours; return their number."""
-    in_force = [copy.path for copy in _copies(store)]
-    for old, new in pairwise(in_force):
-        path = former_answers_path(
-            store, read_manifest(old).generation, read_manifest(new).generation
-        )
-        path.parent.mkdir(exist_ok=True)
-        write_former_answers(old, new, path)
-    return len(in_force) - 1
-
-
 @settings(max_examples=scaled(1, 20))
 @given(
     st.lists(_STEPS, min_size=3, max_size=8),
@@ -134,8 +120,9 @@ def test_any_store(
     with tempfile.TemporaryDirectory() as folder:
         store = _store(Path(folder), steps)
         _check(store, asked, prefixes)
-        _keep_rows(store)
-        _check(store, asked, prefixes)
+        kept = {entry.generation for entry in pointer.read(store)}
+        assert not [*write_missing(store, kept)]
+        _check(store, asked, prefixes)  # all of it from files
 
 
 def test_forms_of_addresses(tmp_path: Path) -> None:

@@ -13,15 +13,15 @@ from geolookup.comparison import (
     overlay,
     read,
 )
-from geolookup.comparison.change_files import write_rows
+from geolookup.comparison.change_files import (
+    metadata_of,
+    rows_between,
+    rows_in_file,
+    write_changes,
+    write_rows,
+)
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
 from geolookup.comparison.changes import CLASSES_KM, KINDS, by_distance, country_flows, kinds
-from geolookup.comparison.former_answers import (
-    FormerAnswer,
-    metadata_of,
-    read_former_answers,
-    write_former_answers,
-)
 from geolookup.comparison.gates import DIFF_METRICS, Verdict, judge, verdict_line
 from geolookup.comparison.measures import quantiles
 from geolookup.comparison.report import lines as report_lines

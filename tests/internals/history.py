@@ -1,7 +1,7 @@
 """Internal names of `geolookup/history` that tests use."""
 
-from geolookup.history import past
 from geolookup.history.archived import generations_in
+from geolookup.history.changes import changes_path, remove_others, write_missing
 from geolookup.history.generations import generations, rollback
 from geolookup.history.incoming import from_folder
 from geolookup.history.pruning import prune

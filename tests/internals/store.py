@@ -1,6 +1,6 @@
 """Internal names of `geolookup/store` that tests use."""
 
-from geolookup.store import paths, pointer, requirements, resolve, retention
+from geolookup.store import in_force, paths, pointer, requirements, resolve, retention
 from geolookup.store.in_force import generation_at, periods, read_instant
 from geolookup.store.paths import BUNDLED
 from geolookup.store.pointer import CURRENT, Change, Publication

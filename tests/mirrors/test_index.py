@@ -145,7 +145,17 @@ WRONG: dict[tuple[str | int, ...], tuple[object, ...]] = {
 
 
 PATHS = (
-    *("", ".", "..", "../index.json", "archives/../x", "archives//x", "/etc/passwd", "archives/", "/"),
+    *(
+        "",
+        ".",
+        "..",
+        "../index.json",
+        "archives/../x",
+        "archives//x",
+        "/etc/passwd",
+        "archives/",
+        "/",
+    ),
     *("archives\\x", "C:x", "https://example.org/x", "//example.org/x", "archives/.lock", "~/x"),
     *("archives/x?y", "archives/x#y", "archives/%2e%2e", "archives/x\n", "archives/é", "x" * 256),
     "/".join("x" * 9),

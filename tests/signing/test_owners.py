@@ -86,19 +86,6 @@ def test_a_source_that_changes_after_the_publication(
     assert answers_of(store) == answers_of(shared(2))
 
 
-def test_the_base_of_a_delta_that_changes(store: Path, datasets: Paths, tmp_path: Path) -> None:
-    geolookup.prune(store, keep=1)
-    shutil.rmtree(store / "trusted")
-    delta = tmp_path / "delta.tar.zst"
-    pack(datasets[2], delta, base=store)
-    geolookup.publish(delta, store)
-    for path in folder_of(store, datasets[1]).iterdir():
-        with path.open("r+b") as file:
-            file.write(b"changed")
-    verify(store, deep=True)
-    assert answers_of(store) == answers_of(shared(2))
-
-
 def others_may_write(path: Path) -> list[Path]:
     return [item for item in (path, *path.rglob("*")) if item.stat().st_mode & 0o022]
 
@@ -106,7 +93,6 @@ def others_may_write(path: Path) -> list[Path]:
 def test_the_modes_of_a_store_whatever_the_umask(
     datasets: Paths, tmp_path: Path, ours: Key
 ) -> None:
-    """The lock has nothing to change; whoever may read a file can lock it anyway."""
     store, archive = tmp_path / "store", tmp_path / "archive"
     with umask(0):
         geolookup.publish(datasets[0], store)
@@ -119,7 +105,7 @@ def test_the_modes_of_a_store_whatever_the_umask(
         rollback(store, signing_keys=ours)
         prune(store)
         geolookup.unpack(archive, tmp_path / "unpacked")
-    assert others_may_write(store) == [store / ".lock"]
+    assert others_may_write(store) == []
     assert others_may_write(tmp_path / "unpacked") == []
     assert stat.S_IMODE(store.stat().st_mode) == 0o755
     with umask(0o077):

@@ -46,7 +46,7 @@ def store(tmp_path: Path, datasets: Paths, store: Path) -> Path:
     shutil.rmtree(store / "generations" / generation(datasets[1]))
     (datasets[1] / SIGNATURE).unlink()
     published = pointer.read(store)
-    pointer.write(store, published[:1])
+    pointer.save(store, published[:1])
     return store
 
 

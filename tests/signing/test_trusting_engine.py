@@ -157,7 +157,7 @@ def test_each_generation_that_is_read_must_be_signed(
     entries = pointer.read(store)
     days = [timestamp(datetime.fromtimestamp(LONG_AGO + day * 86_400, UTC)) for day in range(3)]
     changes = [Change(entry.generation, day) for entry, day in zip(entries, days, strict=True)]
-    pointer.write(store, entries, changes)
+    pointer.save(store, entries, changes)
     folder = place(store) if place else store / "generations" / id_of(number_read)
     signature = folder / SIGNATURE
     genuine, other = signature.read_bytes(), (datasets[1] / SIGNATURE).read_bytes()

@@ -33,7 +33,7 @@ def test_a_new_store_answers_from_what_was_published(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     before = datetime.now(UTC).replace(microsecond=0)
     for store in (tmp_path / "store", tmp_path / "empty"):
-        assert publish(shared(0), store) == id_of(0)
+        assert publish(shared(0), store).generation == id_of(0)
         with geolookup.open(store) as engine, geolookup.open(shared(0)) as published:
             assert answers(engine) == answers_of(shared(0))
             assert engine.generation == engine.metadata.generation == id_of(0)
@@ -150,7 +150,7 @@ def test_expect_admits_one_generation(store: Path) -> None:
         with pytest.raises(DatasetError, match=f"{told}; {remedy}"):
             publish(shared(2), store, expect=expected)
         assert generations(store) == before
-    assert publish(shared(2), store, expect=wanted) == wanted
+    assert publish(shared(2), store, expect=wanted).generation == wanted
     refused = run("publish", str(shared(1)), "--store", str(store), "--expect", wanted)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert f"its generation is {id_of(1)}, but {wanted} was" in refused.stderr
@@ -186,7 +186,7 @@ def test_changes_that_cannot_be(store: Path, tmp_path: Path) -> None:
         prune(store, 0)
     (store / "generations" / id_of(5)).mkdir()  # never came to be published
     written_at = (store / "current").stat().st_mtime_ns
-    assert prune(store, 9) == [id_of(5)]
+    assert prune(store, 9).removed == [id_of(5)]
     # A pointer that is written again would make engines reload.
     assert (store / "current").stat().st_mtime_ns == written_at
     (tmp_path / "empty").mkdir()

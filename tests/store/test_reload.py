@@ -213,7 +213,7 @@ def test_a_refusal_is_said_once_and_a_good_one_taken_up(
             (store / ".next").rename(store / "current")
             watch.poll(engine)
             assert number(engine) == 3
-        publish(shared(4), store)
+        publish(shared(4), store, keep_unpacked=9)
         watch.poll(engine)
         assert number(engine) == 4
         watch.end()

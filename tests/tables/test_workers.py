@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime
 from multiprocessing import get_context
@@ -17,8 +17,10 @@ import pytest
 
 import geolookup
 from geolookup import DatasetError, publish
+from tests.damage import TAMPERING
 from tests.history.past import DATES, delta, past_store
 from tests.internals.archives import pack
+from tests.internals.filesystem import is_safe
 from tests.internals.store import sign
 from tests.internals.tables import HostCopy, Job, Source, source_of, workers
 from tests.mirrors.conftest import Edge, edge_of
@@ -40,7 +42,7 @@ def edge(tmp_path: Path) -> Iterator[Edge]:
 
 
 def _generations(cache: Path) -> list[Path]:
-    return [*cache.glob("workers/*/store/generations/*")]
+    return [*cache.glob("datasets/copy-*/generations/*")]
 
 
 def _opened(source: HostCopy, generation: str) -> tuple[Path, int]:
@@ -108,14 +110,25 @@ def test_what_a_worker_cannot_open(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert str(caught.value).endswith("on every worker, or send it with ship=True")
 
 
-def test_damage_in_the_cache_is_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tmp_path / "geo.tar.zst"
-    pack(shared(1), archive)
-    job = _job(source_of(archive))
+@pytest.mark.parametrize("tamper", [None, *TAMPERING])
+def test_damage_in_the_cache_is_repaired(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tamper: Callable[[Path, Path], None] | None,
+) -> None:
+    """With trusted keys also whatever others may have changed."""
+    archive, dataset = tmp_path / "geo.tar.zst", shutil.copytree(shared(1), tmp_path / "dataset")
+    sign(dataset, key_files()[0])
+    pack(dataset, archive)
+    job = _job(source_of(archive, None if tamper is None else public(key_files()[0])))
     [generation] = _generations(tmp_path / "cache")
-    (generation / "ipv4.arrow").unlink()
+    if tamper is None:
+        (generation / "ipv4.arrow").unlink()
+    else:
+        tamper(generation, shared(3))
     _restart(monkeypatch, tmp_path / "cache")
     assert _cities(job) == ["Town 1", None, None]
+    assert is_safe(generation)
 
 
 def test_trusted_keys(tmp_path: Path) -> None:
@@ -133,24 +146,6 @@ def test_trusted_keys(tmp_path: Path) -> None:
     assert _cities(_job(source_of(unsigned))) == ["Town 1", None, None]
     with pytest.raises(DatasetError, match="not signed by a trusted key"):
         source_of(unsigned, trusted).open(None)
-
-
-def test_the_cache_keeps_the_last_opened(tmp_path: Path) -> None:
-    archives = [tmp_path / f"{number}.tar.zst" for number in range(5)]
-    for at, archive in enumerate(archives):
-        pack(shared(1), archive)
-        source_of(archive).open(None).close()
-        # 0 stays: it is opened again after each other one.
-        source_of(archives[0]).open(id_of(1)).close()
-        assert len(_generations(tmp_path / "cache")) == min(at + 1, 4)
-    kept = {path.parents[2] for path in _generations(tmp_path / "cache")}
-    assert {_entry(archives[at]) for at in (0, 2, 3, 4)} == kept
-
-
-def _entry(archive: Path) -> Path:
-    source = source_of(archive)
-    assert isinstance(source, HostCopy)
-    return source.entry()
 
 
 def test_rows_of_the_past_have_the_periods_of_the_driver(

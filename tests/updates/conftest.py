@@ -63,13 +63,10 @@ def update(publisher: Publisher, store: Path) -> Update:
 def is_tidy(store: Path) -> bool:
     """Return whether a store holds nothing but what it should, and verify it."""
     geolookup.verify(store / "generations" / geolookup.generations(store)[0].generation, deep=True)
-    names, staged = {path.name for path in store.iterdir()}, (store / ".update/dataset").exists()
-    left = [path for path in (store / "generations").iterdir() if path.name.startswith(".")]
-    return (
-        not left
-        and names <= {"current", "generations", ".lock", ".update", "update.json"}
-        and not staged
-    )
+    names = {path.name for path in store.iterdir()}
+    left = [*store.glob("generations/.*"), *store.glob(".update/dataset*")]
+    known = {"current", "generations", "changes", ".lock", ".update", "update.json"}
+    return not left and names <= known
 
 
 def country(ip: str = "8.0.0.1") -> object:

@@ -87,7 +87,7 @@ def test_a_process_updates_until_sigterm(tmp_path: Path, is_mirror: bool) -> Non
         for number in (0, 1):
             offer(number)
             lines = iter(process.stdout.readline, "")
-            assert next(line for line in lines if line.startswith("published, geo, generation "))
+            assert next(line for line in lines if line.startswith("published: geo, generation "))
         process.send_signal(signal.SIGTERM)
         output, errors = process.communicate()
     assert (process.returncode, output, errors) == (0, "", "")

@@ -217,7 +217,7 @@ def test_a_dry_run_changes_nothing(publisher: Publisher, store: Path, tmp_path: 
     assert first.stdout == (
         f"{COUNTRY}: would download {len(countries()):,} bytes\n"
         f"{ASN}: would download {len(systems()):,} bytes\n"
-        f"planned, no dataset: {store}\n"
+        f"planned: no dataset in {store}\n"
     )
     run("update", recipe)
     before = everything(tmp_path)
@@ -226,9 +226,9 @@ def test_a_dry_run_changes_nothing(publisher: Publisher, store: Path, tmp_path: 
     publisher.put(COUNTRY, countries("DE"))
     before = everything(tmp_path)
     changed = run("update", recipe, "--dry-run")
-    assert (changed.stdout.count("would download"), changed.stdout.count("planned, ")) == (1, 1)
+    assert (changed.stdout.count("would download"), changed.stdout.count("planned: ")) == (1, 1)
     recent = run("update", recipe, "--dry-run", "--if-older", "7d")
-    assert recent.stdout.startswith("recent, published, data of 2020-11-19, generation ")
+    assert recent.stdout.startswith("recent: published, data of 2020-11-19, generation ")
     publisher.acts[ASN] = status(404)
     failing = run("update", recipe, "--dry-run")
     assert (failing.returncode, failing.stderr.count("\n")) == (1, 1)
