@@ -124,7 +124,7 @@ def _check_stores(settings: Settings) -> None:
             max_age=settings.max_age,
             on_stale=settings.on_stale,
             fallback=True,
-            trusted_keys=settings.required_keys,
+            trusted_keys=settings.trusted_keys,
         ) as engine,
         open_accounts(settings.accounts, settings.plans) as accounts,
     ):

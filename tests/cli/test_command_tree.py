@@ -15,7 +15,7 @@ from tests.internals.cli import COMMANDS, SECTIONS, load, program
 PARTS = {
     *("key_options", "table_options"),
     *("__init__", "answers", "command", "conditions", "first_argument", "misuse", "options"),
-    *("program", "quantities", "registry", "unknown_option"),
+    *("program", "quantities", "registry", "repeating", "unknown_option"),
     *("address_input", "answer_formats", "answer_table", "terminal_text"),
 }
 

@@ -82,12 +82,12 @@ def test_a_withdrawn_generation_is_named(store: Path, folder: Path) -> None:
     rollback(store)
     result = mirror(store, folder)
     index = index_of(folder)
-    assert (index.current, index.withdrawn) == (id_of(1), {id_of(2)})
+    assert (index.current, index.withdrawn) == (id_of(1), frozenset({id_of(2)}))
     assert [id_of(0) in file.path for file in result.added] == [True]
     publish(shared(2), store)
     mirror(store, folder)
     index = index_of(folder)
-    assert (index.current, index.withdrawn) == (id_of(2), set())
+    assert (index.current, index.withdrawn) == (id_of(2), frozenset())
     prune(store, 1)
     mirror(store, folder)
     assert [item.generation for item in index_of(folder).generations] == [id_of(2)]

@@ -145,20 +145,10 @@ WRONG: dict[tuple[str | int, ...], tuple[object, ...]] = {
 
 
 PATHS = (
-    *(
-        "",
-        ".",
-        "..",
-        "../index.json",
-        "archives/../x",
-        "archives//x",
-        "/etc/passwd",
-        "archives/",
-        "/",
-    ),
-    *("archives\\x", "C:x", "https://example.org/x", "//example.org/x", "archives/.lock", "~/x"),
-    *("archives/x?y", "archives/x#y", "archives/%2e%2e", "archives/x\n", "archives/é", "x" * 256),
-    "/".join("x" * 9),
+    *("", ".", "..", "/", "../index.json", "archives/../x", "archives//x", "archives/", "C:x"),
+    *("/etc/passwd", "archives\\x", "archives/.lock", "~/x", "archives/x?y", "archives/x#y"),
+    *("https://example.org/x", "//example.org/x", "archives/%2e%2e", "archives/x\n", "archives/é"),
+    *("x" * 256, "/".join("x" * 9)),
 )
 LARGEST = {"path": "/".join(["x" * 255] * 8), "bytes": (64 << 30) - 1}
 
@@ -190,7 +180,7 @@ def test_wrong_members_are_refused() -> None:
 
 
 def test_what_is_in_an_index() -> None:
-    assert (INDEX.now, INDEX.withdrawn, INDEX.files) == (NOW, {C}, (ARCHIVE,))
+    assert (INDEX.now, INDEX.withdrawn, INDEX.files) == (NOW, frozenset({C}), (ARCHIVE,))
     # Further members are for later versions; another version is named.
     assert read(sealed_payload({**payload_of(INDEX), "region": "eu"})) == INDEX
     for version in (1, 3):  # an earlier one, with packs and deltas, and a later one

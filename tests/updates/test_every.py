@@ -6,6 +6,7 @@ import signal
 import subprocess
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,14 +82,13 @@ def test_a_process_updates_until_sigterm(tmp_path: Path, is_mirror: bool) -> Non
 
     offer(0)
     command = ("update", str(source), "--store", str(edge), "--every", "0.1s")
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with started(*command, **pipes) as process:
-        assert process.stdout is not None
         for number in (0, 1):
             offer(number)
-            lines = iter(process.stdout.readline, "")
-            assert next(line for line in lines if line.startswith("published: geo, generation "))
+            lines = iter(process.stdout.readline, b"")
+            assert any(line.startswith(b"published: geo, generation ") for line in lines)
         process.send_signal(signal.SIGTERM)
         output, errors = process.communicate()
-    assert (process.returncode, output, errors) == (0, "", "")
+    assert (process.returncode, output, errors) == (0, b"", b"")
     assert id_of(1) in (edge / "current").read_text("utf-8")

@@ -18,6 +18,8 @@ from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.recipe.quality import Quality
 from geolookup_builder.sources.reading.inputs import paths
 
+_CHUNK = 1 << 20
+
 
 def inputs_of(recipe: Recipe, cache: Path | None) -> str:
     """Return a digest of recipe, files and compiler; empty if they do not decide the dataset.
@@ -62,5 +64,6 @@ def _digest(files: list[Path], texts: list[str]) -> str:
     for path in files:
         digest.update(b"\0" + os.fsencode(path.name) + b"\0")
         with open_regular(path) as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
     return digest.hexdigest()
