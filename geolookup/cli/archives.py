@@ -10,6 +10,7 @@ import geolookup
 from geolookup.cli import exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command
 from geolookup.cli.store import DIGITS
+from geolookup.errors import line_text
 
 _ARCHIVE = "FILE.tar.zst"
 
@@ -96,6 +97,7 @@ def mirror(
         written = geolookup.mirror(store, output, signing_keys=signing_keys, expires=expires)
     except ValueError as error:
         fail(str(error))
-    for file in written.added:
-        click.echo(f"{file.path}: {file.bytes:,} bytes")
-    click.echo(f"{written.state}, generation {written.index.current[:DIGITS]}: {output}")
+    index, size = written.index, sum(file.bytes for file in written.index.files)
+    name = line_text(index.name)
+    about = f"{name}, generation {index.current[:DIGITS]}, {size:,} bytes in {output}"
+    click.echo(f"{written.state}: {about}")

@@ -19,8 +19,7 @@ from geolookup.archives.pack import write_archive
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, sweep
-from geolookup.mirrors.index import ARCHIVES, INDEX, File, Index
-from geolookup.mirrors.listing import MirrorGeneration
+from geolookup.mirrors.index import ARCHIVES, INDEX, File
 from geolookup.store import pointer
 
 _LOCK = ".lock"
@@ -59,37 +58,11 @@ def _make(folder: Path) -> None:
     atomic.fsync_folder(folder.parent)
 
 
-class Archives:
-    """The archives of a mirror, each written once; archives of the former index stay."""
+def archive_file(store: Path, generation: str, folder: Path) -> File:
+    """Write the archive of a generation of a store into a mirror, unless it is there undamaged.
 
-    def __init__(self, store: Path, folder: Path, former: Index | None) -> None:
-        self._store, self._folder = store, folder
-        listed = () if former is None else former.generations
-        # The bytes of an archive include the statement of the generation.
-        self._files = {(item.generation, item.signature): item.archive for item in listed}
-        self.added: list[File] = []
-
-    def file(self, item: MirrorGeneration) -> File:
-        """Return the archive of a generation, written unless the mirror has it undamaged."""
-        key = item.generation, item.signature
-        existing = self._files.get(key)
-        if existing is None or not _is_whole(self._folder, existing):
-            existing = self._files[key] = _pack_file(self._store, item.generation, self._folder)
-            self.added.append(existing)
-        return existing
-
-
-def _is_whole(folder: Path, file: File) -> bool:
-    """Return whether a file of a mirror exists, with its size and digest."""
-    path = folder / file.path
-    try:
-        return path.stat().st_size == file.bytes and _sha256(path) == file.sha256
-    except OSError:
-        return False
-
-
-def _pack_file(store: Path, generation: str, folder: Path) -> File:
-    """Write the archive of a generation of a store, or copy the one that the store has."""
+    Raises DatasetError for a damaged generation.
+    """
     unfinished = folder / _UNFINISHED
     unfinished.mkdir()
     try:
@@ -98,20 +71,17 @@ def _pack_file(store: Path, generation: str, folder: Path) -> File:
             write_archive(archive, Path(pointer.folder_of(store, generation)))
         else:
             shutil.copyfile(pointer.archive_of(store, generation), archive)
-        atomic.fsync_file(archive)
-        file = _described(archive, generation)
-        # Renamed under its final name only when it is complete: a web server serves the folder.
-        archive.replace(folder / file.path)
-        atomic.fsync_folder(folder / ARCHIVES)
+        sha256 = _sha256(archive)
+        path = f"{ARCHIVES}/{generation}.{sha256[:_DIGITS]}{SUFFIX}"
+        file = File(path, archive.stat().st_size, sha256)
+        if not (folder / path).is_file() or _sha256(folder / path) != sha256:
+            atomic.fsync_file(archive)
+            # Renamed under its final name only when it is complete: a web server serves the folder.
+            archive.replace(folder / path)
+            atomic.fsync_folder(folder / ARCHIVES)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return file
-
-
-def _described(archive: Path, generation: str) -> File:
-    sha256 = _sha256(archive)
-    path = f"{ARCHIVES}/{generation}.{sha256[:_DIGITS]}{SUFFIX}"
-    return File(path, archive.stat().st_size, sha256)
 
 
 def _sha256(path: Path) -> str:
@@ -119,11 +89,9 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def remove_others(folder: Path, keep: Iterable[File]) -> tuple[str, ...]:
-    """Remove the archives of a mirror that are not among the kept; return their paths."""
+def remove_others(folder: Path, keep: Iterable[File]) -> None:
+    """Remove the archives of a mirror that are not among the kept."""
     paths = {folder / file.path for file in keep}
-    others = [path for path in sorted((folder / ARCHIVES).iterdir()) if path not in paths]
-    removed = [path for path in others if _ARCHIVE.fullmatch(path.name)]
-    for path in removed:
-        path.unlink()
-    return tuple(path.relative_to(folder).as_posix() for path in removed)
+    for path in (folder / ARCHIVES).iterdir():
+        if path not in paths and _ARCHIVE.fullmatch(path.name):
+            path.unlink()

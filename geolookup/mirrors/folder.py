@@ -24,8 +24,8 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic, open_regular
-from geolookup.mirrors.archive_files import Archives, changing, remove_others
-from geolookup.mirrors.index import INDEX, File, Index, IndexEntry, index_text, read_index
+from geolookup.mirrors.archive_files import archive_file, changing, remove_others
+from geolookup.mirrors.index import INDEX, Index, IndexEntry, index_text, read_index
 from geolookup.mirrors.listing import MirrorGeneration, listed_generations
 from geolookup.mirrors.rules import check_acceptable
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
@@ -40,8 +40,6 @@ class MirrorResult:
 
     state: str
     index: Index
-    added: tuple[File, ...]  # archives that were written
-    removed: tuple[str, ...]  # paths of archives that neither this index nor the former one names
 
 
 def mirror(
@@ -58,7 +56,7 @@ def mirror(
     The index is replaced last, atomically; the files of the former one stay for its readers.
     ``signing_keys`` is the file of a private key that signs the index, or several. ``expires`` is
     the time until followers refuse it, such as "7d"; by default they never do. One call at a time
-    changes a folder, others wait. Returns ``state``, ``index``, ``added`` and ``removed``. Raises
+    changes a folder, others wait. Returns ``state`` and ``index``. Raises
     DatasetError for a store that is missing or damaged, and for a generation or an index that
     followers would refuse; OutputError for a folder that is neither a mirror nor empty, or cannot
     be written; ValueError for an invalid ``expires``. On an error the index does not change.
@@ -69,14 +67,15 @@ def mirror(
     listed_generations(store)  # without a store, no folder is made
     with changing(folder):
         text, former = _former(folder)
-        archives = Archives(store, folder, former)
         check = partial(check_acceptable, store, folder=folder, former=former, keys=keys)
-        index = _index(*_packed(store, check, archives), former, limit)
-        added = tuple(archives.added)
+        index = _index(*_packed(store, folder, check), former, limit)
         if former is not None and limit is None and _is_same(index, former, text, keys):
-            return MirrorResult("unchanged", former, added, ())
+            return MirrorResult("unchanged", former)
         _replace(folder, index, keys)
-        return MirrorResult("published", index, added, _prune(folder, index, former))
+        # If both list the same files, the additional index must not shorten the life of others.
+        if former is not None and {*former.files} != {*index.files}:
+            remove_others(folder, (*former.files, *index.files))
+    return MirrorResult("published", index)
 
 
 def _former(folder: Path) -> tuple[bytes, Index | None]:
@@ -94,7 +93,7 @@ def _former(folder: Path) -> tuple[bytes, Index | None]:
 
 
 def _packed(
-    store: Path, check: Callable[[Path], None], archives: Archives
+    store: Path, folder: Path, check: Callable[[Path], None]
 ) -> tuple[str, tuple[IndexEntry, ...]]:
     """Return the name of the dataset and the entries of the index, their archives written.
 
@@ -107,7 +106,7 @@ def _packed(
         try:
             check(dataset)
             name = read_manifest(dataset).metadata().name
-            entries = tuple(_entry(item, archives) for item in generations)
+            entries = tuple(_entry(store, folder, item) for item in generations)
         except DatasetError:
             # The error is real only if the store has not changed since; else try again.
             if listed_generations(store) == generations:
@@ -117,8 +116,8 @@ def _packed(
                 return name, entries
 
 
-def _entry(item: MirrorGeneration, archives: Archives) -> IndexEntry:
-    archive = None if item.withdrawn else archives.file(item)
+def _entry(store: Path, folder: Path, item: MirrorGeneration) -> IndexEntry:
+    archive = None if item.withdrawn else archive_file(store, item.generation, folder)
     return IndexEntry(item.generation, item.published_at, archive, item.signature)
 
 
@@ -173,14 +172,3 @@ def _set_later(fresh: Path, former: Path) -> None:
     earliest = (former.stat().st_mtime_ns // second + 1) * second
     if fresh.stat().st_mtime_ns < earliest:
         os.utime(fresh, ns=(earliest, earliest))
-
-
-def _prune(folder: Path, index: Index, former: Index | None) -> tuple[str, ...]:
-    """Remove the archives that neither of the last two indexes lists; return their paths.
-
-    If both list the same files, nothing is removed: the additional index must not shorten the life
-    of the files before it.
-    """
-    if former is None or {*former.files} == {*index.files}:
-        return ()
-    return remove_others(folder, (*former.files, *index.files))
