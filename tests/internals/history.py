@@ -6,5 +6,5 @@ from geolookup.history.generations import generations, rollback
 from geolookup.history.incoming import from_folder, from_store
 from geolookup.history.pruning import prune
 from geolookup.history.publishing import publish, publish_into
-from geolookup.history.result import StoreResult, result_of
+from geolookup.history.result import StoreResult
 from geolookup.history.unpacked import unpacked
