@@ -48,7 +48,7 @@ def _take(head: Head, members: Members, digest_of: Callable[[str, Iterable[bytes
     for name, (size, sha256) in head.files.items():
         if digest_of(name, members.content(name, size)) != sha256:
             raise members.error(f"{name} is damaged: its digest differs from the manifest")
-    members.check_end()
+    members.expect("")  # the end
 
 
 def _digest(content: Iterable[bytes]) -> str:

@@ -114,7 +114,9 @@ def _read_cache(data: bytes) -> None:
         assert current.path.resolve().is_relative_to(scratch().resolve())
         assert sha256_of(current.path) == current.sha256 == digest
     resumed = cached.part()
-    assert resumed.total is None or resumed.size < resumed.total
+    if resumed is not None:
+        assert resumed.path == folder / "part" / _REMOTE.file
+        assert resumed.path.stat().st_size < resumed.bytes
     if current is not None:
         cached.refuse(current.path)
         cached.accept(current.path)

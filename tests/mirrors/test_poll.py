@@ -142,6 +142,18 @@ def test_one_bad_answer_does_not_stop_the_next_poll(followed: Edge) -> None:
         assert followed.current == wanted
 
 
+def test_an_index_without_a_length_has_its_signature(followed: Edge) -> None:
+    wanted = followed.publish(2)
+    content = (followed.folder / INDEX).read_bytes()
+    followed.site.plan[:] = [file(content[:-40], '"cut"', Content_Length="")]
+    with pytest.raises(Exception, match=r"index\.json"):
+        followed.poll()
+    whole = file(content, '"whole"', Content_Length="")
+    followed.site.plan[:] = [whole, folder_act(followed.folder)]
+    assert followed.poll().state == "published"
+    assert followed.current == wanted
+
+
 def test_an_index_is_refused_from_its_expiry_on(
     followed: Edge, monkeypatch: pytest.MonkeyPatch
 ) -> None:

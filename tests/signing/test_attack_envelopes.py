@@ -5,9 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,6 @@ from geolookup.errors import DatasetError
 from tests.internals.dataset import canonical
 from tests.internals.signing import (
     PrivateKey,
-    PublicKey,
-    media_type,
     open_envelope,
     read_statement,
     seal,
@@ -33,7 +30,7 @@ pytestmark = needs("cryptography")
 KINDS = ("dataset", "mirror")
 PAYLOADS = (b'{"serial":1}', b'{"serial":2}')
 OWNERS = range(3)
-#: A kind, a payload and who signed them.
+#: What was ever signed: a kind, a payload and who signed them.
 Signed = tuple[str, bytes, int]
 EVERYTHING: list[Signed] = list(product(KINDS, PAYLOADS, OWNERS))
 
@@ -43,13 +40,9 @@ def keys() -> list[PrivateKey]:
     return private_keys()
 
 
-def publics(keys: Sequence[PrivateKey], owners: frozenset[int]) -> list[PublicKey]:
-    return [keys[owner].public for owner in sorted(owners)]
-
-
-def attempt(text: bytes, kind: str, trusted: Sequence[PublicKey]) -> bytes | None:
+def attempt(text: bytes, kind: str, trusted: Iterable[PrivateKey]) -> bytes | None:
     try:
-        return open_envelope(text, kind, trusted, "index.json")
+        return open_envelope(text, kind, [key.public for key in trusted], "index.json")
     except DatasetError as error:
         line = str(error)
     assert line.startswith("index.json: ")
@@ -57,42 +50,50 @@ def attempt(text: bytes, kind: str, trusted: Sequence[PublicKey]) -> bytes | Non
     return None
 
 
-#: Signatures of an envelope: whose key id it states (None: no id), and what it really is.
-Stolen = tuple[int | None, Signed]
-composed = st.tuples(
-    st.sampled_from(KINDS),
-    st.sampled_from(PAYLOADS),
-    st.lists(st.tuples(st.none() | st.sampled_from(OWNERS), st.sampled_from(EVERYTHING))),
+def test_the_signed_bytes(keys: list[PrivateKey]) -> None:
+    """DSSE's pre-authentication encoding, version 1."""
+    envelope = json.loads(seal("dataset", b"{}", keys[:1]))
+    signature = base64.b64decode(envelope["signatures"][0]["sig"])
+    message = b"DSSEv1 38 application/vnd.geolookup.dataset+json 2 {}"
+    assert keys[0].public.verify(signature, message)
+
+
+#: Signatures of an envelope: whose key id is stated (None: no id), and what was signed.
+stolen_signatures = st.lists(
+    st.tuples(st.none() | st.sampled_from(OWNERS), st.sampled_from(EVERYTHING)), max_size=18
 )
 
 
-@given(composed, st.sampled_from(KINDS), st.frozensets(st.sampled_from(OWNERS)))
-@example(("mirror", PAYLOADS[0], [(0, ("dataset", PAYLOADS[0], 0))]), "mirror", frozenset({0}))
-@example(("mirror", PAYLOADS[0], [(0, ("mirror", PAYLOADS[0], 1))]), "mirror", frozenset({0, 1}))
+@given(
+    st.sampled_from(KINDS),
+    st.sampled_from(PAYLOADS),
+    stolen_signatures,
+    st.sampled_from(KINDS),
+    st.frozensets(st.sampled_from(OWNERS)),
+)
+@example("mirror", PAYLOADS[0], [(0, ("dataset", PAYLOADS[0], 0))], "mirror", frozenset({0}))
+@example("mirror", PAYLOADS[0], [(0, ("mirror", PAYLOADS[0], 1))], "mirror", frozenset({0, 1}))
+@example("mirror", PAYLOADS[0], [(0, ("mirror", PAYLOADS[0], 0))] * 17, "mirror", frozenset({0}))
 def test_only_what_a_trusted_key_signed(
     keys: list[PrivateKey],
-    envelope: tuple[str, bytes, list[Stolen]],
+    stated_kind: str,
+    payload: bytes,
+    stolen: list[tuple[int | None, Signed]],
     kind: str,
     trusted: frozenset[int],
 ) -> None:
-    stated_kind, payload, stolen = envelope
-    text = json.dumps(
-        {
-            "payload": base64.b64encode(payload).decode(),
-            "payloadType": media_type(stated_kind),
-            "signatures": [
-                {"sig": json.loads(seal(*signed[:2], [keys[signed[2]]]))["signatures"][0]["sig"]}
-                | ({} if owner is None else {"keyid": keys[owner].public.id})
-                for owner, signed in stolen
-            ],
-        }
-    )
+    document = json.loads(seal(stated_kind, payload, []))
+    for keyid, (of_kind, of_payload, owner) in stolen:
+        (signature,) = json.loads(seal(of_kind, of_payload, [keys[owner]]))["signatures"]
+        stated = {} if keyid is None else {"keyid": keys[keyid].public.id}
+        document["signatures"].append({"sig": signature["sig"], **stated})
     is_signed = any(
-        signed == (kind, payload, signed[2]) and signed[2] in trusted and owner in {None, signed[2]}
-        for owner, signed in stolen
+        signed == (kind, payload, signed[2]) and signed[2] in trusted and keyid in {None, signed[2]}
+        for keyid, signed in stolen
     )
     expected = payload if is_signed and kind == stated_kind and len(stolen) <= 16 else None
-    assert attempt(text.encode(), kind, publics(keys, trusted)) == expected
+    text = json.dumps(document).encode()
+    assert attempt(text, kind, [keys[owner] for owner in trusted]) == expected
 
 
 @given(st.data())
@@ -103,7 +104,7 @@ def test_an_envelope_with_any_byte_changed(keys: list[PrivateKey], data: st.Data
         at = data.draw(st.integers(0, len(text) - 1))
         text[at : at + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=2))
     for trusted in (keys[:1], keys[1:2]):
-        result = attempt(bytes(text), "mirror", [key.public for key in trusted])
+        result = attempt(bytes(text), "mirror", trusted)
         assert result in (None, PAYLOADS[0])
 
 
@@ -115,7 +116,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def test_members_of_another_kind(keys: list[PrivateKey]) -> None:
-    trusted = [keys[0].public]
+    trusted = keys[:1]
     for member in ("payload", "payloadType", "signatures", "keyid", "sig"):
         for value in VALUES:
             envelope = json.loads(seal("mirror", PAYLOADS[0], [keys[0]]))
@@ -134,35 +135,58 @@ def test_members_of_another_kind(keys: list[PrivateKey]) -> None:
         assert attempt(text, "mirror", trusted) is None, text[-9:]
 
 
-#: Manifests that agree with no statement, whatever it says of their digest.
-MANIFESTS = (b"", b"[]", b"{}", b"null", b"\xff", b'{"name":"a"}', b'{"name":1,"generation":2}')
+OWN = b'{"name":"a","generation":"%064d"}' % 0
+#: What is stated about it.
+RIGHT = {
+    "generation": "0" * 64,
+    "manifest_sha256": hashlib.sha256(OWN).hexdigest(),
+    "name": "a",
+    "serial": 1,
+}
+#: Other manifests, and texts that are none.
+OTHERS = (OWN + b" ", b"", b"[]", b"null", b"\xff", b'{"name":"a"}', b'{"name":1,"generation":2}')
 
 
-def test_a_statement_beside_another_manifest(keys: list[PrivateKey], tmp_path: Path) -> None:
+@pytest.mark.parametrize("manifest", OTHERS)
+def test_a_statement_beside_another_manifest(keys: list[PrivateKey], manifest: bytes) -> None:
     """Even one with a right digest and a right signature."""
-    own = json.dumps({"name": "a", "generation": "0" * 64}).encode()
-    text, path = signed_statement(own, keys[:1]), tmp_path / "signature.json"
+    digest = hashlib.sha256(manifest).hexdigest()
+    forged = canonical(RIGHT | {"manifest_sha256": digest, "name": "b"})
     for trusted in ([keys[0].public], None):
-        assert read_statement(text, own, trusted, path).generation == "0" * 64
-        for manifest in MANIFESTS:
-            with pytest.raises(DatasetError, match="signs another manifest"):
-                read_statement(text, manifest, trusted, path)
-            digest = hashlib.sha256(manifest).hexdigest()
-            statement = {"generation": "0" * 64, "manifest_sha256": digest, "name": "a"}
-            forged = seal("dataset", canonical({**statement, "serial": 1}), keys[:1])
-            with pytest.raises(DatasetError, match="states another name or generation"):
-                read_statement(forged, manifest, trusted, path)
-        for serial in (0, 1, (1 << 63) - 1, 1 << 63, True, "1"):
-            payload = canonical({**statement, "serial": serial})
-            if type(serial) is int and 0 < serial < 1 << 63:
-                assert serial_of(seal("dataset", payload, []), path) == serial
-                continue
-            with pytest.raises(DatasetError, match="signs no statement about a dataset"):
-                serial_of(seal("dataset", payload, []), path)
-    one = {**statement, "serial": 1}
-    text = canonical(one)
-    # The same object in other words: the serial that a reader finds depends on the reader.
-    others = (json.dumps(one).encode(), text + b"\n", text[:-1] + b',"serial":1}')
-    for payload in (b"[" * 40_000, b"", b'"\\ud800"', b"[]", b"{}", *others):
+        assert read_statement(signed_statement(OWN, keys[:1]), OWN, trusted, "x").name == "a"
+        for text in (signed_statement(OWN, keys[:1]), seal("dataset", forged, keys[:1])):
+            with pytest.raises(DatasetError, match="x: signs another manifest"):
+                read_statement(text, manifest, trusted, "x")
+
+
+#: Values of the members of a statement that are right, and wrong ones.
+MEMBERS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
+    "serial": ((1, (1 << 63) - 1), (0, -1, 1 << 63, True, 1.0, "1", None)),
+    "name": (("", "é"), (1, None, [])),
+    "generation": (("f" * 64,), ("F" * 64, "0" * 63, 0, None)),
+    "manifest_sha256": (("f" * 64,), ("F" * 64, "0" * 63, 0, None)),
+    "more": ((), (1,)),
+}
+
+
+def test_a_statement_has_one_form() -> None:
+    """The same object in other words: the serial that a reader finds depends on the reader."""
+    text = canonical(RIGHT)
+    wrong = [
+        b"[" * 40_000,
+        b"",
+        b'"\\ud800"',
+        b"[]",
+        b"{}",
+        json.dumps(RIGHT).encode(),
+        text + b"\n",
+    ]
+    wrong += [text[:-2] + b',\n "serial": 1\n}\n']
+    for name, (right_values, wrong_values) in MEMBERS.items():
+        for value in right_values:
+            statement = RIGHT | {name: value}
+            assert serial_of(seal("dataset", canonical(statement), []), "x") == statement["serial"]
+        wrong += [canonical(RIGHT | {name: value}) for value in wrong_values]
+    for payload in wrong:
         with pytest.raises(DatasetError, match="signs no statement about a dataset"):
-            serial_of(seal("dataset", payload, []), path)
+            serial_of(seal("dataset", payload, []), "x")

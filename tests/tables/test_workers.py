@@ -18,7 +18,8 @@ import pytest
 import geolookup
 from geolookup import DatasetError, publish
 from tests.damage import TAMPERING
-from tests.history.past import DATES, delta, past_store
+from tests.history.past import DATES, past_store
+from tests.history.past import archive as archive_of
 from tests.internals.archives import pack
 from tests.internals.filesystem import is_safe
 from tests.internals.store import sign
@@ -162,7 +163,7 @@ def test_rows_of_the_past_have_the_periods_of_the_driver(
         assert job.enrich(table)["location_city_name"].to_pylist() == wanted
         publish(shared(5), store)
         _restart(monkeypatch, tmp_path / "cache")
-    delta(store, 1).unlink()
+    archive_of(store, 1).unlink()
     workers.generations_of.cache_clear()
     with pytest.raises(DatasetError, match="lacks 1 generation that the driver has"):
         job.enrich(table)
