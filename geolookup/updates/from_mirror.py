@@ -14,7 +14,7 @@ from geolookup.history.incoming import Incoming, from_archive, from_folder
 from geolookup.history.result import current_of
 from geolookup.mirrors.index import INDEX, File, Index, has_expired
 from geolookup.mirrors.rules import accepted_index, check_incoming
-from geolookup.mirrors.source import Mirror, forget_archives, forget_index
+from geolookup.mirrors.source import Mirror, forget
 from geolookup.updates.job import Job, Offer, whole_folder
 from geolookup.updates.state import State
 
@@ -57,9 +57,9 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
                 )
     except BaseException:
         # With the ETag of a refused index, a server could answer "not modified" for ever.
-        forget_index(folder)
+        forget(folder, "index")
         raise
-    forget_archives(folder)
+    forget(folder, "archives")
 
 
 @contextmanager
