@@ -54,7 +54,7 @@ def test_a_damaged_archive_changes_nothing(archive: Path, store: Path) -> None:
     store.parent.mkdir()
     publish(shared(0), store)
     archived(archive, members(archive)[:-1])
-    with pytest.raises(geolookup.DatasetError, match="lacks zone.arrow; fetch it again"):
+    with pytest.raises(geolookup.DatasetError, match=r"lacks zone\.arrow; fetch it again"):
         geolookup.update(archive)
     assert answers_of(store) == answers_of(shared(0))
 
