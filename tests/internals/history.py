@@ -1,6 +1,6 @@
 """Internal names of `geolookup/history` that tests use."""
 
-from geolookup.history import kept_deltas, past
+from geolookup.history import kept_deltas, past, timeline
 from geolookup.history.adding import add
 from geolookup.history.changes import changes_path, remove_others, write_missing
 from geolookup.history.generations import generations, make_current, rollback
