@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from geolookup import publish
 from geolookup.errors import DatasetError, GeoLookupError, KeyFileError
 from tests.cli.program import run
 from tests.internals.archives import write_archive
-from tests.internals.history import generations, make_current, unpacked
+from tests.internals.history import from_store, generations, publish_into, unpacked
 from tests.internals.integrity import verify
 from tests.internals.signing import (
     SIGNATURE,
@@ -135,9 +136,11 @@ def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
     forged, genuine = (
         signed_statement(manifest_text(datasets[0]), [key], after) for key in (theirs, ours)
     )
-    refused(store, lambda: make_current(store, first, (), forged), "signed by no trusted key")
-    refused(store, lambda: make_current(store, first), "older than an accepted")
-    make_current(store, first, (), genuine)
+    with from_store(store, first) as stored:
+        take = partial(publish_into, store, stored)
+        refused(store, partial(take, signature=forged), "signed by no trusted key")
+        refused(store, take, "older than an accepted")
+        take(signature=genuine)
     assert generations(store)[0].generation == first
     verify(store, deep=True)
 
