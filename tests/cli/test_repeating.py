@@ -13,7 +13,7 @@ import pytest
 from geolookup import DatasetError, UpdateError, mirror, pack, publish
 from tests.cli.program import started
 from tests.internals.cli import Interval, repeating
-from tests.internals.history import StoreResult, result_of
+from tests.internals.history import StoreResult
 from tests.store.numbered import id_of, shared
 
 
@@ -34,7 +34,7 @@ def looped(
         step = next(plan, _EndError())
         if isinstance(step, Exception):
             raise step
-        return result_of(step, Path("store"), None)
+        return StoreResult("store", step)
 
     monkeypatch.setattr(repeating, "time", type("Clock", (), {"sleep": waits.append}))
     with suppress(_EndError):
