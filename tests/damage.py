@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import sys
@@ -182,3 +183,34 @@ def walk(engine: geolookup.Engine) -> None:
         first = network.version, int(network[0])
         assert first > before
         before = network.version, int(network[-1])
+
+
+def _placed(folder: Path, other: Path) -> None:
+    """Put another dataset in the place of one."""
+    shutil.rmtree(folder)
+    shutil.copytree(other, folder)
+    folder.chmod(0o777)
+
+
+def _swapped(folder: Path, _other: Path) -> None:
+    """Change a byte of a file, and neither its size nor its mode."""
+    path = folder / "location.arrow"
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+
+
+def _writable(folder: Path, _other: Path) -> None:
+    (folder / "location.arrow").chmod(0o666)
+
+
+def given_away(path: Path, _other: Path) -> None:
+    """Give a file or folder to another user; a test that is not run by root: to all."""
+    for item in (path, *path.rglob("*")):
+        try:
+            os.chown(item, 54321, -1)
+        except PermissionError:
+            item.chmod(0o777)
+
+
+#: What can happen to a dataset in a cache that others could write; called with another dataset.
+TAMPERING = (_placed, _swapped, _writable, given_away)

@@ -26,7 +26,7 @@ def once(name: str, make: Callable[[Path], object]) -> Path:
     """
     path = _FOLDER / name
     if not path.exists():
-        with hold_lock(_FOLDER / f"{name}.lock"):
+        with hold_lock(_FOLDER / f"{name}.lock", 600):  # it may compile
             if not path.exists():
                 staged = _FOLDER / f"{name}.new"
                 make(staged)

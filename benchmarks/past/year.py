@@ -16,6 +16,7 @@ from benchmarks.data import changed
 from benchmarks.data.generate import CSV
 from benchmarks.harness.processes import Result, result_of
 from geolookup.contract.gregorian import timestamp
+from geolookup.history.changes import CHANGES
 from geolookup.store import pointer
 from geolookup.store.pointer import Change
 
@@ -55,15 +56,14 @@ def _spread(store: Path) -> None:
         Change(entry.generation, timestamp(now - timedelta(weeks=len(published) - 1 - number)))
         for number, entry in enumerate(published)
     ]
-    pointer.write(store, published, changes)
+    pointer.save(store, published, changes)
 
 
 def size_of(store: Path) -> dict[str, int]:
     """Return the bytes of deltas, of tables of changes, and of unpacked generations."""
-    history = list((store / pointer.HISTORY).iterdir())
     return {
-        "deltas": _bytes(path for path in history if path.suffix == ".zst"),
-        "changes": _bytes(path for path in history if path.suffix == ".former"),
+        "deltas": _bytes((store / pointer.HISTORY).iterdir()),
+        "changes": _bytes((store / CHANGES).iterdir()),
         "unpacked": _bytes((store / pointer.GENERATIONS).rglob("*")),
     }
 

@@ -33,7 +33,7 @@ from geolookup_builder.columns import Columns
 from geolookup_builder.dataset_content import dataset_content
 from geolookup_builder.datasets.columns import with_own_columns
 from geolookup_builder.datasets.source import DatasetSource, open_source
-from geolookup_builder.downloads import accept, refusing, with_local_paths
+from geolookup_builder.downloads import accept, refusing, with_local_paths, with_strict_cache
 from geolookup_builder.enrichment import finders
 from geolookup_builder.memory import MemoryBudget, release, system_memory
 from geolookup_builder.overlaid_sources import Options, OverlaidSources, mask_of_sources
@@ -88,7 +88,8 @@ def sources_read(
     """Yield the sources of a recipe, overlaid."""
     with system_memory(), silent_invalid_rows(), hide_keys(mask_of_sources(recipe)):
         demands.check_truth(recipe.quality, recipe.path)
-        local = with_local_paths(recipe, options.cache, progress, offline=options.offline)
+        checked = with_strict_cache(recipe) if options.signing_keys else recipe
+        local = with_local_paths(checked, options.cache, progress, offline=options.offline)
         guard = partial(refusing, options.cache)
         plan = auto.detect_formats(local, FORMATS, guard)
         _check_explained(plan)

@@ -39,6 +39,15 @@ def download(
         return fetch(remote, spec.sha256, folder, progress, read_through=read_through)
 
 
+def with_strict_cache(recipe: Recipe) -> Recipe:
+    """Return the recipe with downloads that are used only if no other user can change them."""
+    sources = tuple(
+        replace(spec, remote=spec.remote and replace(spec.remote, strict=True))
+        for spec in recipe.sources
+    )
+    return replace(recipe, sources=sources)
+
+
 def read_through(path: Path) -> None:
     """Read a compressed file up to its checksum; BuildError for a damaged one."""
     if packing(path):

@@ -44,13 +44,11 @@ def check_files(head: Head, members: Members) -> None:
     _take(head, members, lambda _name, content: _digest(content))
 
 
-def _take(
-    head: Head, members: Members, digest_of: Callable[[str, Iterable[bytes]], str]
-) -> None:
+def _take(head: Head, members: Members, digest_of: Callable[[str, Iterable[bytes]], str]) -> None:
     for name, (size, sha256) in head.files.items():
         if digest_of(name, members.content(name, size)) != sha256:
             raise members.error(f"{name} is damaged: its digest differs from the manifest")
-    members.check_end()
+    members.expect("")  # the end
 
 
 def _digest(content: Iterable[bytes]) -> str:

@@ -20,8 +20,7 @@ from pathlib import Path
 from geolookup.archives.members import Members, open_members
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, parsed_manifest
-from geolookup.errors import DatasetError
-from geolookup.filesystem import open_regular
+from geolookup.errors import REBUILD, DatasetError
 from geolookup.signing.statement import LARGEST_SIGNATURE, SIGNATURE
 
 _MARK, _VERSION = "geolookup-archive", 3
@@ -33,7 +32,6 @@ MANIFEST_SUM = f"{fmt.MANIFEST}.sha256"
 #: Bytes; much more than a manifest of 254 sources has.
 LARGEST_MANIFEST = 1 << 24
 _REPACK = "pack the whole dataset again with 'geolookup pack'"
-_ZSTD = b"\x28\xb5\x2f\xfd"  # the first bytes of a frame, RFC 8878
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +40,18 @@ class Head:
 
     manifest_text: bytes
     manifest: Manifest
-    files: dict[str, tuple[int, str]]
+    files: dict[str, tuple[int, object]]
     signature: bytes | None
 
     @classmethod
-    def of(
-        cls, manifest_text: bytes, signature: bytes | None, path: Path, remedy: str = _REPACK
-    ) -> Head:
+    def of(cls, manifest_text: bytes, signature: bytes | None, path: Path) -> Head:
         """Return the head of a dataset; DatasetError naming ``path`` for a damaged manifest."""
-        try:
-            manifest = parsed_manifest(manifest_text, path)
-        except DatasetError as error:
-            raise DatasetError(path, error.problem, remedy) from None
-        files = _described_files(manifest, path, remedy)
-        return cls(manifest_text, manifest, files, signature)
+        manifest = parsed_manifest(manifest_text, path)
+        if manifest.file_names != set(manifest.expected_files):
+            problem = "the files in the manifest are not the files of a dataset"
+            raise DatasetError(path, problem, REBUILD)
+        files = {name: (file.bytes or 0, file.sha256) for name, file in manifest.files.items()}
+        return cls(manifest_text, manifest, dict(sorted(files.items())), signature)
 
     def texts(self) -> Iterator[tuple[str, bytes]]:
         """Yield name and content of each file of the dataset that the head holds."""
@@ -89,12 +85,9 @@ def is_archive(path: str | os.PathLike[str]) -> bool:
     Other tar archives, such as files of vendors, do not.
     """
     try:
-        with open_regular(path) as file:
-            if file.read(len(_ZSTD)) != _ZSTD:
-                return False
         with open_members(Path(path)) as members:
-            return members.next_name() in (_MARK, *_EARLIER)
-    except (OSError, ValueError, DatasetError):
+            return members.next_name in (_MARK, *_EARLIER)
+    except (DatasetError, ValueError):  # not a path at all
         return False
 
 
@@ -104,14 +97,14 @@ def _read(members: Members) -> Head:
     expected = _sum_line(text)
     if members.text(MANIFEST_SUM, len(expected)) != expected:
         raise members.error(f"{fmt.MANIFEST} is damaged: its digest differs from {MANIFEST_SUM}")
-    is_signed = members.next_name() == SIGNATURE
+    is_signed = members.next_name == SIGNATURE
     signature = members.text(SIGNATURE, LARGEST_SIGNATURE) if is_signed else None
     return Head.of(text, signature, members.archive)
 
 
 def _check_version(members: Members) -> None:
     """Raise DatasetError for an archive of another format version."""
-    if members.next_name() in _EARLIER:
+    if members.next_name in _EARLIER:
         raise DatasetError(members.archive, "packed by an earlier geolookup", _REPACK)
     mark = members.text(_MARK, 16)
     if mark != _MARK_TEXT:
@@ -122,15 +115,3 @@ def _check_version(members: Members) -> None:
 
 def _sum_line(manifest: bytes) -> bytes:
     return f"{hashlib.sha256(manifest).hexdigest()}  {fmt.MANIFEST}\n".encode()
-
-
-def _described_files(manifest: Manifest, path: Path, remedy: str) -> dict[str, tuple[int, str]]:
-    if manifest.file_names != set(manifest.expected_files):
-        raise DatasetError(path, "the files in the manifest are not the files of a dataset", remedy)
-    files = {}
-    for name in sorted(manifest.file_names):
-        file = manifest.file(name)
-        if file is None or file.bytes is None or not isinstance(file.sha256, str):
-            raise DatasetError(path, "the manifest is damaged", remedy)
-        files[name] = file.bytes, file.sha256
-    return files

@@ -42,69 +42,56 @@ def padding(size: int) -> bytes:
 @contextmanager
 def open_members(archive: Path) -> Iterator[Members]:
     """Yield the members of an archive; DatasetError if it cannot be read."""
-    import pyarrow as pa
-
     with ReadErrors(archive):
         file = open_regular(archive)
+    import pyarrow as pa  # slow: folders and missing files need none
+
     with file, pa.input_stream(file, compression="zstd") as stream:
         yield Members(archive, stream)
 
 
 class Members:
-    """The members of an archive, in order; any that ``pack`` does not write is refused."""
+    """The members of an archive, in order; any that ``pack`` does not write is refused.
+
+    ``next_name`` is the name of the member that is read next; empty at the end.
+    """
 
     def __init__(self, archive: Path, stream: IO[bytes]) -> None:
         self.archive, self._stream = archive, stream
-        self._ahead: tuple[str, int] | None = None
+        self.next_name, self._size = self._header()
 
     def error(self, problem: str) -> DatasetError:
         """Return the error for an archive with this problem."""
         return DatasetError(self.archive, problem, AGAIN)
-
-    def next_name(self) -> str:
-        """Return the name of the next member, which stays the next; empty at the end."""
-        return self._next()[0]
 
     def text(self, name: str, limit: int) -> bytes:
         """Return the content of the next member, which has this name and at most ``limit`` bytes.
 
         Raises DatasetError for another member.
         """
-        size = self._size_of(name)
-        if size > limit:
-            raise self.error(f"{name} has {size:,} bytes, more than {limit:,}")
-        return b"".join(self._content(size))
+        self.expect(name)
+        if self._size > limit:
+            raise self.error(f"{name} has {self._size:,} bytes, more than {limit:,}")
+        return b"".join(self._content())
 
     def content(self, name: str, size: int) -> Iterator[bytes]:
         """Yield the content of the next member, which has this name and size.
 
         Raises DatasetError for another member.
         """
-        actual = self._size_of(name)
-        if actual != size:
-            raise self.error(f"{name} has {actual:,} bytes, but the manifest says {size:,}")
-        yield from self._content(size)
+        self.expect(name)
+        if self._size != size:
+            problem = f"{name} has {self._size:,} bytes, but the manifest says {size:,}"
+            raise self.error(problem)
+        yield from self._content()
 
-    def check_end(self) -> None:
-        """Raise DatasetError for a further member."""
-        if name := self.next_name():
-            raise self.error(f"unexpected member {name!r}")
+    def expect(self, name: str) -> None:
+        """Raise DatasetError unless the next member has this name; the end has an empty one."""
+        if self.next_name != name:
+            problem = f"unexpected member {self.next_name!r}" if self.next_name else f"lacks {name}"
+            raise self.error(problem)
 
-    def _size_of(self, name: str) -> int:
-        """Return the size of the next member, whose content is read next."""
-        actual, size = self._next()
-        if actual != name:
-            problem = f"unexpected member {actual!r} before" if actual else "lacks"
-            raise self.error(f"{problem} {name}")
-        self._ahead = None
-        return size
-
-    def _next(self) -> tuple[str, int]:
-        if self._ahead is None:
-            self._ahead = self._read_header()
-        return self._ahead
-
-    def _read_header(self) -> tuple[str, int]:
+    def _header(self) -> tuple[str, int]:
         """Return name and size of a member; of the end, no name."""
         block = self._exactly(tarfile.BLOCKSIZE)
         if not any(block):
@@ -120,11 +107,13 @@ class Members:
             raise self.error(f"{member.name!r} is not a plain member as 'geolookup pack' writes it")
         return member.name, member.size
 
-    def _content(self, size: int) -> Iterator[bytes]:
-        for begin in range(0, size, _CHUNK):
-            yield self._exactly(min(_CHUNK, size - begin))
-        if any(self._exactly(len(padding(size)))):
+    def _content(self) -> Iterator[bytes]:
+        """Yield the content of the next member, and go on to the one after it."""
+        for begin in range(0, self._size, _CHUNK):
+            yield self._exactly(min(_CHUNK, self._size - begin))
+        if any(self._exactly(len(padding(self._size)))):
             raise self.error("has bytes between its members")
+        self.next_name, self._size = self._header()
 
     def _exactly(self, size: int) -> bytes:
         data = self._read(size)

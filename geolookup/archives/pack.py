@@ -80,9 +80,8 @@ def _check_name(archive: Path) -> None:
 
 def _head(folder: Path) -> Head:
     """Return the head of a dataset with its own signature; DatasetError for a damaged one."""
-    manifest = read_manifest(folder)
-    signature = read_signature(folder)
-    return Head.of(manifest_text(folder), signature, Path(manifest.path), REBUILD)
+    path = Path(read_manifest(folder).path)  # raises if there is no dataset
+    return Head.of(manifest_text(folder), read_signature(folder), path)
 
 
 def _write(output: Path, folder: Path, head: Head) -> None:
@@ -116,7 +115,7 @@ def _parts(folder: Path, head: Head) -> Iterator[bytes]:
     yield END
 
 
-def _content(path: Path, size: int, sha256: str) -> Iterator[bytes]:
+def _content(path: Path, size: int, sha256: object) -> Iterator[bytes]:
     """Yield the bytes of a file of a dataset; DatasetError unless it has this size and digest."""
     digest = hashlib.sha256()
     with ReadErrors(path), open_regular(path) as file:

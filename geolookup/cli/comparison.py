@@ -216,9 +216,7 @@ def report(
     with options.open_dataset(dataset) as engine:
         path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, path, fail_if)
-    scored = (
-        geolookup.score(path, truth=truth, truth_format=truth_format) if truth else None
-    )
+    scored = geolookup.score(path, truth=truth, truth_format=truth_format) if truth else None
     lead = "The known fields of the dataset, its sources and its places."
     if changed is not None:
         lead = "The changes first, then the newer dataset: its fields, sources and places."
@@ -228,9 +226,7 @@ def report(
         beside = os.curdir if output == STANDARD_OUTPUT else output.parent
         link = Path(os.path.relpath(rows, beside)).as_posix()
     shown_sections = list(sections(path, changed, scored, link))
-    written = write_page(
-        output, png, title(path, changed), lead, shown_sections, force=force
-    )
+    written = write_page(output, png, title(path, changed), lead, shown_sections, force=force)
     print_sizes(written, err=output == STANDARD_OUTPUT)
     if changed is not None:
         _exit_by_gates(changed.judged)

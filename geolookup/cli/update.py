@@ -53,6 +53,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 @key_options.signing_keys()
 @key_options.trusted_keys
 @limit_rate
+@options.lock_timeout
 def update(
     recipe: str | None,
     store: Path | None,

@@ -16,7 +16,6 @@ import json
 import mmap
 import os
 from collections.abc import Iterator, Mapping
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,7 +54,10 @@ _DIGEST = hashlib.sha256().digest_size
 #: The last bytes of a Parquet file: the length of the footer, and the magic number.
 _END = 8
 #: Errors of a file with other bytes, columns or metadata.
-_DAMAGE = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, AttributeError)
+_DAMAGE = (
+    *(pa.ArrowException, OSError, ValueError, LookupError),
+    *(TypeError, AttributeError, RecursionError),
+)
 
 
 class ChangedField(NamedTuple):
@@ -150,7 +152,7 @@ def _insert_digest(path: Path) -> None:
         file.write(digest + footer)
 
 
-def _footer_size(end: bytes) -> int:
+def _footer_size(end: bytes | memoryview) -> int:
     return int.from_bytes(end[:4], "little") + _END
 
 
@@ -164,24 +166,21 @@ def rows_between(
 
 def rows_in_file(
     path: Path, generations: tuple[str, str], family: int, first: int, last: int
-) -> list[ChangedRow]:
+) -> list[ChangedRow] | None:
     """Read the rows of a file that overlap a range, clipped to it.
 
-    Raises TableFileError for a missing or damaged file, and for one of other generations.
+    None for a missing or damaged file, and for one of other generations.
     """
     try:
         with parquet.ParquetFile(pa.BufferReader(_checked(path))) as file:
             about = metadata_of(file.schema_arrow)
             if generations != (about["old"]["generation"], about["new"]["generation"]):
-                raise ValueError("of other generations")
-            tables = [*_overlapping(file, family, first, last)]
-            rows = (row for table in tables for row in _rows(table, family, first, last))
-            return sorted(rows, key=itemgetter(0))
+                return None
+            return sorted(_overlapping(file, family, first, last))  # by ``first``
     except MemoryError:  # Arrow's is an ArrowException too
         raise
-    except _DAMAGE as error:
-        problem = "missing" if isinstance(error, FileNotFoundError) else "damaged"
-        raise TableFileError(str(path), problem, "remove it, and prune the store") from error
+    except _DAMAGE:
+        return None
 
 
 def _checked(path: Path) -> memoryview:
@@ -196,8 +195,8 @@ def _checked(path: Path) -> memoryview:
     return data
 
 
-def _overlapping(file: Any, family: int, first: int, last: int) -> Iterator[pa.Table]:
-    """Yield the rows of each row group that overlap a range."""
+def _overlapping(file: Any, family: int, first: int, last: int) -> Iterator[ChangedRow]:
+    """Yield the rows of a file that overlap a range, in the order of the file."""
     names = list(ENDS[family])
     # Parquet numbers the columns as the schema does: no column before these is nested.
     columns = [file.schema_arrow.get_field_index(name) for name in names]
@@ -217,7 +216,7 @@ def _overlapping(file: Any, family: int, first: int, last: int) -> Iterator[pa.T
         if len(rows):
             table = file.read_row_group(number).take(rows)
             table.validate(full=True)
-            yield table
+            yield from _rows(table, family, first, last)
 
 
 def _rows(table: pa.Table, family: int, first: int, last: int) -> Iterator[ChangedRow]:

@@ -260,10 +260,11 @@ def open(  # noqa: A001 - the public name
     force then, the one that was current. It is a date (``"2026-03-01"``, its first instant in UTC),
     a time with offset as text or as an aware datetime, or Unix seconds. The local time of answers
     is another thing: ``at`` of each call. A generation that the store keeps as an archive is
-    unpacked into the cache at its first opening, each file compared with its digest; the cache keeps
-    the last used within 4 GB (``$GEOLOOKUP_CACHE_SIZE``, such as "500MB"). The generation does not change: ``reload`` and
-    ``watch`` notice a change of the overlay only. ``max_age`` is of the age at that instant, and
-    ``fallback`` has no effect. ``trusted_keys`` must have signed that generation.
+    unpacked into the cache at its first opening, each file compared with its digest. The cache
+    keeps the last used within 4 GB (``$GEOLOOKUP_CACHE_SIZE``, such as "500MB"). The generation
+    does not change: ``reload`` and ``watch`` notice a change of the overlay only. ``max_age`` is of
+    the age at that instant, and ``fallback`` has no effect. ``trusted_keys`` must have signed that
+    generation.
 
     ``max_age`` is the maximum age of the data: a timedelta, a number of days, or "30d",
     "4w". The oldest dated source that decides any layer sets the age. ``on_stale``

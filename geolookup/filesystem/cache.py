@@ -78,10 +78,16 @@ def open_cached(name: str, find: Callable[[Path], T | None], make: Callable[[Pat
             make_folder(folder.parent)
             with hold_lock(_lock_of(folder), _PATIENCE):
                 found = _made(folder, find, make)
+                _touch(folder)
                 evict(folder, most)
-    with suppress(OSError):  # the order of use; a cache of another user
-        os.utime(folder)
+    _touch(folder)
     return found
+
+
+def _touch(folder: Path) -> None:
+    """Make an entry the last used one."""
+    with suppress(OSError):  # a cache of another user
+        os.utime(folder)
 
 
 def _made(folder: Path, find: Callable[[Path], T | None], make: Callable[[Path], object]) -> T:
@@ -129,7 +135,7 @@ def is_safe(folder: Path) -> bool:
         remedy = f"{error.remedy} and remove {entries}, or {_ANOTHER}"
         raise OutputError(error.path, problem, remedy) from None
     try:
-        check_strictly([folder, *folder.rglob("*")])
+        check_strictly([folder, *_contents(folder)])
     except DatasetError:
         return False
     return True
@@ -142,31 +148,37 @@ def evict(used: Path, most: int) -> None:
     answer from it.
     """
     sweep(used.parent)
-    total = 0
-    for folder, size in _last_used_first(used):
-        total += size
-        if total > most and folder != used:
+    entries = [path for path in used.parent.iterdir() if not path.name.startswith(".")]
+    for folder in sorted(entries, key=_used_at, reverse=True):
+        most -= sum(map(_bytes, _contents(folder)))
+        if most < 0 and folder != used:
             # OSError: Windows refuses to rename a folder that is open.
             with suppress(OSError), hold_lock_if_free(_lock_of(folder)) as is_free:
                 if is_free:
                     atomic.remove_folder(folder)
 
 
-def _last_used_first(used: Path) -> list[tuple[Path, int]]:
-    """Return the entries with their bytes, first ``used``."""
-    with os.scandir(used.parent) as entries:
-        visible = [entry for entry in entries if not entry.name.startswith(".")]
-    times = {Path(entry.path): entry.stat(follow_symlinks=False).st_mtime_ns for entry in visible}
-    folders = sorted(times, key=lambda path: (path != used, -times[path]))
-    return [(path, _bytes(path)) for path in folders]
+# Other processes may evict a folder at any moment: it has no content then.
 
 
-def _bytes(folder: Path) -> int:
-    total = 0
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):  # another process evicts it
-            total += path.lstat().st_size
-    return total
+def _contents(folder: Path) -> list[Path]:
+    return [
+        Path(parent, name)
+        for parent, folders, files in os.walk(folder)
+        for name in (*folders, *files)
+    ]
+
+
+def _bytes(path: Path) -> int:
+    with suppress(OSError):
+        return path.lstat().st_size
+    return 0
+
+
+def _used_at(folder: Path) -> int:
+    with suppress(OSError):
+        return folder.lstat().st_mtime_ns
+    return 0
 
 
 def _most_bytes() -> int:

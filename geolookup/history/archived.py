@@ -33,15 +33,19 @@ def open_archived(store: str | Path, generation: str) -> Iterator[tuple[Head, Me
     path = Path(pointer.archive_of(store, generation))
     try:
         with open_archive(path) as (head, members):
-            if head.manifest.generation != generation:
-                problem = f"its generation is {head.manifest.generation}, unlike its name"
-                raise DatasetError(path, problem, RESTORE)
+            _check_generation(head, generation, path)
             yield head, members
     except DatasetError as error:
         # It was never fetched, so "fetch it again" would not help.
         if str(error.path).startswith(str(path)):
             raise DatasetError(error.path, error.problem, RESTORE) from error
         raise
+
+
+def _check_generation(head: Head, generation: str, path: Path) -> None:
+    actual = head.manifest.generation
+    if actual != generation:
+        raise DatasetError(path, f"its generation is {actual[:12]}, unlike its name", RESTORE)
 
 
 def manifest_of(store: Path, generation: str) -> Manifest:
@@ -58,9 +62,7 @@ def archive(store: Path, generation: str) -> None:
     Raises DatasetError for a damaged dataset, OutputError if the archive cannot be written; the
     folder then stays.
     """
-    path, folder = (
-        Path(of(store, generation)) for of in (pointer.archive_of, pointer.folder_of)
-    )
+    path, folder = (Path(of(store, generation)) for of in (pointer.archive_of, pointer.folder_of))
     with atomic.output_errors(path):
         path.parent.mkdir(FOLDER_MODE, exist_ok=True)
         with atomic.staged_file(path, FILE_MODE) as fresh:

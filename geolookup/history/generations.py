@@ -66,13 +66,12 @@ def _data(store: Path, generation: str) -> tuple[str | None, _KeptAs, int | None
     """Return the date of the data, how a generation is kept, and its bytes."""
     kept_as: _KeptAs = "folder" if pointer.is_unpacked(store, generation) else "archive"
     try:
-        metadata = manifest_of(store, generation).metadata()
-        if kept_as == "folder":
-            return metadata.age.date, kept_as, metadata.bytes
-        size = Path(pointer.archive_of(store, generation)).stat().st_size
-        return metadata.age.date, kept_as, size
+        metadata, size = manifest_of(store, generation).metadata(), None
+        if kept_as == "archive":
+            size = Path(pointer.archive_of(store, generation)).stat().st_size
     except (DatasetError, FileNotFoundError):  # damaged, or removed meanwhile
         return None, kept_as, None
+    return metadata.age.date, kept_as, metadata.bytes if size is None else size
 
 
 def rollback(
@@ -103,5 +102,5 @@ def rollback(
             sign_generation(store, before, signers)
         elif (trust := trust_of(store)) is not None:
             check_trusted(folder, trust)
-        pointer.write(store, [withdraw(entry, {current}) for entry in published])
+        pointer.save(store, [withdraw(entry, {current}) for entry in published])
     return result_of("rolled back", store, before, done)

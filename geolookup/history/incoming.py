@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from geolookup.archives.extract import extract
 from geolookup.archives.head import is_archive, open_archive
 from geolookup.archives.members import SUFFIX
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import REBUILD, DatasetError
-from geolookup.filesystem import ReadErrors, atomic, open_regular
-from geolookup.filesystem.ownership import create
+from geolookup.filesystem.copying import copy_file, write_file
 from geolookup.integrity import VerifiedDataset
 from geolookup.signing.statement import SIGNATURE, read_signature
 from geolookup.store import pointer, resolve
@@ -77,20 +73,20 @@ def from_store(store: Path, generation: str) -> Iterator[Incoming]:
 
 def from_folder(source: Path) -> Incoming:
     """Return a dataset whose files are copied, then verified: the source may change at any time."""
-    generation = read_manifest(source).generation
-    texts = {fmt.MANIFEST: manifest_text(source), SIGNATURE: read_signature(source)}
+    manifest = read_manifest(source)
+    files = {name: manifest.file(name) for name in manifest.expected_files}
+    sizes = {name: file.bytes or 0 for name, file in files.items() if file is not None}
+    text, signature = manifest_text(source), read_signature(source)
 
     def write(folder: Path) -> VerifiedDataset:
-        for name, text in texts.items():
-            if text is not None:
-                with create(folder / name) as file:
-                    file.write(text)
-                    atomic.sync(file)
-        for name, size in _sizes(source).items():
-            _copy_file(source / name, folder / name, size)
+        write_file(folder / fmt.MANIFEST, text)
+        if signature is not None:
+            write_file(folder / SIGNATURE, signature)
+        for name, size in sizes.items():
+            copy_file(source / name, folder / name, size)
         return VerifiedDataset(folder, lambda name: source / name)
 
-    return Incoming(source, generation, texts[fmt.MANIFEST] or b"", texts[SIGNATURE], write)
+    return Incoming(source, manifest.generation, text, signature, write)
 
 
 def from_verified(dataset: VerifiedDataset) -> Incoming:
@@ -98,48 +94,3 @@ def from_verified(dataset: VerifiedDataset) -> Incoming:
     folder = dataset.folder
     text, signature = manifest_text(folder), read_signature(folder)
     return Incoming(folder, dataset.generation, text, signature, dataset.move_to)
-
-
-def _sizes(source: Path) -> dict[str, int]:
-    manifest = read_manifest(source)
-    files = {name: manifest.file(name) for name in manifest.expected_files}
-    return {name: file.bytes or 0 for name, file in files.items() if file is not None}
-
-
-def _copy_file(source: Path, target: Path, size: int) -> None:
-    """Copy a file of a dataset; DatasetError for more bytes than its stated size.
-
-    Not a hard link: a writer of the source could change the file after it was verified.
-    """
-    if not source.is_file():
-        raise DatasetError(source, "missing", REBUILD)
-    with ReadErrors(source):
-        stream = open_regular(source)
-    with stream, create(target) as file:
-        actual = os.fstat(stream.fileno()).st_size
-        if actual > size:  # else a file of holes could fill the disk
-            problem = f"{actual:,} bytes, but the manifest says {size:,}"
-            raise DatasetError(source, problem, REBUILD)
-        _copy_bytes(stream, file, size)
-        atomic.sync(file)
-
-
-def _copy_bytes(stream: BinaryIO, file: BinaryIO, size: int) -> None:
-    """Copy up to ``size`` bytes; the file may grow meanwhile."""
-    size -= _share_blocks(stream, file, size)
-    while chunk := stream.read(min(size, 1 << 20)):
-        file.write(chunk)
-        size -= len(chunk)
-
-
-def _share_blocks(stream: BinaryIO, file: BinaryIO, size: int) -> int:
-    """Copy all that the system can, and return the number of bytes.
-
-    By copy_file_range(2), a reflink on btrfs and XFS. The caller copies all other bytes.
-    """
-    left = size
-    if sys.platform == "linux":
-        with suppress(OSError):
-            while count := os.copy_file_range(stream.fileno(), file.fileno(), min(left, 1 << 30)):
-                left -= count
-    return size - left

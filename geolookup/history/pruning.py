@@ -1,9 +1,9 @@
 """``prune``: older generations of a store become archives, those before them are removed.
 
 Strategy: the pointer is written before a generation is removed. Then the changes between the
-remaining generations are written, while both are at hand. Then each older folder becomes an archive,
-and goes after that is checked. A process that dies at any step leaves each kept generation whole,
-and the next call finishes.
+remaining generations are written, while both are at hand. Then each older folder becomes an
+archive, and goes after that is checked. A process that dies at any step leaves each kept generation
+whole, and the next call finishes.
 """
 
 from __future__ import annotations
@@ -127,13 +127,11 @@ def prune_store(store: Path, retention: Retention, done: Done) -> None:
                 archived.archive(store, name)
                 done.archived.append(name)
             except (DatasetError, OutputError) as error:
-                done.warnings.append(f"generation {name} does not become an archive: {error}")
+                done.warnings.append(f"generation {name[:12]} does not become an archive: {error}")
         done.expected_bytes = _expected_bytes(store, retention, names[-1])
 
 
-def _older_folders(
-    store: Path, retention: Retention, kept: Sequence[Publication]
-) -> list[str]:
+def _older_folders(store: Path, retention: Retention, kept: Sequence[Publication]) -> list[str]:
     """Return the kept generations that are folders and should be archives, the oldest first."""
     folders = retention.folders(kept)
     names = [entry.generation for entry in kept if entry.generation not in folders]
@@ -160,12 +158,12 @@ def _write_pointer(store: Path, kept: Sequence[Publication], removed: Collection
     """
     for name in removed:
         try:
-            return pointer.write(store, kept)
+            return pointer.save(store, kept)
         except OutputError as error:
             if not _is_disk_full(error):
                 raise
         archived.remove(store, name)
-    return pointer.write(store, kept)
+    return pointer.save(store, kept)
 
 
 def _is_disk_full(error: OutputError) -> bool:

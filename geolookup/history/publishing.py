@@ -140,7 +140,7 @@ def publish_into(
         entries, changes = _with(store, published, incoming.generation, since, withdrawn)
         is_listed = entries == published and changes is None
         if not is_listed:
-            pointer.write(store, entries, changes)
+            pointer.save(store, entries, changes)
     return is_placed or not is_listed
 
 

@@ -7,7 +7,7 @@ oldest change, so no past generation is opened.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -19,7 +19,7 @@ from geolookup.contract.address import canonical
 from geolookup.contract.gregorian import timestamp
 from geolookup.contract.paths import names_of, resolve_fields
 from geolookup.dataset.files import Dataset
-from geolookup.errors import DatasetError, PrivateAddressError, TableFileError
+from geolookup.errors import DatasetError, PrivateAddressError
 from geolookup.history.changes import changes_path
 from geolookup.history.question import Question, read_question
 from geolookup.history.unpacked import open_unpacked
@@ -127,30 +127,30 @@ def _history(
     stored = newest.schema.stored
     paths = {field.path for field in resolve_fields(names, stored, "history")} if names else None
     changes: list[Change] = []
-    values: dict[str, Any] | None = None  # before the oldest change
+    values = _values(newest, question.address)
     for after, before in pairwise(known):
         rows = generations.rows(before.generation, after.generation, question)
         changes += _changes(before, after, question.family, rows, paths)
-        if rows:
-            values = {path: field.values[0] for path, field in rows[0].fields.items()}
+        for row in rows[:1]:
+            values = {path: field.values[0] for path, field in row.fields.items()}
     if question.is_private and not changes and not newest.schema.private_layers:
         raise PrivateAddressError(question.address)
-    fields = None
-    if not question.is_prefix:
-        every = _values(newest, question.address) if values is None else values
-        fields = {path: every[path] for path in _wanted(every, paths) if every[path] is not None}
-    first = FirstAnswer(_text(known[-1].begin), known[-1].generation, fields)
-    return History(question.text, tuple(changes), first)
+    fields = {
+        path: value
+        for path, value in values.items()
+        if value is not None and (paths is None or path in paths)
+    }
+    first = known[-1]
+    answer = FirstAnswer(
+        _text(first.begin), first.generation, None if question.is_prefix else fields
+    )
+    return History(question.text, tuple(changes), answer)
 
 
 def _values(dataset: Dataset, address: str) -> dict[str, Any]:
     """Return the values of all stored fields by path; None if unknown."""
     paths = tuple(field.path for field in dataset.schema.stored)
     return dict(zip(paths, State(dataset).values([address], paths, 0)[0], strict=True))
-
-
-def _wanted(paths: Iterable[str], among: Collection[str] | None) -> Iterator[str]:
-    return (path for path in paths if among is None or path in among)
 
 
 class _Generations:
@@ -175,12 +175,10 @@ class _Generations:
         if old == new:  # another one between them is pruned
             return []
         where = question.family, question.first, question.last
+        rows = None
         if not self._requirements.keys:  # the files are not signed
-            try:
-                return rows_in_file(changes_path(Path(self._store), old, new), (old, new), *where)
-            except TableFileError:
-                pass
-        return rows_between(self.opened(old), self.opened(new), *where)
+            rows = rows_in_file(changes_path(Path(self._store), old, new), (old, new), *where)
+        return rows_between(self.opened(old), self.opened(new), *where) if rows is None else rows
 
 
 def _changes(
@@ -211,17 +209,14 @@ def _changes(
 def _layers(row: ChangedRow, paths: Collection[str] | None) -> dict[str, LayerChange]:
     """Return the layers in which some fields differ (None: any)."""
     layers: dict[str, LayerChange] = {}
-    for path in _wanted(row.fields, paths):
-        field = row.fields[path]
-        if _differs(*field.values):
-            change = layers.setdefault(field.layer, LayerChange({}, field.sources))
-            change.fields[path] = field.values
+    for path, field in row.fields.items():
+        old, new = field.values
+        # 1 is another value than true, but not than 1.0.
+        differs = old != new or (type(old) is bool) != (type(new) is bool)
+        if differs and (paths is None or path in paths):
+            layer = layers.setdefault(field.layer, LayerChange({}, field.sources))
+            layer.fields[path] = field.values
     return layers
-
-
-def _differs(old: Any, new: Any) -> bool:
-    """Return whether values differ; 1 is another value than true, but not than 1.0."""
-    return bool(old != new) or (type(old) is bool) != (type(new) is bool)
 
 
 def _text(second: int) -> str:

@@ -5,8 +5,8 @@ An archive is unpacked once; later openings map its files::
     CACHE/datasets/past-GENERATION-SIZE-TIME/    a dataset
 
 GENERATION are the first digits of the id. SIZE and TIME (hexadecimal digits: bytes, and nanoseconds
-since 1970) are the archive's: if it is written again, such as with another signature, it is unpacked
-again.
+since 1970) are the archive's: if it is written again, such as with another signature, it is
+unpacked again.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from typing import Protocol
 
 from geolookup.dataset.files import Dataset
 from geolookup.errors import BuildError, DatasetError
-from geolookup.filesystem import atomic, open_regular
+from geolookup.filesystem import atomic, opener
 from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.overlays.sources import compile_overlay, overlay_files
@@ -34,7 +34,6 @@ from geolookup.store.requirements import Requirements
 _DIGITS = 32
 #: How often changing files are read.
 _ATTEMPTS = 3
-_CHUNK = 1 << 20
 
 
 class Base(Protocol):
@@ -154,8 +153,6 @@ class OverlaidPath:
 
 
 def _digest(path: Path) -> bytes:
-    digest = hashlib.sha256()
-    with suppress(OSError), open_regular(path) as file:  # a missing file: the compiler reports it
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.digest()
+    with suppress(OSError, ValueError), open(path, "rb", opener=opener) as file:
+        return hashlib.file_digest(file, "sha256").digest()
+    return b""  # a missing file, or a name with NUL: the compiler reports it

@@ -27,7 +27,7 @@ def overlay_files(overlay: str) -> list[Path]:
     """
     path = Path(overlay)
     if not is_recipe(overlay):
-        return _files_in(path) if _is_folder(path) else [path]
+        return sorted(file for file in _entries(path) if file.is_file()) or [path]
     from geolookup_builder.recipe import loading
     from geolookup_builder.sources.reading.inputs import paths
 
@@ -41,14 +41,10 @@ def overlay_files(overlay: str) -> list[Path]:
     return files
 
 
-def _is_folder(path: Path) -> bool:
+def _entries(folder: Path) -> list[Path]:
     with suppress(OSError):  # such as a name that is too long: the compiler reports it
-        return path.is_dir()
-    return False
-
-
-def _files_in(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+        return [*folder.rglob("*")]
+    return []
 
 
 def _files_of_dataset(spec: SourceSpec) -> list[Path]:

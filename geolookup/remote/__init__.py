@@ -1,9 +1,9 @@
 """Files from other machines: https, s3 and gs addresses, downloaded into a cache of whole files.
 
 In the order of a download: ``address`` (checked) -> ``key`` (the credential) -> ``web``, with
-``headers``, and ``buckets`` (one request) -> ``transfer`` (retries, resuming, rate) -> ``content``
-(is it the expected file) -> ``cache`` (atomic replacement). All share this module: one request, its
-answer, and the limits of a download.
+``headers``, and ``buckets`` (one request) -> ``transfer`` (retries, resuming) -> ``content``
+(the expected file, with its end) -> ``cache`` (atomic replacement). All share this module: the
+answer of a request, and the limits of a download.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _MOST_DOUBLINGS = 16
 class Version:
     """The version of a remote file; unknown members are empty.
 
-    ``modified`` is ISO 8601 in UTC. Equal validators (a strong ETag, a generation) mean
-    equal bytes.
+    ``modified`` is ISO 8601 in UTC. Equal validators (a strong ETag, a sure date, a generation)
+    mean equal bytes.
     """
 
     etag: str = ""
@@ -33,19 +33,10 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class CacheState:
-    """The content of the cache: a whole file of a version, or the first ``start`` bytes of one."""
-
-    version: Version | None = None
-    start: int = 0
-    validator: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """The bytes of a file from ``start`` on; ``total`` is the size of the whole file if known.
 
-    ``ends``: the protocol marks the end, so truncation is noticed without ``total``.
+    ``ends``: length or protocol show the end, so truncation is noticed.
     ``coding`` is "gzip" if the server compressed the response (Content-Encoding).
     """
 
@@ -65,9 +56,7 @@ class TransientError(Exception):
 
     def __init__(self, problem: str, *, wait: float | None = None, discard: bool = False) -> None:
         super().__init__(problem)
-        self.problem = problem
-        self.wait = wait
-        self.discard = discard
+        self.problem, self.wait, self.discard = problem, wait, discard
 
 
 def backoff_wait(failures: int, first: float, longest: float) -> float:
@@ -76,7 +65,6 @@ def backoff_wait(failures: int, first: float, longest: float) -> float:
     That is 0, ``first``, 2 ``first``, 4 ``first`` and so on, up to ``longest``. Clients that failed
     together must not retry together: their callers randomise the wait (jitter).
     """
-    # 1 s, 2 s, 4 s ... after 1, 2, 3 failures; 2^16 is beyond any limit.
     doubled = first * 2.0 ** min(failures - 1, _MOST_DOUBLINGS)
     return min(doubled, longest) if failures else 0.0
 
@@ -111,30 +99,21 @@ class Pace:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._since, self._then = time.monotonic(), 0
-        self._last, self._due = 0, self._since
+        self._since = self._due = time.monotonic()
+        self._received = 0
 
-    def keep(self, received: int) -> None:
-        """Wait if the ``received`` bytes came too fast; TransientError if they came too slowly."""
-        if self._limits.fastest is not None:
-            self._hold_back(received, self._limits.fastest)
+    def keep(self, count: int) -> None:
+        """Wait if ``count`` more bytes came too fast; TransientError if they came too slowly."""
+        now, limits = time.monotonic(), self._limits
+        if limits.fastest is not None:
+            # When the bytes so far are due (a leaky bucket). A pause saves up a second at most.
+            self._due = max(self._due, now - _BURST) + count / limits.fastest
+            if self._due > now:
+                time.sleep(self._due - now)
+        self._received += count
         passed = time.monotonic() - self._since
-        if passed >= self._limits.pace_over:
-            self._check(received, passed)
-
-    def _hold_back(self, received: int, fastest: int) -> None:
-        """Wait until the last bytes are due at the highest rate (a leaky bucket)."""
-        now = time.monotonic()
-        # The time at which the bytes so far are due. After a pause at most a second is saved up.
-        self._due = max(self._due, now - _BURST) + (received - self._last) / fastest
-        self._last = received
-        if self._due > now:
-            time.sleep(self._due - now)
-
-    def _check(self, received: int, passed: float) -> None:
-        """Check the mean rate over the last period, and begin the next one."""
-        if (received - self._then) / passed < self._limits.slowest:
-            raise TransientError(
-                f"the server sends fewer than {self._limits.slowest:,} bytes a second"
-            )
-        self._since, self._then = time.monotonic(), received
+        if passed < limits.pace_over:
+            return
+        if self._received < passed * limits.slowest:
+            raise TransientError(f"the server sends fewer than {limits.slowest:,} bytes a second")
+        self._since, self._received = time.monotonic(), 0

@@ -12,36 +12,39 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import url2pathname
 
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError, DownloadError, near_match
 
 #: The keys of a source in a recipe that belong to its path: texts, and one switch.
 TEXTS = ("sha256", "file", "key_env", "key_file", "key_as")
 SWITCH = "insecure"
 #: The placeholder of the key in an address.
 KEY_PLACEHOLDER = "{key}"
+CORRECT_PATH = "correct the path in the recipe"
 _KEYS = ("key_env", "key_file", "key_as")
 #: The keys that are allowed with a scheme; a local path has none.
 _ALLOWED = {
-    "https": {*TEXTS, SWITCH},
-    "http": {*TEXTS, SWITCH},
-    "s3": {"sha256", "file", SWITCH},
-    "gs": {"sha256", "file", SWITCH},
-    "file": {"sha256"},
-    "": {"sha256"},
+    **dict.fromkeys(("https", "http"), frozenset({*TEXTS, SWITCH})),
+    **dict.fromkeys(("s3", "gs"), frozenset({"sha256", "file", SWITCH})),
+    **dict.fromkeys(("file", ""), frozenset({"sha256"})),
 }
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
 _HEADER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_NAME_IT = 'state the name of the file: file = "name.csv.gz"'
+_BY_KEY = "key_env or key_file"
+_NOT_AS_HOST = "put it into path or query"
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A remote file; ``file`` is its name in the cache."""
+    """A remote file; ``file`` is its name in the cache.
+
+    ``strict``: a cached file is used only if no other user can have changed it.
+    """
 
     recipe: Path
     uri: str
@@ -50,6 +53,7 @@ class Remote:
     key_file: str = ""
     key_as: str = "bearer"
     insecure: bool = False
+    strict: bool = False
 
     @property
     def scheme(self) -> str:
@@ -66,6 +70,14 @@ class Remote:
         """The identity of this address in the cache."""
         # 48 bits: enough to tell the addresses of one cache apart.
         return hashlib.sha256(self.uri.encode()).hexdigest()[:12]
+
+    def refused(self, problem: str, remedy: str) -> BuildError:
+        """Return the error of a file, or an answer, that is not used."""
+        return BuildError(self.safe_uri, problem, remedy=remedy)
+
+    def failed(self, problem: str, remedy: str, wait: float | None = None) -> DownloadError:
+        """Return the error of a server that does not deliver; a cached file may serve instead."""
+        return DownloadError(self.safe_uri, problem, wait=wait, remedy=remedy)
 
 
 def without_secrets(uri: str) -> str:
@@ -87,9 +99,8 @@ def sha256(recipe: Path, texts: Mapping[str, str]) -> str:
     """Return the digest that a recipe states, in lower case; empty without one."""
     digest = texts.get("sha256", "").lower()
     if digest and not _SHA256.fullmatch(digest):
-        raise BuildError(
-            recipe, "source.sha256 is not 64 hexadecimal digits", remedy="correct it in the recipe"
-        )
+        problem = "source.sha256 is not 64 hexadecimal digits"
+        raise BuildError(recipe, problem, remedy="correct it in the recipe")
     return digest
 
 
@@ -108,54 +119,40 @@ def location(recipe: Path, path: str, texts: Mapping[str, str], *, insecure: boo
         raise BuildError(recipe, f"source.{key} {problem}", remedy="drop it")
     if not scheme:
         return path
-    if scheme == "file":
-        return _local_path(recipe, path)
-    return _remote(recipe, path, texts, insecure)
+    return _local_path(recipe, path) if scheme == "file" else _remote(recipe, path, texts, insecure)
 
 
 def _local_path(recipe: Path, uri: str) -> str:
     parts = _split(uri)
     if parts.hostname not in (None, "localhost") or parts.query or not parts.path:
-        _refuse(recipe, uri, "is not a local file", "write file:///folder/file")
+        problem = f"{without_secrets(uri)} is not a local file"
+        raise BuildError(recipe, problem, remedy="write file:///folder/file")
     return url2pathname(parts.path)
 
 
 def _remote(recipe: Path, uri: str, texts: Mapping[str, str], insecure: bool) -> Remote:
-    parts = _split(uri)
-    texts_of_keys = {key: texts[key] for key in _KEYS if key in texts}
-    remote = Remote(recipe, uri, _file_name(recipe, uri, texts), **texts_of_keys, insecure=insecure)
-    if not parts.hostname or parts.fragment:
-        _refuse(recipe, uri, "is not the address of a file", "write it without a fragment (#)")
-    if "@" in parts.netloc:
-        _refuse(recipe, uri, "holds a user or a password", "give them with key_env or key_file")
-    if parts.scheme == "http" and not insecure and not is_local(parts.hostname):
-        _refuse(recipe, uri, "is not encrypted", "write https://, or insecure = true")
-    _check_key(remote, parts, texts)
+    parts, address = _split(uri), without_secrets(uri)
+    file = texts.get("file", unquote(parts.path.rpartition("/")[2]))
+    keys = {key: texts[key] for key in _KEYS if key in texts}
+    remote = Remote(recipe, uri, file, **keys, insecure=insecure, strict=False)
+    in_uri, is_other = KEY_PLACEHOLDER in uri, not _HEADER_NAME.fullmatch(remote.key_as)
+    is_open = parts.scheme == "http" and not insecure and not is_local(parts.hostname)
+    is_unset = not (remote.key_env or remote.key_file) and (in_uri or "key_as" in keys)
+    is_page = not parts.hostname or parts.fragment
+    for is_fault, problem, remedy in (
+        (not _FILE_NAME.fullmatch(file), f"{address} does not end in a plain file name", _NAME_IT),
+        (is_page, f"{address} is not the address of a file", "write it without a fragment (#)"),
+        ("@" in parts.netloc, f"{address} holds a user or a password", f"give them with {_BY_KEY}"),
+        (is_open, f"{address} is not encrypted", "write https://, or insecure = true"),
+        ({"key_env", "key_file"} <= keys.keys(), "both source.key_env and key_file", "keep one"),
+        (KEY_PLACEHOLDER in parts.netloc, f"{address} has {{key}} for its host", _NOT_AS_HOST),
+        (is_unset, "no key for the source", f"state {_BY_KEY}"),
+        (in_uri and "key_as" in keys, "both {key} and source.key_as", "keep one of them"),
+        (is_other, f"source.key_as is {remote.key_as!r}", "write bearer, basic or a header's name"),
+    ):
+        if is_fault:
+            raise BuildError(recipe, problem, remedy=remedy)
     return remote
-
-
-def _check_key(remote: Remote, parts: SplitResult, texts: Mapping[str, str]) -> None:
-    keys = [name for name in ("key_env", "key_file") if name in texts]
-    if len(keys) == 2:
-        raise BuildError(remote.recipe, "both source.key_env and key_file", remedy="keep one")
-    if KEY_PLACEHOLDER in parts.netloc:
-        _refuse(remote.recipe, remote.uri, "has {key} for its host", "put it into path or query")
-    if not keys and (KEY_PLACEHOLDER in remote.uri or "key_as" in texts):
-        raise BuildError(remote.recipe, "no key for the source", remedy="state key_env or key_file")
-    if KEY_PLACEHOLDER in remote.uri and "key_as" in texts:
-        raise BuildError(remote.recipe, "both {key} and source.key_as", remedy="keep one of them")
-    if not _HEADER_NAME.fullmatch(remote.key_as):
-        problem = f"source.key_as is {remote.key_as!r}"
-        remedy = "write bearer, basic or the name of a header"
-        raise BuildError(remote.recipe, problem, remedy=remedy)
-
-
-def _file_name(recipe: Path, uri: str, texts: Mapping[str, str]) -> str:
-    name = texts.get("file", unquote(_split(uri).path.rpartition("/")[2]))
-    if not _FILE_NAME.fullmatch(name):
-        remedy = 'state the name of the file: file = "name.csv.gz"'
-        _refuse(recipe, uri, "does not end in a plain file name", remedy)
-    return name
 
 
 def _split(uri: str) -> SplitResult:
@@ -166,7 +163,3 @@ def _split(uri: str) -> SplitResult:
     except ValueError:
         return SplitResult(uri.partition("://")[0].lower(), "", "/…", "", "")
     return parts
-
-
-def _refuse(recipe: Path, uri: str, problem: str, remedy: str) -> NoReturn:
-    raise BuildError(recipe, f"{without_secrets(uri)} {problem}", remedy=remedy)

@@ -12,9 +12,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pyarrow as pa
 from pyarrow import fs
 
-from geolookup.errors import BuildError, DownloadError, near_match
-from geolookup.remote import Answer, CacheState, Limits, TransientError, Version
-from geolookup.remote.address import Remote, is_local
+from geolookup.errors import BuildError, near_match
+from geolookup.remote import Answer, Limits, TransientError, Version
+from geolookup.remote.address import CORRECT_PATH, Remote, is_local
 
 _CHUNK = 1 << 20
 #: The options in the query of an address; s3 has ``region`` as well.
@@ -25,25 +25,28 @@ _REFUSED = (*_REFUSALS, "PERMISSION_DENIED", "UNAUTHENTICATED", "INVALID_CLIENT_
 
 
 @contextmanager
-def request(remote: Remote, state: CacheState, limits: Limits) -> Iterator[Answer | None]:
-    """Yield the object for the block; None if the cached file is current.
+def request(
+    remote: Remote, known: Version | None, start: int, limits: Limits
+) -> Iterator[Answer | None]:
+    """Yield the object for the block; None if it is still ``known``.
 
-    Raises TransientError if a retry may help, else BuildError.
+    From byte ``start`` on, the rest of that version is sent. Raises TransientError if a retry may
+    help, else BuildError.
     """
     # s3://bucket/a/b.csv -> "bucket/a/b.csv": Arrow's paths begin with the bucket.
     path = unquote(urlsplit(remote.uri).netloc + urlsplit(remote.uri).path)
     options = _options(remote)
     with _arrow_errors(remote):
-        file = _FILE_SYSTEMS[remote.scheme](options, limits).open_input_file(path)
+        file = _file_system(remote, options, limits).open_input_file(path)
     with file:
         with _arrow_errors(remote):
             version, total = _version(file.metadata()), file.size()
-        if state.version is not None and state.version == version:
+        # Arrow has no conditional requests: the versions are compared here.
+        if not start and known == version:
             yield None
         else:
-            # Arrow has no conditional requests: the validator of the part is compared here.
-            start = state.start if state.validator == version.validator else 0
-            yield Answer(version, _chunks(remote, file, start, total), total, start)
+            at = start if known and known.validator == version.validator else 0
+            yield Answer(version, _chunks(remote, file, at, total), total, at)
 
 
 def _options(remote: Remote) -> dict[str, Any]:
@@ -53,27 +56,21 @@ def _options(remote: Remote) -> dict[str, Any]:
         if name not in names:
             problem = f"unknown option {name} of {remote.safe_uri}"
             raise BuildError(remote.recipe, problem, remedy=near_match(name, names))
-    host = urlsplit("//" + options.get("endpoint_override", "")).hostname
     # An endpoint_override is "host:port" without a scheme; "//" makes urlsplit read it as a host.
+    host = urlsplit("//" + options.get("endpoint_override", "")).hostname
     if options.get("scheme", "https") != "https" and not (remote.insecure or is_local(host)):
         problem = f"{remote.safe_uri} is not encrypted"
         raise BuildError(remote.recipe, problem, remedy="write scheme=https, or insecure = true")
     return {**options, "anonymous": options.get("anonymous") == "true"}
 
 
-def _s3(options: dict[str, Any], limits: Limits) -> fs.FileSystem:
+def _file_system(remote: Remote, options: dict[str, Any], limits: Limits) -> fs.FileSystem:
+    if remote.scheme == "gs":
+        limit = timedelta(seconds=math.ceil(limits.silence))
+        return fs.GcsFileSystem(**options, retry_time_limit=limit)
     once = fs.AwsStandardS3RetryStrategy(max_attempts=1)  # ``transfer`` retries
     silence = {"connect_timeout": limits.silence, "request_timeout": limits.silence}
     return fs.S3FileSystem(**options, **silence, retry_strategy=once)
-
-
-def _gs(options: dict[str, Any], limits: Limits) -> fs.FileSystem:
-    return fs.GcsFileSystem(
-        **options, retry_time_limit=timedelta(seconds=math.ceil(limits.silence))
-    )
-
-
-_FILE_SYSTEMS = {"s3": _s3, "gs": _gs}
 
 
 def _version(metadata: dict[str, Any]) -> Version:
@@ -111,19 +108,12 @@ def _arrow_errors(remote: Remote) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        remedy = "correct the path in the recipe"
-        raise _not_delivered(remote, "no such file in the bucket", remedy) from error
+        raise remote.failed("no such file in the bucket", CORRECT_PATH) from error
     except (OSError, pa.ArrowException) as error:
         text = str(error)
         if isinstance(error, PermissionError) or any(word in text for word in _REFUSED):
             remedy = "check the credentials of the environment, or write anonymous=true"
-            raise _not_delivered(remote, "the bucket refuses access", remedy) from error
-        raise TransientError(f"the bucket cannot be read ({_short(text)})") from error
-
-
-def _not_delivered(remote: Remote, problem: str, remedy: str) -> DownloadError:
-    return DownloadError(remote.safe_uri, problem, wait=None, remedy=remedy)
-
-
-def _short(text: str) -> str:
-    return " ".join(text.split())[:200]
+            raise remote.failed("the bucket refuses access", remedy) from error
+        raise TransientError(
+            f"the bucket cannot be read ({' '.join(text.split())[:200]})"
+        ) from error

@@ -23,28 +23,32 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from geolookup.errors import BuildError
+from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic, open_regular
 from geolookup.filesystem.cache import make_folder
 from geolookup.filesystem.locks import hold_lock_if_free
+from geolookup.filesystem.ownership import check_strictly
 from geolookup.filesystem.unpacking import reading_errors
-from geolookup.remote import Answer, Version
+from geolookup.remote import Version
 from geolookup.remote.address import Remote
 
 #: Hexadecimal digits of the digest in a folder's name: enough to tell the files of one address.
 _DIGEST_DIGITS = 16
-_CURRENT, _COMPILED = "kept.json", "compiled.json"
+_CURRENT, _COMPILED, _PART = "kept.json", "compiled.json", "part.json"
 
 
 @dataclass(frozen=True, slots=True)
 class CachedFile:
-    """A complete file in the cache; ``is_refused`` if it could not be compiled."""
+    """A complete file in the cache; ``is_refused`` if it could not be compiled.
+
+    A partial file has no digest; ``bytes`` is the size of the whole file, 0 if unknown.
+    """
 
     path: Path
     bytes: int
@@ -53,23 +57,9 @@ class CachedFile:
     is_refused: bool = False
 
     @property
-    def condition(self) -> Version | None:
+    def known(self) -> Version | None:
         """The version that a request is conditional on; None if the file is refused."""
         return None if self.is_refused else self.version
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The first bytes of a file, and its version."""
-
-    path: Path
-    validator: str = ""
-    total: int | None = None
-
-    @property
-    def size(self) -> int:
-        """The bytes received so far."""
-        return self.path.stat().st_size if self.path.exists() else 0
 
 
 class CacheEntry:
@@ -85,102 +75,95 @@ class CacheEntry:
 
         Raises OutputError if the folder of the address cannot be written.
         """
-        with ExitStack() as stack:
-            with atomic.output_errors(self._folder):
-                make_folder(self._folder)
-                mine = stack.enter_context(hold_lock_if_free(self._folder / "lock"))
-            if not mine:
-                problem = "another process is downloading it"
-                raise BuildError(
-                    self._remote.safe_uri, problem, remedy="wait until it has finished"
-                )
-            yield
+        with atomic.output_errors(self._folder):
+            make_folder(self._folder)
+            with hold_lock_if_free(self._folder / "lock") as mine:
+                if not mine:
+                    problem = "another process is downloading it"
+                    raise self._remote.refused(problem, "wait until it has finished")
+                yield
 
     def current(self, sha256: str = "") -> CachedFile | None:
         """Return the current file, or with ``sha256`` the one that has it; None without one.
 
-        If the current file is missing or damaged, that is the last one that compiled.
+        If the current file is missing or damaged, that is the last one that compiled. BuildError if
+        another user can have changed an entry that must be strict.
         """
-        kept = (self._whole(name, sha256) for name in (_CURRENT, _COMPILED))
-        return next(filter(None, kept), None)
+        if self._remote.strict:
+            self._check_owners()
+        files = filter(None, map(self._noted, (_CURRENT, _COMPILED)))
+        return next((file for file in files if _is_whole(file, sha256)), None)
 
-    def _whole(self, name: str, sha256: str = "") -> CachedFile | None:
-        """Return the file that kept.json or compiled.json states, if it has its digest."""
-        kept = self._entry(name)
-        if kept is None or sha256 not in ("", kept.sha256):
-            return None
-        # Read anew at each use: a file changed on disk counts as missing.
-        return kept if sha256_of(kept.path) == kept.sha256 else None
+    def _check_owners(self) -> None:
+        """Raise BuildError if another user can write the entry, a file of it, or a parent."""
+        try:
+            # Who can write a file can write its digest in the note, too.
+            check_strictly([self._folder, *self._folder.rglob("*")])
+        except DatasetError as error:
+            problem = f"its copy in the cache is not safe: {error.path}: {error.problem}"
+            remedy = f"{error.remedy}, or use another cache"
+            raise self._remote.refused(problem, remedy) from error
 
-    def _entry(self, name: str) -> CachedFile | None:
-        """Return the file that kept.json or compiled.json states; None if it is missing."""
+    def _noted(self, name: str) -> CachedFile | None:
+        """Return the file that a note states; None if it is missing."""
         members = _read(self._folder / name)
-        digest = str(members.get("sha256", ""))
-        path = self._folder / digest[:_DIGEST_DIGITS] / self._remote.file
-        if not digest or not path.is_file():
+        digest, size = str(members.get("sha256", "")), members.get("bytes")
+        path = self._folder / (digest[:_DIGEST_DIGITS] or "part") / self._remote.file
+        if not isinstance(size, int) or not path.is_file():
             return None
-        is_refused = members.get("is_refused") is True
-        return CachedFile(path, path.stat().st_size, digest, _version(members), is_refused)
+        return CachedFile(path, size, digest, _version(members), members.get("is_refused") is True)
 
-    def part(self) -> Part:
-        """Return the partial file."""
-        path, members = self._folder / "part" / self._remote.file, _read(self._folder / "part.json")
-        total, validator = members.get("total"), str(members.get("validator", ""))
-        # ``type(...) is int``: True is an int for isinstance.
-        part = Part(path, validator, total if type(total) is int and total > 0 else None)
-        if part.total and part.size >= part.total:
+    def part(self) -> CachedFile | None:
+        """Return the partial file if it can be resumed."""
+        part = self._noted(_PART)
+        # Without a validator and a size nothing tells whether the file changed.
+        if part is None or not part.version.validator or part.bytes <= 0:
+            return None
+        if part.path.stat().st_size >= part.bytes:
             # The last run ended before the checks: request one byte, to learn if it is current.
-            os.truncate(path, part.total - 1)
+            os.truncate(part.path, part.bytes - 1)
         return part
 
-    def begin(self, answer: Answer) -> Part:
-        """Begin a file at its first byte, of the version that was answered.
-
-        A response with a Content-Encoding cannot be resumed: it is decompressed in place.
-        """
+    def begin(self, total: int | None, version: Version) -> Path:
+        """Begin a file at its first byte."""
         self.discard_part()
-        path = self._folder / "part" / self._remote.file
-        validator = "" if answer.coding else answer.version.validator
-        with atomic.output_errors(path):
-            path.parent.mkdir()
-            path.touch()
-            _write(self._folder / "part.json", {"validator": validator, "total": answer.total})
-        return self.part()
+        part = CachedFile(self._folder / "part" / self._remote.file, total or 0, "", version)
+        with atomic.output_errors(part.path):
+            part.path.parent.mkdir()
+            part.path.touch()
+            self._write(_PART, part)
+        return part.path
 
     def discard_part(self) -> None:
         """Remove the partial file."""
+        part = self._folder / "part"
         with atomic.output_errors(self._folder):
-            (self._folder / "part.json").unlink(missing_ok=True)
-            part = self._folder / "part"
+            (self._folder / _PART).unlink(missing_ok=True)
             if part.is_dir():
                 shutil.rmtree(part, ignore_errors=True)
             else:
                 part.unlink(missing_ok=True)
 
-    def keep(self, part: Part, version: Version) -> CachedFile:
+    def keep(self, part: Path, digest: str, version: Version) -> CachedFile:
         """Make a complete and checked part the current file."""
-        digest = sha256_of(part.path)
-        path = self._folder / digest[:_DIGEST_DIGITS] / part.path.name
-        kept = CachedFile(path, part.path.stat().st_size, digest, version)
+        path = self._folder / digest[:_DIGEST_DIGITS] / part.name
+        kept = CachedFile(path, part.stat().st_size, digest, version)
         with atomic.output_errors(path):
-            atomic.fsync_file(part.path)
+            atomic.fsync_file(part)
             path.parent.mkdir(exist_ok=True)
             # After a crash here the file has no kept.json, and is downloaded once more.
-            part.path.replace(path)
-            self._write_kept(_CURRENT, kept)
+            part.replace(path)
+            self._note(kept, _CURRENT)
         self.discard_part()
-        self._remove_others()
         return kept
 
     def accept(self, path: Path) -> None:
         """Note that the current file, if it is at ``path``, has compiled; remove the one before."""
-        current = self._entry(_CURRENT)
-        if current is None or current.path != path or current == self._entry(_COMPILED):
+        current = self._noted(_CURRENT)
+        if current is None or current.path != path or current == self._noted(_COMPILED):
             return
         with self.lock(), atomic.output_errors(self._folder):
-            for name in (_CURRENT, _COMPILED):
-                self._write_kept(name, replace(current, is_refused=False))
-            self._remove_others()
+            self._note(replace(current, is_refused=False), _CURRENT, _COMPILED)
 
     def refuse(self, path: Path) -> CachedFile | None:
         """Return the last file that compiled, and make it the current one instead of ``path``.
@@ -188,34 +171,42 @@ class CacheEntry:
         Without one, None: the refused file stays, but the next download is unconditional. Also None
         if the file has compiled before, in this version, or is not current.
         """
-        current, compiled = self._entry(_CURRENT), self._whole(_COMPILED)
+        current, compiled = self._noted(_CURRENT), self._noted(_COMPILED)
+        if compiled and not _is_whole(compiled):
+            compiled = None
         if current is None or current.path != path or current == compiled:
             return None
         with self.lock(), atomic.output_errors(self._folder):
-            self._write_kept(_CURRENT, compiled or replace(current, is_refused=True))
-            self._remove_others()
+            self._note(compiled or replace(current, is_refused=True), _CURRENT)
         return compiled
 
-    def _write_kept(self, name: str, kept: CachedFile) -> None:
-        address = self._remote.safe_uri
-        members = {"address": address, "bytes": kept.bytes, "sha256": kept.sha256}
-        members |= {"is_refused": kept.is_refused, **asdict(kept.version)}
-        _write(self._folder / name, members)
-
-    def _remove_others(self) -> None:
-        """Remove the files that are neither the current one nor the last one that compiled."""
+    def _note(self, file: CachedFile, *names: str) -> None:
+        """Write a file into the notes of these names; remove the files that no note states."""
+        for name in names:
+            self._write(name, file)
         digests = (str(_read(self._folder / name).get("sha256")) for name in (_CURRENT, _COMPILED))
-        names = {digest[:_DIGEST_DIGITS] for digest in digests}
-        with atomic.output_errors(self._folder):
-            for folder in self._folder.iterdir():
-                if folder.is_dir() and folder.name not in names:
-                    shutil.rmtree(folder, ignore_errors=True)
+        noted = {"part", *(digest[:_DIGEST_DIGITS] for digest in digests)}
+        for folder in self._folder.iterdir():
+            if folder.is_dir() and folder.name not in noted:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _write(self, name: str, file: CachedFile) -> None:
+        members = {"address": self._remote.safe_uri, "bytes": file.bytes, "sha256": file.sha256}
+        members |= {"is_refused": file.is_refused, **asdict(file.version)}
+        with atomic.staged_file(self._folder / name) as fresh:
+            fresh.write_text(json.dumps(members, indent=2) + "\n", encoding="utf-8")
 
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file in lower-case hexadecimal."""
     with reading_errors(str(path)), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_whole(file: CachedFile, sha256: str = "") -> bool:
+    """Return whether a file has the digest of its note, and ``sha256`` if stated."""
+    # Read anew at each use: a file changed on disk counts as missing.
+    return sha256 in ("", file.sha256) and sha256_of(file.path) == file.sha256
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -229,21 +220,11 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _version(members: dict[str, Any]) -> Version:
-    """Return the version that a file states, without members that are malformed."""
-    etag, modified, validator = (
-        value if isinstance(value := members.get(name), str) else ""
-        for name in ("etag", "modified", "validator")
-    )
-    return Version(etag, modified if _is_utc(modified) else "", validator)
-
-
-def _is_utc(text: str) -> bool:
+    """Return the version that a note states, without members that are malformed."""
+    names = ("etag", "modified", "validator")
+    texts = {name: text for name in names if isinstance(text := members.get(name), str)}
     try:
-        return datetime.fromisoformat(text).tzinfo == UTC
+        is_utc = datetime.fromisoformat(texts.get("modified", "")).tzinfo == UTC
     except ValueError:
-        return False
-
-
-def _write(path: Path, members: dict[str, Any]) -> None:
-    with atomic.staged_file(path) as fresh:
-        fresh.write_text(json.dumps(members, indent=2) + "\n", encoding="utf-8")
+        is_utc = False
+    return Version(**texts if is_utc else {**texts, "modified": ""})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
@@ -28,36 +28,42 @@ def too_large(path: str, largest: int) -> BuildError:
     return BuildError(path, problem, remedy="download it, and name the local file")
 
 
-def check(path: Path, key: Key | None) -> None:
+def has_end(name: str) -> bool:
+    """Return whether a file of this name has an end mark or checksum, which its reader demands."""
+    is_marked = name.lower().endswith((*PARQUET.endings, *MMDB.endings))
+    return is_marked or bool(packing(PurePath(name)))
+
+
+def check(path: Path, digest: str, sha256: str, key: Key | None) -> None:
     """Raise BuildError if a downloaded file is not of its name's kind, or has no end.
 
-    Also if it begins with an error message that contains ``key``, the key of its source.
+    Also if its ``digest`` is not ``sha256`` (empty: any), or if it begins with an error message
+    that contains ``key``, the key of its source.
     """
-    head, tail = _ends(path)
-    if not head:
-        raise BuildError(path, "the downloaded file is empty", remedy="ask the vendor")
-    if _PAGE.match(head):
-        problem = "the server answered with an HTML or XML page"
-        raise BuildError(path, problem, remedy=_KEY_OR_PATH)
-    if key and key.is_in(head.decode("latin-1")):
-        problem = "the server answered with the key in the file"
-        raise BuildError(path, problem, remedy=_KEY_OR_PATH)
-    # "list.csv.gz" that is plain text is refused, "list.csv" that is gzip is not.
-    name, kind = path.name.lower(), looks_like(head, tail)
-    is_other = kind is None or not name.endswith(kind.endings)
-    if is_other and (packing(path) or name.endswith(PARQUET.endings)):
-        raise BuildError(path, f"the content is not a {path.suffix} file", remedy=_KEY_OR_PATH)
-    is_cut = name.endswith(PARQUET.endings) and not tail.endswith(b"PAR1")
-    if is_cut or (name.endswith(MMDB.endings) and kind is not MMDB):
-        raise BuildError(path, "truncated or damaged (no end mark)", remedy="fetch it again")
-
-
-def _ends(path: Path) -> tuple[bytes, bytes]:
-    """Return the first and the last bytes of a file."""
     with reading_errors(str(path)), path.open("rb") as file:
         head = file.read(_HEAD)
         file.seek(max(0, path.stat().st_size - END_BYTES))
-        return head, file.read()
+        tail = file.read()
+    name, kind = path.name.lower(), looks_like(head, tail)
+    is_parquet, is_mmdb = name.endswith(PARQUET.endings), name.endswith(MMDB.endings)
+    # "list.csv.gz" that is plain text is refused, "list.csv" that is gzip is not.
+    is_other = (kind is None or not name.endswith(kind.endings)) and (packing(path) or is_parquet)
+    is_cut = (is_parquet and not tail.endswith(b"PAR1")) or (is_mmdb and kind is not MMDB)
+    has_key = key is not None and key.is_in(head.decode("latin-1"))
+    for is_fault, problem, remedy in (
+        (
+            sha256 not in ("", digest),
+            f"the SHA-256 of the file is {digest}, the recipe says {sha256}",
+            "correct sha256, or ask the vendor",
+        ),
+        (not head, "the downloaded file is empty", "ask the vendor"),
+        (_PAGE.match(head), "the server answered with an HTML or XML page", _KEY_OR_PATH),
+        (has_key, "the server answered with the key in the file", _KEY_OR_PATH),
+        (is_other, f"the content is not a {path.suffix} file", _KEY_OR_PATH),
+        (is_cut, "truncated or damaged (no end mark)", "fetch it again"),
+    ):
+        if is_fault:
+            raise BuildError(path, problem, remedy=remedy)
 
 
 def decompress(path: Path, largest: int) -> None:
@@ -79,9 +85,9 @@ def decompress(path: Path, largest: int) -> None:
 
 def _decompressed_chunks(path: Path, largest: int) -> Iterator[bytes]:
     with reading_errors(str(path)), gzip.open(path) as stream:
+        # Two limits: bytes of any download, and a ratio to the compressed size (gzip bombs).
         allowed = limits.allowed_bytes(path.stat().st_size)
         while chunk := stream.read(_CHUNK):
-            # Two limits: bytes of any download, and a ratio to the compressed size (gzip bombs).
             if stream.tell() > largest:
                 raise too_large(str(path), largest)
             if stream.tell() > allowed:

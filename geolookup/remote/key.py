@@ -28,11 +28,16 @@ _PRINTABLE = re.compile(r"[!-~]+(?: [!-~]+)*")
 class Key:
     """A secret text. Its representation is hidden: no log or traceback contains it."""
 
-    __slots__ = ("_forms", "_text")
+    __slots__ = ("_base64", "_forms", "_text")
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._forms = re.compile("|".join(map(_any_coding, _secrets(text))), re.IGNORECASE)
+        self._text, self._base64 = text, b64encode(text.encode("ascii")).decode("ascii")
+        password = text.partition(":")[2]
+        # Longest first: an alternation takes the first form that matches, and would leave the rest
+        # of a longer one unmasked. "=" at the end of base64 is often left out or encoded.
+        secrets = (self._base64.rstrip("="), text, password if len(password) >= _SHORTEST else "")
+        forms = "|".join(map(_any_coding, filter(None, secrets)))
+        self._forms = re.compile(forms, re.IGNORECASE)
 
     def __repr__(self) -> str:
         return "Key(hidden)"
@@ -52,23 +57,8 @@ class Key:
 
     def header(self, way: str) -> tuple[str, str]:
         """Return the request header; ``way`` is bearer (RFC 6750), basic (RFC 7617) or its name."""
-        if way == "basic":
-            return "Authorization", f"Basic {_base64(self._text)}"
-        if way == "bearer":
-            return "Authorization", f"Bearer {self._text}"
-        return way, self._text
-
-
-def _base64(text: str) -> str:
-    return b64encode(text.encode("ascii")).decode("ascii")
-
-
-def _secrets(text: str) -> list[str]:
-    """Return the texts to mask, the longest first: the key in base64, itself, its password."""
-    password = text.partition(":")[2]
-    # Longest first: an alternation takes the first form that matches, and would leave the rest of a
-    # longer one unmasked. "=" at the end of base64 is often left out or encoded.
-    return [_base64(text).rstrip("="), text, *([password] if len(password) >= _SHORTEST else [])]
+        values = {"bearer": f"Bearer {self._text}", "basic": f"Basic {self._base64}"}
+        return ("Authorization", values[way]) if way in values else (way, self._text)
 
 
 def _any_coding(secret: str) -> str:
@@ -85,12 +75,11 @@ def _any_coding(secret: str) -> str:
 
 def mask_of(remotes: Iterable[Remote]) -> Mask:
     """Return a function that masks the keys of these sources; one that is missing is not."""
-    keys = []
+    keys = list[Key]()
     for remote in remotes:
         with suppress(BuildError):
-            keys.append(key_of(remote))
-    present = [key for key in keys if key is not None]
-    return lambda text: reduce(lambda result, key: key.mask(result), present, text)
+            keys += filter(None, [key_of(remote)])
+    return lambda text: reduce(lambda result, key: key.mask(result), keys, text)
 
 
 @contextmanager
@@ -101,22 +90,24 @@ def hide_keys(mask: Mask) -> Iterator[None]:
     except BuildError as error:
         if mask(str(error)) == str(error):
             raise
-        path, problem, remedy = (mask(text) for text in (error.path, error.problem, error.remedy))
+        path, problem, remedy = map(mask, (error.path, error.problem, error.remedy))
         # Without its cause, whose text contains the key.
         raise BuildError(path, problem, line=error.line, remedy=remedy) from None
 
 
 def key_of(remote: Remote) -> Key | None:
     """Read the key of a source; None if it needs none. BuildError if the key is missing."""
+    if not (remote.key_env or remote.key_file):
+        return None
     if remote.key_env:
         origin, text = f"the environment variable {remote.key_env}", os.environ.get(remote.key_env)
-    elif remote.key_file:
-        origin, text = f"the file {remote.key_file}", _in_file(remote)
     else:
-        return None
-    if not (text := (text or "").strip()):
-        problem = f"no key for {remote.safe_uri} in {origin}"
-        raise BuildError(remote.recipe, problem, remedy="put the key there")
+        origin, text = f"the file {remote.key_file}", _in_file(remote)
+    text = (text or "").strip()
+    if not text:
+        raise BuildError(
+            remote.recipe, f"no key for {remote.safe_uri} in {origin}", remedy="put the key there"
+        )
     if not _PRINTABLE.fullmatch(text):
         problem = f"the key in {origin} is not one line of printable ASCII"
         raise BuildError(remote.recipe, problem, remedy="correct the key")

@@ -6,29 +6,40 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import cast
 
 from geolookup.errors import BuildError, DownloadError
 from geolookup.filesystem.atomic import output_errors
 from geolookup.progress import Progress
-from geolookup.remote import Answer, CacheState, Limits, Pace, TransientError, content
+from geolookup.remote import (
+    Answer,
+    Limits,
+    Pace,
+    TransientError,
+    Version,
+    content,
+)
 from geolookup.remote.address import Remote
-from geolookup.remote.cache import CachedFile, CacheEntry, Part, sha256_of
+from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
 from geolookup.remote.key import hide_keys, key_of, mask_of
 
 #: Reads a compressed file through, up to its checksum; BuildError for a damaged one.
 ReadThrough = Callable[[Path], None]
-Origin = Callable[[Remote, CacheState, Limits], AbstractContextManager[Answer | None]]
-#: The module of each scheme, imported when it is used: ``buckets`` loads Arrow.
-_ORIGINS = {"https": "web", "http": "web", "s3": "buckets", "gs": "buckets"}
 DEFAULT_LIMITS = Limits()
+_LATER = "try again later"
 
 
-def _origin(remote: Remote) -> Origin:
-    module = import_module(f"geolookup.remote.{_ORIGINS[remote.scheme]}")
-    return cast("Origin", module.request)
+def _request(
+    remote: Remote, known: Version | None, start: int, limits: Limits
+) -> AbstractContextManager[Answer | None]:
+    if remote.scheme in ("s3", "gs"):
+        from geolookup.remote import buckets  # it loads Arrow
+
+        return buckets.request(remote, known, start, limits)
+    from geolookup.remote import web
+
+    return web.request(remote, known, start, limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +51,9 @@ class FetchedFile:
     start: int = 0
 
     def __str__(self) -> str:
-        if not self.changed:
-            return f"unchanged, {self.file.bytes:,} bytes"
+        size = f"{self.file.bytes:,} bytes"
         resumed = f", resumed at byte {self.start:,}" if self.start else ""
-        return f"fetched {self.file.bytes:,} bytes{resumed}"
+        return f"fetched {size}{resumed}" if self.changed else f"unchanged, {size}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +74,15 @@ def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMI
     The cache does not change. Raises BuildError.
     """
     current = CacheEntry(folder, remote).current(sha256)
-    if current is not None and sha256:
-        return Pending(changed=False, bytes=current.bytes)
-    state = CacheState(current.condition if current else None)
+    unchanged = Pending(changed=False, bytes=current.bytes if current else None)
+    if current and sha256:
+        return unchanged
+    known = current.known if current else None
     try:
-        with hide_keys(mask_of([remote])), _origin(remote)(remote, state, limits) as answer:
-            if answer is None:
-                return Pending(changed=False, bytes=cast("CachedFile", current).bytes)
-            return Pending(changed=True, bytes=answer.total)
+        with hide_keys(mask_of([remote])), _request(remote, known, 0, limits) as answer:
+            return Pending(changed=True, bytes=answer.total) if answer else unchanged
     except TransientError as error:
-        raise _later(remote, error.problem, error) from error
-
-
-def _later(remote: Remote, problem: str, error: TransientError) -> DownloadError:
-    return DownloadError(remote.safe_uri, problem, wait=error.wait, remedy="try again later")
+        raise remote.failed(error.problem, _LATER, error.wait) from error
 
 
 def fetch(
@@ -86,7 +91,7 @@ def fetch(
     folder: Path,
     progress: Progress,
     limits: Limits = DEFAULT_LIMITS,
-    read_through: ReadThrough = lambda _path: None,
+    read_through: ReadThrough | None = None,
 ) -> FetchedFile:
     """Download the file of an address into the cache at ``folder``, unless it is current there.
 
@@ -94,8 +99,8 @@ def fetch(
     ``read_through`` checks a downloaded file further. Raises DownloadError if the server does
     not deliver the file, BuildError if the file is refused; the cached file then stays.
     """
-    with hide_keys(mask_of([remote])), CacheEntry(folder, remote).lock():
-        cached = CacheEntry(folder, remote)
+    cached = CacheEntry(folder, remote)
+    with hide_keys(mask_of([remote])), cached.lock():
         current = cached.current(sha256)
         if current is not None and sha256:
             return FetchedFile(current, changed=False)
@@ -112,7 +117,7 @@ class _Transfer:
     former: CachedFile | None
     progress: Progress
     limits: Limits
-    read_through: ReadThrough
+    read_through: ReadThrough | None
 
     def run(self) -> FetchedFile:
         """Try until the file is downloaded, or until the limits are reached."""
@@ -121,8 +126,7 @@ class _Transfer:
             try:
                 return self._attempt()
             except TransientError as error:
-                # Without a validator nothing tells whether the file changed: no resuming.
-                if error.discard or not self.cached.part().validator:
+                if error.discard or self.cached.part() is None:
                     self.cached.discard_part()
                 failures += 1
                 wait = self.limits.wait(failures, error.wait)
@@ -134,74 +138,83 @@ class _Transfer:
     def _failure(self, error: TransientError, failures: int) -> DownloadError:
         requested = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
         times = f"tried {failures} times" if failures > 1 else "tried once"
-        return _later(self.remote, f"{error.problem}{requested} ({times})", error)
+        return self.remote.failed(f"{error.problem}{requested} ({times})", _LATER, error.wait)
 
     def _attempt(self) -> FetchedFile:
-        part = self.cached.part()
         # 3 MB of 10 are there: bytes from 3,000,000 on are requested, with If-Range. Status 206
         # continues the part, 200 begins anew.
-        start = part.size if part.validator else 0
-        former = self.former.condition if self.former else None
-        state = CacheState(former, start, part.validator)
-        with _origin(self.remote)(self.remote, state, self.limits) as answer:
+        part, former = self.cached.part(), self.former
+        start = part.path.stat().st_size if part else 0
+        known = part.version if part and start else former.known if former else None
+        with _request(self.remote, known, start, self.limits) as answer:
             if answer is None:
-                return FetchedFile(cast("CachedFile", self.former), changed=False)
+                return FetchedFile(cast("CachedFile", former), changed=False)
             self._check_end(answer)
-            part = self._resume(part, answer) if answer.start else self.cached.begin(answer)
-            self._receive(part, answer)
-        return self._finish(part, answer)
+            if part and answer.start:
+                self._check_same(part, answer)
+                path = part.path
+            else:
+                # A response with a Content-Encoding is decompressed in place: no resuming.
+                version = Version() if answer.coding else answer.version
+                path = self.cached.begin(answer.total, version)
+            self._receive(path, answer)
+        return self._finish(path, answer)
 
-    def _resume(self, part: Part, answer: Answer) -> Part:
-        """Return the part that an answer continues; TransientError if its version differs."""
+    def _check_end(self, answer: Answer) -> None:
+        """Raise BuildError if nothing could show that the file is complete.
+
+        That is its length, the last chunk, a digest, or the end that the format itself has.
+        """
+        name = self.remote.file
+        has_end = self.read_through and (answer.coding or content.has_end(name))
+        if not (answer.ends or self.sha256 or has_end):
+            ending = Path(name).suffix or "such a"
+            problem = f"the server does not state the length, and a {ending} file has no end mark"
+            remedy = f"fetch a compressed copy ({name}.gz), or state its sha256 in the recipe"
+            raise self.remote.refused(problem, remedy)
+
+    def _check_same(self, part: CachedFile, answer: Answer) -> None:
+        """Raise TransientError if an answer continues another version than the part's."""
         # A 206 may leave out the ETag; then the total size is compared.
-        same = answer.version.validator in ("", part.validator) and not answer.coding
-        if not same or answer.total != part.total:
+        same = answer.version.validator in ("", part.version.validator) and not answer.coding
+        if not same or answer.total != part.bytes:
             raise TransientError("the file changed on the server", discard=True)
-        return part
 
-    def _receive(self, part: Part, answer: Answer) -> None:
-        self._check_size(answer.total or 0)
+    def _receive(self, path: Path, answer: Answer) -> None:
         at, pace = answer.start, Pace(self.limits)
-        with output_errors(part.path), part.path.open("ab") as file:
-            for chunk in answer.chunks:
-                at += len(chunk)
-                self._check_size(at)
-                file.write(chunk)
-                self.progress.bytes(at, answer.total)
-                pace.keep(at - answer.start)
+        with output_errors(path), path.open("ab") as file:
+            try:
+                for chunk in answer.chunks:
+                    at += len(chunk)
+                    if max(at, answer.total or 0) > self.limits.largest:
+                        self.cached.discard_part()
+                        raise content.too_large(self.remote.safe_uri, self.limits.largest)
+                    file.write(chunk)
+                    self.progress.bytes(at, answer.total)
+                    pace.keep(len(chunk))
+            except TransientError:
+                # Some servers end without a mark of TLS: then a digest shows the end.
+                if answer.ends or not self.sha256:
+                    raise
         # Fewer bytes: the next attempt resumes. More bytes than stated: the part is useless.
         if answer.total is not None and at != answer.total:
             problem = f"the file was truncated, at {at:,} of {answer.total:,} bytes"
             raise TransientError(problem, discard=at > answer.total)
 
-    def _check_size(self, size: int) -> None:
-        if size > self.limits.largest:
-            self.cached.discard_part()
-            raise content.too_large(self.remote.safe_uri, self.limits.largest)
-
-    def _finish(self, part: Part, answer: Answer) -> FetchedFile:
+    def _finish(self, path: Path, answer: Answer) -> FetchedFile:
         """Check a complete part, and make it the current file."""
         try:
             if answer.coding:
-                content.decompress(part.path, self.limits.largest)
-            self._check_digest(part)
-            content.check(part.path, key_of(self.remote))
-            self.read_through(part.path)
+                content.decompress(path, self.limits.largest)
+            digest = sha256_of(path)
+            content.check(path, digest, self.sha256, key_of(self.remote))
+            if self.read_through:
+                self.read_through(path)
         except BuildError as error:
             self.cached.discard_part()
-            if answer.start:  # resumed: the parts may be of different versions
+            # A resumed file may be of two versions, and one without a length may have been cut.
+            if answer.start or not answer.ends:
                 raise TransientError(error.problem) from error
-            raise BuildError(self.remote.safe_uri, error.problem, remedy=error.remedy) from error
-        return FetchedFile(self.cached.keep(part, answer.version), changed=True, start=answer.start)
-
-    def _check_digest(self, part: Part) -> None:
-        if self.sha256 and (digest := sha256_of(part.path)) != self.sha256:
-            problem = f"the SHA-256 of the file is {digest}, the recipe says {self.sha256}"
-            remedy = "correct sha256, or ask the vendor"
-            raise BuildError(part.path, problem, remedy=remedy)
-
-    def _check_end(self, answer: Answer) -> None:
-        """Raise BuildError if only a digest could show that the file is complete."""
-        if answer.total is None and not answer.ends and not self.sha256:
-            problem = "the server does not state the length of the file"
-            raise BuildError(self.remote.safe_uri, problem, remedy="state its sha256 in the recipe")
+            raise self.remote.refused(error.problem, error.remedy) from error
+        kept = self.cached.keep(path, digest, answer.version)
+        return FetchedFile(kept, changed=True, start=answer.start)

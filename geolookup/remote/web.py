@@ -1,26 +1,31 @@
-"""https: one request, its redirects, and the status of the response (RFC 9110).
+"""https: one request, its redirects, and the status and headers of the response (RFC 9110).
 
-Redirects are followed here, not by urllib, and each is checked: never from https to
-http, and the key is sent only if scheme, host and port stay the same. No
-error contains an address with a key in it.
+Redirects are followed here, not by a library, and each is checked: never from https to http, and
+the key is sent only if scheme, host and port stay the same. No error contains an address with a
+key in it. urllib of the standard library does the rest: proxies, certificates, chunks.
+
+A header that a server sends once is sent back with every later request. So each is checked
+against its grammar and a length; a malformed one counts as missing.
 """
 
 from __future__ import annotations
 
 import http.client
+import re
 import ssl
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from email.message import Message
+from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
 from urllib.error import URLError
 from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
-from geolookup.errors import BuildError, DownloadError
-from geolookup.remote import Answer, CacheState, Limits, TransientError
-from geolookup.remote.address import KEY_PLACEHOLDER, Remote, is_local
-from geolookup.remote.headers import coding, conditions, response_range, retry_seconds, version
+from geolookup.remote import Answer, Limits, TransientError, Version
+from geolookup.remote.address import CORRECT_PATH, KEY_PLACEHOLDER, Remote, is_local
 from geolookup.remote.key import Key, key_of
 
 _MOST_REDIRECTS = 5
@@ -30,102 +35,99 @@ _REDIRECTS = {301, 302, 303, 307, 308}
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 _PAGES = {"text/html", "application/xhtml+xml"}
 _CHUNK = 1 << 16
+#: RFC 9110, 8.8.3: "v1" is strong; W/"v1" is weak: equal meaning, maybe other bytes. The longest
+#: tags of common servers have about 70 bytes.
+_ENTITY_TAG = re.compile(r'(?=.{2,256}\Z)(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
+#: Characters of a date. The longest form of RFC 9110, 5.6.7, has 33.
+_LONGEST_DATE = 64
+#: A year of four digits that ``parsedate_to_datetime`` reads as one of two: 0001 as 2001.
+_EARLY_YEAR = re.compile(r"\b00[0-9][0-9]\b")
+#: "bytes 100-199/200": first and last byte, both included, of 200; "*" for an unknown size.
+_CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
+_SECONDS = re.compile(r"[0-9]+")
+#: RFC 9110, 8.8.2.2: a file may change twice within the second that a date resolves.
+_SURE_AFTER = timedelta(seconds=60)
+#: RFC 9111, 1.2.2: stands for any greater number of seconds.
+_MOST_SECONDS = 2.0**31
+
+
+class _Connection(http.client.HTTPSConnection):
+    """A connection whose end without the end mark of TLS (close_notify) is an error (RFC 8446)."""
+
+    def connect(self) -> None:
+        super().connect()
+        # Else anybody on the way could cut a body without a length, and it would look whole.
+        self.sock.suppress_ragged_eofs = False  # type: ignore[union-attr]
+
+
+class _SecureHandler(HTTPSHandler):
+    def https_open(self, sent: Request) -> http.client.HTTPResponse:
+        """Open a connection; Python's default context checks certificates."""
+        return self.do_open(_Connection, sent)
 
 
 @contextmanager
-def request(remote: Remote, state: CacheState, limits: Limits) -> Iterator[Answer | None]:
-    """Yield the answer of the server for the block; None if the cached file is current.
+def request(
+    remote: Remote, known: Version | None, start: int, limits: Limits
+) -> Iterator[Answer | None]:
+    """Yield the answer of the server for the block; None if the file is still ``known``.
 
-    Raises TransientError if a retry may help, else BuildError.
+    From byte ``start`` on, the rest of that version is requested. Raises TransientError if a retry
+    may help, else BuildError.
     """
-    key = key_of(remote)
-    is_conditional, response = _response(remote, state, key, limits)
+    key, headers = key_of(remote), conditions(known, start)
+    response = _send(remote, headers, key, limits)
+    # A server may refuse conditions that came from another server, or from an attacker. Without a
+    # request that leaves them out, each later one would be refused too.
+    if headers and 400 <= response.status < 500 and response.status not in _PASSING:
+        response.close()
+        response, headers = _send(remote, {}, key, limits), {}
     with response:
-        _check_status(remote, response)
-        # 304 answers a condition; none was sent without a kept file, or with a Range.
+        _check(remote, response)
         if response.status == HTTPStatus.NOT_MODIFIED:
-            if not is_conditional or state.start:
-                raise _failure(
-                    remote,
-                    "says that a file is unchanged that was never fetched",
-                    "report it to the vendor",
-                )
+            if start or not headers:
+                problem = "says that a file is unchanged that was never fetched"
+                raise remote.refused(problem, "report it to the vendor")
             yield None
         else:
-            _check_headers(remote, response.headers)
-            yield _answer(response, state, key)
-
-
-def _response(
-    remote: Remote, state: CacheState, key: Key | None, limits: Limits
-) -> tuple[bool, http.client.HTTPResponse]:
-    """Return whether the answered request had conditions, and the response.
-
-    A server may refuse conditions that came from another server, or from an attacker. A refused
-    request is repeated once without them: else each later one would be refused too.
-    """
-    headers = conditions(state)
-    response = _send(remote, headers, key, limits)
-    if not (headers and _is_refused(response.status)):
-        return bool(headers), response
-    response.close()
-    return False, _send(remote, {}, key, limits)
-
-
-def _is_refused(status: int) -> bool:
-    return 400 <= status < 500 and status not in _PASSING
+            yield _answer(remote, response, start, key)
 
 
 def _send(
     remote: Remote, conditions: dict[str, str], key: Key | None, limits: Limits
 ) -> http.client.HTTPResponse:
     """Send the request and follow redirects."""
-    opener, headers = _opener(), {"Accept-Encoding": "identity", **conditions}
+    headers = {"User-Agent": "geolookup", "Accept-Encoding": "identity", **conditions}
     origin = url = key.in_address(remote.uri) if key else remote.uri
     for _ in range(_MOST_REDIRECTS + 1):
-        sent = Request(_ascii(url), headers=headers)  # noqa: S310 (the scheme is checked)
+        # "%" is safe: encoded characters stay, and others are encoded as UTF-8.
+        address = quote(url, safe="/%:?#[]@!$&'()*+,;=~")
+        sent = Request(address, headers=headers)  # noqa: S310 (the scheme is checked)
         if key and KEY_PLACEHOLDER not in remote.uri and _origin(url) == _origin(origin):
             sent.add_header(*key.header(remote.key_as))
-        response = _open(remote, opener, sent, limits)
+        response = _open(remote, sent, limits)
         if response.status not in _REDIRECTS:
             return response
         with response:
             url = _next(remote, url, response.headers.get("Location", ""), key)
-    raise _failure(
-        remote, f"redirects over {_MOST_REDIRECTS} times", "correct the path in the recipe"
-    )
+    raise remote.refused(f"redirects over {_MOST_REDIRECTS} times", CORRECT_PATH)
 
 
-def _opener() -> OpenerDirector:
-    """Return an opener for http and https only, with the proxies of the environment.
-
-    Without the error processors of urllib, it returns every status.
-    """
-    opener = OpenerDirector()
-    opener.addheaders = [("User-Agent", "geolookup")]
-    # Python's default context of https checks certificates.
-    for handler in (ProxyHandler(), HTTPHandler(), HTTPSHandler()):
+def _open(remote: Remote, sent: Request, limits: Limits) -> http.client.HTTPResponse:
+    """Send one request; any status is returned, for urllib gets no handlers of statuses."""
+    opener, host = OpenerDirector(), sent.host
+    for handler in (ProxyHandler(), HTTPHandler(), _SecureHandler()):
         opener.add_handler(handler)
-    return opener
-
-
-def _open(
-    remote: Remote, opener: OpenerDirector, sent: Request, limits: Limits
-) -> http.client.HTTPResponse:
-    host = sent.host
     try:
         response: http.client.HTTPResponse = opener.open(sent, timeout=limits.silence)
     except (http.client.InvalidURL, UnicodeError):
         # The text of these contains the address with the key.
-        raise BuildError(
-            remote.safe_uri, "is not an address", remedy="correct the path in the recipe"
-        ) from None
+        raise remote.refused("is not an address", CORRECT_PATH) from None
     except (OSError, http.client.HTTPException) as error:
         reason = error.reason if isinstance(error, URLError) else error
         if isinstance(reason, ssl.SSLCertVerificationError):
             problem = f"the certificate of {host} is not valid ({reason.verify_message})"
-            remedy = "correct the path in the recipe"
-            raise BuildError(remote.safe_uri, problem, remedy=remedy) from error
+            raise remote.refused(problem, CORRECT_PATH) from error
         # Without its cause, whose text may contain bytes of the server.
         raise TransientError(f"{host} cannot be reached ({_reason(reason)})") from None
     return response
@@ -135,29 +137,25 @@ def _reason(error: object) -> str:
     """Return why a connection failed, without any text of the server."""
     if isinstance(error, TimeoutError):
         return "timeout"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return type(error).__name__
+    if isinstance(error, ssl.SSLEOFError):
+        return "it ended without the end mark of TLS"
+    return (isinstance(error, OSError) and error.strerror) or type(error).__name__
 
 
 def _next(remote: Remote, url: str, location: str, key: Key | None) -> str:
     """Return the target of a redirect; BuildError if it must not be followed."""
-    remedy = "correct the path in the recipe"
     try:
         target = urljoin(url, location)
-        parts = urlsplit(target)
-        host, _ = parts.hostname, parts.port
+        (scheme, host, _), user = _origin(target), "@" in urlsplit(target).netloc
     except ValueError:
         host = None
-    if not location or not host or "@" in parts.netloc or parts.scheme not in ("https", "http"):
-        raise _failure(remote, "redirects to an invalid address", remedy)
-    local = is_local(urlsplit(url).hostname) and is_local(host)
-    if parts.scheme == "http" and (
-        urlsplit(url).scheme != "http" or not (local or remote.insecure)
-    ):
-        raise _failure(remote, f"redirects to {host} without encryption", remedy)
+    if not location or not host or user or scheme not in ("https", "http"):
+        raise remote.refused("redirects to an invalid address", CORRECT_PATH)
+    is_open = remote.insecure or (is_local(urlsplit(url).hostname) and is_local(host))
+    if scheme == "http" and not (urlsplit(url).scheme == "http" and is_open):
+        raise remote.refused(f"redirects to {host} without encryption", CORRECT_PATH)
     if key and _origin(target) != _origin(url) and key.is_in(target):
-        raise _failure(remote, f"redirects to {host} with the key in the address", remedy)
+        raise remote.refused(f"redirects to {host} with the key in the address", CORRECT_PATH)
     return target
 
 
@@ -167,68 +165,129 @@ def _origin(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
 
 
-def _ascii(url: str) -> str:
-    # "%" is safe: encoded characters stay, and others are encoded as UTF-8.
-    return quote(url, safe="/%:?#[]@!$&'()*+,;=~")
-
-
-def _check_status(remote: Remote, response: http.client.HTTPResponse) -> None:
-    status = response.status
-    if status in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT, HTTPStatus.NOT_MODIFIED):
-        return
+def _check(remote: Remote, response: http.client.HTTPResponse) -> None:
+    """Raise an error unless the response has a file, or the message that it is unchanged."""
+    status, headers = response.status, response.headers
     if status in _PASSING:
-        wait = retry_seconds(response.headers.get("Retry-After"))
+        wait = retry_seconds(headers.get("Retry-After", ""))
         raise TransientError(f"the server answers {status}", wait=wait)
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         name = remote.key_env or remote.key_file
         remedy = f"check the key in {name}" if name else "state key_env or key_file if it needs one"
-        raise _not_delivered(remote, f"the server refuses access ({status})", remedy)
+        raise remote.failed(f"the server refuses access ({status})", remedy)
     if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-        raise _not_delivered(
-            remote, f"no such file on the server ({status})", "correct the path in the recipe"
-        )
-    raise _not_delivered(remote, f"the server answers {status}", "ask the vendor")
+        raise remote.failed(f"no such file on the server ({status})", CORRECT_PATH)
+    if status not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT, HTTPStatus.NOT_MODIFIED):
+        raise remote.failed(f"the server answers {status}", "ask the vendor")
 
 
-def _check_headers(remote: Remote, headers: Message) -> None:
+def _answer(
+    remote: Remote, response: http.client.HTTPResponse, start: int, key: Key | None
+) -> Answer:
+    headers, is_part = response.headers, response.status == HTTPStatus.PARTIAL_CONTENT
     if "Content-Type" in headers and headers.get_content_type() in _PAGES:
         problem = "the server answered with an HTML page"
-        raise _failure(remote, problem, "the key or the path may be wrong")
+        raise remote.refused(problem, "the key or the path may be wrong")
     if coding(headers) not in ("", "gzip"):
         problem = "the server sent a Content-Encoding that was not requested"
-        raise _failure(remote, problem, "download it, and name the local file")
-
-
-def _answer(response: http.client.HTTPResponse, state: CacheState, key: Key | None) -> Answer:
-    headers = response.headers
-    start, total = response_range(response.status, headers, state.start)
+        raise remote.refused(problem, "download it, and name the local file")
+    total = content_range(headers, start) if is_part else response.length
     return Answer(
         version=version(headers, key),
-        chunks=_chunks(response, None if total is None else total - start),
+        chunks=_chunks(response),
         total=total,
-        start=start,
+        start=start if is_part else 0,
         # The last chunk has length 0, so a chunked body shows its end without a Content-Length.
-        ends="chunked" in headers.get("Transfer-Encoding", "").lower(),
+        ends=response.chunked or total is not None,
         coding=coding(headers),
     )
 
 
-def _chunks(response: http.client.HTTPResponse, left: int | None) -> Iterator[bytes]:
+def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:
     """Yield the body as it arrives, up to its stated length."""
-    while left is None or left > 0:
-        try:
-            chunk = response.read1(_CHUNK if left is None else min(_CHUNK, left))
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            raise TransientError(f"the connection broke ({_reason(error)})") from None
-        if not chunk:
-            return
-        left = None if left is None else left - len(chunk)
-        yield chunk
+    try:
+        while chunk := response.read1(_CHUNK):
+            yield chunk
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise TransientError(f"the connection broke ({_reason(error)})") from None
 
 
-def _not_delivered(remote: Remote, problem: str, remedy: str) -> DownloadError:
-    return DownloadError(remote.safe_uri, problem, wait=None, remedy=remedy)
+def conditions(version: Version | None, start: int = 0) -> dict[str, str]:
+    """Return headers that request the file if it is another version, or its rest from ``start`` on.
+
+    The version comes from a file of the cache; malformed members are not sent.
+    """
+    if version is None:
+        return {}
+    if start:
+        # If-Range: the whole file (200) instead of the part (206) if the validator differs.
+        validator = entity_tag(version.validator) or _http_date(version.validator)
+        return {"Range": f"bytes={start}-", "If-Range": validator} if validator else {}
+    etag, modified = entity_tag(version.etag), _http_date(version.modified)
+    headers = {"If-None-Match": etag, "If-Modified-Since": modified}
+    return {name: value for name, value in headers.items() if value}
 
 
-def _failure(remote: Remote, problem: str, remedy: str) -> BuildError:
-    return BuildError(remote.safe_uri, problem, remedy=remedy)
+def entity_tag(text: str) -> str:
+    """Return an entity tag; empty if it is malformed or too long (RFC 9110, 8.8.3)."""
+    tag = text.strip(" \t")
+    return tag if _ENTITY_TAG.fullmatch(tag) else ""
+
+
+def content_range(headers: Message, start: int) -> int:
+    """Return the size of the whole file of a partial response (RFC 9110, 14.4).
+
+    Raises TransientError for a part that is not the rest from byte ``start`` on.
+    """
+    part = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", "").strip())
+    if part is None:
+        raise TransientError("the server does not state which part it sends", discard=True)
+    first, end = int(part[1]), int(part[2]) + 1
+    # The rest was requested, so the last byte sent is the last of the file.
+    if not start or first != start or end <= start or part[3] not in ("*", str(end)):
+        raise TransientError("the server sent another part than requested", discard=True)
+    return end
+
+
+def version(headers: Message, key: Key | None) -> Version:
+    """Return the version of the file; weak ETags and recent dates are not validators (RFC 9110)."""
+    etag = entity_tag(headers.get("ETag", ""))
+    if key and key.is_in(etag):  # the cache stores the ETag
+        etag = ""
+    modified, date = _instant(headers.get("Last-Modified", "")), _instant(headers.get("Date", ""))
+    text = modified.isoformat() if modified else ""
+    is_sure = modified is not None and date is not None and date - modified >= _SURE_AFTER
+    return Version(etag, text, etag if etag.startswith('"') else text if is_sure else "")
+
+
+def coding(headers: Message) -> str:
+    """Return the Content-Encoding of the response; empty without one."""
+    value = headers.get("Content-Encoding", "").strip().lower()
+    return {"identity": "", "x-gzip": "gzip"}.get(value, value)
+
+
+def retry_seconds(retry_after: str) -> float | None:
+    """Return the seconds of a Retry-After (RFC 9110, 10.2.3), a number or a date; else None."""
+    if _SECONDS.fullmatch(retry_after.strip()):
+        return min(float(retry_after), _MOST_SECONDS)
+    until = _instant(retry_after)
+    return min(max(0.0, until.timestamp() - time.time()), _MOST_SECONDS) if until else None
+
+
+def _instant(date: str) -> datetime | None:
+    """Return the date of a header in UTC; None if it is malformed or too long."""
+    if len(date) > _LONGEST_DATE or _EARLY_YEAR.search(date):
+        return None
+    try:
+        instant = parsedate_to_datetime(date)
+        return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _http_date(iso: str) -> str:
+    """Return an instant of ISO 8601 in the format of headers; empty for another text."""
+    try:
+        return format_datetime(datetime.fromisoformat(iso), usegmt=True)
+    except ValueError:
+        return ""

@@ -74,7 +74,7 @@ def archive_of(store: str | os.PathLike[str], generation: str) -> str:
 
 
 def is_unpacked(store: str | os.PathLike[str], generation: str) -> bool:
-    """Return whether a store has the folder of a generation; an archive beside it does not count."""
+    """Return whether a store has the folder of a generation, whether or not it has an archive."""
     return os.path.isdir(folder_of(store, generation))
 
 
@@ -179,7 +179,7 @@ def _change(members: Any) -> Change:
     return Change(generation, since)
 
 
-def write(
+def save(
     store: str | os.PathLike[str],
     published: Sequence[Publication],
     changes: Sequence[Change] | None = None,

@@ -90,14 +90,17 @@ class FromRecipe:
         max_memory: str | int | None = None,
     ) -> FromRecipe:
         """Load the recipe and fill in defaults; raises the errors of ``update``."""
+        from geolookup_builder.downloads import with_strict_cache
         from geolookup_builder.memory import MemoryBudget
         from geolookup_builder.recipe import loading
 
         MemoryBudget.of(max_memory)  # a malformed size
         limit = None if if_older is None else age_limit(if_older, "if_older")
         plan = loading.load_packaged(DEFAULT_RECIPE) if recipe is None else loading.load(recipe)
-        folder = None if cache is None else Path(cache)
-        return cls(plan, target, limit, folder, read_signing_keys(signing_keys), max_memory)
+        folder, signers = None if cache is None else Path(cache), read_signing_keys(signing_keys)
+        if signers:  # they vouch for the content; a store that trusts keys needs one of them
+            plan = with_strict_cache(plan)
+        return cls(plan, target, limit, folder, signers, max_memory)
 
     def plan(self, tell: Tell) -> UpdateResult:
         """Report the steps of an update; store and cache do not change."""

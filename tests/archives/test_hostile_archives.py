@@ -139,8 +139,8 @@ NOT_PLAIN = f"'{FIRST}' is not a plain member as 'geolookup pack' writes it; fet
 EARLIER = "packed by an earlier geolookup; pack the whole dataset again with 'geolookup pack'"
 #: What is done to the members, and what is said.
 FORGED: dict[str, tuple[Change, str]] = {
-    "parent": (inserted(named("../x", b"x")), f"unexpected member '../x' before {FIRST}; fetch"),
-    "control letters": (inserted(named("\x1b[2J\n")), r"unexpected member '\x1b[2J\n' before"),
+    "parent": (inserted(named("../x", b"x")), f"unexpected member '../x'; fetch"),
+    "control letters": (inserted(named("\x1b[2J\n")), r"unexpected member '\x1b[2J\n'; fetch"),
     "not UTF-8": (inserted(named("\udcff")), "not an archive that 'geolookup pack' wrote"),
     "symbolic link": (inserted(named(FIRST, kind=tarfile.SYMTYPE)), NOT_PLAIN),
     "hard link": (inserted(named(FIRST, kind=tarfile.LNKTYPE)), NOT_PLAIN),

@@ -185,7 +185,7 @@ DAMAGED: list[tuple[str, bytes | None, str]] = [
     (FIRST, bytes(SIZE - 1), f"{SIZE - 1} bytes, but the manifest says {SIZE}"),
     (FIRST, bytes(SIZE), "its digest differs from the manifest"),
     (FIRST, None, "cannot be read"),
-    (fmt.MANIFEST, manifest_with({FIRST: {}}), "the manifest is damaged"),
+    (fmt.MANIFEST, manifest_with({FIRST: []}), "the manifest is damaged"),
     (fmt.MANIFEST, manifest_with({"../../x": {}}), "are not the files of a dataset"),
     (fmt.MANIFEST, b"[]", "not the manifest of a geolookup dataset"),
 ]

@@ -88,9 +88,11 @@ def tampering(store: Path) -> Iterator[Callable[[], object]]:
         if path.is_dir():
             yield lambda path=path: (path / "new.pem").touch()  # type: ignore[misc]
             yield lambda path=path: shutil.rmtree(path)  # type: ignore[misc]
-        elif path.name != ".lock":  # it has no content
+        else:
             yield lambda path=path: path.write_bytes(b"")  # type: ignore[misc]
             yield lambda path=path: path.unlink()  # type: ignore[misc]
+        if path.name == ".lock":  # whoever can open it can lock it for ever
+            yield lambda path=path: path.read_bytes()  # type: ignore[misc]
 
 
 def is_done(change: Callable[[], object]) -> bool:

@@ -143,5 +143,5 @@ def test_a_folder_is_up_to_date_until_the_periods_change(tmp_path: Path) -> None
     assert "0 files written, 1 up to date" in run(*args, folder=tmp_path).stderr
     first, *others = pointer.read_changes(store)
     changes = [Change(first.generation, "2026-01-02T00:00:00Z"), *others]
-    pointer.write(store, pointer.read(store), changes)
+    pointer.save(store, pointer.read(store), changes)
     assert "1 file written" in run(*args, folder=tmp_path).stderr

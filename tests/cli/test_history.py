@@ -51,7 +51,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Change(change.generation, f"2026-03-{day}T00:00:00Z")
         for change, day in zip(changes, days, strict=True)
     ]
-    pointer.write(store, pointer.read(store), dated)
+    pointer.save(store, pointer.read(store), dated)
     return store
 
 

@@ -13,10 +13,13 @@ from geolookup import publish
 from tests.cli.program import refusal, refused, run
 from tests.damage import copied
 from tests.datasets import SMALL
+from tests.internals.archives import pack
 from tests.internals.dataset import layout as fmt
+from tests.internals.filesystem import hold_lock, lock_waiting
 from tests.internals.integrity import verify
+from tests.signing.keys import key_files
 from tests.skips import needs
-from tests.store.numbered import generation, numbered
+from tests.store.numbered import generation, numbered, shared
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +110,12 @@ def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> No
         for dataset, day in zip(datasets, days, strict=True)
     ]
     ids = [generation(dataset) for dataset in datasets]
-    assert [line.split(",")[0] for line in printed] == ["published: n0", "published: n1", "past: n2"]
+    begins = [line.split(",")[0] for line in printed]
+    assert begins == [
+        "published: n0",
+        "published: n1",
+        "past: n2",
+    ]
     described = json.loads(run("generations", store, "--json").stdout)
     assert [item["generation"] for item in described] == [ids[1], ids[2], ids[0]]
     assert [item["current"] for item in described] == [True, False, False]
@@ -184,3 +192,36 @@ def test_keys_are_made_trusted_and_sign(tmp_path: Path) -> None:
     )
     assert not (tmp_path / "new").exists()
     assert refused("sign", str(SMALL))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "publish {dataset} --store {store}",
+        "update {archive} --store {store}",
+        "rollback {store}",
+        "prune {store}",
+        "sign {store} --signing-key {key}",
+        "signing-keys trust {store} {key}.pub",
+        "mirror {store} --output {mirror}",
+    ],
+)
+@needs("cryptography")
+def test_a_lock_that_is_never_released_ends_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """With a line while it waits, and one that names the file in the end."""
+    names = {name: tmp_path / name for name in ("store", "mirror", "archive")}
+    names |= {"dataset": shared(0), "key": key_files()[0]}
+    publish(shared(0), names["store"])
+    pack(shared(0), names["archive"])
+    names["mirror"].mkdir()
+    monkeypatch.setattr(lock_waiting, "NOTICE", 0)
+    words = [word.format_map(names) for word in command.split()]
+    with hold_lock(names["store"] / ".lock"), hold_lock(names["mirror"] / ".lock"):
+        notice, end = refused(*words, "--lock-timeout", "0.1").splitlines()
+    file = names["mirror" if "mirror" in words else "store"] / ".lock"
+    assert notice.startswith(f"{file}: locked by ")
+    assert notice.endswith("; waiting for up to 0.1 s")
+    assert end.startswith(f"geolookup: {file}: locked by ")
+    assert "wait longer by --lock-timeout or $GEOLOOKUP_LOCK_TIMEOUT" in end

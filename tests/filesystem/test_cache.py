@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import OutputError, SettingsError
+from tests.damage import given_away
 from tests.internals.filesystem import atomic, cache
-from tests.skips import as_root
-
-NAMES = ("a", "b", "c", "d")
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +61,7 @@ def test_the_least_recently_used_are_evicted(
     entries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """But neither the one in use nor one that a process makes."""
-    for at, name in enumerate(NAMES[:3], 1):
+    for at, name in enumerate("abc", 1):
         opened(name, at)
     opened("a", 4)
     monkeypatch.setenv(cache.SIZE_VARIABLE, "200B")
@@ -106,18 +104,13 @@ def test_an_error_names_another_cache(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")
 @pytest.mark.parametrize("place", ["a", "a/file"])
 def test_an_entry_that_others_can_change_is_made_again(entries: Path, place: str) -> None:
-    opened("a")
-    for _ in range(2):
-        (entries / "a" / "file").write_bytes(b"swapped")
-        (entries / place).chmod(0o777)
+    for mode in (0o777, 0o775, None):
         opened("a")
-
-
-@as_root
-def test_an_entry_of_another_user_is_made_again(entries: Path) -> None:
-    opened("a")
-    (entries / "a" / "file").write_bytes(b"placed")
-    os.chown(entries / "a", 54321, -1)
+        (entries / "a" / "file").write_bytes(b"swapped")
+        if mode is None:
+            given_away(entries / place, entries)
+        else:
+            (entries / place).chmod(mode)
     opened("a")
 
 

@@ -39,7 +39,7 @@ _TIME = "2026-11-23T10:00:00Z"
 def _pointers() -> Iterator[bytes]:
     entries = [Publication(name, _TIME, _TIME, withdrawn=name == _IDS[1]) for name in _IDS]
     for published in (entries[:1], entries):
-        pointer.write(scratch(), published)
+        pointer.save(scratch(), published)
         yield (scratch() / CURRENT).read_bytes()
 
 
@@ -51,7 +51,7 @@ def _read_pointer(data: bytes) -> None:
         return
     assert pointer.not_withdrawn(published)
     assert all(is_generation(entry.generation) for entry in published)
-    pointer.write(scratch(), published)
+    pointer.save(scratch(), published)
     assert _members(pointer.read(scratch())) == _members(published)
 
 

@@ -34,7 +34,7 @@ def set_periods(store: Path, *periods: tuple[int, str]) -> None:
         for number, date in enumerate(DATES)
     ]
     changes = [Change(id_of(number), f"{date}T00:00:00Z") for number, date in periods]
-    pointer.write(store, entries, changes)
+    pointer.save(store, entries, changes)
 
 
 def archive(store: Path, number: int) -> Path:

@@ -108,7 +108,7 @@ def test_what_has_no_generation_is_named(store: Path, tmp_path: Path) -> None:
     changes = [Change(id_of(of), f"{DATES[of]}T00:00:00Z") for of in (2, 0, 4)]
     changes[1] = Change(id_of(0), f"{DATES[3]}T00:00:00Z")
     entries = [Publication(id_of(of), *[f"{DATES[of]}T00:00:00Z"] * 2) for of in (2, 3, 4)]
-    pointer.write(store, entries, changes)
+    pointer.save(store, entries, changes)
     with pytest.raises(DatasetError, match=f"generation {id_of(0)} is no longer kept"):
         geolookup.open(store, as_of=MID_MONTH[3])
 
@@ -119,7 +119,7 @@ def test_the_age_is_at_the_instant(tmp_path: Path) -> None:
     publish(old, store)
     generation = pointer.read(store)[0].generation
     at = "2020-02-01T00:00:00Z"
-    pointer.write(store, [Publication(generation, at, at)], [Change(generation, at)])
+    pointer.save(store, [Publication(generation, at, at)], [Change(generation, at)])
     options = {"max_age": timedelta(days=40), "on_stale": "refuse"}
     geolookup.open(store, as_of="2020-02-05", **options)  # type: ignore[arg-type]
     with pytest.raises(DatasetError, match="the age of the data is 46 days"):
@@ -156,7 +156,7 @@ def test_the_past_is_signed_by_a_trusted_key(tmp_path: Path) -> None:
         Change(entry.generation, f"{day}T00:00:00Z")
         for entry, day in zip(entries, DATES[:3], strict=True)
     ]
-    pointer.write(store, entries, changes)
+    pointer.save(store, entries, changes)
     current = geolookup.open(store, trusted_keys=trusted)
     # Its serial is lower than the current one's: that rule is for reloads.
     past = current.as_of(MID_MONTH[0])

@@ -177,7 +177,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     published = pointer.read(folder)
     numbers = (1, 0, 3, 1, 4)
     changes = [Change(pool.id_of(n), f"2026-0{at}-01T00:00:00Z") for at, n in enumerate(numbers, 1)]
-    pointer.write(folder, published, changes)
+    pointer.save(folder, published, changes)
     return folder
 
 

@@ -208,5 +208,5 @@ def test_what_cannot_be_mirrored_leaves_the_index(
 def test_a_web_server_of_another_user_can_read_it(store: Path, folder: Path) -> None:
     with umask(0o022):
         mirror(store, folder)
-    assert {path.stat().st_mode & 0o777 for path in folder.glob("**/*.*")} == {0o644}
+    assert {path.stat().st_mode & 0o777 for path in folder.glob("**/[!.]*.*")} == {0o644}
     assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_dir()} == {0o755}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import shutil
 from collections.abc import Callable
@@ -13,10 +12,10 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.errors import BuildError, DatasetError, GeoLookupError
+from geolookup.errors import BuildError, DatasetError, GeoLookupError, OutputError
 from tests.cli.program import run
 from tests.corrupt import forging
-from tests.damage import copied
+from tests.damage import TAMPERING, copied
 from tests.internals.builder import compile as compiler
 from tests.internals.signing import SIGNATURE
 from tests.signing import keys
@@ -186,6 +185,48 @@ def test_a_recipe_with_a_dataset_or_a_store(tmp_path: Path) -> None:
             assert city(engine) == "Town 2"
 
 
+@needs("cryptography")
+@pytest.mark.parametrize("tamper", TAMPERING)
+def test_with_trusted_keys_the_cached_result_is_what_was_compiled(
+    tmp_path: Path,
+    sites: Path,
+    cache: Path,
+    compilations: list[Path],
+    tamper: Callable[[Path, Path], None],
+) -> None:
+    """Else it is compiled again; a cache that others can change is refused."""
+    ours, base = keys.private_keys()[0], copied(BASE, tmp_path / "base")
+    geolookup.sign(base, ours)
+    for _ in range(2):
+        with geolookup.open(base, overlay=sites, trusted_keys=ours.public) as engine:
+            assert (city(engine), engine.get("9.9.9.9", "city")) == ("Site", "Town 0")
+        [result] = results(cache)
+        tamper(result, shared(3))
+    with geolookup.open(base, overlay=sites, trusted_keys=ours.public) as engine:
+        assert (city(engine), engine.get("9.9.9.9", "city")) == ("Site", "Town 0")
+    geolookup.verify(result)
+    assert len([path for path in compilations if cache in path.parents]) == 3
+    cache.chmod(0o777)
+    with pytest.raises(OutputError, match="every user may write it: no dataset of this cache"):
+        geolookup.open(base, overlay=sites, trusted_keys=ours.public)
+
+
+@needs("cryptography")
+def test_a_result_of_an_unsigned_base_does_not_answer_with_trusted_keys(
+    tmp_path: Path, sites: Path
+) -> None:
+    """Although that base states the generation of the signed one."""
+    ours, base = keys.private_keys()[0], copied(shared(1), tmp_path / "base")
+    manifest = base / "manifest.json"
+    manifest.write_text(manifest.read_text("utf-8").replace(id_of(1), id_of(0)), "utf-8")
+    with geolookup.open(base, overlay=sites) as engine:
+        assert engine.get("9.9.9.9", "city") == "Town 1"
+    shutil.rmtree(base)
+    geolookup.sign(copied(BASE, base), ours)
+    with geolookup.open(base, overlay=sites, trusted_keys=ours.public) as engine:
+        assert engine.get("9.9.9.9", "city") == "Town 0"
+
+
 def test_only_an_opening_falls_back_to_the_generation_before(tmp_path: Path, sites: Path) -> None:
     store = tmp_path / "store"
     geolookup.publish(shared(1), store)
@@ -240,35 +281,10 @@ def test_the_base_is_signed_and_not_older(tmp_path: Path, sites: Path) -> None:
         pickle.loads(pickled)  # noqa: S301
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-def test_several_processes_compile_it_once(sites: Path, cache: Path) -> None:
-    children = []
-    for _ in range(2):
-        child = os.fork()
-        if child == 0:
-            try:
-                with geolookup.open(BASE, overlay=sites) as engine:
-                    os._exit(0 if city(engine) == "Site" else 1)
-            finally:
-                os._exit(2)
-        children.append(child)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
-    assert len(results(cache)) == 1
-
-
-def test_what_is_no_overlay_is_one_line(
-    tmp_path: Path, sites: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Or if the cache cannot be written; commands say the same."""
+def test_what_is_no_overlay_is_one_line(tmp_path: Path) -> None:
     for overlay in ("x" * 5000, "x/" * 3000, "a\0b"):
         with pytest.raises(GeoLookupError) as caught:
             geolookup.open(BASE, overlay=overlay)
         assert "\n" not in str(caught.value)
     done = run("lookup", "8.8.8.8", "-d", str(BASE), "--overlay", str(tmp_path / "none.csv"))
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "file" / "cache"))
-    with pytest.raises(GeoLookupError) as caught:
-        geolookup.open(BASE, overlay=sites)
-    assert "\n" not in str(caught.value)

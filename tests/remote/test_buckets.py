@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 from urllib.request import Request, urlopen
 
 import pytest
@@ -27,37 +26,37 @@ ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in 
 OTHER = ROWS.replace(b"isp ", b"net ")
 HIDDEN = "s3cr3tWord"
 
-
-#: By scheme, a module and a program that serves it on a free port and prints that.
+#: By scheme, a module; a server of it on a free port; and that port.
 SERVERS = {
     "s3": (
         "moto.server",
-        """
-from moto.server import ThreadedMotoServer
-server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-server.start()
-print(server.get_host_and_port()[1], flush=True)
-""",
+        "ThreadedMotoServer('127.0.0.1', 0, verbose=False)",
+        "server.get_host_and_port()[1]",
     ),
     "gs": (
         "gcp_storage_emulator.server",
-        """
-from gcp_storage_emulator.server import create_server
-server = create_server("127.0.0.1", 0, in_memory=True)
-server.start()
-print(server._api._httpd.server_port, flush=True)
-""",
+        "create_server('127.0.0.1', 0, in_memory=True)",
+        "server._api._httpd.server_port",
     ),
 }
+_PROGRAM = """
+import os
+from {} import *
+server = {}
+server.start()
+print({}, flush=True)
+input()
+os._exit(0)
+"""
 
 
 @contextmanager
 def program(scheme: str) -> Iterator[str]:
     """Run a server as a process of its own; gives its host and port."""
-    module, text = SERVERS[scheme]
+    module = SERVERS[scheme][0]
     if importlib.util.find_spec(module.partition(".")[0]) is None:
         pytest.skip(f"{module} is not installed")
-    command = [sys.executable, "-c", text + "import os\ninput()\nos._exit(0)"]
+    command = [sys.executable, "-c", _PROGRAM.format(*SERVERS[scheme])]
     pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=quiet, text=True) as process:
         assert process.stdout is not None
@@ -67,43 +66,26 @@ def program(scheme: str) -> Iterator[str]:
         process.communicate("\n")
 
 
-class Bucket(NamedTuple):
-    """A bucket named ``bucket``: its addresses, and a way to put files there."""
-
-    scheme: str
-    host: str
-    system: fs.FileSystem
-    options: str
-
-    def put(self, name: str, content: bytes) -> str:
-        with self.system.open_output_stream(f"bucket/{name}") as stream:
-            stream.write(content)
-        return self.address(name)
-
-    def address(self, name: str) -> str:
-        endpoint = f"endpoint_override={self.host}&scheme=http"
-        return f"{self.scheme}://bucket/{name}?{endpoint}{self.options}"
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[Bucket]:
-    keys = {"access_key": "a", "secret_key": "b"}  # any will do there
-    with program("s3") as host:
-        options = {"scheme": "http", "endpoint_override": host, "region": "us-east-1"}
-        system = fs.S3FileSystem(**keys, **options, allow_bucket_creation=True)
-        system.create_dir("bucket")
-        yield Bucket("s3", host, system, "&region=us-east-1")
-
-
-@pytest.fixture(scope="module")
-def gs() -> Iterator[Bucket]:
-    with program("gs") as host:
-        address = f"http://{host}/storage/v1/b?project=p"
-        kind = {"Content-Type": "application/json"}
-        made = Request(address, data=b'{"name": "bucket"}', headers=kind)
-        urlopen(made).close()  # noqa: S310 (the scheme stands above)
-        system = fs.GcsFileSystem(anonymous=True, scheme="http", endpoint_override=host)
-        yield Bucket("gs", host, system, "&anonymous=true")
+@pytest.fixture(scope="module", params=["s3", "gs"])
+def bucket(request: pytest.FixtureRequest) -> Iterator[tuple[fs.FileSystem, str]]:
+    """A bucket: its file system, and the address of an object with the place of its name."""
+    scheme: str = request.param
+    with program(scheme) as host:
+        options = {"scheme": "http", "endpoint_override": host}
+        if scheme == "s3":
+            keys = {"access_key": "a", "secret_key": "b"}  # any will do there
+            options["region"] = "us-east-1"
+            system = fs.S3FileSystem(**keys, **options, allow_bucket_creation=True)
+            system.create_dir("bucket")
+        else:
+            kind = {"Content-Type": "application/json"}
+            address = f"http://{host}/storage/v1/b?project=p"
+            made = Request(address, data=b'{"name": "bucket"}', headers=kind)
+            urlopen(made).close()  # noqa: S310 (the scheme stands above)
+            system = fs.GcsFileSystem(anonymous=True, **options)
+            options["anonymous"] = "true"
+        query = "&".join(f"{name}={value}" for name, value in options.items())
+        yield system, f"{scheme}://bucket/{{}}?{query}"
 
 
 @pytest.fixture(autouse=True)
@@ -112,27 +94,29 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", HIDDEN)
 
 
-@pytest.fixture(params=["s3", "gs"])
-def bucket(request: pytest.FixtureRequest) -> Bucket:
-    result: Bucket = request.getfixturevalue(request.param)
-    return result
+def test_an_object_comes_once_and_is_built(
+    bucket: tuple[fs.FileSystem, str], tmp_path: Path
+) -> None:
+    system, address = bucket
 
+    def put(name: str, content: bytes) -> str:
+        with system.open_output_stream(f"bucket/{name}") as stream:
+            stream.write(content)
+        return address.format(name)
 
-def test_an_object_comes_once_and_is_built(bucket: Bucket, tmp_path: Path) -> None:
-    # With its date.
     before = datetime.now(UTC).replace(microsecond=0)
-    address = bucket.put("d/a.csv", ROWS)
-    first, second = fetched(address, tmp_path), fetched(address, tmp_path)
+    there = put("d/a.csv", ROWS)
+    first, second = fetched(there, tmp_path), fetched(there, tmp_path)
     assert (first.changed, second.changed) == (True, False)
     assert first.file.path.read_bytes() == ROWS
     modified = first.file.version.modified
     assert modified.endswith("+00:00")
     assert before <= datetime.fromisoformat(modified) <= datetime.now(UTC)
-    bucket.put("d/a.csv", OTHER)
-    assert fetched(address, tmp_path).changed
+    put("d/a.csv", OTHER)
+    assert fetched(there, tmp_path).changed
     assert kept_files(tmp_path, "a.csv") == [OTHER]
-    address = bucket.put("a.csv", ROWS)
-    output, report = build_at(tmp_path, {}, recipe(f'path = "{address}"'), cache=tmp_path / "cache")
+    there = put("a.csv", ROWS)
+    output, report = build_at(tmp_path, {}, recipe(f'path = "{there}"'), cache=tmp_path / "cache")
     assert isps(output, "8.8.8.8") == ["isp 8"]
     assert report.sources[0].name == "a.csv"
 
@@ -145,6 +129,13 @@ FAILURES = {
     "missing": (status(404), "no such file in the bucket"),
     "cutting": (cut(ROWS, 1000), UNREADABLE),
     "resetting": (cut(ROWS, 1000, reset=True), UNREADABLE),
+}
+WRONG = {
+    "s3://b/a.csv?regio=x": "unknown option regio of s3://b/a.csv?…; did you mean 'region'?",
+    "gs://b/a.csv?region=x": "unknown option region of gs://b/a.csv?…; known are endpoint_override",
+    "s3://b/a.csv?access_key=x": "unknown option access_key of s3://b/a.csv?…",
+    "s3://b/a.csv?scheme=http": "s3://b/a.csv?… is not encrypted; write scheme=https, or",
+    "s3://b/a.csv?endpoint_override=h.example&scheme=http": "s3://b/a.csv?… is not encrypted",
 }
 
 
@@ -163,12 +154,3 @@ def test_what_fails_and_options_that_are_none(tmp_path: Path) -> None:
         with pytest.raises(BuildError) as caught:
             fetched(address, tmp_path)
         assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}")
-
-
-WRONG = {
-    "s3://b/a.csv?regio=x": "unknown option regio of s3://b/a.csv?…; did you mean 'region'?",
-    "gs://b/a.csv?region=x": "unknown option region of gs://b/a.csv?…; known are endpoint_override",
-    "s3://b/a.csv?access_key=x": "unknown option access_key of s3://b/a.csv?…",
-    "s3://b/a.csv?scheme=http": "s3://b/a.csv?… is not encrypted; write scheme=https, or",
-    "s3://b/a.csv?endpoint_override=h.example&scheme=http": "s3://b/a.csv?… is not encrypted",
-}

@@ -1,4 +1,4 @@
-"""Resuming: the file that is kept is one version, whole."""
+"""The cache: resuming makes no file of two versions; locks, and owners of the files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
-from tests.internals.remote import CacheEntry
+from tests.internals.progress import Progress
+from tests.internals.remote import CacheEntry, ask, fetch
 from tests.remote.serving import (
     FAST,
     MODIFIED,
@@ -30,6 +31,8 @@ from tests.tiers import scaled
 ONE = b"".join(b"%06d,one\n" % at for at in range(30_000))
 TWO = ONE.replace(b"one", b"two")
 AT = 200_000
+#: With the range, and without.
+MISSING = [status(404)] * 2
 
 
 def answered(content: bytes, content_range: str, **headers: str) -> Act:
@@ -39,25 +42,19 @@ def answered(content: bytes, content_range: str, **headers: str) -> Act:
 
 
 def test_a_download_goes_on(tmp_path: Path) -> None:
-    with serving(cut(ONE, AT), *[status(404)] * 2, file(ONE)) as site:
-        with pytest.raises(BuildError, match="404"):  # with the range, and without
-            fetched(f"{site.url}/a.csv", tmp_path)
-        assert kept_files(tmp_path, "a.csv") == []
-        assert fetched(f"{site.url}/a.csv", tmp_path).start == AT
-    assert kept_files(tmp_path, "a.csv") == [ONE]
-    with serving(cut(ONE, AT), file(ONE)) as site:
-        done = fetched(f"{site.url}/a.csv", tmp_path)
-    assert done.file.path.read_bytes() == ONE
-    assert done.start == AT
-    assert str(done) == f"fetched {len(ONE):,} bytes, resumed at byte {AT:,}"
-    assert site.ranges == [None, f"bytes={AT}-"]
-    assert site.asked[1][1]["If-Range"] == '"one"'
-    # Such as a hotel network's, instead of the rest.
-    page = status(200, b"<html>", Content_Type="text/html")
-    with serving(cut(ONE, AT), page, file(ONE)) as site:
-        with pytest.raises(BuildError, match="HTML page"):
-            fetched(f"{site.url}/a.csv", tmp_path)
-        assert fetched(f"{site.url}/a.csv", tmp_path).start == AT
+    """In the same run or a later one, also after another page, such as a hotel network's."""
+    page = [status(200, b"<html>", Content_Type="text/html")]
+    for name, acts in (("run", []), ("404", MISSING), ("page", page)):
+        with serving(cut(ONE, AT), *acts, file(ONE)) as site:
+            if acts:
+                with pytest.raises(BuildError, match=r"404|HTML page"):
+                    fetched(f"{site.url}/a.csv", tmp_path / name)
+                assert kept_files(tmp_path / name, "a.csv") == []
+            done = fetched(f"{site.url}/a.csv", tmp_path / name)
+        assert (done.file.path.read_bytes(), done.start) == (ONE, AT)
+        assert str(done) == f"fetched {len(ONE):,} bytes, resumed at byte {AT:,}"
+        assert site.ranges[-1] == f"bytes={AT}-"
+        assert site.asked[-1][1]["If-Range"] == '"one"'
 
 
 ONE_ENDS, GREW = f"{len(ONE) - 1}/{len(ONE)}", ONE + TWO
@@ -128,24 +125,25 @@ def test_a_date_is_sure_a_minute_later(tmp_path: Path) -> None:
         assert site.asked[1][1].get("If-Range") == (MODIFIED if sure else None)
 
 
+NOTES = (None, "{", "[]", json.dumps({"validator": '"one"', "bytes": "x"}))
+
+
 def test_a_part_is_complete_and_has_its_note(tmp_path: Path) -> None:
-    for note in (None, "{", "[]", json.dumps({"validator": '"one"', "total": "x"})):
-        with serving(cut(ONE, AT), *[status(404)] * 2, file(ONE)) as site:
-            folder = tmp_path / str(note)
-            folder.mkdir()
+    """Also after a run that ended between the last byte and the swap."""
+    for note in (*NOTES, "complete"):
+        folder = tmp_path / str(note)
+        with serving(cut(ONE, AT), *MISSING, file(ONE)) as site:
             with pytest.raises(BuildError):
                 fetched(f"{site.url}/a.csv", folder)
-            (path,) = folder.glob("cache/*/part.json")
-            path.unlink() if note is None else path.write_text(note, encoding="utf-8")
+            (entry,) = folder.glob("cache/*")
+            if note == "complete":
+                (entry / "part" / "a.csv").write_bytes(ONE)
+            elif note is None:
+                (entry / "part.json").unlink()
+            else:
+                (entry / "part.json").write_text(note, encoding="utf-8")
             assert fetched(f"{site.url}/a.csv", folder).file.path.read_bytes() == ONE
-    # A run that ended between the last byte and the swap.
-    with serving(cut(ONE, AT), *[status(404)] * 2, file(ONE)) as site:
-        with pytest.raises(BuildError):
-            fetched(f"{site.url}/a.csv", tmp_path)
-        (part,) = tmp_path.glob("cache/*/part/a.csv")
-        part.write_bytes(ONE)
-        assert fetched(f"{site.url}/a.csv", tmp_path).file.path.read_bytes() == ONE
-    assert site.ranges[-1] == f"bytes={len(ONE) - 1}-"
+        assert site.ranges[-1] == (f"bytes={len(ONE) - 1}-" if note == "complete" else None)
 
 
 @settings(max_examples=scaled(8, 25), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -180,3 +178,27 @@ def test_one_process_downloads_an_address(tmp_path: Path) -> None:
             assert site.asked == []
             assert fetched(f"{site.url}/b.csv", tmp_path).changed
         assert fetched(uri, tmp_path).changed
+
+
+def test_a_strict_entry_is_used_only_if_no_other_user_can_write_it(tmp_path: Path) -> None:
+    """Whoever can write a file can write its digest into the note, too."""
+    cache = tmp_path / "cache"
+    with serving(file(ONE)) as site:
+        source = remote(f"{site.url}/a.csv", tmp_path)
+        strict = replace(source, strict=True)
+        path = fetch(strict, "", cache, Progress(), FAST).file.path
+        entry = path.parents[1]
+        for open_path in (path, path.parent, entry / "kept.json", entry, cache):
+            mode = open_path.stat().st_mode
+            open_path.chmod(mode | 0o002)
+            text = f"a.csv: its copy in the cache is not safe: {open_path}: every user may write it"
+            for call in (
+                lambda: fetch(strict, "", cache, Progress(), FAST),
+                lambda: ask(strict, "", cache, FAST),
+                CacheEntry(cache, strict).current,
+            ):
+                with pytest.raises(BuildError, match=text):
+                    call()
+            assert not fetch(source, "", cache, Progress(), FAST).changed
+            open_path.chmod(mode)
+        assert not fetch(strict, "", cache, Progress(), FAST).changed

@@ -42,7 +42,24 @@ ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in 
 OTHER = ROWS.replace(b"isp ", b"net ")
 PAGE = b"<!DOCTYPE html>\n<html><body>Please log in</body></html>"
 SHA256 = hashlib.sha256(ROWS).hexdigest()
-ZIPPED, PARQUET = zipped({"a.csv": ROWS}), as_parquet([{"network": "8.8.8.0/24"}])
+ONCE = gzip.compress(ROWS)
+#: A whole file of each kind, by its suffix; those but texts show their end.
+TEXTS = {"csv": ROWS, "json": b'{"network": "8.8.8.0/24"}\n'}
+GOOD = TEXTS | {
+    "bz2": bz2.compress(ROWS),
+    "gz": ONCE,
+    "mmdb": random.Random(1).randbytes(200_000) + b"\xab\xcd\xefMaxMind.com" + bytes(120_000),
+    "parquet": as_parquet([{"network": "8.8.8.0/24"}]),
+    "tgz": tarred({"a.csv": ROWS}),
+    "xz": lzma.compress(ROWS),
+    "zip": zipped({"a.csv": ROWS}),
+    "zst": zstd(ROWS.decode()),
+}
+
+
+def unstated(content: bytes, **headers: str) -> Act:
+    """An answer without a length: the end of the connection is the end of the file."""
+    return file(content, Content_Length="", **headers)
 
 
 def chunked(content: bytes, *, ended: bool = True) -> Act:
@@ -56,13 +73,8 @@ def chunked(content: bytes, *, ended: bool = True) -> Act:
     return act
 
 
-def raw(text: bytes) -> Act:
-    """Send text that is not an HTTP answer."""
-
-    def act(handler: Handler) -> None:
-        handler.wfile.write(text)
-
-    return act
+def no_http(handler: Handler) -> None:
+    handler.wfile.write(b"SSH-2.0-x\r\n")
 
 
 def silent(handler: Handler) -> None:
@@ -70,26 +82,33 @@ def silent(handler: Handler) -> None:
     handler.connection.recv(1)
 
 
+def broken(content: bytes) -> Act:
+    """Send bytes without a stated length, and reset the connection."""
+
+    def act(handler: Handler) -> None:
+        unstated(content, etag="")(handler)
+        handler.reset()
+
+    return act
+
+
 def test_a_file_comes_once_until_it_is_new(tmp_path: Path) -> None:
-    with serving(file(ROWS), file(OTHER, '"two"')) as site:
-        fetched(f"{site.url}/a.csv", tmp_path)
-        second = fetched(f"{site.url}/a.csv", tmp_path)
-    assert second.changed
-    assert kept_files(tmp_path, "a.csv") == [OTHER]
     with serving(file(ROWS)) as site:
         first = fetched(f"{site.url}/a.csv", tmp_path)
         second = fetched(f"{site.url}/a.csv", tmp_path)
-    assert first.file.path.read_bytes() == ROWS
-    assert (first.file.path.name, first.file.sha256) == ("a.csv", SHA256)
-    assert (first.changed, second.changed) == (True, False)
-    assert second.file == first.file
-    assert str(first) == f"fetched {len(ROWS):,} bytes"
-    assert str(second) == f"unchanged, {len(ROWS):,} bytes"
-    assert [headers.get("If-None-Match") for _, headers in site.asked] == [None, '"one"']
-    with serving(file(ROWS, "", Last_Modified=MODIFIED)) as site:
+        assert (first.file.path.read_bytes(), first.file.path.name) == (ROWS, "a.csv")
+        assert (first.changed, second.changed, second.file) == (True, False, first.file)
+        assert (first.file.sha256, first.file.bytes) == (SHA256, len(ROWS))
+        size = f"{len(ROWS):,} bytes"
+        assert (str(first), str(second)) == (f"fetched {size}", f"unchanged, {size}")
+        assert [headers.get("If-None-Match") for _, headers in site.asked] == [None, '"one"']
+        site.plan[:] = [file(OTHER, '"two"')]
         assert fetched(f"{site.url}/a.csv", tmp_path).changed
-        assert not fetched(f"{site.url}/a.csv", tmp_path).changed
-    assert site.asked[1][1]["If-Modified-Since"] == MODIFIED
+        assert kept_files(tmp_path, "a.csv") == [OTHER]
+        site.plan[:] = [file(ROWS, "", Last_Modified=MODIFIED)]
+        assert fetched(f"{site.url}/b.csv", tmp_path).changed
+        assert not fetched(f"{site.url}/b.csv", tmp_path).changed
+        assert site.asked[-1][1]["If-Modified-Since"] == MODIFIED
 
 
 def test_a_stated_digest_that_is_there_needs_no_server(tmp_path: Path) -> None:
@@ -100,16 +119,17 @@ def test_a_stated_digest_that_is_there_needs_no_server(tmp_path: Path) -> None:
         assert len(site.asked) == 1
         digest = hashlib.sha256(OTHER).hexdigest()
         assert fetched(f"{site.url}/a.csv", tmp_path, digest).file.path.read_bytes() == OTHER
-    assert site.asked[1][1].get("If-None-Match") is None
+        assert site.asked[1][1].get("If-None-Match") is None
+        with pytest.raises(BuildError, match=f"of the file is {digest}, the recipe says 0000"):
+            fetched(f"{site.url}/a.csv", tmp_path, "0" * 64)
+        assert len(site.asked) == 3  # another attempt would bring the same
+    assert kept_files(tmp_path, "a.csv") == [OTHER]
 
 
 def test_a_damaged_cache_is_mended(tmp_path: Path) -> None:
     with serving(file(ROWS)) as site:
         path = fetched(f"{site.url}/a.csv", tmp_path).file.path
-        for damaged, content in (
-            (path, OTHER),
-            (path.parent.parent / "kept.json", b'{"sha256": ["'),
-        ):
+        for damaged, content in ((path, OTHER), (path.parents[1] / "kept.json", b'{"sha256": ["')):
             damaged.write_bytes(content)
             assert fetched(f"{site.url}/a.csv", tmp_path).changed
     assert path.read_bytes() == ROWS
@@ -117,6 +137,7 @@ def test_a_damaged_cache_is_mended(tmp_path: Path) -> None:
 
 GIVEN_UP = "(tried 4 times); try again later"
 WAITING = "and to wait for 3,600 s (tried once); try again later"
+NO_LENGTH = "the server does not state the length, and a .csv file has no end mark; fetch a compr"
 #: Name of the file, what the server does, words of the error.
 BAD: dict[str, tuple[str, Act, str]] = {
     "401": ("a.csv", status(401), "the server refuses access (401); state key_env or key_file"),
@@ -133,10 +154,15 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "cut at once": ("a.csv", cut(ROWS, 0), f"at 0 of {len(ROWS):,} bytes {GIVEN_UP}"),
     "reset": ("a.csv", cut(ROWS, 1000, reset=True), GIVEN_UP),
     "drop": ("a.csv", drop, "127.0.0.1"),
-    "no http": ("a.csv", raw(b"SSH-2.0-x\r\n"), f"cannot be reached (BadStatusLine) {GIVEN_UP}"),
+    "no http": ("a.csv", no_http, f"cannot be reached (BadStatusLine) {GIVEN_UP}"),
     "too short": ("a.csv", status(200, ROWS, Content_Length="99999"), f"99,999 bytes {GIVEN_UP}"),
-    "negative": ("a.csv", file(ROWS, Content_Length="-5"), "does not state the length of the file"),
-    "no length": ("a.csv", file(ROWS, Content_Length=""), "length of the file; state its sha256"),
+    "negative": ("a.csv", file(ROWS, Content_Length="-5"), NO_LENGTH),
+    "no length": ("a.csv", unstated(ROWS), "copy (a.csv.gz), or state its sha256 in the recipe"),
+    "reset gzip": (
+        "a.csv.gz",
+        broken(ONCE),
+        f"the connection broke (Connection reset by peer) {GIVEN_UP}",
+    ),
     "chunks cut": ("a.csv", chunked(ROWS, ended=False), "the connection broke (Incomplete"),
     "empty": ("a.csv", file(b""), "the downloaded file is empty"),
     "page": ("a.csv", file(PAGE, Content_Type="text/html; charset=utf-8"), "an HTML page; the key"),
@@ -145,25 +171,26 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "page with a mark": ("a.csv", file(b"\xef\xbb\xbf \n" + PAGE), "HTML or XML page"),
     "xml": ("a.csv", file(b"<?xml version='1.0'?><Error/>"), "HTML or XML page"),
     "no zip": ("a.zip", file(ROWS), "the content is not a .zip file; the key or the path may be"),
-    "no gzip": ("a.csv.gz", file(ROWS), "the content is not a .gz file"),
     "no tar": ("a.tgz", file(b"PK\3\4"), "the content is not a .tgz file"),
-    "no bz2": ("a.csv.bz2", file(ROWS), "the content is not a .bz2 file"),
-    "half xz": ("a.csv.xz", file(lzma.compress(ROWS)[:-9]), "truncated or damaged ("),
-    "no zst": ("a.csv.zst", file(ROWS), "the content is not a .zst file"),
-    "no parquet": ("a.parquet", file(ROWS), "the content is not a .parquet file"),
-    "half zip": ("a.zip", file(ZIPPED[:-30]), "truncated or damaged (File is not a zip file)"),
-    "bad zip": ("a.zip", file(ZIPPED.replace(b"a.csv", b"b.csv", 1)), "truncated or damaged ("),
-    "half gzip": ("a.csv.gz", file(gzip.compress(ROWS)[:-9]), "truncated or damaged ("),
-    "half parquet": ("a.parquet", file(PARQUET[:-1]), "truncated or damaged (no end mark)"),
-    "half mmdb": ("a.mmdb", file(random.Random(1).randbytes(200_000)), "(no end mark)"),
+    "half zip": ("a.zip", file(GOOD["zip"][:-30]), "or damaged (File is not a zip file)"),
+    "bad zip": ("a.zip", file(GOOD["zip"].replace(b"a.csv", b"b.csv", 1)), "or damaged ("),
+    "half parquet": ("a.parquet", file(GOOD["parquet"][:-1]), "or damaged (no end mark)"),
+    "half mmdb": ("a.mmdb", file(GOOD["mmdb"][:200_000]), "or damaged (no end mark)"),
     "other coding": ("a.csv", file(ROWS, Content_Encoding="br"), "Encoding that was not requested"),
     "false coding": ("a.csv", file(ROWS, Content_Encoding="gzip"), "truncated or damaged ("),
     "slow": ("a.csv", trickle(ROWS, 0.01), f"fewer than 100,000 bytes a second {GIVEN_UP}"),
     "silent": ("a.csv", silent, f"cannot be reached (timeout) {GIVEN_UP}"),
-    "large": ("a.csv", file(ROWS + b"#" * 300_000), "the file is larger than 250,000 bytes"),
-    "large chunks": ("a.csv", chunked(ROWS * 100), "the file is larger than 250,000 bytes"),
+    "large": ("a.csv", file(ROWS + b"#" * 400_000), "the file is larger than 350,000 bytes"),
+    "large chunks": ("a.csv", chunked(ROWS * 100), "the file is larger than 350,000 bytes"),
 }
-SMALL = replace(FAST, largest=250_000)
+for suffix in ("csv.gz", "csv.bz2", "csv.xz", "csv.zst", "parquet"):
+    text = f"the content is not a .{suffix.removeprefix('csv.')} file"
+    BAD[f"no {suffix}"] = (f"a.{suffix}", file(ROWS), text)
+for suffix in GOOD.keys() - TEXTS.keys():
+    half = GOOD[suffix][: len(GOOD[suffix]) // 2]
+    BAD[f"{suffix} cut"] = (f"a.{suffix}", file(half), "truncated or damaged (")
+    BAD[f"{suffix} cut, no length"] = (f"a.{suffix}", unstated(half), GIVEN_UP)
+SMALL = replace(FAST, largest=350_000)
 #: Bounds that only their own case has: a busy machine may be slow in any other.
 BOUNDS = {
     "slow": replace(FAST, pace_over=0.05, slowest=100_000),
@@ -199,33 +226,25 @@ def test_what_was_there_before_stays(tmp_path: Path) -> None:
             assert kept_files(folder, path) == [content], name
 
 
-#: A whole file of each kind, by its suffix.
-GOOD = {
-    "bz2": bz2.compress(ROWS),
-    "csv": ROWS,
-    "gz": gzip.compress(ROWS),
-    "json": b'{"network": "8.8.8.0/24"}\n',
-    "mmdb": b"\xab\xcd\xefMaxMind.com" + bytes(120_000),
-    "parquet": PARQUET,
-    "tgz": tarred({"a.csv": ROWS}),
-    "xz": lzma.compress(ROWS),
-    "zip": ZIPPED,
-    "zst": zstd(ROWS.decode()),
-}
-
-
-def test_a_wrong_digest_and_nobody_there(tmp_path: Path) -> None:
-    wrong = "0" * 64
+def test_whole_files_of_every_kind_are_taken(tmp_path: Path) -> None:
+    """Without a length, those that show their end, and texts with chunks, a digest or a coding."""
+    coded = unstated(ONCE, Content_Encoding="gzip")
     with serving(file(ROWS)) as site:
-        with pytest.raises(BuildError) as caught:
-            fetched(f"{site.url}/a.csv", tmp_path, wrong)
-        assert f"the SHA-256 of the file is {SHA256}, the recipe says {wrong}" in str(caught.value)
-        assert len(site.asked) == 1  # another attempt would bring the same
-    assert kept_files(tmp_path, "a.csv") == []
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and not listening
-        with pytest.raises(BuildError, match=r"cannot be reached .Connection refused"):
-            fetched(f"http://127.0.0.1:{taken.getsockname()[1]}/a.csv", tmp_path)
+        for suffix, content in {**GOOD, "tar.gz": GOOD["tgz"]}.items():
+            ways = [file(content), chunked(content)]
+            ways += [] if suffix in TEXTS else [unstated(content)]
+            for number, act in enumerate(ways):
+                site.plan[:] = [act]
+                exact = replace(FAST, largest=len(content))
+                done = fetched(f"{site.url}/a.{suffix}", tmp_path / str(number), "", exact)
+                assert done.file.path.read_bytes() == content, suffix
+        for name, act, digest in (("digest", unstated(ROWS), SHA256), ("coded", coded, "")):
+            site.plan[:] = [act]
+            done = fetched(f"{site.url}/a.csv", tmp_path / name, digest)
+            assert done.file.path.read_bytes() == ROWS
+        site.plan[:] = [unstated(ROWS[:-9])]
+        with pytest.raises(BuildError, match="the SHA-256 of the file is"):
+            fetched(f"{site.url}/b.csv", tmp_path, SHA256)
 
 
 def test_what_passes_is_tried_again_and_nothing_else(tmp_path: Path) -> None:
@@ -241,6 +260,10 @@ def test_what_passes_is_tried_again_and_nothing_else(tmp_path: Path) -> None:
             with pytest.raises(BuildError):
                 fetched(f"{site.url}/a.csv", tmp_path)
             assert len(site.asked) == 1
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and not listening
+        with pytest.raises(BuildError, match=r"cannot be reached .Connection refused"):
+            fetched(f"http://127.0.0.1:{taken.getsockname()[1]}/a.csv", tmp_path)
 
 
 def test_the_wait_a_server_asks_for_is_kept(
@@ -248,7 +271,7 @@ def test_the_wait_a_server_asks_for_is_kept(
 ) -> None:
     waits: list[float] = []
     monkeypatch.setattr("geolookup.remote.transfer.time.sleep", waits.append)
-    monkeypatch.setattr("geolookup.remote.headers.time.time", lambda: 1_795_132_800.0)
+    monkeypatch.setattr("geolookup.remote.web.time.time", lambda: 1_795_132_800.0)
     for asked in ("7", formatdate(1_795_132_807, usegmt=True)):
         acts = (status(429, Retry_After=asked), status(503, Retry_After="x"), file(ROWS))
         with serving(*acts) as site:
@@ -258,17 +281,6 @@ def test_the_wait_a_server_asks_for_is_kept(
         waits.clear()
 
 
-def test_no_length_at_all_is_well_with_chunks_or_a_digest(tmp_path: Path) -> None:
-    unstated = file(ROWS, Content_Length="")
-    with serving(chunked(ROWS), unstated, file(ROWS[:-9], Content_Length="")) as site:
-        for name, digest in (("chunks", ""), ("digest", SHA256)):
-            done = fetched(f"{site.url}/a.csv", tmp_path / name, digest)
-            assert done.file.path.read_bytes() == ROWS
-        with pytest.raises(BuildError, match="the SHA-256 of the file is"):
-            fetched(f"{site.url}/a.csv", tmp_path, SHA256)
-
-
-ONCE = gzip.compress(ROWS)
 CODED = {
     "packed for the way": ("a.csv", ONCE, ROWS),
     "said of a file that is gzip itself": ("a.csv.gz", ONCE, ONCE),
@@ -300,12 +312,3 @@ def test_a_full_disk_keeps_what_can_be_resumed(tmp_path: Path) -> None:
             fetched(f"{site.url}/a.csv", cache)
             assert len(kept_files(cache, "a.csv")) == 1
             assert site.ranges == [None, None if coding else "bytes=1024-"]
-
-
-def test_whole_files_of_every_kind_are_taken(tmp_path: Path) -> None:
-    with serving(file(ROWS)) as site:
-        for suffix, content in {**GOOD, "tar.gz": GOOD["tgz"]}.items():
-            site.plan[:] = [file(content)]
-            exact = replace(FAST, largest=len(content))
-            done = fetched(f"{site.url}/a.{suffix}", tmp_path, "", exact)
-            assert done.file.path.read_bytes() == content, suffix

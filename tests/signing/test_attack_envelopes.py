@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -134,35 +133,58 @@ def test_members_of_another_kind(keys: list[PrivateKey]) -> None:
         assert attempt(text, "mirror", trusted) is None, text[-9:]
 
 
-#: Manifests that agree with no statement, whatever it says of their digest.
-MANIFESTS = (b"", b"[]", b"{}", b"null", b"\xff", b'{"name":"a"}', b'{"name":1,"generation":2}')
+OWN = b'{"name":"a","generation":"%064d"}' % 0
+#: What is stated about it.
+RIGHT = {
+    "generation": "0" * 64,
+    "manifest_sha256": hashlib.sha256(OWN).hexdigest(),
+    "name": "a",
+    "serial": 1,
+}
+#: Other manifests, and texts that are none.
+OTHERS = (OWN + b" ", b"", b"[]", b"null", b"\xff", b'{"name":"a"}', b'{"name":1,"generation":2}')
 
 
-def test_a_statement_beside_another_manifest(keys: list[PrivateKey], tmp_path: Path) -> None:
+@pytest.mark.parametrize("manifest", OTHERS)
+def test_a_statement_beside_another_manifest(keys: list[PrivateKey], manifest: bytes) -> None:
     """Even one with a right digest and a right signature."""
-    own = json.dumps({"name": "a", "generation": "0" * 64}).encode()
-    text, path = signed_statement(own, keys[:1]), tmp_path / "signature.json"
+    digest = hashlib.sha256(manifest).hexdigest()
+    forged = canonical(RIGHT | {"manifest_sha256": digest, "name": "b"})
     for trusted in ([keys[0].public], None):
-        assert read_statement(text, own, trusted, path).generation == "0" * 64
-        for manifest in MANIFESTS:
-            with pytest.raises(DatasetError, match="signs another manifest"):
-                read_statement(text, manifest, trusted, path)
-            digest = hashlib.sha256(manifest).hexdigest()
-            statement = {"generation": "0" * 64, "manifest_sha256": digest, "name": "a"}
-            forged = seal("dataset", canonical({**statement, "serial": 1}), keys[:1])
-            with pytest.raises(DatasetError, match="states another name or generation"):
-                read_statement(forged, manifest, trusted, path)
-        for serial in (0, 1, (1 << 63) - 1, 1 << 63, True, "1"):
-            payload = canonical({**statement, "serial": serial})
-            if type(serial) is int and 0 < serial < 1 << 63:
-                assert serial_of(seal("dataset", payload, []), path) == serial
-                continue
-            with pytest.raises(DatasetError, match="signs no statement about a dataset"):
-                serial_of(seal("dataset", payload, []), path)
-    one = {**statement, "serial": 1}
-    text = canonical(one)
-    # The same object in other words: the serial that a reader finds depends on the reader.
-    others = (json.dumps(one).encode(), text + b"\n", text[:-1] + b',"serial":1}')
-    for payload in (b"[" * 40_000, b"", b'"\\ud800"', b"[]", b"{}", *others):
+        assert read_statement(signed_statement(OWN, keys[:1]), OWN, trusted, "x").name == "a"
+        for text in (signed_statement(OWN, keys[:1]), seal("dataset", forged, keys[:1])):
+            with pytest.raises(DatasetError, match="x: signs another manifest"):
+                read_statement(text, manifest, trusted, "x")
+
+
+#: Values of the members of a statement that are right, and wrong ones.
+MEMBERS: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
+    "serial": ((1, (1 << 63) - 1), (0, -1, 1 << 63, True, 1.0, "1", None)),
+    "name": (("", "é"), (1, None, [])),
+    "generation": (("f" * 64,), ("F" * 64, "0" * 63, 0, None)),
+    "manifest_sha256": (("f" * 64,), ("F" * 64, "0" * 63, 0, None)),
+    "more": ((), (1,)),
+}
+
+
+def test_a_statement_has_one_form() -> None:
+    """The same object in other words: the serial that a reader finds depends on the reader."""
+    text = canonical(RIGHT)
+    wrong = [
+        b"[" * 40_000,
+        b"",
+        b'"\\ud800"',
+        b"[]",
+        b"{}",
+        json.dumps(RIGHT).encode(),
+        text + b"\n",
+    ]
+    wrong += [text[:-2] + b',\n "serial": 1\n}\n']
+    for name, (right_values, wrong_values) in MEMBERS.items():
+        for value in right_values:
+            statement = RIGHT | {name: value}
+            assert serial_of(seal("dataset", canonical(statement), []), "x") == statement["serial"]
+        wrong += [canonical(RIGHT | {name: value}) for value in wrong_values]
+    for payload in wrong:
         with pytest.raises(DatasetError, match="signs no statement about a dataset"):
-            serial_of(seal("dataset", payload, []), path)
+            serial_of(seal("dataset", payload, []), "x")

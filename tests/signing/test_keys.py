@@ -19,6 +19,7 @@ from tests.internals.signing import (
     read_private,
     read_public,
 )
+from tests.signing.keys import key_files, private_keys, public
 from tests.skips import needs, optional
 
 _PRIMITIVES = "cryptography.hazmat.primitives"
@@ -63,24 +64,16 @@ def test_the_vector_of_the_rfc(tmp_path: Path) -> None:
     assert read_public(tmp_path / "key").raw.hex() == expected
 
 
-#: The y of every point whose order divides 8: 1, 2, 4 and 8 (twice, bytes reversed).
-_SMALL = (
-    1,
-    2**255 - 20,
-    0,
-    *(
-        int.from_bytes(bytes.fromhex(text), "little")
-        for text in (
-            "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
-            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
-        )
-    ),
-)
+_P = 2**255 - 19
+_ORDER_8 = bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05")
+_Y_8 = int.from_bytes(_ORDER_8, "little")
+#: The y of every point whose order divides 8, and two encodings that are not canonical.
+_SMALL = (1, _P - 1, 0, _Y_8, _P - _Y_8, _P, _P + 1)
 
 
 def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
     forged = (1).to_bytes(32, "little") + bytes(32)
-    for y in (*_SMALL, 2**255 - 19, 2**255 - 18):  # two that are not canonical
+    for y in _SMALL:
         for sign in (0, 1 << 255):
             raw = (y | sign).to_bytes(32, "little")
             key = ed25519.Ed25519PublicKey.from_public_bytes(raw)
@@ -91,9 +84,7 @@ def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
     # Without that check they verify.
     identity = (1).to_bytes(32, "little")
     ed25519.Ed25519PublicKey.from_public_bytes(identity).verify(forged, b"any message")
-    for number in range(50):
-        private = ed25519.Ed25519PrivateKey.from_private_bytes(number.to_bytes(32, "little"))
-        assert not has_small_order(private.public_key().public_bytes_raw())
+    assert not any(has_small_order(key.public.raw) for key in private_keys())
 
 
 def test_no_file_is_replaced(tmp_path: Path) -> None:
@@ -106,97 +97,95 @@ def test_no_file_is_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
-def test_a_private_key_that_others_may_use_is_refused(tmp_path: Path) -> None:
-    generate(tmp_path / "key")
+def test_a_key_that_others_may_use_is_refused(tmp_path: Path) -> None:
+    """Of a private key, also one that they may read."""
+    generate(key := tmp_path / "key")
+    public_key = tmp_path / "key.pub"
     for mode in (0o640, 0o604, 0o620, 0o610, 0o602, 0o601):
-        (tmp_path / "key").chmod(mode)
-        with pytest.raises(KeyFileError, match=f"mode {mode:04o}.; run chmod 600 {tmp_path}/key"):
-            read_private(tmp_path / "key")
+        key.chmod(mode)
+        with pytest.raises(KeyFileError, match=f"mode {mode:04o}.; run chmod 600 {key}"):
+            read_private(key)
+    for mode in (0o664, 0o646):
+        public_key.chmod(mode)
+        with pytest.raises(KeyFileError, match=f"other users may change.*{mode:o}.; check"):
+            read_public(public_key)
     for mode in (0o700, 0o400):
-        (tmp_path / "key").chmod(mode)
-        read_private(tmp_path / "key")
+        key.chmod(mode)
+        read_private(key)
+    public_key.chmod(0o444)
+    read_public(public_key)
+
+
+NO_KEY = r"not a p|a public key; name|more than 16,384 bytes: no key"
+NO_KEYS = (b"", b"key", b"\n" * (1 << 15), b"x" * 20_000)
 
 
 def test_files_that_are_no_key(tmp_path: Path) -> None:
     generate(tmp_path / "key")
     text = (tmp_path / "key.pub").read_bytes()
-    wrong = (text[: len(text) // 2], text.replace(b"MCow", b"MCov"), b"\n" * (1 << 15))
-    path = tmp_path / "wrong"
-    for content in (b"", b"key", *wrong):
+    (path := tmp_path / "wrong").touch(0o600)
+    for content in (*NO_KEYS, text[: len(text) // 2], text.replace(b"MCow", b"MCov")):
         path.write_bytes(content)
-        path.chmod(0o600)
         for read in (read_public, read_private):
-            with pytest.raises(KeyFileError) as caught:
+            with pytest.raises(
+                KeyFileError, match=r"not a p|a public key; name|more than 16,384 bytes"
+            ) as caught:
                 read(path)
             assert "\n" not in str(caught.value)
             assert caught.value.remedy
-    (tmp_path / "large").write_bytes(b"x" * 20_000)
-    with pytest.raises(KeyFileError, match="more than 16,384 bytes: no key"):
-        read_public(tmp_path / "large")
-    with pytest.raises(KeyFileError, match="No such file"):
-        read_public(tmp_path / "missing")
-    with pytest.raises(KeyFileError):
-        read_public(tmp_path)
-    with pytest.raises(KeyFileError, match=r"name its public key") as caught:
-        read_public(tmp_path / "key")
-    with pytest.raises(KeyFileError, match=r"key\.pub: a public key; name its private key"):
-        read_private(tmp_path / "key.pub")
-    secret = (tmp_path / "key").read_text(encoding="utf-8").splitlines()[1]
-    assert secret not in str(caught.value)
-    for other in (
-        ed448.Ed448PrivateKey.generate(),
-        rsa.generate_private_key(public_exponent=65537, key_size=1024),
+    for read, name, problem in (
+        (read_public, "missing", "No such file"),
+        (read_public, ".", "cannot be read"),
+        (read_public, "key", r"name its public key, .*/key\.pub"),
+        (read_private, "key.pub", r"key\.pub: a public key; name its private key"),
     ):
-        written(tmp_path / "key", other)
-        for read, name in ((read_private, "key"), (read_public, "key.pub")):
+        with pytest.raises(KeyFileError, match=problem) as caught:
+            read(tmp_path / name)
+        secret = (tmp_path / "key").read_text(encoding="utf-8").splitlines()[1]
+        assert secret not in str(caught.value)
+    rsa_key = rsa.generate_private_key(public_exponent=65537, key_size=1024)
+    for other in (ed448.Ed448PrivateKey.generate(), rsa_key):
+        written(path, other)
+        for read, name in ((read_private, "wrong"), (read_public, "wrong.pub")):
             with pytest.raises(KeyFileError, match="not an Ed25519 key"):
                 read(tmp_path / name)
     encryption = serialization.BestAvailableEncryption(b"word")
-    written(tmp_path / "key", ed25519.Ed25519PrivateKey.generate(), encryption)
+    written(path, ed25519.Ed25519PrivateKey.generate(), encryption)
     with pytest.raises(KeyFileError, match="is encrypted; decrypt it into a file of mode 0600"):
-        read_private(tmp_path / "key")
+        read_private(path)
 
 
-def test_a_private_key_is_never_printed_or_pickled(tmp_path: Path) -> None:
-    generate(tmp_path / "key")
-    key = read_private(tmp_path / "key")
+def test_a_private_key_is_never_printed_or_pickled() -> None:
+    key = private_keys()[0]
     assert repr(key) == str(key) == f"<PrivateKey of {key.public.id}>"
     with pytest.raises(TypeError):
         pickle.dumps(key)
     assert pickle.loads(pickle.dumps(key.public)) == key.public  # noqa: S301 - our own
 
 
-def test_signatures_and_keys_of_other_lengths(tmp_path: Path) -> None:
-    generate(tmp_path / "key")
-    key = read_private(tmp_path / "key")
+def test_signatures_and_keys_of_other_forms() -> None:
+    """RFC 8032, section 5.1.7: S must be below the order, or one signature had several forms."""
+    key = private_keys()[0]
     signature = key.sign(b"message")
     assert key.public.verify(signature, b"message")
-    for wrong in (b"", signature[:-1], signature + b"\0", signature * 2, bytes(64)):
+    order = 2**252 + 27742317777372353535851937790883648493
+    raised = int.from_bytes(signature[32:], "little") + order
+    higher = signature[:32] + raised.to_bytes(32, "little")
+    for wrong in (b"", signature[:-1], signature + b"\0", signature * 2, bytes(64), higher):
         assert not key.public.verify(wrong, b"message")
     for raw in (b"", key.public.raw[:-1], key.public.raw + b"\0"):
         assert not PublicKey(raw).verify(signature, b"message")
 
 
-def test_a_signature_with_a_scalar_above_the_order(tmp_path: Path) -> None:
-    """RFC 8032, section 5.1.7: S must be below the order, or one signature had several forms."""
-    generate(tmp_path / "key")
-    key = read_private(tmp_path / "key")
-    signature = key.sign(b"message")
-    order = 2**252 + 27742317777372353535851937790883648493
-    raised = int.from_bytes(signature[32:], "little") + order
-    assert not key.public.verify(signature[:32] + raised.to_bytes(32, "little"), b"message")
-
-
 def test_without_the_package_one_line_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    generate(tmp_path / "key")
-    key = read_private(tmp_path / "key")
+    key, file = private_keys()[0], key_files()[0]
     monkeypatch.setitem(sys.modules, "cryptography", None)
     for call in (
         lambda: generate(tmp_path / "other"),
-        lambda: read_private(tmp_path / "key"),
-        lambda: read_public(tmp_path / "key.pub"),
+        lambda: read_private(file),
+        lambda: read_public(public(file)),
         lambda: key.public.verify(bytes(64), b""),
         lambda: pem_of(key.public),
     ):

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.errors import DatasetError, KeyFileError
+from geolookup.errors import DatasetError
 from tests.cli.program import umask
 from tests.internals.archives import pack
 from tests.internals.dataset import layout as fmt
 from tests.internals.history import prune, rollback
 from tests.internals.integrity import integrity, verify
-from tests.internals.signing import SIGNATURE, read_public, read_signature, read_statement
+from tests.internals.signing import SIGNATURE, read_signature, read_statement
 from tests.internals.signing import PrivateKey as Key
 from tests.internals.store import copy_file, distrust, keys_of, manifest_text, sign, trust
 from tests.signing.keys import Paths, public
-from tests.signing.test_trusted_store import folder_of, refused
+from tests.signing.test_trusted_store import refused
 from tests.skips import as_root, needs
 from tests.store.numbered import answers_of, generation, id_of, number, shared
 
@@ -93,7 +93,6 @@ def others_may_write(path: Path) -> list[Path]:
 def test_the_modes_of_a_store_whatever_the_umask(
     datasets: Paths, tmp_path: Path, ours: Key
 ) -> None:
-    """The lock has nothing to change; whoever may read a file can lock it anyway."""
     store, archive = tmp_path / "store", tmp_path / "archive"
     with umask(0):
         geolookup.publish(datasets[0], store)
@@ -106,7 +105,7 @@ def test_the_modes_of_a_store_whatever_the_umask(
         rollback(store, signing_keys=ours)
         prune(store)
         geolookup.unpack(archive, tmp_path / "unpacked")
-    assert others_may_write(store) == [store / ".lock"]
+    assert others_may_write(store) == []
     assert others_may_write(tmp_path / "unpacked") == []
     assert stat.S_IMODE(store.stat().st_mode) == 0o755
     with umask(0o077):
@@ -164,17 +163,6 @@ def test_a_store_that_others_may_write_trusts_no_first_key(tmp_path: Path, ours:
     geolookup.publish(shared(1), store)  # without keys it is for its users to say
     store.chmod(0o755)
     trust(store, [ours.public])
-
-
-def test_a_key_that_others_may_write(tmp_path: Path, key_files: Paths) -> None:
-    key = tmp_path / "key"
-    for bits in (0o020, 0o002):
-        shutil.copy(public(key_files[0]), key)
-        key.chmod(0o644 | bits)
-        with pytest.raises(
-            KeyFileError, match=rf"other users may change.*{0o644 | bits:o}\); check"
-        ):
-            read_public(key)
 
 
 def test_an_engine_refuses_files_that_others_may_write(

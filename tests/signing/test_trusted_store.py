@@ -1,17 +1,19 @@
-"""A store that trusts keys: what it takes, and what it refuses without a change."""
+"""What a store, an engine and ``unpack`` accept if they trust keys, and what they refuse."""
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import geolookup
 from geolookup import publish
-from geolookup.errors import DatasetError, GeoLookupError
-from tests.internals.history import generations, make_current, rollback, unpacked
+from geolookup.errors import DatasetError, GeoLookupError, KeyFileError
+from tests.cli.program import run
+from tests.internals.archives import write_archive
+from tests.internals.dataset import layout as fmt
+from tests.internals.history import generations, make_current, unpacked
 from tests.internals.integrity import verify
 from tests.internals.signing import (
     SIGNATURE,
@@ -33,7 +35,7 @@ from tests.internals.store import (
     trust,
     trust_of,
 )
-from tests.signing.keys import Paths
+from tests.signing.keys import Paths, private_keys, public
 from tests.skips import needs
 from tests.store.numbered import generation, named
 
@@ -48,95 +50,126 @@ def content(folder: Path) -> dict[str, tuple[bytes, int]]:
     }
 
 
-def refused(store: Path, change: Callable[[], object], match: str) -> None:
-    before = content(store)
+def refused(folder: Path, change: Callable[[], object], match: str) -> None:
+    """A refusal is one line, and changes nothing in a folder."""
+    before = content(folder)
     with pytest.raises(GeoLookupError, match=match) as caught:
         change()
     assert "\n" not in str(caught.value)
-    assert content(store) == before
+    assert content(folder) == before
 
 
 def folder_of(store: Path, dataset: Path) -> Path:
     return store / "generations" / generation(dataset)
 
 
-def test_only_what_a_trusted_key_signed_is_taken(
-    store: Path, datasets: Paths, ours: Key, theirs: Key
+def signed(dataset: Path, *owners: int) -> bytes:
+    return signed_statement(manifest_text(dataset), [private_keys()[owner] for owner in owners])
+
+
+def with_key_id(dataset: Path, keyid: str) -> bytes:
+    """The signature of a key that nobody trusts, under another key id."""
+    return signed(dataset, 1).replace(private_keys()[1].public.id.encode(), keyid.encode())
+
+
+#: The signature of a dataset, made with another one at hand, and why it is refused.
+OFFERS: dict[str, tuple[Callable[[Path, Path], bytes | None], str]] = {
+    "none": (lambda *_: None, "not signed by a trusted key"),
+    "without signatures": (lambda dataset, _: signed(dataset), "not signed; sign it with"),
+    "of another key": (
+        lambda dataset, _: signed(dataset, 1, 2),
+        "signed by no trusted key, but by",
+    ),
+    "of another dataset": (lambda _, other: signed(other, 0), r"signs another manifest\.json"),
+    "false key id": (
+        lambda dataset, _: with_key_id(dataset, private_keys()[0].public.id),
+        "no trusted key made its signature",
+    ),
+    "no key id": (lambda dataset, _: with_key_id(dataset, ""), "no trusted key made its signature"),
+    "malformed": (lambda *_: b"{}", "not a signed document"),
+}
+
+
+def ways(dataset: Path, store: Path, folder: Path, key: Key) -> dict[str, Callable[[], object]]:
+    """All ways of a dataset to a reader that trusts a key."""
+    write_archive(archive := folder / "a.tar.zst", dataset)
+    return {
+        "publish": lambda: publish(dataset, store),
+        "publish since": lambda: publish(dataset, store, since="2026-01-01"),
+        "publish an archive": lambda: publish(archive, store),
+        "unpack": lambda: geolookup.unpack(archive, folder / "out", trusted_keys=[key.public]),
+        "verify": lambda: geolookup.verify(dataset, trusted_keys=[key.public]),
+        "open": lambda: geolookup.open(dataset, trusted_keys=[key.public]),
+    }
+
+
+@pytest.mark.parametrize("offer", OFFERS)
+def test_what_no_trusted_key_signed(
+    offer: str, store: Path, datasets: Paths, tmp_path: Path, ours: Key
 ) -> None:
-    folder, signature = folder_of(store, datasets[2]), datasets[2] / SIGNATURE
-    for problem in ("not signed", "signed by no trusted key", r"signs another manifest\.json"):
-        refused(store, lambda: publish(datasets[2], store), problem)
-        if signature.exists():
-            shutil.copyfile(datasets[1] / SIGNATURE, signature)
-        else:
-            sign(datasets[2], theirs)
-    signature.unlink()
-    sign(datasets[2], ours)
-    for _ in range(2):  # of the same serial then
-        publish(datasets[2], store)
-        assert (folder / SIGNATURE).read_bytes() == signature.read_bytes()
-        verify(store, deep=True)
+    change, problem = OFFERS[offer]
+    text = change(datasets[2], datasets[0])
+    if text is not None:
+        (datasets[2] / SIGNATURE).write_bytes(text)
+    for way in ways(datasets[2], store, tmp_path, ours).values():
+        refused(tmp_path, way, problem)
+
+
+def test_what_a_trusted_key_signed(
+    store: Path, datasets: Paths, tmp_path: Path, key_files: Paths
+) -> None:
+    """Or one of several; the signature travels with the dataset, by folder and by archive."""
+    geolookup.pack(datasets[2], archive := tmp_path / "a.tar.zst", signing_keys=key_files)
+    assert not (datasets[2] / SIGNATURE).exists()
+    for key in key_files:
+        geolookup.unpack(archive, tmp_path / "out", trusted_keys=public(key), force=True)
+    text = read_signature(tmp_path / "out")
+    for dataset in (archive, tmp_path / "out", tmp_path / "out"):  # the same serial is accepted
+        publish(dataset, store)
         assert generations(store)[0].generation == generation(datasets[2])
+        assert read_signature(folder_of(store, datasets[2])) == text is not None
+        geolookup.verify(store, deep=True, trusted_keys=[public(key) for key in key_files])
+    sign(datasets[2], key_files[0])
+    geolookup.pack(datasets[2], archive, force=True)
+    geolookup.unpack(archive, tmp_path / "out", force=True)
+    assert read_signature(tmp_path / "out") == read_signature(datasets[2]) != text
+    # Changed files are refused, whatever signs their manifest.
+    data = bytearray((datasets[2] / fmt.NETWORK).read_bytes())
+    data[-1000] ^= 1
+    (datasets[2] / fmt.NETWORK).write_bytes(data)
+    refused(store, lambda: publish(datasets[2], tmp_path / "other"), "digest differs")
+
+
+def test_a_replay_and_another_dataset(
+    store: Path, datasets: Paths, tmp_path: Path, ours: Key
+) -> None:
+    """What a store knows of the dataset before: its name, and its serial."""
+    (datasets[2] / SIGNATURE).write_bytes(signed(datasets[2], 0))
+    sign(store, ours)
+    other = named(tmp_path / "other", "else", 7)
+    sign(other, ours)
+    for dataset, problem in (
+        (datasets[2], "signature is older than an accepted one"),
+        (other, "'else', but 'geo' is expected"),
+    ):
+        write_archive(archive := tmp_path / "a.tar.zst", dataset)
+        for source in (dataset, archive):
+            refused(store, lambda of=source: publish(of, store), problem)  # type: ignore[misc]
 
 
 def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
     store: Path, datasets: Paths, ours: Key, theirs: Key
 ) -> None:
     """A mirror offers newer signatures for generations that the store has."""
-    first = generation(datasets[0])
-    text = manifest_text(datasets[0])
-    forged = signed_statement(text, [theirs], after=latest_serial(store))
+    first, after = generation(datasets[0]), latest_serial(store)
+    forged, genuine = (
+        signed_statement(manifest_text(datasets[0]), [key], after) for key in (theirs, ours)
+    )
     refused(store, lambda: make_current(store, first, (), forged), "signed by no trusted key")
     refused(store, lambda: make_current(store, first), "older than an accepted")
-    genuine = signed_statement(text, [ours], after=latest_serial(store))
     make_current(store, first, (), genuine)
     assert generations(store)[0].generation == first
     verify(store, deep=True)
-
-
-def test_a_key_id_proves_nothing(store: Path, datasets: Paths, ours: Key, theirs: Key) -> None:
-    sign(datasets[2], theirs)
-    path = datasets[2] / SIGNATURE
-    text = path.read_text(encoding="utf-8").replace(theirs.public.id, ours.public.id)
-    path.write_text(text, encoding="utf-8")
-    refused(store, lambda: publish(datasets[2], store), "no trusted key made its signature")
-    document = json.loads(text)
-    del document["signatures"][0]["keyid"]
-    path.write_text(json.dumps(document), encoding="utf-8")
-    refused(store, lambda: publish(datasets[2], store), "no trusted key made its signature")
-
-
-def test_another_dataset_is_refused(store: Path, tmp_path: Path, ours: Key) -> None:
-    other = named(tmp_path / "other", "else", 7)
-    sign(other, ours)
-    refused(store, lambda: publish(other, store), "'else', but 'geo' is expected")
-
-
-def test_changed_files_are_refused(store: Path, datasets: Paths, ours: Key) -> None:
-    sign(datasets[2], ours)
-    data = bytearray((datasets[2] / "network.arrow").read_bytes())
-    data[-1000] ^= 1
-    (datasets[2] / "network.arrow").write_bytes(data)
-    refused(store, lambda: publish(datasets[2], store), "digest differs")
-
-
-def test_a_rollback_must_be_signed(store: Path, datasets: Paths, key_files: Paths) -> None:
-    before = latest_serial(store)
-    refused(store, lambda: rollback(store), "signature is older")
-    refused(store, lambda: rollback(store, signing_keys=key_files[1]), "signed by no trusted key")
-    assert rollback(store, signing_keys=key_files[0]) == generation(datasets[0])
-    assert latest_serial(store) > before
-    # What was withdrawn has the older serial now: a mirror cannot bring it back.
-    for withdrawn in (datasets[1], folder_of(store, datasets[1])):
-        refused(store, lambda of=withdrawn: publish(of, store), "signature is older")  # type: ignore[misc]
-    verify(store, deep=True)
-    sign(datasets[1], key_files[0])
-    publish(datasets[1], store)
-    assert generations(store)[0].generation == generation(datasets[1])
-    before = latest_serial(store)
-    sign(store, key_files[0])  # the current generation, once more
-    assert latest_serial(store) == serial_in(folder_of(store, datasets[1])) > before
-    refused(store, lambda: sign(store, key_files[1]), "signed by no trusted key")
 
 
 def test_the_newer_signature_of_a_generation_is_taken(
@@ -145,10 +178,11 @@ def test_the_newer_signature_of_a_generation_is_taken(
     """Or the right one in place of a damaged one."""
     path, signature = folder_of(store, datasets[1]) / SIGNATURE, datasets[1] / SIGNATURE
     old = signature.read_bytes()
-    path.unlink()
-    path.write_bytes(b"damaged")
-    publish(datasets[1], store)
-    assert path.read_bytes() == old
+    for damaged in (b"damaged", bytes(1 << 17)):
+        path.unlink()
+        path.write_bytes(damaged)
+        publish(datasets[1], store)
+        assert path.read_bytes() == old
     sign(datasets[1], ours)
     publish(datasets[1], store)
     assert path.read_bytes() == signature.read_bytes() != old
@@ -170,19 +204,41 @@ def test_the_serial_is_the_time_and_grows_whatever_the_clock_says(
     for after, expected in ((0, 1), (1, 2), (5, 6)):
         text = signed_statement(manifest_text(datasets[0]), [ours], after)
         assert serial_of(text, "x") == expected
-    (datasets[1] / "zone.arrow").unlink()
-    (datasets[1] / SIGNATURE).unlink(missing_ok=True)
+    (datasets[2] / "zone.arrow").unlink()
     with pytest.raises(DatasetError, match="missing"):
-        sign(datasets[1], ours)
-    assert not (datasets[1] / SIGNATURE).exists()
+        sign(datasets[2], ours)
+    assert not (datasets[2] / SIGNATURE).exists()
+
+
+@pytest.mark.long
+def test_a_build_is_signed_with_each_key(
+    tmp_path: Path, key_files: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that replaces another is newer, whatever the clock says."""
+    recipe, output = tmp_path / "recipe.toml", tmp_path / "data"
+    recipe.write_text('[dataset]\nname = "geo"\n[[source]]\nformat = "csv"\npath = "a.csv"\n')
+    (tmp_path / "a.csv").write_text("network,isp\n8.8.8.0/24,one\n")
+    with pytest.raises(KeyFileError):
+        geolookup.build(recipe, output, signing_keys=recipe)
+    assert not output.exists()
+    signing = [part for key in key_files for part in ("--signing-key", str(key))]
+    done = run("build", str(recipe), "--output", str(output), *signing)
+    assert (done.returncode, done.stderr) == (0, "")
+    for key in key_files:
+        geolookup.verify(output, deep=True, trusted_keys=public(key))
+    first = serial_in(output)
+    monkeypatch.setattr("time.time_ns", lambda: 1)
+    geolookup.build(recipe, output, signing_keys=key_files[0], force=True)
+    assert serial_in(output) == first + 1
+    geolookup.build(recipe, output, force=True)
+    assert not (output / SIGNATURE).exists()
 
 
 def test_keys_are_rotated(store: Path, datasets: Paths, ours: Key, theirs: Key) -> None:
     """The new key beside the old one, signed with both, then without the old one."""
-    trust(store, [theirs.public])
-    trust(store, [theirs.public])  # nothing new
+    for _ in range(2):  # once more changes nothing
+        trust(store, [theirs.public])
     assert set(keys_of(store).values()) == {ours.public, theirs.public}
-    assert not is_signed_by(datasets[2], [ours])
     sign(datasets[2], [ours, theirs])
     assert is_signed_by(datasets[2], [ours, theirs])
     assert not is_signed_by(datasets[1], [ours, theirs])
@@ -197,8 +253,6 @@ def test_keys_are_rotated(store: Path, datasets: Paths, ours: Key, theirs: Key) 
     refused(store, lambda: publish(datasets[0], store), "signed by no trusted key")
     sign(datasets[0], [ours, theirs])
     publish(datasets[0], store)
-    sign(datasets[1], theirs)
-    publish(datasets[1], store)
 
 
 def test_a_store_that_trusts_no_key_takes_everything(
@@ -211,10 +265,10 @@ def test_a_store_that_trusts_no_key_takes_everything(
     assert not (store / "trusted").exists()
     publish(datasets[2], store)
     assert not (folder_of(store, datasets[2]) / SIGNATURE).exists()
-    for signed in (datasets[0], datasets[2]):
-        sign(signed, ours)
-        publish(signed, store)
-        assert serial_in(folder_of(store, signed)) == serial_in(signed)
+    for dataset in (datasets[0], datasets[2]):
+        sign(dataset, ours)
+        publish(dataset, store)
+        assert serial_in(folder_of(store, dataset)) == serial_in(dataset)
 
 
 def test_keys_that_no_store_may_trust(store: Path, datasets: Paths) -> None:
@@ -231,24 +285,18 @@ def test_keys_that_no_store_may_trust(store: Path, datasets: Paths) -> None:
 
 
 def test_the_past_of_a_trusted_store(
-    store: Path, datasets: Paths, theirs: Key, ours: Key, monkeypatch: pytest.MonkeyPatch
+    store: Path, datasets: Paths, ours: Key, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """An older signature is accepted for the past only; it stays with the generation."""
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(store.with_name("cache")))
-    past, since = datasets[2], "2026-01-01"
-    refused(store, lambda: publish(past, store, since=since), "not signed")
-    sign(past, theirs)
-    refused(store, lambda: publish(past, store, since=since), "signed by no trusted key")
+    past = datasets[2]
     sign(past, ours)
     sign(store, ours)
-    refused(store, lambda: publish(past, store), "older than an accepted one")
-    publish(past, store, since=since)
+    publish(past, store, since="2026-01-01")
     assert not folder_of(store, past).exists()
-    # The signature stays with the delta; its serial counts as any other.
-    folder = unpacked(store, generation(past))
-    assert read_signature(folder) == read_signature(past)
+    assert read_signature(unpacked(store, generation(past))) == read_signature(past)
     assert latest_serial(store) > serial_in(past)
     later = signed_statement(manifest_text(past), [ours], latest_serial(store) + 10**9)
     (past / SIGNATURE).write_bytes(later)
     publish(past, store, since="2026-01-02")
-    assert not folder_of(store, past).exists()
     assert latest_serial(store) == serial_in(past)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from datetime import datetime
 from multiprocessing import get_context
@@ -17,8 +17,11 @@ import pytest
 
 import geolookup
 from geolookup import DatasetError, publish
-from tests.history.past import DATES, delta, past_store
+from tests.damage import TAMPERING
+from tests.history.past import DATES, past_store
+from tests.history.past import archive as archive_of
 from tests.internals.archives import pack
+from tests.internals.filesystem import is_safe
 from tests.internals.store import sign
 from tests.internals.tables import HostCopy, Job, Source, source_of, workers
 from tests.mirrors.conftest import Edge, edge_of
@@ -109,14 +112,25 @@ def test_what_a_worker_cannot_open(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert str(caught.value).endswith("on every worker, or send it with ship=True")
 
 
-def test_damage_in_the_cache_is_repaired(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tmp_path / "geo.tar.zst"
-    pack(shared(1), archive)
-    job = _job(source_of(archive))
+@pytest.mark.parametrize("tamper", [None, *TAMPERING])
+def test_damage_in_the_cache_is_repaired(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tamper: Callable[[Path, Path], None] | None,
+) -> None:
+    """With trusted keys also whatever others may have changed."""
+    archive, dataset = tmp_path / "geo.tar.zst", shutil.copytree(shared(1), tmp_path / "dataset")
+    sign(dataset, key_files()[0])
+    pack(dataset, archive)
+    job = _job(source_of(archive, None if tamper is None else public(key_files()[0])))
     [generation] = _generations(tmp_path / "cache")
-    (generation / "ipv4.arrow").unlink()
+    if tamper is None:
+        (generation / "ipv4.arrow").unlink()
+    else:
+        tamper(generation, shared(3))
     _restart(monkeypatch, tmp_path / "cache")
     assert _cities(job) == ["Town 1", None, None]
+    assert is_safe(generation)
 
 
 def test_trusted_keys(tmp_path: Path) -> None:
@@ -150,7 +164,7 @@ def test_rows_of_the_past_have_the_periods_of_the_driver(
         assert job.enrich(table)["location_city_name"].to_pylist() == wanted
         publish(shared(5), store)
         _restart(monkeypatch, tmp_path / "cache")
-    delta(store, 1).unlink()
+    archive_of(store, 1).unlink()
     workers.generations_of.cache_clear()
     with pytest.raises(DatasetError, match="lacks 1 generation that the driver has"):
         job.enrich(table)
