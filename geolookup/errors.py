@@ -333,11 +333,13 @@ class SettingsError(GeoLookupError):
 class UpdateError(GeoLookupError):
     """A source failed, or a gate refused the result of an update; the store stays unchanged.
 
-    ``problems`` are lines: each source that failed or gate that refused, and what to do.
+    ``problems`` are lines: each source that failed or gate that refused, and what to do. ``wait``
+    is the number of seconds that a server asks to wait, None if it asks for none.
     """
 
-    def __init__(self, problems: Iterable[str]) -> None:
+    def __init__(self, problems: Iterable[str], *, wait: float | None = None) -> None:
         self.problems = tuple(map(_escape, problems))
+        self.wait = wait
         super().__init__("; ".join(self.problems))
 
 

@@ -22,7 +22,7 @@ from tests.internals.contract import address
 from tests.internals.files import LONGEST_RECORD
 from tests.internals.filesystem import limits
 from tests.internals.http import HEAD_LIMIT
-from tests.internals.remote import headers
+from tests.internals.remote import web
 from tests.internals.signing import LARGEST_ENVELOPE, LARGEST_SIGNATURE, MOST_SIGNATURES, keys
 
 
@@ -67,7 +67,7 @@ def test_the_limits_are_the_codes() -> None:
         f"| record of CSV, of a source or a table file | {LONGEST_RECORD >> 20} MiB |",
         f"| sources of a recipe | {MAX_SOURCES} |",
         f"| {head.LARGEST_MANIFEST >> 20} MiB |",
-        f"| {headers.LONGEST_TAG} bytes, {headers.LONGEST_DATE} characters | not stored |",
+        f"| {web.LONGEST_TAG} bytes, {web.LONGEST_DATE} characters | not stored |",
         f"| `signature.json` | {LARGEST_SIGNATURE >> 10} KiB, {MOST_SIGNATURES} signatures |",
         f"| index of a mirror | {LARGEST_ENVELOPE >> 20} MiB, {MOST_SIGNATURES} ",
         f"| the file of a key | {keys.LARGEST_FILE >> 10} KiB |",

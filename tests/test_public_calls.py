@@ -51,7 +51,10 @@ OF_PYTHON = {
 #: Options for output that a call returns, and for the path of the past, which ``open`` gives.
 OF_COMMANDS = {"as_json", "as_of", "new_as_of", "lock_timeout"}
 #: Options of commands for which Python has another call: ``diff_table``.
-OF_OTHER_CALLS = {"diff": {"rows", "where", "not_", "paths", "force"}}
+OF_OTHER_CALLS = {
+    "diff": {"rows", "where", "not_", "paths", "force"},
+    "update": {"every", "jitter"},  # a loop around the call
+}
 RECIPE = '[dataset]\nname = "calls"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 
 

@@ -78,7 +78,7 @@ class Publisher:
 
 @dataclass(slots=True)
 class Edge:
-    """A store and the follower that keeps it; an engine that watches the store answers."""
+    """A store and the process that updates it; an engine that watches the store answers."""
 
     store: Path
     command: Sequence[str]
@@ -89,12 +89,12 @@ class Edge:
         self.engine = geolookup.open(self.store, watch=_PAUSE)
 
     def start(self) -> None:
-        """Start the follower; its output goes into a file beside the store."""
+        """Start the process; its output goes into a file beside the store."""
         with self.store.with_suffix(".log").open("ab") as log:
             self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
 
     def stop(self, *, kill: bool = False) -> None:
-        """End the follower."""
+        """End the process."""
         if self.process is not None:
             (self.process.kill if kill else self.process.terminate)()
             self.process.wait(_PATIENCE)
@@ -132,10 +132,10 @@ def simulate(edge_count: int, rows: int, every: float) -> Result:
         origin = Child("benchmarks.fleet.origin", folder / "mirror", *_LINK)
         stack.enter_context(run_children([origin]))
         url, edges = f"http://127.0.0.1:{origin.facts['port']}/", []
-        follow = ("--every", f"{every:g}s", "--trusted-key", folder / "key.pub")
+        polls = ("--every", f"{every:g}s", "--trusted-key", folder / "key.pub")
         for number in range(edge_count):
             store = Path(shutil.copytree(folder / "store", folder / f"edge-{number}"))
-            edges.append(Edge(store, _geolookup("follow", url, "--store", store, *follow)))
+            edges.append(Edge(store, _geolookup("update", url, "--store", store, *polls)))
             stack.callback(edges[-1].engine.close)
             stack.callback(edges[-1].stop)
             edges[-1].start()
@@ -180,7 +180,7 @@ def lines(result: Result, edges: int, rows: int, every: float) -> Iterator[repor
     answers = ("whole", "resumed", "unchanged", "errors", "cut")
     yield Table((*head, "an edge kB", "killed", *answers), body)
     yield (
-        f"largest follower {result['memory'] / 1e6:,.1f} MB; a whole archive"
+        f"largest process {result['memory'] / 1e6:,.1f} MB; a whole archive"
         f" {result['archive'] / 1e3:,.0f} kB; each edge answered all the time, and was verified"
         " deep at the end"
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from geolookup.errors import BuildError, DownloadError, OutputError
 from geolookup.filesystem.cache import default_folder
+from geolookup.filesystem.signatures import MMDB, PARQUET
 from geolookup.filesystem.unpacking import packing
 from geolookup.progress import Progress
 from geolookup.remote.address import Remote
@@ -48,13 +49,19 @@ def with_strict_cache(recipe: Recipe) -> Recipe:
     return replace(recipe, sources=sources)
 
 
-def read_through(path: Path) -> None:
-    """Read a compressed file up to its checksum; BuildError for a damaged one."""
-    if packing(path):
-        for member in members(path.name, path.parent, ("",)):
-            with member.open() as stream:
-                while stream.read(_CHUNK):
-                    pass
+def read_through(path: Path) -> bool:
+    """Read a compressed file up to its checksum; BuildError for a damaged one.
+
+    Returns whether its format has an end: a checksum, or the mark of an MMDB or Parquet file, that
+    every download is checked for.
+    """
+    if not packing(path):
+        return path.name.lower().endswith((*MMDB.endings, *PARQUET.endings))
+    for member in members(path.name, path.parent, ("",)):
+        with member.open() as stream:
+            while stream.read(_CHUNK):
+                pass
+    return True
 
 
 @contextmanager

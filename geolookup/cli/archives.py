@@ -9,7 +9,8 @@ import click
 import geolookup
 from geolookup.cli import exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command
-from geolookup.mirrors.listing import DELTAS, MOST_DELTAS
+from geolookup.cli.store import DIGITS
+from geolookup.errors import line_text
 
 _ARCHIVE = "FILE.tar.zst"
 
@@ -67,14 +68,6 @@ def unpack(
 @command("mirror")
 @options.store_object
 @options.output("Folder to write.", "DIR")
-@click.option(
-    "--deltas",
-    metavar="N",
-    type=click.IntRange(0, MOST_DELTAS),
-    default=DELTAS,
-    show_default=True,
-    help="Write deltas from the last N other generations of STORE.",
-)
 @key_options.signing_keys()
 @click.option(
     "--expires",
@@ -85,27 +78,26 @@ def unpack(
 def mirror(
     store: Path | None,
     output: Path,
-    deltas: int,
     signing_keys: tuple[str, ...],
     expires: str | None,
 ) -> None:
     """Write the current generation of STORE into DIR, for any web server or bucket.
 
     STORE is by default the user's store. DIR gets an archive of the current generation
-    and of the previous one, deltas to the current one, and last a small index. Readers
-    can fetch all files of the index at any moment. Undamaged archives are kept. The
-    index lists the withdrawn generations. Exits with 2 and leaves the index unchanged if
-    followers would refuse the generation: unsigned, or signed before the one in DIR.
+    and of the previous one, and last a small index. `geolookup update DIR` or the
+    address of DIR brings another store to it. Readers can fetch all files of the index
+    at any moment. Undamaged archives are kept. The index lists the withdrawn
+    generations. Exits with 2 and leaves the index unchanged if other stores would refuse
+    the generation: unsigned, or signed before the one in DIR.
 
     Example: geolookup mirror /srv/geo --output /srv/www/geo --signing-key /etc/geolookup/key
     """
     exit_on_signals()
     try:
-        written = geolookup.mirror(
-            store, output, deltas=deltas, signing_keys=signing_keys, expires=expires
-        )
+        written = geolookup.mirror(store, output, signing_keys=signing_keys, expires=expires)
     except ValueError as error:
         fail(str(error))
-    for file in written.added:
-        click.echo(f"{file.path}: {file.bytes:,} bytes")
-    click.echo(f"generation {written.index.current} {written.state} in {output}")
+    index, size = written.index, sum(file.bytes for file in written.index.files)
+    name = line_text(index.name)
+    about = f"{name}, generation {index.current[:DIGITS]}, {size:,} bytes in {output}"
+    click.echo(f"{written.state}: {about}")

@@ -44,7 +44,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "verify": ("signing", "Check a dataset for damage."),
     },
     "Stores": {
-        "update": ("update", "Make a store current now: from a recipe, an archive or a mirror."),
+        "update": ("update", "Bring a store up to date: with a recipe, an archive or a mirror."),
         "publish": ("store", "Make a dataset the current one of a store."),
         "rollback": ("store", "Return to the previous generation."),
         "generations": ("store", "List the generations of a store."),
@@ -54,7 +54,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "pack": ("archives", "Pack a dataset into one file."),
         "unpack": ("archives", "Unpack a packed dataset."),
         "mirror": ("archives", "Write a store as a folder that other stores follow."),
-        "follow": ("follow", "Keep polling a mirror, and keep a store at its generation."),
         "sign": ("signing", "Sign a dataset."),
         "signing-keys": ("signing", "Make keys for signatures, and trust them."),
     },

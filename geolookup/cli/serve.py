@@ -9,7 +9,6 @@ import click
 
 from geolookup.cli import fail, key_options, options
 from geolookup.cli.command import command
-from geolookup.cli.follow import polls
 from geolookup.cli.options import instant_of, overlay_path
 
 _STALE = ("warn", "refuse", "tag")
@@ -23,14 +22,8 @@ _LEVELS = ("debug", "info", "warning", "error")
     "--watch",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Poll the dataset every SECONDS for a new generation. [default: 5 with --follow]",
+    help="Poll the dataset every SECONDS for a new generation. [default: off]",
 )
-@click.option(
-    "--follow",
-    metavar="URL",
-    help="Mirror that the store of --dataset follows, as `geolookup follow` does.",
-)
-@polls
 @key_options.trusted_keys
 @click.option("--max-age", metavar="AGE", help="Maximum age of the data, such as 30, 30d or 4w.")
 @click.option(
@@ -123,8 +116,7 @@ def serve(**options: Any) -> None:
     """Answer GET /v1/geo/lookup?ip=ADDRESS to callers with an X-API-Key.
 
     SIGHUP reloads the dataset and the plans. SIGTERM stops the server after the
-    requests in progress. With --follow, a store that trusts no key trusts the keys
-    of --trusted-key from now on.
+    requests in progress. `geolookup update --every` beside it keeps a store current.
 
     Example: geolookup serve --accounts sqlite:///accounts.db
     """

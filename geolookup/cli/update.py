@@ -1,31 +1,29 @@
-"""``geolookup update``: makes a store current, from a recipe, an archive or a mirror."""
+"""``geolookup update``: brings a store up to date, once or again and again."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from geolookup.cli import discard_output, exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command
-from geolookup.cli.quantities import limit_rate, max_memory
+from geolookup.cli.quantities import Time, limit_rate, max_memory
+from geolookup.cli.store import print_result
 from geolookup.dataset.metadata import age_limit
-from geolookup.errors import UpdateError
+from geolookup.errors import UpdateError, line_text
 from geolookup.store.pointer import KEEP
 
 if TYPE_CHECKING:
-    from geolookup.updates.in_store import UpdateResult
+    from geolookup.history.result import StoreResult
 
-_STATES = {
-    "updated": "generation {0.generation} published into {0.store}",
-    "current": "generation {0.generation} is current in {0.store}",
-    "withdrawn": "generation {0.generation} stays current in {0.store}, after a rollback"
-    " or a publication in that store",
-    "recent": "the last update of {0.store} is recent; nothing done",
-}
+#: Seconds: a shorter interval would be a load for the server.
+_SHORTEST = 0.1
 
 
 def _read_age(_context: object, _option: object, value: str | None) -> timedelta | None:
@@ -38,15 +36,27 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 
 
 @command("update")
-@click.argument("recipe", type=options.PATH, required=False)
+@click.argument("source", type=options.PATH, required=False)
 @options.store
+@click.option(
+    "--every",
+    metavar="TIME",
+    type=Time(least=_SHORTEST),
+    help="Update again and again, at this interval, such as 60s, 5m or 1d, until SIGTERM.",
+)
+@click.option(
+    "--jitter",
+    metavar="TIME",
+    type=Time(),
+    help="Random delay of up to TIME after each interval. [default: a tenth of --every]",
+)
 @click.option(
     "--if-older",
     metavar="AGE",
     callback=_read_age,
     help="Do nothing if an update succeeded that began less than AGE ago, such as 20h, 7d or 2w.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the steps of the update, and change nothing.")
+@options.dry_run
 @options.keep(default=f"the recipe's, else {KEEP}")
 @max_memory
 @options.cache
@@ -54,56 +64,65 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 @key_options.trusted_keys
 @limit_rate
 @options.lock_timeout
+@options.as_json("Print the result as JSON, and all else on standard error.")
 def update(
-    recipe: str | None,
-    store: Path | None,
-    dry_run: bool,
-    keep: int | None,
-    keep_for: str | None,
-    trusted_keys: tuple[str, ...] | None,
-    **source: Any,
+    source: str | None, every: float | None, jitter: float | None, as_json: bool, **values: Any
 ) -> None:
-    """Make a store current now: from the sources of RECIPE, from an archive, or from a mirror.
+    """Bring a store up to date: with the sources of a recipe, an archive or a mirror.
 
-    RECIPE is a recipe file, the name of a packaged recipe (`geolookup recipes`) or
-    a file or folder of data. Without RECIPE, the recipe world: country and AS of
+    SOURCE is a recipe file, the name of a packaged recipe (`geolookup recipes`) or
+    a file or folder of data. Without SOURCE, the recipe world: country and AS of
     every address. The sources that changed are downloaded and compiled. The result is
     verified, compared with the current generation by the gates of the recipe, and
     published into the store. Old generations are pruned.
 
-    RECIPE may also be a file of `geolookup pack` or a mirror: the address (https://,
-    s3://, gs://) or the path of a folder that `geolookup mirror` wrote. A mirror is
-    polled once; `geolookup follow` keeps polling. --if-older, --max-memory, --cache
-    and --signing-key are for recipes, --limit-rate is for mirrors. A store that trusts
-    no key trusts the keys of --trusted-key from now on.
+    SOURCE may also be a file of `geolookup pack` or a mirror: the address (https://,
+    s3://, gs://) or the path of a folder that `geolookup mirror` wrote. --max-memory,
+    --cache and --signing-key are for recipes, --limit-rate is for mirrors. A store that
+    trusts no key trusts the keys of --trusted-key from now on. STORE/update.json has the
+    state of the updates.
 
-    Exits with 0 if the store is current or was updated, 1 if a source or a mirror
-    failed, or a gate, a demand of [quality] or the store refused the result, 2 for misuse
-    or a store or cache that cannot be written. Unless an update succeeds, the store does
-    not change. If a step after the publication fails, such as the removal of an old
-    generation, a line names it, and the exit status is 0.
+    With --every, a line is printed if a generation is published, and once for each
+    problem. After a failure the store keeps its generation, and the next try comes
+    sooner. Exits with 0 on SIGTERM.
+
+    Without it, exits with 0 if the store is current or was updated, 1 if a source or a
+    mirror failed, or a gate or a demand of [quality] refused the result, 2 for misuse,
+    a refused archive or index, or a store or cache that cannot be written. Unless an
+    update succeeds, the store does not change.
 
     Example: geolookup update --if-older 7d
     """
     from geolookup.progress import Progress
-    from geolookup.updates import request_of
-    from geolookup.updates.in_store import target_of
+    from geolookup.updates.run import run
+    from geolookup.updates.update import job_of
 
     exit_on_signals()
+    if jitter is not None and every is None:
+        fail("--jitter is for --every")
+    tell = partial(_tell, err=as_json)
+    new_job = partial(job_of, source, **values)
     try:
-        request = request_of(recipe, target_of(store, keep, trusted_keys, keep_for), **source)
+        job = replace(new_job(), tell=tell, progress=Progress())
     except ValueError as error:  # such as an empty name of a recipe
         fail(_as_typed(str(error)))
-    tell = _Lines()
+    report = partial(_report, as_json=as_json)
+    if every is not None:
+        from geolookup.cli.repeating import Interval, repeat
+
+        try:
+            repeat(lambda: run(new_job()), report, Interval(every, jitter))
+        except SystemExit:  # only a signal ends the loop
+            sys.exit(0)
     try:
-        done = request.plan(tell) if dry_run else request.perform(Progress(), tell)
+        result = run(job)
     except UpdateError as error:
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)
         sys.exit(1)
-    _report(done, tell)
-    if recipe is not None and store is None and done.state == "updated":
-        tell(f"without --dataset, commands and geolookup.open() answer from {request.name}")
+    report(result)
+    if source is not None and values["store"] is None and result.state == "published":
+        tell(f"without --dataset, commands and geolookup.open() answer from {result.name}")
 
 
 def _as_typed(problem: str) -> str:
@@ -113,30 +132,23 @@ def _as_typed(problem: str) -> str:
     return f"{max(opts.get(name, [name]), key=len)}{space}{text}"
 
 
-def _report(done: UpdateResult, tell: _Lines) -> None:
-    if done.state in _STATES:
-        tell(_STATES[done.state].format(done))
-    for generation in done.removed:
-        tell(f"removed {generation}")
-    for generation in done.kept_as_deltas:
-        tell(f"kept as a delta {generation}")
-    for problem in done.warnings:
+def _report(result: StoreResult, *, as_json: bool) -> None:
+    for problem in result.warnings:
         click.echo(f"geolookup: {problem}", err=True)
+    _unless_closed(lambda: print_result(result, as_json=as_json))
 
 
-class _Lines:
-    """Lines of standard output, each printed at once: a download may take minutes.
+def _tell(text: str, *, err: bool) -> None:
+    """Print a line at once: a download may take minutes."""
+    _unless_closed(lambda: click.echo(line_text(text), err=err))
 
-    An update goes on without them: if one cannot be written, the others are dropped.
-    """
 
-    def __call__(self, text: str) -> None:
-        try:
-            click.echo(text)
-        except OSError as error:
-            discard_output()
-            if not isinstance(error, BrokenPipeError):
-                problem = (
-                    f"standard output cannot be written ({error.strerror}); the update goes on"
-                )
-                click.echo(f"geolookup: {problem}", err=True)
+def _unless_closed(write: Callable[[], None]) -> None:
+    """Write to standard output; if it cannot be written, the update goes on without it."""
+    try:
+        write()
+    except OSError as error:
+        discard_output()
+        if not isinstance(error, BrokenPipeError):
+            problem = f"standard output cannot be written ({error.strerror}); the update goes on"
+            click.echo(f"geolookup: {problem}", err=True)

@@ -172,7 +172,8 @@ def rows_in_file(
     None for a missing or damaged file, and for one of other generations.
     """
     try:
-        with parquet.ParquetFile(pa.BufferReader(_checked(path))) as file:
+        source = pa.BufferReader(_checked(path))
+        with parquet.ParquetFile(source, pre_buffer=False) as file:
             about = metadata_of(file.schema_arrow)
             if generations != (about["old"]["generation"], about["new"]["generation"]):
                 return None
@@ -210,11 +211,11 @@ def _overlapping(file: Any, family: int, first: int, last: int) -> Iterator[Chan
         has_limits = begins and begins.has_min_max  # not if all rows are of the other family
         if has_limits and (begins.min > most.as_py() or ends.max < least.as_py()):
             continue
-        begin, end = file.read_row_group(number, names).columns
+        begin, end = file.read_row_group(number, names, use_threads=False).columns
         overlaps = pc.and_(pc.less_equal(begin, most), pc.greater_equal(end, least))
         rows = pc.indices_nonzero(overlaps.fill_null(False))
         if len(rows):
-            table = file.read_row_group(number).take(rows)
+            table = file.read_row_group(number, use_threads=False).take(rows)
             table.validate(full=True)
             yield from _rows(table, family, first, last)
 

@@ -28,19 +28,21 @@ def changes_path(store: Path, old: str, new: str) -> Path:
     return store / pointer.CHANGES / f"{old[:_DIGITS]}-{new[:_DIGITS]}.parquet"
 
 
-def write_missing(store: Path, kept: Collection[str]) -> Iterator[str]:
-    """Write the missing files; yield a warning for each that cannot be written.
+def write_missing(store: Path, kept: Collection[str]) -> list[str]:
+    """Write the missing files; return a warning for each that cannot be written.
 
     ``kept`` are the generations that the store keeps. The caller holds the lock of the store.
     """
+    warnings = []
     for old, new in _neighbours(store, kept):
         path = changes_path(store, old, new)
-        if path.is_file():
-            continue
         try:
-            _write(store, old, new, path)
-        except (DatasetError, OutputError, OSError) as error:
-            yield f"history will compare generations {old[:12]} and {new[:12]} anew: {error}"
+            if not path.is_file():
+                _write(store, old, new, path)
+        except (DatasetError, OutputError, OSError, MemoryError) as error:
+            pair = f"generations {old[:12]} and {new[:12]}"
+            warnings.append(f"the changes between {pair} are not written: {error}")
+    return warnings
 
 
 def remove_others(store: Path, kept: Collection[str]) -> None:

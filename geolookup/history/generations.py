@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from geolookup.errors import DatasetError
 from geolookup.history.archived import manifest_of, restore
 from geolookup.history.publishing import withdraw
-from geolookup.history.result import Done, StoreResult, result_of
+from geolookup.history.result import StoreResult
 from geolookup.integrity import verify
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
@@ -89,7 +89,8 @@ def rollback(
     """
     from geolookup.signing.keys import read_signing_keys  # slow
 
-    store, done = store_path(store), Done()
+    store = store_path(store)
+    done = StoreResult(str(store))
     signers = read_signing_keys(signing_keys)
     with done.step("rollback"), changing(store) as published:
         not_withdrawn = pointer.not_withdrawn(published)
@@ -103,4 +104,4 @@ def rollback(
         elif (trust := trust_of(store)) is not None:
             check_trusted(folder, trust)
         pointer.save(store, [withdraw(entry, {current}) for entry in published])
-    return result_of("rolled back", store, before, done)
+    return done.ended("rolled back", before)

@@ -25,7 +25,7 @@ from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.history.archived import remove_archive
 from geolookup.history.incoming import Incoming, opened
 from geolookup.history.pruning import log_warnings, plan, prune_after
-from geolookup.history.result import Done, StoreResult, current_of, result_of
+from geolookup.history.result import StoreResult, current_of
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing, check_parent, check_store, store_path
@@ -75,7 +75,7 @@ def publish(
     store = store_path(store)
     begin = None if since is None else read_since(since)
     retention = Retention.of(keep, keep_for, keep_unpacked, ALL)
-    done = Done()
+    done = StoreResult(str(store))
     with opened(dataset) as incoming:
         check_expected(incoming, expect)
         if dry_run:
@@ -86,8 +86,8 @@ def publish(
         prune_after(store, retention, done)
     log_warnings(done)
     if current_of(store) != incoming.generation:
-        return result_of("past", store, incoming.generation, done)
-    return result_of("published" if is_changed else "unchanged", store, incoming.generation, done)
+        return done.ended("past", incoming.generation)
+    return done.ended("published" if is_changed else "unchanged", incoming.generation)
 
 
 def check_expected(incoming: Incoming, expect: str | None) -> None:
@@ -111,7 +111,7 @@ def planned(
     entries, changes = _with(store, pointer.read(store), incoming.generation, since)
     done = plan(store, retention, entries, changes)
     manifest = parsed_manifest(incoming.manifest_text, incoming.path)
-    return result_of("planned", store, incoming.generation, done, manifest)
+    return done.ended("planned", incoming.generation, manifest)
 
 
 def publish_into(

@@ -2,7 +2,7 @@
 
 ``/livez`` is 200 while the server runs and replaces silent workers. ``/readyz`` is 200 if a worker
 accepts requests and can use the account store, and every worker has a recent heartbeat. Further
-lines name silent workers and describe the polls of a mirror. ``/metrics`` shows the counters.
+lines name silent workers and the last update of the store. ``/metrics`` shows the counters.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 from geolookup.contract.gregorian import read_timestamp
 from geolookup.http.admin_port import PLAIN, Page
 from geolookup.http.heartbeats import LATE, LOST, Watchdog, runs
-from geolookup.http.metrics import CONTENT_TYPE, ENDED, SERVING, Reading, exposition, readings
-from geolookup.mirrors.polling import RESULTS, Status, read_status
+from geolookup.http.metrics import CONTENT_TYPE, ENDED, SERVING, Reading, exposition, head, readings
 from geolookup.store import paths
+from geolookup.updates.state import OUTCOMES, State, read_state
 
 
 class Admin:
@@ -31,10 +31,10 @@ class Admin:
                 return self._health("alive", not self._watchdog.silent_workers(LOST), LOST)
             case "/readyz":
                 page = self._health("ready", self._is_ready(), LATE)
-                return page._replace(text=page.text + follow_readiness(self._status()))
+                return page._replace(text=page.text + update_readiness(self._state()))
             case "/metrics":
                 text = exposition(list(readings(self._folder)), self._living())
-                return Page(200, CONTENT_TYPE, text + follow_metrics(self._status()))
+                return Page(200, CONTENT_TYPE, text + update_metrics(self._state()))
             case _:
                 return Page(404, PLAIN, "")
 
@@ -51,8 +51,8 @@ class Admin:
         )
         return serves and not self._watchdog.silent_workers(LATE)
 
-    def _status(self) -> Status:
-        return read_status(self._dataset or paths.user_store())
+    def _state(self) -> State:
+        return read_state(self._dataset or paths.user_store())
 
     def _living(self) -> list[Reading]:
         return [
@@ -62,45 +62,35 @@ class Admin:
         ]
 
 
-def follow_readiness(status: Status) -> str:
-    """Return a line about the polls of a store; empty if it follows no mirror."""
-    if not status.polled_at:
+def update_readiness(state: State) -> str:
+    """Return a line about the updates of a store; empty if it was never updated."""
+    if not state.source:
         return ""
-    failures = f"{status.failures} failed polls in a row, " if status.failures else ""
-    return f"following: {failures}last success {status.succeeded_at or 'never'}\n"
+    failures = f"{state.failures} failed in a row, " if state.failures else ""
+    return f"updates: {failures}last success {state.succeeded_at or 'never'}\n"
 
 
-def follow_metrics(status: Status) -> str:
-    """Return the polls of a store as Prometheus text; empty if it follows no mirror."""
-    if not status.polled_at:
-        return ""
-    return "".join(f"{line}\n" for line in _follow_lines(status))
+def update_metrics(state: State) -> str:
+    """Return the updates of a store as Prometheus text; empty if it was never updated."""
+    return "".join(f"{line}\n" for line in _update_lines(state)) if state.source else ""
 
 
-def _follow_lines(status: Status) -> Iterator[str]:
-    polls = "geolookup_follow_polls_total"
-    yield from (f"# HELP {polls} Polls of the mirror, by result.", f"# TYPE {polls} counter")
-    for result in RESULTS:
-        yield f'{polls}{{result="{result}"}} {status.polls.get(result, 0)}'
-    for name, (kind, text, value) in _follow_numbers(status).items():
-        full = f"geolookup_follow_{name}"
-        yield from (f"# HELP {full} {text}", f"# TYPE {full} {kind}", f"{full} {value:.0f}")
-    info = "geolookup_follow_generation_info"
-    yield from (f"# HELP {info} Current generation of the store.", f"# TYPE {info} gauge")
-    yield f'{info}{{generation="{status.generation}"}} 1'
-
-
-def _follow_numbers(status: Status) -> dict[str, tuple[str, str, float]]:
-    """Return type, help and value of each metric that is one number."""
-    return {
-        "failures": ("gauge", "Polls that failed since the last success.", status.failures),
-        "downloaded_bytes_total": ("counter", "Bytes of index and archives.", status.bytes),
-        "last_poll_timestamp_seconds": ("gauge", "Last poll.", _seconds(status.polled_at)),
-        "last_success_timestamp_seconds": (
-            *("gauge", "Last poll that succeeded; 0 for never."),
-            _seconds(status.succeeded_at),
-        ),
-    }
+def _update_lines(state: State) -> Iterator[str]:
+    runs = "geolookup_update_runs_total"
+    yield from head(runs, "counter", "Updates of the store, by outcome.")
+    for outcome in OUTCOMES:
+        yield f'{runs}{{outcome="{outcome}"}} {state.counts.get(outcome, 0)}'
+    info = "geolookup_update_generation_info"
+    yield from head(info, "gauge", "Generation after the last update that succeeded.")
+    yield f'{info}{{generation="{state.generation}"}} 1'
+    for name, kind, text, value in (
+        ("failures", "gauge", "Updates that failed since the last success.", state.failures),
+        ("downloaded_bytes_total", "counter", "Bytes of sources and mirrors.", state.bytes),
+        ("last_success_timestamp_seconds", "gauge", "0 for never.", _seconds(state.succeeded_at)),
+        ("last_failure_timestamp_seconds", "gauge", "0 for never.", _seconds(state.failed_at)),
+    ):
+        full = f"geolookup_update_{name}"
+        yield from (*head(full, kind, text), f"{full} {value:.0f}")
 
 
 def _seconds(time_text: str) -> float:

@@ -147,28 +147,29 @@ def _sums(rows: Sequence[Sequence[int]], width: int) -> list[int]:
     return [sum(column) for column in zip(*rows, strict=True)] or [0] * width
 
 
-def _head(name: str, kind: str, text: str) -> Iterator[str]:
+def head(name: str, kind: str, text: str) -> Iterator[str]:
+    """Yield the lines that describe a metric."""
     yield f"# HELP {name} {text}"
     yield f"# TYPE {name} {kind}"
 
 
 def _requests(outcomes: Sequence[int]) -> Iterator[str]:
     name = "geolookup_http_requests_total"
-    yield from _head(name, "counter", "Requests by HTTP status and contract code.")
+    yield from head(name, "counter", "Requests by HTTP status and contract code.")
     for outcome, count in zip(OUTCOMES, outcomes, strict=True):
         yield f'{name}{{status="{outcome.status}",code="{outcome.code or ""}"}} {count}'
 
 
 def _refusals(outcomes: Sequence[int]) -> Iterator[str]:
     name = "geolookup_http_keys_refused_total"
-    yield from _head(name, "counter", "Requests refused by the gate, by reason.")
+    yield from head(name, "counter", "Requests refused by the gate, by reason.")
     for reason, outcome in KEY_REFUSALS.items():
         yield f'{name}{{reason="{reason}"}} {outcomes[outcome.counter]}'
 
 
 def _latency(workers: Sequence[Reading]) -> Iterator[str]:
     name = "geolookup_http_request_duration_seconds"
-    yield from _head(name, "histogram", "Time from a request to its answer, inside the worker.")
+    yield from head(name, "histogram", "Time from a request to its answer, inside the worker.")
     # Buckets of Prometheus are cumulative: 5 2 1 -> 5 7 8.
     counts = list(accumulate(_sums([reading.buckets for reading in workers], len(BOUNDS) + 1)))
     for bound, count in zip((*BOUNDS, "+Inf"), counts, strict=True):
@@ -179,11 +180,11 @@ def _latency(workers: Sequence[Reading]) -> Iterator[str]:
 
 def _datasets(running: Sequence[Reading]) -> Iterator[str]:
     name = "geolookup_dataset_workers"
-    yield from _head(name, "gauge", "Workers that answer from a generation of the dataset.")
+    yield from head(name, "gauge", "Workers that answer from a generation of the dataset.")
     for generation, count in sorted(Counter(reading.generation for reading in running).items()):
         yield f'{name}{{generation="{generation}"}} {count}'
     name = "geolookup_dataset_age_seconds"
-    yield from _head(name, "gauge", "Time since the dataset's manifest was written here.")
+    yield from head(name, "gauge", "Time since the dataset's manifest was written here.")
     now = time.time()
     for generation, written in sorted(
         {(reading.generation, reading.written) for reading in running}

@@ -16,7 +16,6 @@ import ssl
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,13 +34,11 @@ from geolookup.http.cors import Origins
 from geolookup.http.heartbeats import Heartbeats, Watchdog
 from geolookup.http.own import check_own_columns
 from geolookup.http.settings import HEAD_LIMIT, HEAD_TIMEOUT, Settings, connections
-from geolookup.http.supervision import KILL_AFTER, Supervisor, hold_while_forking, run_follower
+from geolookup.http.supervision import KILL_AFTER, Supervisor, hold_while_forking
 from geolookup.http.worker import DRAIN, RELOAD, load
 
 #: Connections that wait to be accepted, for each worker; the system may allow fewer.
 _BACKLOG = 4_096
-#: Seconds between two polls of a store that follows a mirror.
-_WATCH = 5.0
 #: Seconds until a worker that has not ended gets its SIGTERM again.
 _REPEAT = 0.5
 _log = logging.getLogger("geolookup.http")
@@ -51,9 +48,6 @@ def run(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; see ``geolookup.http.serve``."""
     _check_settings(settings)
     with ExitStack() as stack:
-        if (url := settings.follow) is not None:
-            settings = replace(settings, watch=settings.watch or _WATCH)
-            stack.enter_context(run_follower(url, settings))
         _check_stores(settings)
         folder, watchdog = _shared_folder(stack, settings.workers)
         if settings.admin is not None:
@@ -113,7 +107,7 @@ def _path(file: str | None) -> Path | None:
 
 
 def _check_settings(settings: Settings) -> None:
-    """Check the settings once, before the start of a follower: it can wait for a mirror."""
+    """Check the settings once, before the start of the workers."""
     TrustedProxies(settings.trusted_proxies, setting="--trusted-proxy")
     Origins(settings.cors)
     connections(settings.connections)
@@ -130,7 +124,7 @@ def _check_stores(settings: Settings) -> None:
             max_age=settings.max_age,
             on_stale=settings.on_stale,
             fallback=True,
-            trusted_keys=settings.required_keys,
+            trusted_keys=settings.trusted_keys,
         ) as engine,
         open_accounts(settings.accounts, settings.plans) as accounts,
     ):

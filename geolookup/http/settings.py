@@ -7,11 +7,10 @@ Granian accepts no connection beyond its limit: the next one waits until another
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from geolookup.errors import SettingsError
-from geolookup.mirrors.polling import Polling
 
 if TYPE_CHECKING:
     from geolookup.store.requirements import OnStale
@@ -32,12 +31,7 @@ class Settings:
     overlay: str | None = None
     #: Unix second: answer from the generation that was in force then; None: the current one.
     as_of: int | None = None
-    #: Address of a mirror that the store ``dataset`` follows; None: none.
-    follow: str | None = None
-    #: Options of ``geolookup follow`` for these polls.
-    polling: Polling = field(default_factory=Polling)
-    #: Files of public keys: only a dataset that one of them verifies is served. With ``follow``, a
-    #: store without trusted keys trusts these, and checks each dataset that it installs.
+    #: Files of public keys: only a dataset that one of them verifies is served.
     trusted_keys: tuple[str | os.PathLike[str], ...] | None = None
     #: As in ``geolookup.open``.
     watch: float | None = None
@@ -66,11 +60,6 @@ class Settings:
     tls_key: str | None = None
     #: Seconds during which requests are answered with ``Connection: close`` after SIGTERM.
     drain: float = 3.0
-
-    @property
-    def required_keys(self) -> tuple[str | os.PathLike[str], ...] | None:
-        """The keys that a worker demands; None without any, and if the store checks them."""
-        return self.trusted_keys if self.follow is None else None
 
 
 #: Milliseconds until a connection without a complete request head is closed; a connection

@@ -1,13 +1,8 @@
-"""Processes that are started again when they die: workers, and the follower of a mirror.
+"""Workers that are started again when they die.
 
 Strategy: Granian's server ends when a worker dies twice within seconds. This one starts each
 worker again: at once, or after a wait that doubles while the worker dies soon after each start.
 It ends by itself only when no worker runs and no dataset opens: another start cannot help.
-
-With ``serve --follow`` a second process follows a mirror and publishes into the store. The workers
-install each new generation, as they do without a mirror. The service keeps answering if the mirror
-or the follower fails. The follower is not a thread: workers are forked from the server, so the
-server must hold no locks.
 """
 
 from __future__ import annotations
@@ -16,28 +11,20 @@ import logging
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import time
 from asyncio import AbstractEventLoop
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from typing import Any
 
 from granian.server import mp
 from granian.server.mp import MPServer
 
-from geolookup.errors import SettingsError
 from geolookup.http.application import Application
 from geolookup.http.batches import Batches
 from geolookup.http.listener import with_limits
-from geolookup.http.settings import Settings
-from geolookup.mirrors.child import command, environment, exit_text
-from geolookup.mirrors.polling import current_in
 from geolookup.remote import backoff_wait
 
 #: Exit status of a worker that finds no dataset that opens.
@@ -117,7 +104,7 @@ class Supervisor(MPServer):
         delay = backoff.delay(index, time.monotonic() - worker.birth)
         _log.error(
             "worker-%d %s; starting it again in %.1f seconds",
-            *(index + 1, exit_text(worker.inner.exitcode), delay),
+            *(index + 1, _exit_text(worker.inner.exitcode), delay),
         )
         return delay
 
@@ -147,6 +134,15 @@ def _in_batches(loader: Callable[[int], Application], number: int) -> Applicatio
     module: Any = mp
     module._new_cbscheduler = scheduler  # noqa: SLF001 - it has no public option
     return application
+
+
+def _exit_text(status: int | None) -> str:
+    """Return how a process ended, by its exit status: -9 if signal 9 killed it."""
+    if status is None or status >= 0:
+        return f"ended with status {status}"
+    # Real-time signals have numbers only.
+    names = {number.value: number.name for number in signal.Signals}
+    return f"was killed by {names.get(-status, f'signal {-status}')}"
 
 
 def _until(due: dict[int, float]) -> float | None:
@@ -189,103 +185,3 @@ def _end_with(server: int | None) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(KILL_AFTER)
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-#: Exit status of a follower whose options cannot be met: another start cannot help.
-_MISUSE = 2
-#: Seconds until a follower that does not stop is killed; between two looks at an empty store.
-_STOP_WITHIN, _LOOK = 2.0, 0.2
-
-
-@contextmanager
-def run_follower(url: str, settings: Settings) -> Iterator[None]:
-    """Let the store of ``settings`` follow a mirror while the block runs.
-
-    The block begins when the store has a generation. Raises SettingsError without a store, and
-    if the follower cannot start.
-    """
-    if settings.dataset is None:
-        raise SettingsError("--follow needs the store that follows; give --dataset STORE")
-    follower = _Follower(_command(url, Path(settings.dataset), settings))
-    try:
-        _await_generation(Path(settings.dataset), url, follower)
-        yield
-    finally:
-        follower.end()
-
-
-def _command(url: str, store: Path, settings: Settings) -> list[str]:
-    polling = settings.polling
-    options = ["--store", str(store), "--every", f"{polling.every:.3f}s"]
-    options += ["--until-eof"]
-    if polling.keep is not None:
-        options += ["--keep", str(polling.keep)]
-    if polling.keep_for is not None:
-        options += ["--keep-for", str(polling.keep_for)]
-    if polling.jitter is not None:
-        options += ["--jitter", f"{polling.jitter:.3f}s"]
-    if polling.limit_rate is not None:
-        options += ["--limit-rate", str(polling.limit_rate)]
-    for key in settings.trusted_keys or ():
-        options += ["--trusted-key", str(key)]
-    return command("geolookup", "follow", url, *options)
-
-
-def _await_generation(store: Path, url: str, follower: _Follower) -> None:
-    """Wait until a store has a generation to answer from."""
-    if current_in(store):
-        return
-    _log.warning("%s has no generation; fetching one from %s first", store, url)
-    while not current_in(store):
-        if follower.gave_up.wait(_LOOK):
-            raise SettingsError(f"{store} has no generation, and cannot follow {url}")
-
-
-class _Follower:
-    """The process of a follower; it is started again when it dies."""
-
-    def __init__(self, command: list[str]) -> None:
-        self._command = command
-        self._ended, self.gave_up = Event(), Event()
-        self._process = self._start()
-        self._thread = Thread(target=self._supervise, name="geolookup-follow", daemon=True)
-        self._thread.start()
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        # Its input ends with this process. In a session of its own, Ctrl-C does not reach it.
-        return subprocess.Popen(  # noqa: S603 (our own interpreter)
-            self._command,
-            stdin=subprocess.PIPE,
-            stdout=sys.stderr,
-            env=environment(),
-            start_new_session=True,
-        )
-
-    def _supervise(self) -> None:
-        backoff = Backoff()
-        while not self._ended.is_set():
-            born = time.monotonic()
-            status = self._process.wait()
-            if self._ended.is_set():
-                return
-            if status == _MISUSE:
-                _log.error("the follower ended with status %d; the mirror is not followed", status)
-                break
-            delay = backoff.delay(0, time.monotonic() - born)
-            _log.error("the follower ended (%d); starting it again in %.1f s", status, delay)
-            if not self._ended.wait(delay):
-                self._start_again()
-        self.gave_up.set()
-
-    def _start_again(self) -> None:
-        """Start the process; if the system refuses, wait and retry as after a death."""
-        with suppress(OSError):  # the next look finds the dead one
-            self._process = self._start()
-
-    def end(self) -> None:
-        """Stop the process, also one that was started meanwhile."""
-        self._ended.set()
-        self._process.terminate()
-        self._thread.join(_STOP_WITHIN)
-        self._process.kill()
-        self._process.wait()

@@ -57,7 +57,7 @@ class Worker(Application):
             allow_lost_fields=settings.allow_lost_fields,
             fallback=True,
             preload=True,
-            trusted_keys=settings.required_keys,
+            trusted_keys=settings.trusted_keys,
         )
         self._lookups = OwnLookups(self._engine) if settings.own else self._engine
         self._memory = Counters(folder)

@@ -1,7 +1,5 @@
-"""Mirrors: a static folder of archives, and the stores that follow it.
+"""Mirrors: a static folder of a store's archives, and its signed index.
 
-Both sides share ``index``: the signed list of the generations and their files. ``folder`` makes
-the folder of a store, with ``listing`` (which generations) and ``archive_files``. ``follow`` polls
-it: ``source`` fetches its files, ``install`` publishes them, in a process of ``child``.
-``polling`` has the options, results and state.
+``folder`` writes one, with ``listing`` (which generations) and ``archive_files``. ``source``
+fetches its files for an update. Both sides share ``index`` and the ``rules`` of followers.
 """

@@ -1,4 +1,4 @@
-"""The archives of a mirror, by the folders ``packs`` and ``deltas``.
+"""The archives of a mirror, in its folder ``archives``.
 
 Strategy: no file is replaced by another one. The bytes of an archive depend on more than its
 generation (a later signature, another version of Arrow), so its name ends in digits of its own
@@ -13,23 +13,22 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from geolookup.archives.members import SUFFIX
-from geolookup.archives.pack import pack
+from geolookup.archives.pack import write_archive
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock, sweep
-from geolookup.mirrors.index import DELTA_FOLDER, INDEX, PACK_FOLDER, File, Index
-from geolookup.mirrors.listing import MirrorGeneration
+from geolookup.mirrors.index import ARCHIVES, INDEX, File
+from geolookup.store import pointer
 
 _LOCK = ".lock"
 #: Where archives are written, before they get their names.
 _UNFINISHED = ".unfinished"
 #: Digits of its own digest in the name of an archive; the index has all 64.
 _DIGITS = 16
-#: GENERATION.DIGITS.tar.zst and BASE-GENERATION.DIGITS.tar.zst
-_ARCHIVE = re.compile(r"[0-9a-f]{64}(?:-[0-9a-f]{64})?\.[0-9a-f]{16}" + re.escape(SUFFIX))
+#: GENERATION.DIGITS.tar.zst
+_ARCHIVE = re.compile(r"[0-9a-f]{64}\.[0-9a-f]{16}" + re.escape(SUFFIX))
 
 
 @contextmanager
@@ -52,86 +51,37 @@ def _make(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     # Hidden names (.lock, .well-known) do not count.
     others = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-    if INDEX not in others and others - {PACK_FOLDER, DELTA_FOLDER}:
+    if INDEX not in others and others - {ARCHIVES}:
         raise OutputError(folder, "is not empty and not a mirror", "choose another name")
-    for name in (PACK_FOLDER, DELTA_FOLDER):
-        (folder / name).mkdir(exist_ok=True)
+    (folder / ARCHIVES).mkdir(exist_ok=True)
     atomic.fsync_folder(folder)
     atomic.fsync_folder(folder.parent)
 
 
-class Archives:
-    """The archives of a mirror, each written once; archives of the former index stay."""
+def archive_file(store: Path, generation: str, folder: Path) -> File:
+    """Write the archive of a generation of a store into a mirror, unless it is there undamaged.
 
-    def __init__(self, folder: Path, former: Index | None) -> None:
-        self._folder = folder
-        self._files = {} if former is None else _files_by_key(former)
-        self.added: list[File] = []
-
-    def pack(self, item: MirrorGeneration) -> File:
-        """Return the archive of a generation."""
-        return self._of(_Key(item.generation, None, item.signature), item.folder, None)
-
-    def delta(self, base: Path, item: MirrorGeneration) -> File:
-        """Return the archive that makes a generation from another one, in the folder ``base``."""
-        return self._of(_Key(item.generation, base.name, item.signature), item.folder, base)
-
-    def _of(self, key: _Key, dataset: Path, base: Path | None) -> File:
-        existing = self._files.get(key)
-        if existing is not None and _is_whole(self._folder, existing):
-            return existing
-        file = self._files[key] = _pack_file(self._folder, dataset, base)
-        self.added.append(file)
-        return file
-
-
-class _Key(NamedTuple):
-    """The content of an archive; its bytes include the statement of the generation."""
-
-    generation: str
-    base: str | None
-    signature: str | None
-
-
-def _files_by_key(index: Index) -> dict[_Key, File]:
-    packs = {
-        _Key(item.generation, None, item.signature): item.pack
-        for item in index.generations
-        if item.pack is not None
-    }
-    deltas = {
-        _Key(item.generation, delta.base, item.signature): delta.file
-        for item in index.generations
-        for delta in item.deltas
-    }
-    return packs | deltas
-
-
-def _is_whole(folder: Path, file: File) -> bool:
-    """Return whether a file of a mirror exists, with its size and digest."""
-    path = folder / file.path
-    try:
-        return path.stat().st_size == file.bytes and _sha256(path) == file.sha256
-    except OSError:
-        return False
-
-
-def _pack_file(folder: Path, dataset: Path, base: Path | None) -> File:
-    kind, name = (
-        (DELTA_FOLDER, f"{base.name}-{dataset.name}") if base else (PACK_FOLDER, dataset.name)
-    )
+    Raises DatasetError for a damaged generation.
+    """
     unfinished = folder / _UNFINISHED
     unfinished.mkdir()
     try:
-        archive = unfinished / f"{name}{SUFFIX}"
-        size, sha256 = pack(dataset, archive), _sha256(archive)
-        path = f"{kind}/{name}.{sha256[:_DIGITS]}{SUFFIX}"
-        # Renamed under its final name only when it is complete: a web server serves the folder.
-        archive.replace(folder / path)
-        atomic.fsync_folder(folder / kind)
+        archive = unfinished / f"{generation}{SUFFIX}"
+        if pointer.is_unpacked(store, generation):
+            write_archive(archive, Path(pointer.folder_of(store, generation)))
+        else:
+            shutil.copyfile(pointer.archive_of(store, generation), archive)
+        sha256 = _sha256(archive)
+        path = f"{ARCHIVES}/{generation}.{sha256[:_DIGITS]}{SUFFIX}"
+        file = File(path, archive.stat().st_size, sha256)
+        if not (folder / path).is_file() or _sha256(folder / path) != sha256:
+            atomic.fsync_file(archive)
+            # Renamed under its final name only when it is complete: a web server serves the folder.
+            archive.replace(folder / path)
+            atomic.fsync_folder(folder / ARCHIVES)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return File(path, size, sha256)
+    return file
 
 
 def _sha256(path: Path) -> str:
@@ -139,14 +89,9 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def remove_others(folder: Path, keep: Iterable[File]) -> list[str]:
-    """Remove the archives of a mirror that are not among the kept; return their paths."""
-    paths = {file.path for file in keep}
-    removed = []
-    for kind in (PACK_FOLDER, DELTA_FOLDER):
-        for file in sorted((folder / kind).iterdir()):
-            path = f"{kind}/{file.name}"
-            if _ARCHIVE.fullmatch(file.name) and path not in paths:
-                file.unlink()
-                removed.append(path)
-    return removed
+def remove_others(folder: Path, keep: Iterable[File]) -> None:
+    """Remove the archives of a mirror that are not among the kept."""
+    paths = {folder / file.path for file in keep}
+    for path in (folder / ARCHIVES).iterdir():
+        if path not in paths and _ARCHIVE.fullmatch(path.name):
+            path.unlink()

@@ -2,9 +2,8 @@
 
 ::
 
-    FOLDER/index.json                              the generations and their files, signed
-    FOLDER/packs/GENERATION.DIGITS.tar.zst         the current generation and the one before it
-    FOLDER/deltas/BASE-GENERATION.DIGITS.tar.zst   to the current one, from each of the last ones
+    FOLDER/index.json                           the generations and their archives, signed
+    FOLDER/archives/GENERATION.DIGITS.tar.zst   the current generation and the one before it
 
 Strategy: archives first, then the index by one rename. A reader fetches the index, then files that
 it names. So files of the former index stay until the index after this one.
@@ -25,78 +24,58 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic, open_regular
-from geolookup.mirrors.archive_files import Archives, changing, remove_others
-from geolookup.mirrors.index import (
-    INDEX,
-    Delta,
-    File,
-    Index,
-    IndexEntry,
-    index_text,
-    read_index,
-)
-from geolookup.mirrors.listing import (
-    DELTAS,
-    MOST_DELTAS,
-    MirrorGeneration,
-    check_acceptable,
-    listed_generations,
-)
+from geolookup.mirrors.archive_files import archive_file, changing, remove_others
+from geolookup.mirrors.index import INDEX, Index, IndexEntry, index_text, read_index
+from geolookup.mirrors.listing import MirrorGeneration, listed_generations
+from geolookup.mirrors.rules import check_acceptable
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.signing.statement import serial_of
+from geolookup.store import pointer
 from geolookup.store.changing import store_path
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorResult:
-    """The result of ``mirror``; ``state`` is "published", or "current" if the index stays."""
+    """The result of ``mirror``; ``state`` is "published", or "unchanged" if the index stays."""
 
     state: str
     index: Index
-    added: tuple[File, ...]  # archives that were written
-    removed: tuple[str, ...]  # paths of archives that neither this index nor the former one names
 
 
 def mirror(
     store: str | os.PathLike[str] | None,
     output: str | os.PathLike[str],
     *,
-    deltas: int = DELTAS,
     signing_keys: SigningKeys = (),
     expires: timedelta | str | None = None,
 ) -> MirrorResult:
     """Write the current generation of a store into a folder that other stores follow.
 
     The folder is made if it is missing. It gets an archive of the current generation and of the one
-    before it, a delta to the current one from each of the ``deltas`` others published last, and an
-    index. The index lists the withdrawn ones too. Undamaged archives are kept. The index is
-    replaced last, atomically; the files of the former one stay for its readers. ``signing_keys`` is
-    the file of a private key that signs the index, or several. ``expires`` is the time until
-    followers refuse it, such as "7d"; by default they never do. One call at a time changes a
-    folder, others wait. Returns ``state``, ``index``, ``added`` and ``removed``. Raises
-    DatasetError for a store that is missing or damaged, and for a generation or an index that
-    followers would refuse; OutputError for a folder that is neither a mirror nor empty, or cannot
-    be written; ValueError for an invalid ``deltas`` or ``expires``. On an error the index does not
-    change.
+    before it, and an index. The index lists the withdrawn ones too. Undamaged archives are kept.
+    The index is replaced last, atomically; the files of the former one stay for its readers.
+    ``signing_keys`` is the file of a private key that signs the index, or several. ``expires`` is
+    the time until followers refuse it, such as "7d"; by default they never do. One call at a time
+    changes a folder, others wait. Raises DatasetError for a store that is missing or damaged, and
+    for a generation or an index that followers would refuse; OutputError for a folder that is
+    neither a mirror nor empty, or cannot be written; ValueError for an invalid ``expires``. On an
+    error the index does not change.
     """
-    if not 0 <= deltas <= MOST_DELTAS:
-        raise ValueError(f"deltas is {deltas}; write 0 to {MOST_DELTAS}")
     limit = None if expires is None else age_limit(expires, "expires")
     keys = read_signing_keys(signing_keys)
     store, folder = store_path(store), Path(output)
-    ask = partial(listed_generations, store, deltas)
-    ask()  # without a store, no folder is made
+    listed_generations(store)  # without a store, no folder is made
     with changing(folder):
         text, former = _former(folder)
-        archives = Archives(folder, former)
         check = partial(check_acceptable, store, folder=folder, former=former, keys=keys)
-        current, entries = _pack_all(ask, check, archives)
-        index = _index(current, entries, former, limit)
+        index = _index(*_packed(store, folder, check), former, limit)
         if former is not None and limit is None and _is_same(index, former, text, keys):
-            return MirrorResult("current", former, tuple(archives.added), ())
+            return MirrorResult("unchanged", former)
         _replace(folder, index, keys)
-        removed = _prune(folder, index, former)
-    return MirrorResult("published", index, tuple(archives.added), removed)
+        # If both list the same files, the additional index must not shorten the life of others.
+        if former is not None and {*former.files} != {*index.files}:
+            remove_others(folder, (*former.files, *index.files))
+    return MirrorResult("published", index)
 
 
 def _former(folder: Path) -> tuple[bytes, Index | None]:
@@ -113,43 +92,37 @@ def _former(folder: Path) -> tuple[bytes, Index | None]:
         raise DatasetError(path, error.problem, "remove it, and mirror again") from None
 
 
-def _pack_all(
-    ask: Callable[[], list[MirrorGeneration]],
-    check: Callable[[MirrorGeneration], None],
-    archives: Archives,
-) -> tuple[MirrorGeneration, tuple[IndexEntry, ...]]:
-    """Return the current generation, and all that are listed with their archives.
+def _packed(
+    store: Path, folder: Path, check: Callable[[Path], None]
+) -> tuple[str, tuple[IndexEntry, ...]]:
+    """Return the name of the dataset and the entries of the index, their archives written.
 
     Retries if the store changes meanwhile: a generation may be pruned or withdrawn.
     """
     while True:
-        generations = ask()
-        current = next(item for item in generations if not item.withdrawn)
-        check(current)
+        generations = listed_generations(store)
+        current = next(item.generation for item in generations if not item.withdrawn)
+        dataset = Path(pointer.folder_of(store, current))
         try:
-            entries = tuple(_entry(item, archives) for item in generations)
+            check(dataset)
+            name = read_manifest(dataset).metadata().name
+            entries = tuple(_entry(store, folder, item) for item in generations)
         except DatasetError:
             # The error is real only if the store has not changed since; else try again.
-            if ask() == generations:
+            if listed_generations(store) == generations:
                 raise
         else:
-            if ask() == generations:
-                return current, entries
+            if listed_generations(store) == generations:
+                return name, entries
 
 
-def _entry(item: MirrorGeneration, archives: Archives) -> IndexEntry:
-    pack = None if item.withdrawn else archives.pack(item)
-    deltas = tuple(Delta(base.name, archives.delta(base, item)) for base in item.bases)
-    return IndexEntry(
-        item.generation, item.published_at, pack, deltas, item.withdrawn, item.signature
-    )
+def _entry(store: Path, folder: Path, item: MirrorGeneration) -> IndexEntry:
+    archive = None if item.withdrawn else archive_file(store, item.generation, folder)
+    return IndexEntry(item.generation, item.published_at, archive, item.signature)
 
 
 def _index(
-    current: MirrorGeneration,
-    entries: tuple[IndexEntry, ...],
-    former: Index | None,
-    limit: timedelta | None,
+    name: str, entries: tuple[IndexEntry, ...], former: Index | None, limit: timedelta | None
 ) -> Index:
     """Return the index; its serial is the present time, whose clock may be behind others.
 
@@ -158,13 +131,12 @@ def _index(
     """
     now = datetime.now(UTC)
     serials = [serial_of(item.signature.encode(), INDEX) for item in entries if item.signature]
-    if former is not None:
-        serials.append(former.serial)
+    serials.append(0 if former is None else former.serial)
     return Index(
-        name=read_manifest(current.folder).metadata().name,
-        serial=max(time.time_ns() // 1000, max(serials, default=0) + 1),
+        name=name,
+        serial=max(time.time_ns() // 1000, max(serials) + 1),
         published_at=timestamp(now),
-        current=current.generation,
+        current=next(entry.generation for entry in entries if entry.archive is not None),
         generations=entries,
         expires_at=None if limit is None else timestamp(now + limit),
     )
@@ -200,14 +172,3 @@ def _set_later(fresh: Path, former: Path) -> None:
     earliest = (former.stat().st_mtime_ns // second + 1) * second
     if fresh.stat().st_mtime_ns < earliest:
         os.utime(fresh, ns=(earliest, earliest))
-
-
-def _prune(folder: Path, index: Index, former: Index | None) -> tuple[str, ...]:
-    """Remove the archives that neither of the last two indexes lists; return their paths.
-
-    If both list the same files, nothing is removed: the additional index must not shorten the life
-    of the files before it.
-    """
-    if former is None or {*former.files} == {*index.files}:
-        return ()
-    return tuple(remove_others(folder, (*former.files, *index.files)))

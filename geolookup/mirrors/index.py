@@ -1,4 +1,4 @@
-"""The index of a mirror: its current generation, and the files that bring a store to it.
+"""The index of a mirror: its current generation, and the archives that bring a store to it.
 
 It is the payload of an envelope (``signing.envelope``), in the file ``INDEX`` of the mirror. It is
 not trusted: each member is checked when it is read, and paths stay within the mirror.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -22,15 +22,15 @@ from geolookup.signing.envelope import open_envelope, seal
 from geolookup.signing.keys import PrivateKey, PublicKey
 
 INDEX = "index.json"
-#: The folders of the archives.
-PACK_FOLDER, DELTA_FOLDER = "packs", "deltas"
+#: The folder of the archives.
+ARCHIVES = "archives"
 #: The kind of document, as its envelope states it.
 KIND = "mirror"
 #: Bytes of an archive, characters of a statement, entries of a list.
 _LARGEST_FILE = 64 << 30
 _LARGEST_TEXT = 64 << 10
 _MOST_ENTRIES = 1000
-_FORMAT, _VERSION = "geolookup-mirror", 1
+_FORMAT, _VERSION = "geolookup-mirror", 2
 #: No part begins with a dot: neither ".." nor a hidden name.
 _PART = "[A-Za-z0-9_][A-Za-z0-9._-]{0,254}"
 _PATH = re.compile(rf"{_PART}(?:/{_PART}){{0,7}}")
@@ -47,22 +47,12 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Delta:
-    """A delta archive: it makes the generation that lists it from ``base``."""
-
-    base: str
-    file: File
-
-
-@dataclass(frozen=True, slots=True)
 class IndexEntry:
     """A generation of a mirror."""
 
     generation: str
     published_at: str  # when the mirrored store published it, ISO 8601 in UTC
-    pack: File | None  # None: withdrawn, not to be fetched
-    deltas: tuple[Delta, ...]
-    withdrawn: bool
+    archive: File | None  # None: withdrawn
     signature: str | None  # the text of its signature.json; None: unsigned
 
 
@@ -80,37 +70,34 @@ class Index:
     @property
     def now(self) -> IndexEntry:
         """The current generation."""
-        return next(item for item in self.generations if item.generation == self.current)
+        return next(entry for entry in self.generations if entry.generation == self.current)
 
-    def entry(self, generation: str) -> IndexEntry | None:
-        """Return the entry of a generation; None if it is not listed."""
-        return next((item for item in self.generations if item.generation == generation), None)
+    @property
+    def signature(self) -> bytes | None:
+        """The signature of the current generation."""
+        text = self.now.signature
+        return None if text is None else text.encode()
 
-    def is_expired(self, at: datetime) -> bool:
-        """Return whether the index has expired at an instant."""
-        return self.expires_at is not None and is_past(self.expires_at, at)
+    @property
+    def withdrawn(self) -> frozenset[str]:
+        """The ids of the withdrawn generations."""
+        return frozenset(item.generation for item in self.generations if item.archive is None)
 
     @property
     def files(self) -> tuple[File, ...]:
-        """All files that the index names."""
-        packs = (item.pack for item in self.generations if item.pack is not None)
-        deltas = (delta.file for item in self.generations for delta in item.deltas)
-        return (*packs, *deltas)
+        """All archives that the index names."""
+        return tuple(item.archive for item in self.generations if item.archive is not None)
 
 
-def is_past(text: str, at: datetime) -> bool:
-    """Return whether an instant, as an index states it, has passed at another one."""
-    return at > read_timestamp(text)
+def has_expired(expires_at: str | None, now: datetime) -> bool:
+    """Return whether the expiry that an index states has passed; False without one."""
+    return bool(expires_at) and now > read_timestamp(expires_at or "")
 
 
 def index_text(index: Index, keys: Sequence[PrivateKey]) -> bytes:
     """Return the text of the file for an index: an envelope with a signature of each key."""
-    return seal(KIND, payload(index), keys)
-
-
-def payload(index: Index) -> bytes:
-    """Return the content of the envelope."""
-    return canonical({"format": _FORMAT, "format_version": _VERSION, **asdict(index)})
+    members = {"format": _FORMAT, "format_version": _VERSION, **asdict(index)}
+    return seal(KIND, canonical(members), keys)
 
 
 def read_index(
@@ -124,8 +111,9 @@ def read_index(
     content = open_envelope(text, KIND, trusted, path)
     try:
         document = json.loads(content)
-        version = document["format_version"] if document["format"] == _FORMAT else None
-        if type(version) is int and version != _VERSION:  # JSON's true equals 1
+        version = document["format_version"]
+        _require(document["format"] == _FORMAT and type(version) is int)  # JSON's true equals 1
+        if version != _VERSION:
             problem = f"index of version {version}, but this geolookup reads {_VERSION}"
             raise DatasetError(path, problem, "use the version of geolookup that wrote it")
         return _index(document)
@@ -134,40 +122,30 @@ def read_index(
 
 
 def _index(document: Mapping[str, Any]) -> Index:
-    _require(document["format"] == _FORMAT and type(document["format_version"]) is int)
+    generations = document["generations"]
+    _require(isinstance(generations, list) and len(generations) <= _MOST_ENTRIES)
     index = Index(
         name=_text(document["name"]),
         serial=_number(document["serial"], 1 << 63),
         published_at=_time(document["published_at"]),
         current=_id(document["current"]),
-        generations=tuple(map(_entry, _list(document["generations"]))),
+        generations=tuple(map(_entry, generations)),
         expires_at=None if document["expires_at"] is None else _time(document["expires_at"]),
     )
-    _require_distinct(item.generation for item in index.generations)
-    current = index.entry(index.current)
-    _require(current is not None and not current.withdrawn)
+    ids = [entry.generation for entry in index.generations]
+    _require(len({*ids}) == len(ids))
+    _require(index.current in {*ids} - index.withdrawn)
     return index
 
 
 def _entry(members: Mapping[str, Any]) -> IndexEntry:
-    signature, pack = members["signature"], members["pack"]
-    entry = IndexEntry(
+    archive, signature = members["archive"], members["signature"]
+    return IndexEntry(
         generation=_id(members["generation"]),
         published_at=_time(members["published_at"]),
-        pack=None if pack is None else _file(pack),
-        deltas=tuple(map(_delta, _list(members["deltas"]))),
-        withdrawn=members["withdrawn"],
+        archive=None if archive is None else _file(archive),
         signature=None if signature is None else _text(signature),
     )
-    _require(type(entry.withdrawn) is bool and entry.withdrawn == (pack is None))
-    _require(not (entry.withdrawn and entry.deltas))
-    # Also: no delta of a generation from itself.
-    _require_distinct((entry.generation, *(delta.base for delta in entry.deltas)))
-    return entry
-
-
-def _delta(members: Mapping[str, Any]) -> Delta:
-    return Delta(_id(members["base"]), _file(members["file"]))
 
 
 def _file(members: Mapping[str, Any]) -> File:
@@ -179,17 +157,6 @@ def _file(members: Mapping[str, Any]) -> File:
 def _require(holds: bool) -> None:
     if not holds:
         raise ValueError
-
-
-def _require_distinct(ids: Iterable[str]) -> None:
-    all_ids = list(ids)
-    _require(len({*all_ids}) == len(all_ids))
-
-
-def _list(value: object) -> list[Any]:
-    if not isinstance(value, list) or len(value) > _MOST_ENTRIES:
-        raise ValueError
-    return value
 
 
 def _text(value: object) -> str:

@@ -1,9 +1,9 @@
-"""The files of a mirror, fetched into a store: over https, from a bucket, or from a folder.
+"""The files of a mirror, fetched into a folder: over https, from a bucket, or from a folder.
 
 ::
 
-    STORE/.follow/index/       the last accepted index, with its ETag
-    STORE/.follow/archives/    the archive that is being fetched; a partial one is resumed
+    FOLDER/index/       the last accepted index, with its ETag
+    FOLDER/archives/    the archive that is being fetched; a partial one is resumed
 
 Both are caches of ``geolookup.remote``: it retries, resumes and limits downloads. A mirror in a
 folder is read in place.
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from geolookup.errors import BuildError, DownloadError, MirrorError
 from geolookup.filesystem import open_regular
-from geolookup.mirrors.index import INDEX, PACK_FOLDER, File
+from geolookup.mirrors.index import ARCHIVES, INDEX, File
 from geolookup.progress import Progress
 from geolookup.remote import Limits
 from geolookup.remote.address import Remote, location, without_secrets
@@ -28,8 +28,8 @@ from geolookup.remote.cache import sha256_of
 from geolookup.remote.transfer import fetch
 from geolookup.signing.envelope import LARGEST_ENVELOPE
 
-FOLDER = ".follow"
 _KINDS = "name a mirror by https://, s3:// or gs://, or a folder of this machine"
+_AGAIN = "check the address, or try again later"
 #: The longest wait within a poll, in seconds. For a longer one that a server asks for, it ends.
 _LONGEST_WAIT = 10.0
 
@@ -37,20 +37,17 @@ _LONGEST_WAIT = 10.0
 def is_mirror(name: str) -> bool:
     """Return whether a name is the address of a mirror, or the path of one on this machine."""
     folder = Path(name.removesuffix(INDEX))
-    return "://" in name or ((folder / INDEX).is_file() and (folder / PACK_FOLDER).is_dir())
+    return "://" in name or ((folder / INDEX).is_file() and (folder / ARCHIVES).is_dir())
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """The mirror at ``url``, the address of its folder or of its index, for one store.
+class Mirror:
+    """The mirror at ``url``, the address of its folder or of its index.
 
-    The others have the meaning of ``Polling``.
+    ``limit_rate`` is the maximum rate of a download in bytes a second; None: no limit.
     """
 
     url: str
-    store: Path
-    keep: int | None = None
-    keep_for: float | str | None = None
     limit_rate: int | None = None
 
     @property
@@ -58,76 +55,49 @@ class Source:
         """The address for messages, without its query: that may be secret."""
         return without_secrets(self.url) if "://" in self.url else self.url
 
-    def check(self) -> None:
-        """Raise MirrorError if no mirror can have the address."""
-        self._location(INDEX)
-
-    def index(self) -> tuple[Path, int]:
-        """Return the file of the present index, and how many bytes of it were fetched.
-
-        The request names the ETag or date of the last index. Raises MirrorError.
-        """
-        return self._file(INDEX, "", LARGEST_ENVELOPE, "index", attempts=3)
-
-    def archive(self, file: File) -> Path:
-        """Return a file that the index names, with the digest that it states; MirrorError if not.
-
-        Downloads of other files are removed.
-        """
-        return self._file(file.path, file.sha256, file.bytes, "archives", attempts=6)[0]
-
-    def forget_archives(self) -> None:
-        """Remove the archives: they are installed, or no longer needed."""
-        shutil.rmtree(self.store / FOLDER / "archives", ignore_errors=True)
-
-    def forget_index(self) -> None:
-        """Remove the index with its ETag: the next poll fetches it unconditionally."""
-        shutil.rmtree(self.store / FOLDER / "index", ignore_errors=True)
-
-    def _file(
-        self, path: str, sha256: str, largest: int, cache: str, *, attempts: int
-    ) -> tuple[Path, int]:
-        located = self._location(path)
-        if isinstance(located, str):
-            return self._local(Path(located), sha256, largest), 0
-        folder = self.store / FOLDER / cache
-        _keep_only(folder, f"{located.file}-{located.identity}")
-        return self._fetch(located, sha256, largest, folder, attempts)
-
-    def _location(self, path: str) -> str | Remote:
+    def location(self, path: str = INDEX) -> str | Remote:
+        """Return where a file of the mirror is; MirrorError if no mirror can have the address."""
         is_uri = "://" in self.url
-        # https://host/m/index.json?token=x -> https://host/m/packs/...?token=x
+        # https://host/m/index.json?token=x -> https://host/m/archives/...?token=x
         address, mark, query = self.url.partition("?") if is_uri else (self.url, "", "")
         folder = address.removesuffix(INDEX).removesuffix("/")
         try:
             return location(Path(INDEX), f"{folder}/{path}{mark}{query}", {}, insecure=False)
         except BuildError as error:
-            raise MirrorError(
-                self.safe_url, f"not the address of a mirror ({error.problem})", _KINDS
-            ) from None
+            problem = f"not the address of a mirror ({error.problem})"
+            raise MirrorError(self.safe_url, problem, _KINDS) from None
 
-    def _local(self, path: Path, sha256: str, largest: int) -> Path:
-        """Return a file of a folder, if it has the stated digest."""
-        with self._errors():
-            with open_regular(path) as file:
-                size = os.fstat(file.fileno()).st_size
-            digest = sha256_of(path) if sha256 else ""
-        if size > largest:
-            raise MirrorError(path, f"the file is larger than {largest:,} bytes", _AGAIN)
-        if digest != sha256:
-            problem = f"the SHA-256 of the file is {digest}, the index says {sha256}"
-            raise MirrorError(path, problem, _AGAIN)
-        return path
+    def fetch_index(self, cache: Path) -> tuple[Path, int]:
+        """Return the file of the present index, and how many bytes of it were fetched.
+
+        The request names the ETag or date of the last index. Raises MirrorError.
+        """
+        return self._fetch(INDEX, "", LARGEST_ENVELOPE, cache / "index", attempts=3)
+
+    def fetch_archive(self, file: File, cache: Path) -> Path:
+        """Return a file that the index names, with the digest that it states; MirrorError if not.
+
+        Downloads of other files are removed.
+        """
+        return self._fetch(file.path, file.sha256, file.bytes, cache / ARCHIVES, attempts=6)[0]
 
     def _fetch(
-        self, remote: Remote, sha256: str, largest: int, cache: Path, attempts: int
+        self, path: str, sha256: str, largest: int, cache: Path, *, attempts: int
     ) -> tuple[Path, int]:
+        remote = self.location(path)
         limits = Limits(
             attempts=attempts, longest_wait=_LONGEST_WAIT, largest=largest, fastest=self.limit_rate
         )
         with self._errors():
-            fetched = fetch(remote, sha256, cache, Progress(silent=True), limits)
-        return fetched.file.path, fetched.file.bytes if fetched.changed else 0
+            if isinstance(remote, str):
+                return _local(Path(remote), sha256, largest), 0
+            _keep_only(cache, f"{remote.file}-{remote.identity}")
+            # Also without a length: a part of the index would not have its signature.
+            progress = Progress(silent=True)
+            fetched = fetch(
+                remote, sha256, cache, progress, limits, lambda path: path.name == INDEX
+            )
+            return fetched.file.path, fetched.file.bytes if fetched.changed else 0
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -143,12 +113,25 @@ class Source:
             raise MirrorError(path, problem, _AGAIN) from error
 
 
-_AGAIN = "check the address, or try again later"
+def forget(cache: Path, name: str) -> None:
+    """Remove the "archives", or the "index" with its ETag: the next poll then fetches it."""
+    shutil.rmtree(cache / name, ignore_errors=True)
+
+
+def _local(path: Path, sha256: str, largest: int) -> Path:
+    """Return a file of a folder, if it has the stated digest."""
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+    if size > largest:
+        raise MirrorError(path, f"the file is larger than {largest:,} bytes", _AGAIN)
+    if sha256 and (digest := sha256_of(path)) != sha256:
+        problem = f"the SHA-256 of the file is {digest}, the index says {sha256}"
+        raise MirrorError(path, problem, _AGAIN)
+    return path
 
 
 def _keep_only(cache: Path, name: str) -> None:
     """Remove all but one entry of a cache: files of former addresses."""
-    if cache.is_dir():
-        for folder in cache.iterdir():
-            if folder.name != name:
-                shutil.rmtree(folder, ignore_errors=True)
+    for folder in cache.iterdir() if cache.is_dir() else ():
+        if folder.name != name:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -42,7 +42,7 @@ def request(
         with _arrow_errors(remote):
             version, total = _version(file.metadata()), file.size()
         # Arrow has no conditional requests: the versions are compared here.
-        if not start and known == version:
+        if not start and known == version != Version():
             yield None
         else:
             at = start if known and known.validator == version.validator else 0
@@ -75,15 +75,14 @@ def _file_system(remote: Remote, options: dict[str, Any], limits: Limits) -> fs.
 
 def _version(metadata: dict[str, Any]) -> Version:
     """Return the version of an object; generation (gs) and ETag (s3) identify its bytes."""
-    texts = {name.lower(): _text(value) for name, value in (metadata or {}).items()}
+    texts = {
+        name.lower(): value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+        for name, value in (metadata or {}).items()
+    }
     # gs states "generation", a number that each write of the object changes; s3 only the ETag.
     etag = texts.get("etag", "")
     modified = texts.get("last-modified") or texts.get("updated", "")
     return Version(etag, _utc(modified), texts.get("generation") or etag)
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def _utc(text: str) -> str:

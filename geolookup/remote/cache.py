@@ -108,7 +108,8 @@ class CacheEntry:
         """Return the file that a note states; None if it is missing."""
         members = _read(self._folder / name)
         digest, size = str(members.get("sha256", "")), members.get("bytes")
-        path = self._folder / (digest[:_DIGEST_DIGITS] or "part") / self._remote.file
+        folder = "part" if name == _PART else digest[:_DIGEST_DIGITS]
+        path = self._folder / folder / self._remote.file
         if not isinstance(size, int) or not path.is_file():
             return None
         return CachedFile(path, size, digest, _version(members), members.get("is_refused") is True)
@@ -131,7 +132,7 @@ class CacheEntry:
         with atomic.output_errors(part.path):
             part.path.parent.mkdir()
             part.path.touch()
-            self._write(_PART, part)
+            self._note(part, _PART)
         return part.path
 
     def discard_part(self) -> None:
@@ -182,19 +183,16 @@ class CacheEntry:
 
     def _note(self, file: CachedFile, *names: str) -> None:
         """Write a file into the notes of these names; remove the files that no note states."""
+        members = {"address": self._remote.safe_uri, "bytes": file.bytes, "sha256": file.sha256}
+        members |= {"is_refused": file.is_refused, **asdict(file.version)}
         for name in names:
-            self._write(name, file)
+            with atomic.staged_file(self._folder / name) as fresh:
+                fresh.write_text(json.dumps(members, indent=2) + "\n", encoding="utf-8")
         digests = (str(_read(self._folder / name).get("sha256")) for name in (_CURRENT, _COMPILED))
         noted = {"part", *(digest[:_DIGEST_DIGITS] for digest in digests)}
         for folder in self._folder.iterdir():
             if folder.is_dir() and folder.name not in noted:
                 shutil.rmtree(folder, ignore_errors=True)
-
-    def _write(self, name: str, file: CachedFile) -> None:
-        members = {"address": self._remote.safe_uri, "bytes": file.bytes, "sha256": file.sha256}
-        members |= {"is_refused": file.is_refused, **asdict(file.version)}
-        with atomic.staged_file(self._folder / name) as fresh:
-            fresh.write_text(json.dumps(members, indent=2) + "\n", encoding="utf-8")
 
 
 def sha256_of(path: Path) -> str:

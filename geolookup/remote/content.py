@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Iterator
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
@@ -26,12 +26,6 @@ def too_large(path: str, largest: int) -> BuildError:
     """Return the error of a file beyond the limit of a download."""
     problem = f"the file is larger than {largest:,} bytes"
     return BuildError(path, problem, remedy="download it, and name the local file")
-
-
-def has_end(name: str) -> bool:
-    """Return whether a file of this name has an end mark or checksum, which its reader demands."""
-    is_marked = name.lower().endswith((*PARQUET.endings, *MMDB.endings))
-    return is_marked or bool(packing(PurePath(name)))
 
 
 def check(path: Path, digest: str, sha256: str, key: Key | None) -> None:

@@ -24,8 +24,9 @@ from geolookup.remote.address import Remote
 from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
 from geolookup.remote.key import hide_keys, key_of, mask_of
 
-#: Reads a compressed file through, up to its checksum; BuildError for a damaged one.
-ReadThrough = Callable[[Path], None]
+#: Reads a file up to the end that its format has, such as a checksum, and returns whether it has
+#: one; BuildError for a damaged file.
+ReadThrough = Callable[[Path], bool]
 DEFAULT_LIMITS = Limits()
 _LATER = "try again later"
 
@@ -91,13 +92,14 @@ def fetch(
     folder: Path,
     progress: Progress,
     limits: Limits = DEFAULT_LIMITS,
-    read_through: ReadThrough | None = None,
+    read_through: ReadThrough = lambda _path: False,
 ) -> FetchedFile:
     """Download the file of an address into the cache at ``folder``, unless it is current there.
 
     With ``sha256``, a file is current if it has that digest, and no other file is accepted.
-    ``read_through`` checks a downloaded file further. Raises DownloadError if the server does
-    not deliver the file, BuildError if the file is refused; the cached file then stays.
+    ``read_through`` checks a downloaded file further; without a length, the end that it sees shows
+    that the file is whole. Raises DownloadError if the server does not deliver the file, BuildError
+    if the file is refused; the cached file then stays.
     """
     cached = CacheEntry(folder, remote)
     with hide_keys(mask_of([remote])), cached.lock():
@@ -117,7 +119,7 @@ class _Transfer:
     former: CachedFile | None
     progress: Progress
     limits: Limits
-    read_through: ReadThrough | None
+    read_through: ReadThrough
 
     def run(self) -> FetchedFile:
         """Try until the file is downloaded, or until the limits are reached."""
@@ -149,7 +151,6 @@ class _Transfer:
         with _request(self.remote, known, start, self.limits) as answer:
             if answer is None:
                 return FetchedFile(cast("CachedFile", former), changed=False)
-            self._check_end(answer)
             if part and answer.start:
                 self._check_same(part, answer)
                 path = part.path
@@ -159,19 +160,6 @@ class _Transfer:
                 path = self.cached.begin(answer.total, version)
             self._receive(path, answer)
         return self._finish(path, answer)
-
-    def _check_end(self, answer: Answer) -> None:
-        """Raise BuildError if nothing could show that the file is complete.
-
-        That is its length, the last chunk, a digest, or the end that the format itself has.
-        """
-        name = self.remote.file
-        has_end = self.read_through and (answer.coding or content.has_end(name))
-        if not (answer.ends or self.sha256 or has_end):
-            ending = Path(name).suffix or "such a"
-            problem = f"the server does not state the length, and a {ending} file has no end mark"
-            remedy = f"fetch a compressed copy ({name}.gz), or state its sha256 in the recipe"
-            raise self.remote.refused(problem, remedy)
 
     def _check_same(self, part: CachedFile, answer: Answer) -> None:
         """Raise TransientError if an answer continues another version than the part's."""
@@ -208,13 +196,17 @@ class _Transfer:
                 content.decompress(path, self.limits.largest)
             digest = sha256_of(path)
             content.check(path, digest, self.sha256, key_of(self.remote))
-            if self.read_through:
-                self.read_through(path)
+            has_end = self.read_through(path) or bool(answer.coding)
         except BuildError as error:
             self.cached.discard_part()
             # A resumed file may be of two versions, and one without a length may have been cut.
             if answer.start or not answer.ends:
                 raise TransientError(error.problem) from error
             raise self.remote.refused(error.problem, error.remedy) from error
+        if not (answer.ends or self.sha256 or has_end):
+            self.cached.discard_part()
+            problem = "the server does not state the length, and a text has no end mark"
+            remedy = "name a compressed copy (.gz) of it, or state its sha256 in the recipe"
+            raise self.remote.refused(f"{problem}: it may be truncated", remedy)
         kept = self.cached.keep(path, digest, answer.version)
         return FetchedFile(kept, changed=True, start=answer.start)

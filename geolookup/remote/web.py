@@ -19,7 +19,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.message import Message
 from email.utils import format_datetime, parsedate_to_datetime
-from http import HTTPStatus
 from urllib.error import URLError
 from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
@@ -35,11 +34,12 @@ _REDIRECTS = {301, 302, 303, 307, 308}
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 _PAGES = {"text/html", "application/xhtml+xml"}
 _CHUNK = 1 << 16
-#: RFC 9110, 8.8.3: "v1" is strong; W/"v1" is weak: equal meaning, maybe other bytes. The longest
-#: tags of common servers have about 70 bytes.
-_ENTITY_TAG = re.compile(r'(?=.{2,256}\Z)(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
+#: RFC 9110, 8.8.3: "v1" is strong; W/"v1" is weak: equal meaning, maybe other bytes.
+_ENTITY_TAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
+#: Bytes of an entity tag. The longest ones of common servers have about 70.
+LONGEST_TAG = 256
 #: Characters of a date. The longest form of RFC 9110, 5.6.7, has 33.
-_LONGEST_DATE = 64
+LONGEST_DATE = 64
 #: A year of four digits that ``parsedate_to_datetime`` reads as one of two: 0001 as 2001.
 _EARLY_YEAR = re.compile(r"\b00[0-9][0-9]\b")
 #: "bytes 100-199/200": first and last byte, both included, of 200; "*" for an unknown size.
@@ -84,7 +84,7 @@ def request(
         response, headers = _send(remote, {}, key, limits), {}
     with response:
         _check(remote, response)
-        if response.status == HTTPStatus.NOT_MODIFIED:
+        if response.status == 304:
             if start or not headers:
                 problem = "says that a file is unchanged that was never fetched"
                 raise remote.refused(problem, "report it to the vendor")
@@ -171,24 +171,25 @@ def _check(remote: Remote, response: http.client.HTTPResponse) -> None:
     if status in _PASSING:
         wait = retry_seconds(headers.get("Retry-After", ""))
         raise TransientError(f"the server answers {status}", wait=wait)
-    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+    if status in (401, 403):
         name = remote.key_env or remote.key_file
         remedy = f"check the key in {name}" if name else "state key_env or key_file if it needs one"
         raise remote.failed(f"the server refuses access ({status})", remedy)
-    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
+    if status in (404, 410):
         raise remote.failed(f"no such file on the server ({status})", CORRECT_PATH)
-    if status not in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT, HTTPStatus.NOT_MODIFIED):
+    if status not in (200, 206, 304):
         raise remote.failed(f"the server answers {status}", "ask the vendor")
 
 
 def _answer(
     remote: Remote, response: http.client.HTTPResponse, start: int, key: Key | None
 ) -> Answer:
-    headers, is_part = response.headers, response.status == HTTPStatus.PARTIAL_CONTENT
+    headers, is_part = response.headers, response.status == 206
     if "Content-Type" in headers and headers.get_content_type() in _PAGES:
         problem = "the server answered with an HTML page"
         raise remote.refused(problem, "the key or the path may be wrong")
-    if coding(headers) not in ("", "gzip"):
+    coding = headers.get("Content-Encoding", "").strip().lower().replace("x-gzip", "gzip")
+    if coding not in ("", "identity", "gzip"):
         problem = "the server sent a Content-Encoding that was not requested"
         raise remote.refused(problem, "download it, and name the local file")
     total = content_range(headers, start) if is_part else response.length
@@ -199,7 +200,7 @@ def _answer(
         start=start if is_part else 0,
         # The last chunk has length 0, so a chunked body shows its end without a Content-Length.
         ends=response.chunked or total is not None,
-        coding=coding(headers),
+        coding=coding.replace("identity", ""),
     )
 
 
@@ -231,7 +232,7 @@ def conditions(version: Version | None, start: int = 0) -> dict[str, str]:
 def entity_tag(text: str) -> str:
     """Return an entity tag; empty if it is malformed or too long (RFC 9110, 8.8.3)."""
     tag = text.strip(" \t")
-    return tag if _ENTITY_TAG.fullmatch(tag) else ""
+    return tag if len(tag) <= LONGEST_TAG and _ENTITY_TAG.fullmatch(tag) else ""
 
 
 def content_range(headers: Message, start: int) -> int:
@@ -260,12 +261,6 @@ def version(headers: Message, key: Key | None) -> Version:
     return Version(etag, text, etag if etag.startswith('"') else text if is_sure else "")
 
 
-def coding(headers: Message) -> str:
-    """Return the Content-Encoding of the response; empty without one."""
-    value = headers.get("Content-Encoding", "").strip().lower()
-    return {"identity": "", "x-gzip": "gzip"}.get(value, value)
-
-
 def retry_seconds(retry_after: str) -> float | None:
     """Return the seconds of a Retry-After (RFC 9110, 10.2.3), a number or a date; else None."""
     if _SECONDS.fullmatch(retry_after.strip()):
@@ -276,7 +271,7 @@ def retry_seconds(retry_after: str) -> float | None:
 
 def _instant(date: str) -> datetime | None:
     """Return the date of a header in UTC; None if it is malformed or too long."""
-    if len(date) > _LONGEST_DATE or _EARLY_YEAR.search(date):
+    if len(date) > LONGEST_DATE or _EARLY_YEAR.search(date):
         return None
     try:
         instant = parsedate_to_datetime(date)

@@ -1,69 +1,89 @@
-"""Updates from a mirror, by one poll."""
+"""What a mirror offers to a store: the current generation of its index, if that has changed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
 
-from geolookup.errors import DatasetError, MirrorError, UpdateError
-from geolookup.progress import Progress
-from geolookup.updates.in_store import State, Target, UpdateResult, current_of
-from geolookup.updates.sources import Tell
-
-if TYPE_CHECKING:
-    from geolookup.mirrors.source import Source
-
-#: The state of an update by the result of its poll.
-_STATES: dict[str, State] = {"updated": "updated", "current": "current", "held": "withdrawn"}
+from geolookup.errors import DatasetError
+from geolookup.history.incoming import Incoming, from_archive, from_folder
+from geolookup.history.result import current_of
+from geolookup.mirrors.index import INDEX, File, Index, has_expired
+from geolookup.mirrors.rules import accepted_index, check_incoming
+from geolookup.mirrors.source import Mirror, forget
+from geolookup.updates.job import Job, Offer, whole_folder
+from geolookup.updates.state import State
 
 
-@dataclass(frozen=True, slots=True)
-class FromMirror:
-    """An update by a mirror: ``plan`` reports it, ``perform`` does it."""
+@contextmanager
+def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Iterator[Offer]:
+    """Poll a mirror, and yield its offer; the store keeps what it has if the block fails.
 
-    url: str
-    target: Target
-    limit_rate: int | None = None
+    Raises MirrorError if the mirror does not answer, DatasetError for an index or an archive that
+    is damaged or refused.
+    """
+    with job.step("poll"):
+        path, size = mirror.fetch_index(folder)
+        text = path.read_bytes()
+    job.count(downloaded=size)
+    digest = hashlib.sha256(text).hexdigest()
+    # The same bytes as those that were followed last: no signature needs to be checked again.
+    is_current = current_of(job.store) and digest == before.index
+    if is_current and not has_expired(before.expires_at, datetime.now(UTC)):
+        yield Offer("unchanged")
+        return
+    try:
+        index = accepted_index(text, f"{mirror.safe_url}/{INDEX}", job.store, before.serial)
+        followed = f"{index.current} {index.now.published_at}"
+        members = {"index": digest, "serial": index.serial, "followed": followed}
+        members["expires_at"] = index.expires_at or ""
+        # Another generation was made current in the store; the mirror has not published since.
+        if current_of(job.store) not in (None, index.current) and followed == before.followed:
+            yield Offer("held", members=members)
+        elif job.dry_run:
+            yield Offer("planned")
+        else:
+            with _incoming(job, mirror, index, folder) as incoming:
+                yield Offer(
+                    "published",
+                    incoming,
+                    members,
+                    withdrawn=index.withdrawn,
+                    signature=index.signature,
+                )
+    except BaseException:
+        # With the ETag of a refused index, a server could answer "not modified" for ever.
+        forget(folder, "index")
+        raise
+    forget(folder, "archives")
 
-    @classmethod
-    def of(cls, url: str, target: Target, limit_rate: int | None) -> FromMirror:
-        """Return the update; ValueError for an address that no mirror can have."""
-        request = cls(url, target, limit_rate)
-        try:
-            request._source().check()
-        except MirrorError as error:
-            raise ValueError(str(error)) from None
-        return request
 
-    @property
-    def name(self) -> str:
-        """The name of the dataset in messages."""
-        return "the mirror's dataset"
+@contextmanager
+def _incoming(job: Job, mirror: Mirror, index: Index, folder: Path) -> Iterator[Incoming]:
+    """Yield the current generation of an index, from the store if it has it, else fetched."""
+    address = f"{mirror.safe_url}/{INDEX}"
+    if stored := _stored(job.store, index, address):
+        yield stored
+        return
+    file = cast("File", index.now.archive)  # read_index demands one of the current generation
+    with job.step("download"):
+        archive = mirror.fetch_archive(file, folder)
+    job.count(downloaded=file.bytes)
+    job.tell(f"{mirror.safe_url}: an archive of {file.bytes:,} bytes")
+    with from_archive(archive) as incoming:
+        check_incoming(incoming, index, address)
+        yield incoming
 
-    def plan(self, tell: Tell) -> UpdateResult:
-        """Report the steps of an update; no request goes to the mirror."""
-        self.target.check()
-        store = self.target.store
-        tell(f"would poll {self._source().safe_url}, and publish its generation into {store}")
-        return UpdateResult("planned", str(store), current_of(store))
 
-    def perform(self, progress: Progress, tell: Tell) -> UpdateResult:
-        """Poll the mirror; UpdateError if it does not answer, or the store refuses its dataset."""
-        from geolookup.mirrors.follow import poll
-
-        self.target.trust()
-        source = self._source()
-        try:
-            with progress.stage("polling the mirror"):
-                polled = poll(source, tell=tell)
-        except (MirrorError, DatasetError) as error:
-            raise UpdateError([str(error)]) from error
-        if polled.bytes:
-            tell(f"{source.safe_url}: a {polled.kind} of {polled.bytes:,} bytes")
-        return UpdateResult(_STATES[polled.state], str(self.target.store), polled.generation)
-
-    def _source(self) -> Source:
-        from geolookup.mirrors.source import Source
-
-        target = self.target
-        return Source(self.url, target.store, target.keep, target.keep_for, self.limit_rate)
+def _stored(store: Path, index: Index, address: str) -> Incoming | None:
+    """Return the current generation of an index, if the store has its folder undamaged."""
+    try:
+        incoming = from_folder(whole_folder(store, index.current))
+        check_incoming(incoming, index, address)
+    except DatasetError:
+        return None
+    return incoming

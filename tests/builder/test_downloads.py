@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+import geolookup
 from tests.builder.building import fails, isps, recipe
 from tests.conftest import build_at
 from tests.internals.builder import BuildReport
 from tests.remote.serving import MODIFIED, file, serving
+from tests.signing.keys import key_files
+from tests.skips import needs
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n"
 OTHER = ROWS.replace(b"one", b"two")
@@ -68,3 +74,24 @@ def test_the_date_of_the_server_is_taken_where_it_is_asked_for(tmp_path: Path) -
     (tmp_path / "a.csv").write_bytes(ROWS)
     asked = 'path = "a.csv"\ndate = "last-modified"'
     assert "source.date is 'last-modified' for a local path" in failing(tmp_path, asked)
+
+
+@needs("cryptography")
+def test_what_is_signed_comes_from_a_cache_of_one_owner(tmp_path: Path) -> None:
+    """Whoever can write a download can write its digest beside it."""
+    store, output, cache = tmp_path / "store", tmp_path / "data", tmp_path / "cache"
+    path = tmp_path / "recipe.toml"
+    keys: dict[str, Any] = {"signing_keys": key_files()[0], "cache": cache}
+    with serving(file(ROWS)) as site:
+        path.write_text(recipe(f'path = "{site.url}/a.csv"'), "utf-8")
+        geolookup.update(path, store=store, **keys)
+        geolookup.build(path, output, offline=True, **keys)
+        (note,) = cache.glob("*/kept.json")
+        note.chmod(0o666)
+        problem = f"cache is not safe: {note}: every user may write it; run chmod go-w"
+        with pytest.raises(geolookup.UpdateError, match=problem):
+            geolookup.update(path, store=store, **keys)
+        for offline in (True, False):
+            with pytest.raises(geolookup.BuildError, match=problem):
+                geolookup.build(path, output, offline=offline, force=True, **keys)
+        geolookup.build(path, output, cache=cache, force=True)

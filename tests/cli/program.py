@@ -31,7 +31,7 @@ from tests.servers import PATIENCE
 
 _CAN_ALARM = hasattr(signal, "SIGALRM")
 #: Commands that start processes or serve: they are always run in a process.
-_ALONE = ("follow", "serve")
+_ALONE = ("serve",)
 #: Whether the program, when it runs here, has a standard input.
 has_input = True
 # Arrow imports pandas now: a command that runs in this process would hide it.

@@ -15,7 +15,7 @@ from tests.internals.cli import COMMANDS, SECTIONS, load, program
 PARTS = {
     *("key_options", "table_options"),
     *("__init__", "answers", "command", "conditions", "first_argument", "misuse", "options"),
-    *("program", "quantities", "registry", "unknown_option"),
+    *("program", "quantities", "registry", "repeating", "unknown_option"),
     *("address_input", "answer_formats", "answer_table", "terminal_text"),
 }
 
@@ -120,7 +120,7 @@ def test_the_hint_for_an_unknown_option_is_the_option_that_is_meant_or_none() ->
         ("grep --country AT", "write --where country=VALUE; example: {grep}"),
         ("lookup --country", "did you mean '--fields country'?"),
         ("check --rejects x", "try build; example: {build}"),
-        ("follow --once", "example: {follow}"),
+        ("update --once", "example: {update}"),
     ):
         command, *others = args.split()
         option = next(text for text in others if text.startswith("--"))

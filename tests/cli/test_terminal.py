@@ -43,7 +43,6 @@ _PRINTING = {
     "explain": ("8.8.8.8 --dataset {}", "8.8.8.8 --json --dataset {}"),
     "export": ("{} --format csv --output -",),
     "fields": ("--{}",),
-    "follow": ("ftp://127.0.0.1/{} --store x",),
     "grep": ("log.txt --where location.country_code=US --dataset {}",),
     "history": ("8.8.8.8 --dataset store",),
     "info": ("{}", "{} --json"),

@@ -29,7 +29,7 @@ def test_two_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     verified = output_files.verify
 
     def another_ends_now(folder: Path, output: Path) -> VerifiedDataset:
-        monkeypatch.setattr(output_files, "verify", verified)
+        patch.setattr(output_files, "verify", verified)
         (tmp_path / "b.csv").write_text("network,isp\n8.8.8.0/24,second\n", encoding="utf-8")
         done = run("build", str(tmp_path / "b.csv"), "--output", str(output))
         assert done.returncode == 0

@@ -1,4 +1,4 @@
-"""Small files: a store's pointer, a follower's state, the files of a cache, a recipe, and a list
+"""Small files: a store's pointer, the record of updates, the files of a cache, a recipe, and a list
 that ``prefixes --since`` reads, whose syntax the first byte of an input says."""
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from tests.fuzz.target import (
 )
 from tests.internals.builder import FORMATS, auto, document
 from tests.internals.dataset import is_generation
-from tests.internals.mirrors import polling
 from tests.internals.prefixes import SYNTAXES, Lists, Settings, read_list
 from tests.internals.remote import CacheEntry, Remote, sha256_of
 from tests.internals.store import CURRENT, Publication, pointer
+from tests.internals.updates import STATE, State, read_state, write_state
 
 _IDS = [digit * 64 for digit in "abc"]
 _TIME = "2026-11-23T10:00:00Z"
@@ -60,20 +60,20 @@ def _members(published: list[Publication]) -> list[tuple[str, str, bool]]:
 
 
 def _states() -> Iterator[bytes]:
-    followed = polling.Status("https://example.net/geo", _IDS[0], 7, _TIME, _IDS[1], _TIME)
-    for state in (followed, followed.after_failure("timed out"), followed.after_success("updated")):
-        polling.write_status(scratch(), state)
-        yield (scratch() / polling.STATUS).read_bytes()
+    followed = State("https://example.net/geo", _TIME, generation=_IDS[0], index=_IDS[1], serial=7)
+    for state in (followed, followed.after_failure("timed out"), followed.after_success("held")):
+        write_state(scratch(), state)
+        yield (scratch() / STATE).read_bytes()
 
 
-def _read_status(data: bytes) -> None:
-    """A state is whole, or that of a follower that has not polled; the next poll is counted."""
-    (scratch() / polling.STATUS).write_bytes(data)
-    state = polling.read_status(scratch())
+def _read_state(data: bytes) -> None:
+    """A state is whole, or that of a store that was never updated; the next update is counted."""
+    (scratch() / STATE).write_bytes(data)
+    state = read_state(scratch())
     failed = state.after_failure("timed out")
     assert failed.failures == state.failures + 1
-    polling.write_status(scratch(), failed)
-    assert polling.read_status(scratch()) == failed
+    write_state(scratch(), failed)
+    assert read_state(scratch()) == failed
 
 
 _CONTENT = b"downloaded\n"
@@ -114,7 +114,9 @@ def _read_cache(data: bytes) -> None:
         assert current.path.resolve().is_relative_to(scratch().resolve())
         assert sha256_of(current.path) == current.sha256 == digest
     resumed = cached.part()
-    assert resumed.total is None or resumed.size < resumed.total
+    if resumed is not None:
+        assert resumed.path == folder / "part" / _REMOTE.file
+        assert resumed.path.stat().st_size < resumed.bytes
     if current is not None:
         cached.refuse(current.path)
         cached.accept(current.path)
@@ -183,7 +185,7 @@ def _read_list(data: bytes) -> None:
 
 TARGETS = {
     "store-pointer": Target(_read_pointer, _pointers, mutated_json),
-    "follow-status": Target(_read_status, _states, mutated_json),
+    "update-state": Target(_read_state, _states, mutated_json),
     "download-cache": Target(_read_cache, _cached, _mutate_cache),
     "recipe": Target(_read_recipe, _recipes),
     "prefix-list": Target(_read_list, _lists),

@@ -18,15 +18,21 @@ from tests.fuzz.target import Change, Target, accepted, changed_json, mutated_js
 from tests.internals.dataset import canonical
 from tests.internals.mirrors import (
     KIND,
-    Delta,
     File,
     Index,
     IndexEntry,
     index_text,
-    payload,
     read_index,
 )
-from tests.internals.signing import PrivateKey, Statement, Trust, read_statement, seal, serial_of
+from tests.internals.signing import (
+    PrivateKey,
+    Statement,
+    Trust,
+    open_envelope,
+    read_statement,
+    seal,
+    serial_of,
+)
 
 _PATH = "signature.json"
 _MANIFEST = canonical({"name": "geo", "generation": "0" * 64})
@@ -89,13 +95,12 @@ def _mutate_signature(data: bytes, change: Change, rng: random.Random) -> bytes:
 
 
 def _indexes() -> Iterator[bytes]:
-    pack, delta = (File(f"{name}/{_IDS[3]}.tar.zst", 1 << 20, _IDS[3]) for name in ("p", "d"))
-    now = IndexEntry(
-        _IDS[0], _TIME, pack, (Delta(_IDS[1], delta),), withdrawn=False, signature="{}"
-    )
-    gone = IndexEntry(_IDS[2], _TIME, None, (), withdrawn=True, signature=None)
+    archive = File(f"archives/{_IDS[3]}.tar.zst", 1 << 20, _IDS[3])
+    now = IndexEntry(_IDS[0], _TIME, archive, signature="{}")
+    gone = IndexEntry(_IDS[2], _TIME, None, signature=None)
     for expires in (None, _TIME):
-        yield payload(Index("acme", 7, _TIME, _IDS[0], (now, gone), expires))
+        index = Index("acme", 7, _TIME, _IDS[0], (now, gone), expires)
+        yield open_envelope(index_text(index, []), KIND, None, "index.json")
 
 
 def _read_index(data: bytes) -> None:
@@ -106,7 +111,7 @@ def _read_index(data: bytes) -> None:
     if index is None:
         return
     assert read_index(index_text(index, []), None, file_name) == index
-    assert not index.now.withdrawn
+    assert index.now.archive is not None
     for file in index.files:
         parts = PurePosixPath(file.path).parts
         assert parts == tuple(file.path.split("/"))

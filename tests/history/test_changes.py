@@ -34,7 +34,7 @@ def store(tmp_path: Path) -> Path:
         geolookup.publish(pool.dataset(number), store)
     for number in (0, 1):
         geolookup.publish(pool.dataset(number), store)
-    assert not [*write_missing(store, _kept(store))]
+    assert write_missing(store, _kept(store)) == []
     return store
 
 
@@ -58,13 +58,13 @@ def test_a_file_for_each_two_that_follow_each_other(store: Path) -> None:
     written = files()
     pairs = ((0, 1), (1, 2), (2, 0))
     assert written.keys() == {_file(store, *pair).name for pair in pairs}
-    assert not [*write_missing(store, _kept(store))]
+    assert write_missing(store, _kept(store)) == []
     remove_others(store, _kept(store))
     assert files() == written
     ours = store / "changes" / "notes.parquet"
     ours.write_text("not of the store")
     kept = _kept(store) - {pool.id_of(2)}
-    assert not [*write_missing(store, kept)]
+    assert write_missing(store, kept) == []
     remove_others(store, kept)
     assert files().keys() == {ours.name, _file(store, 0, 1).name, _file(store, 1, 0).name}
 
@@ -161,7 +161,7 @@ def test_a_file_that_cannot_be_written_is_a_warning(store: Path) -> None:
     expected = _histories(store)
     shutil.rmtree(store / "changes")
     (store / "changes").write_text("a file")
-    warnings = [*write_missing(store, _kept(store))]
+    warnings = write_missing(store, _kept(store))
     assert len(warnings) == 3
     assert all("changes" in text for text in warnings)
     remove_others(store, _kept(store))
@@ -188,4 +188,4 @@ def test_values_are_those_of_answers(tmp_path: Path) -> None:
         texts = [json.dumps(pair) for pair in pairs]
         assert texts == [json.dumps(seen[at : at + 2]) for at in (2, 1)]
         assert json.dumps(history.first.fields) == '{"own.flag": 1}'
-        assert not [*write_missing(store, _kept(store))]
+        assert write_missing(store, _kept(store)) == []

@@ -121,7 +121,7 @@ def test_any_store(
         store = _store(Path(folder), steps)
         _check(store, asked, prefixes)
         kept = {entry.generation for entry in pointer.read(store)}
-        assert not [*write_missing(store, kept)]
+        assert write_missing(store, kept) == []
         _check(store, asked, prefixes)  # all of it from files
 
 

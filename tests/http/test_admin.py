@@ -7,6 +7,7 @@ import os
 import re
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,10 @@ from hypothesis import strategies as st
 import geolookup
 from tests.http.serving import PATH, Server, Store, serving
 from tests.internals.http import ANSWERED, BOUNDS, OUTCOMES, Counters, Outcome, exposition, readings
+from tests.internals.updates import State, write_state
 from tests.own_sources import own_dataset
 from tests.servers import family
-from tests.store.numbered import numbered
+from tests.store.numbered import numbered, published
 from tests.store.test_age import days_ago
 
 REQUESTS = "geolookup_http_requests_total"
@@ -63,6 +65,29 @@ def test_health_and_lines_of_metrics(server: Server, sample: geolookup.Engine) -
     assert server.metric(f'geolookup_dataset_workers{{generation="{generation}"}}') == 2
     for line in server.show("/metrics").body.decode().splitlines():
         assert line.startswith(("# HELP geolookup_", "# TYPE geolookup_")) or LINE.fullmatch(line)
+
+
+def test_the_updates_of_the_store(own_store: Store, tmp_path: Path) -> None:
+    """Whoever runs them: their state is in the store. Before the first one, nothing is shown."""
+    store = published(tmp_path / "store", 0)
+    with serving(own_store, tmp_path, "--dataset", str(store)) as server:
+        assert server.show("/readyz").body == b"ready\n"
+        assert "geolookup_update_" not in server.show("/metrics").body.decode()
+        state = State("https://x/", failed_at="1970-01-01T00:00:09Z", generation=GENERATION)
+        state = replace(state, failures=2, bytes=7, counts={"published": 3, "failed": 2})
+        write_state(store, state)
+        text = server.show("/readyz").body.decode()
+        assert text == "ready\nupdates: 2 failed in a row, last success never\n"
+        for name, value in (
+            ('runs_total{outcome="published"}', 3),
+            ('runs_total{outcome="held"}', 0),
+            (f'generation_info{{generation="{GENERATION}"}}', 1),
+            ("failures", 2),
+            ("downloaded_bytes_total", 7),
+            ("last_success_timestamp_seconds", 0),
+            ("last_failure_timestamp_seconds", 9),
+        ):
+            assert server.metric(f"geolookup_update_{name}") == value
 
 
 @given(st.lists(st.tuples(st.sampled_from(OUTCOMES), st.integers(0, 2**40)), max_size=40))

@@ -28,9 +28,9 @@ def two_generations(folder: Path) -> tuple[Path, str, Path]:
     (folder / "new").mkdir()
     first, _ = build_at(folder / "new", {"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
     store = folder / "store"
-    before = publish(first, store)
+    before = publish(first, store).generation or ""
     # Copied: the files are damaged in place.
-    return store, before, store / "generations" / publish(SMALL, store)
+    return store, before, store / "generations" / str(publish(SMALL, store).generation)
 
 
 def truncate(dataset: Path) -> None:

@@ -22,7 +22,7 @@ def signed_copy(number: int, target: Path, key: Path) -> Path:
     return dataset
 
 
-def test_a_store_without_follower(own_store: Store, tmp_path: Path) -> None:
+def test_only_a_trusted_generation_is_served(own_store: Store, tmp_path: Path) -> None:
     ours, theirs, _ = key_files()
     store = tmp_path / "store"
     options = ("--dataset", str(store), "--trusted-key", str(public(ours)), "--watch", "0.05")

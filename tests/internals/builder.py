@@ -30,7 +30,7 @@ from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, u
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import Options, OverlaidSources
 from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
-from geolookup_builder.recipe import document, loading
+from geolookup_builder.recipe import document, inputs, loading
 from geolookup_builder.recipe.document import (
     MAX_SOURCES,
     PACKAGED,

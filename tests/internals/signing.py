@@ -4,7 +4,6 @@ from geolookup.signing import keys
 from geolookup.signing.envelope import (
     LARGEST_ENVELOPE,
     MOST_SIGNATURES,
-    media_type,
     open_envelope,
     seal,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,24 +14,16 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup import publish
+from geolookup import publish, update
 from tests.datasets import once
+from tests.internals.history import StoreResult
 from tests.internals.integrity import verify
-from tests.internals.mirrors import (
-    INDEX,
-    Index,
-    PollResult,
-    Source,
-    index_text,
-    mirror,
-    poll,
-    read_index,
-)
-from tests.internals.signing import PublicKey
+from tests.internals.mirrors import INDEX, Index, index_text, mirror, read_index
+from tests.internals.signing import read_private
 from tests.internals.store import sign, trust
+from tests.internals.updates import State, read_state
 from tests.remote.serving import Act, Handler, Site, file, serving
 from tests.signing.keys import key_files, public_keys
-from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
 from tests.store.numbered import generation, published, shared
 
 
@@ -41,31 +32,30 @@ class Edge:
     store: Path
     origin: Path
     folder: Path
-    datasets: Sequence[Path]
     site: Site
+    keys: Sequence[Path]
 
-    @property
-    def source(self) -> Source:
-        return Source(self.site.url, self.store)
+    def publish(self, dataset: int | Path, **options: Any) -> str:
+        dataset = dataset if isinstance(dataset, Path) else shared(dataset)
+        publish(dataset, self.origin)
+        if self.keys:
+            sign(self.origin, self.keys)
+        self.mirror(**options)
+        return generation(dataset)
 
-    def publish(self, number: int, *, keys: Sequence[Path] = (), **options: Any) -> str:
-        publish(self.datasets[number], self.origin)
-        if keys:
-            sign(self.origin, keys)
-        mirror(self.origin, self.folder, signing_keys=keys, **options)
-        return generation(self.datasets[number])
+    def mirror(self, **options: Any) -> Index:
+        return mirror(self.origin, self.folder, signing_keys=self.keys, **options).index
 
-    def trust(self, keys: Sequence[PublicKey]) -> None:
-        trust(self.store, keys)
-
-    def poll(self) -> PollResult:
-        return poll(self.source)
+    def poll(self, query: str = "") -> StoreResult:
+        """Poll, retrying without waits that no test has to sit through."""
+        return update(f"{self.site.url}/{INDEX}{query}", store=self.store)
 
     def index(self) -> Index:
         return read_index((self.folder / INDEX).read_bytes(), None, INDEX)
 
-    def forge(self, index: Index) -> None:
-        (self.folder / INDEX).write_bytes(index_text(index, []))
+    def forge(self, index: Index, keys: Sequence[Path] = ()) -> None:
+        signers = [read_private(key) for key in keys]
+        (self.folder / INDEX).write_bytes(index_text(index, signers))
 
     @property
     def current(self) -> str:
@@ -75,26 +65,23 @@ class Edge:
             return engine.generation
 
     @property
-    def state(self) -> dict[str, Any]:
-        """What the follower wrote about its polls."""
-        stated: dict[str, Any] = json.loads((self.store / "follow.json").read_bytes())
-        return stated
+    def state(self) -> State:
+        return read_state(self.store)
+
+    @property
+    def content(self) -> dict[str, str]:
+        """The digest of every file that engines or a later poll read: all but the record."""
+        return {
+            path.relative_to(self.store).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(self.store.rglob("*"))
+            if path.is_file() and path.name != "update.json" and ".update" not in path.parts
+        }
 
 
 @contextmanager
-def edge_of(folder: Path, datasets: Sequence[Path]) -> Iterator[Edge]:
-    mirrored = folder / "mirror"
-    with mirror_site(mirrored) as site:
-        yield Edge(folder / "edge", folder / "origin", mirrored, datasets, site)
-
-
-def content_of(store: Path) -> dict[str, str]:
-    """Return the digest of every file that engines or a later poll read: all but the status."""
-    return {
-        path.relative_to(store).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(store.rglob("*"))
-        if path.is_file() and path.name != "follow.json" and ".follow" not in path.parts
-    }
+def edge_of(folder: Path, keys: Sequence[Path] = ()) -> Iterator[Edge]:
+    with serving(folder_act(folder / "mirror")) as site:
+        yield Edge(folder / "edge", folder / "origin", folder / "mirror", site, keys)
 
 
 def folder_act(folder: Path) -> Act:
@@ -114,19 +101,6 @@ def etag_of(content: bytes) -> str:
     return f'"{hashlib.sha256(content).hexdigest()[:16]}"'
 
 
-@contextmanager
-def mirror_site(folder: Path) -> Iterator[Site]:
-    with serving(folder_act(folder)) as site:
-        yield site
-
-
-def kinds_asked(site: Site) -> list[str]:
-    """Return the folder of each file that was asked for, "" for the index; and forget them."""
-    asked = [path.strip("/").rpartition("/")[0] for path, _ in site.asked]
-    site.asked.clear()
-    return asked
-
-
 def index_of(folder: Path) -> Index:
     index = read_index((folder / INDEX).read_bytes(), None, folder / INDEX)
     for item in index.files:
@@ -135,14 +109,8 @@ def index_of(folder: Path) -> Index:
     return index
 
 
-def stats_of(folder: Path) -> dict[Path, tuple[int, int, int]]:
-    """Return what changes when a file of a mirror is written, or one is added to a folder."""
-    actual = {path: path.stat() for path in folder.rglob("*")}
-    return {path: (item.st_ino, item.st_mtime_ns, item.st_size) for path, item in actual.items()}
-
-
 def archives_of(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.glob("*/*")}
+    return {path.relative_to(folder).as_posix() for path in folder.glob("archives/*")}
 
 
 @pytest.fixture
@@ -152,62 +120,39 @@ def store(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def mirrored(tmp_path: Path) -> Path:
-    """A mirror of that store, without signatures."""
-    made = once("mirrors-plain", partial(_origin, ()))
-    return shutil.copytree(made / "mirror", tmp_path / "mirror")
-
-
-@pytest.fixture
 def keys() -> list[Path]:
     """The files of three private keys; those of the public keys are beside them."""
     return key_files()
 
 
 @pytest.fixture
-def signed(tmp_path: Path) -> tuple[Path, Path]:
-    """The store, whose current generation the first key has signed, and its signed mirror."""
-    made = once("mirrors-signed", lambda folder: _origin(key_files()[:1], folder))
-    copy = shutil.copytree(made, tmp_path / "signed")
-    return copy / "store", copy / "mirror"
-
-
-def _origin(keys: Sequence[Path], folder: Path) -> None:
-    folder.mkdir()
-    store = published(folder / "store", 0, 1, 2)
-    if keys:
-        sign(store, keys)
-    mirror(store, folder / "mirror", signing_keys=keys)
-
-
-@pytest.fixture
-def edge(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
+def edge(tmp_path: Path) -> Iterator[Edge]:
     """An edge without a store, of a mirror without an index."""
-    with edge_of(tmp_path, datasets) as result:
+    with edge_of(tmp_path) as result:
         yield result
 
 
 @pytest.fixture
-def followed(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
+def followed(tmp_path: Path) -> Iterator[Edge]:
     """An edge that has followed number 0 and 1."""
     made = once("mirrors-followed", partial(_followed, ()))
-    with edge_of(shutil.copytree(made, tmp_path / "copy"), datasets) as result:
+    with edge_of(shutil.copytree(made, tmp_path / "copy")) as result:
         yield result
 
 
 @pytest.fixture
-def trusting(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
+def trusting(tmp_path: Path, keys: list[Path]) -> Iterator[Edge]:
     """An edge that trusts the first key, and has followed number 0 and 1, signed with it."""
     made = once("mirrors-trusting", lambda folder: _followed(key_files()[:1], folder))
-    with edge_of(shutil.copytree(made, tmp_path / "copy"), datasets) as result:
+    with edge_of(shutil.copytree(made, tmp_path / "copy"), keys[:1]) as result:
         yield result
 
 
 def _followed(keys: Sequence[Path], folder: Path) -> None:
     folder.mkdir()
-    with edge_of(folder, [shared(number) for number in range(2)]) as made:
+    with edge_of(folder, keys) as made:
         if keys:
-            made.trust(public_keys()[:1])
+            trust(made.store, public_keys()[:1])
         for number in (0, 1):
-            made.publish(number, keys=keys)
+            made.publish(number)
             made.poll()

@@ -38,7 +38,7 @@ def check(
     """
     actual: list[str | None] = []
     outcomes = set()
-    work = partial(mirror, store, target_folder, deltas=1)
+    work = partial(mirror, store, target_folder)
     for ended in endings(work, kind, former, target_folder, stride=scaled(7, 2), calm=scaled(2, 3)):
         outcomes.add(ended)
         actual.append(index_of(target_folder).current if (target_folder / INDEX).exists() else None)
@@ -48,12 +48,7 @@ def check(
         if former.exists():
             named |= {file.path for file in index_of(former).files}
         assert archives_of(target_folder) == named
-        assert {path.name for path in target_folder.iterdir()} == {
-            ".lock",
-            INDEX,
-            "packs",
-            "deltas",
-        }
+        assert {path.name for path in target_folder.iterdir()} == {".lock", INDEX, "archives"}
     assert outcomes == {_KINDS[kind], DONE}
     if kind == "fault":
         actual.sort(key=lambda item: item == new)
@@ -71,7 +66,7 @@ def test_a_run_that_ends(store: Path, tmp_path: Path, kind: Kind, change: str) -
     former, target = tmp_path / "former", tmp_path / "mirror"
     if change == "first run":
         return check(store, former, target, kind, None, id_of(2))
-    mirror(store, former, deltas=1)
+    mirror(store, former)
     if change == "publish":
         publish(shared(3), store)
     else:
@@ -81,13 +76,12 @@ def test_a_run_that_ends(store: Path, tmp_path: Path, kind: Kind, change: str) -
 
 def _withdraw(edge: Edge) -> None:
     rollback(edge.origin)
-    mirror(edge.origin, edge.folder)
+    edge.mirror()
 
 
 #: What the mirror did before the poll.
 CHANGES: dict[str, Callable[[Edge], object]] = {
-    "delta": lambda edge: edge.publish(2),
-    "pack": lambda edge: edge.publish(2, deltas=0),
+    "publication": lambda edge: edge.publish(2),
     "withdrawal": _withdraw,
 }
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from geolookup import DatasetError
 from tests.internals.contract import timestamp
-from tests.internals.mirrors import KIND, Delta, File, Index, IndexEntry, index_text, read_index
+from tests.internals.mirrors import KIND, File, Index, IndexEntry, index_text, read_index
 from tests.internals.signing import seal
 from tests.signing.keys import private_keys, public_keys
 from tests.skips import needs
@@ -24,19 +24,10 @@ ids = st.binary(min_size=32, max_size=32).map(bytes.hex)
 _INSTANTS = st.integers(0, 4_000_000_000)  # of 1970 to 2096
 times = _INSTANTS.map(lambda seconds: timestamp(datetime.fromtimestamp(seconds, UTC)))
 names = st.text('aZ\u0000"\\\u00e9\u2028\U0001f600', max_size=9)
-_parts = st.sampled_from(["packs", "_", "A-1", "x..y", "0" * 21])
+_parts = st.sampled_from(["archives", "_", "A-1", "x..y", "0" * 21])
 files = st.builds(
     File, st.lists(_parts, min_size=1, max_size=3).map("/".join), st.integers(1, _MOST_BYTES), ids
 )
-
-
-@st.composite
-def _listed(draw: st.DrawFn, generation: str, *, withdrawn: bool) -> IndexEntry:
-    bases = st.lists(ids.filter(lambda item: item != generation), max_size=3, unique=True)
-    deltas = [] if withdrawn else [Delta(base, draw(files)) for base in draw(bases)]
-    pack = None if withdrawn else draw(files)
-    signature = draw(st.none() | names)
-    return IndexEntry(generation, draw(times), pack, tuple(deltas), withdrawn, signature)
 
 
 @st.composite
@@ -45,20 +36,22 @@ def indexes(draw: st.DrawFn) -> Index:
     generations = draw(st.lists(ids, min_size=1, max_size=4, unique=True))
     current = draw(st.sampled_from(generations))
     listed = [
-        draw(_listed(generation, withdrawn=generation != current and draw(st.booleans())))
-        for generation in generations
+        IndexEntry(
+            item,
+            draw(times),
+            draw(files if item == current else st.none() | files),
+            draw(st.none() | names),
+        )
+        for item in generations
     ]
     serial, expires = st.integers(1, _MOST_SERIAL), st.none() | times
     return Index(draw(names), draw(serial), draw(times), current, tuple(listed), draw(expires))
 
 
 A, B, C, DIGEST = "a" * 64, "b" * 64, "c" * 64, "d" * 64
-PACK = File(f"packs/{A}.0123456789abcdef.tar.zst", 23_000_000, DIGEST)
-SMALL = File(f"deltas/{B}-{A}.0123456789abcdef.tar.zst", 900_000, DIGEST)
-NOW = IndexEntry(
-    A, "2026-11-23T10:00:00Z", PACK, (Delta(B, SMALL),), withdrawn=False, signature=None
-)
-GONE = IndexEntry(C, "2026-11-22T10:00:00Z", None, (), withdrawn=True, signature="{}")
+ARCHIVE = File(f"archives/{A}.0123456789abcdef.tar.zst", 23_000_000, DIGEST)
+NOW = IndexEntry(A, "2026-11-23T10:00:00Z", ARCHIVE, signature=None)
+GONE = IndexEntry(C, "2026-11-22T10:00:00Z", None, signature="{}")
 INDEX = Index("acme", 7, "2026-11-23T10:00:01Z", A, (NOW, GONE))
 
 
@@ -144,32 +137,29 @@ WRONG: dict[tuple[str | int, ...], tuple[object, ...]] = {
     ("current",): (B, C),  # not listed, and withdrawn
     ("name",): ("n" * ((64 << 10) + 1), "\ud800"),
     ("generations", 0, "generation"): ("../" + A[3:], A.upper(), C),  # the last one stands twice
-    ("generations", 0, "withdrawn"): (True, 0),
-    ("generations", 0, "pack"): (None,),
-    ("generations", 0, "pack", "sha256"): ("x", ["d"] * 64),
-    ("generations", 0, "deltas", 0, "base"): (A, "x"),
-    ("generations", 1, "withdrawn"): (1,),
+    ("generations", 0, "archive"): (None, ...),
+    ("generations", 0, "archive", "sha256"): ("x", ["d"] * 64),
+    ("generations", 0, "signature"): (1, ...),
     ("generations", 1, "generation"): ("x",),
 }
 
 
 PATHS = (
-    *("", ".", "..", "../index.json", "packs/../x", "packs//x", "/etc/passwd", "packs/", "/"),
-    *("packs\\x", "C:x", "https://example.org/x", "//example.org/x", "packs/.lock", "~/x"),
-    *("packs/x?y", "packs/x#y", "packs/%2e%2e", "packs/x\n", "packs/é", "x" * 256),
-    "/".join("x" * 9),
+    *("", ".", "..", "/", "../index.json", "archives/../x", "archives//x", "archives/", "C:x"),
+    *("/etc/passwd", "archives\\x", "archives/.lock", "~/x", "archives/x?y", "archives/x#y"),
+    *("https://example.org/x", "//example.org/x", "archives/%2e%2e", "archives/x\n", "archives/é"),
+    *("x" * 256, "/".join("x" * 9)),
 )
 LARGEST = {"path": "/".join(["x" * 255] * 8), "bytes": (64 << 30) - 1}
 
 
 def test_wrong_members_are_refused() -> None:
     sizes = (0, -1, 64 << 30, 1.0, True, "1", None)
-    pack: tuple[str | int, ...] = ("generations", 0, "pack")
+    archive: tuple[str | int, ...] = ("generations", 0, "archive")
     cases = [(member, value) for member in WRONG for value in WRONG[member]]
-    cases += [((*pack, "path"), path) for path in PATHS]
-    cases += [((*pack, "bytes"), size) for size in sizes]
-    delta = payload_of(INDEX)["generations"][0]["deltas"][0]
-    cases += [(("generations", 0, "deltas"), [delta, delta]), (("generations",), many(1001))]
+    cases += [((*archive, "path"), path) for path in PATHS]
+    cases += [((*archive, "bytes"), size) for size in sizes]
+    cases += [(("generations",), many(1001))]
     for member, value in cases:
         stated = payload_of(INDEX)
         *outer, last = member
@@ -184,24 +174,24 @@ def test_wrong_members_are_refused() -> None:
             read(sealed_payload(stated))
         said = str(caught.value)
         assert said.startswith("index.json: not the index of a mirror; "), (member, str(value)[:40])
-    for stated in ({}, payload_of(INDEX) | {"format": "geolookup", "format_version": 2}):
+    for stated in ({}, payload_of(INDEX) | {"format": "geolookup", "format_version": 3}):
         with pytest.raises(DatasetError, match="not the index of a mirror; "):
             read(sealed_payload(stated))
 
 
 def test_what_is_in_an_index() -> None:
-    assert (INDEX.now, INDEX.entry(C), INDEX.entry(B)) == (NOW, GONE, None)
-    assert INDEX.files == (PACK, SMALL)
+    assert (INDEX.now, INDEX.withdrawn, INDEX.files) == (NOW, frozenset({C}), (ARCHIVE,))
     # Further members are for later versions; another version is named.
     assert read(sealed_payload({**payload_of(INDEX), "region": "eu"})) == INDEX
-    error = assert_refused(sealed_payload({**payload_of(INDEX), "format_version": 2}))
-    assert "version 2" in error.problem
+    for version in (1, 3):  # an earlier one, with packs and deltas, and a later one
+        error = assert_refused(sealed_payload({**payload_of(INDEX), "format_version": version}))
+        assert f"version {version}" in error.problem
     assert_refused(seal("dataset", json.dumps(payload_of(INDEX)).encode(), []))
     stated = payload_of(INDEX)  # the largest members
     stated |= {"name": "n" * (64 << 10), "serial": (1 << 63) - 1, "generations": many(1000)}
-    stated["generations"][0]["pack"].update(LARGEST)
+    stated["generations"][0]["archive"].update(LARGEST)
     index = read(sealed_payload(stated))
-    assert index.now.pack == File(sha256=DIGEST, **LARGEST)  # type: ignore[arg-type]
+    assert index.now.archive == File(sha256=DIGEST, **LARGEST)  # type: ignore[arg-type]
     assert (len(index.name), index.serial) == (64 << 10, (1 << 63) - 1)
 
 

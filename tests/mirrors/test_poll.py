@@ -1,164 +1,126 @@
-"""One poll: what is asked, what is installed, and what a mirror that fails leaves."""
+"""One poll: what is asked and published, and what a mirror that fails leaves."""
 
 from __future__ import annotations
 
-import json
-import socket
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+import gzip
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from geolookup import DatasetError, GeoLookupError
-from geolookup.errors import MirrorError
-from tests.internals.contract import timestamp
-from tests.internals.filesystem import hold_lock
+from geolookup import UpdateError
 from tests.internals.history import generations, prune, rollback
-from tests.internals.mirrors import INDEX, File, Source, install, mirror, poll
-from tests.mirrors.conftest import Edge, content_of, etag_of, folder_act, kinds_asked
-from tests.remote.serving import Handler, file, status
+from tests.internals.mirrors import INDEX, rules
+from tests.internals.signing import LARGEST_ENVELOPE
+from tests.internals.store import latest_serial
+from tests.internals.updates import from_mirror, write_state
+from tests.mirrors.conftest import Edge, etag_of, folder_act
+from tests.remote.serving import Handler, cut, file, status
 from tests.remote.test_headers import BAD_TAGS
-from tests.servers import until
+from tests.skips import needs
 from tests.store.numbered import id_of
-from tests.tiers import scaled
-
-poll_module = import_module("geolookup.mirrors.follow")
 
 
-def test_the_first_poll_fetches_the_pack(edge: Edge) -> None:
+def asked(edge: Edge) -> list[str]:
+    """Return the folder of each file that was asked for, "" for the index; and forget them."""
+    folders = [path.strip("/").rpartition("/")[0] for path, _ in edge.site.asked]
+    edge.site.asked.clear()
+    return folders
+
+
+def test_the_first_poll_fetches_the_archive(edge: Edge) -> None:
     wanted = edge.publish(0)
-    polled = poll(Source(f"{edge.site.url}/{INDEX}?a=b", edge.store))  # or that of the mirror
-    assert (polled.state, polled.kind, polled.generation) == ("updated", "pack", wanted)
+    assert edge.poll("?a=b").state == "published"
     assert edge.current == wanted
     assert edge.site.asked[0][0] == f"/{INDEX}?a=b"
-    assert kinds_asked(edge.site) == ["", "packs"]
-    assert not (edge.store / ".follow" / "archives").exists()
-    pack, index = edge.index().now.pack, (edge.folder / INDEX).stat().st_size
-    assert pack is not None
-    assert (polled.bytes, edge.state["bytes"]) == (pack.bytes, pack.bytes + index)
-    poll(Source(f"{edge.site.url}/{INDEX}?a=b", edge.store))
-    assert edge.state["bytes"] == pack.bytes + index  # nothing more was fetched
+    assert asked(edge) == ["", "archives"]
+    assert {path.name for path in (edge.store / ".update").iterdir()} == {"lock", "index"}
+    archive, index = edge.index().now.archive, (edge.folder / INDEX).stat().st_size
+    assert archive is not None
+    assert edge.state.bytes == archive.bytes + index
+    assert edge.poll("?a=b").state == "unchanged"
+    assert edge.state.bytes == archive.bytes + index  # nothing more was fetched
     edge.poll()  # what was fetched from the other address goes
-    assert len(list((edge.store / ".follow" / "index").iterdir())) == 1
+    assert len(list((edge.store / ".update" / "index").iterdir())) == 1
+    assert edge.state.source == f"{edge.site.url}/{INDEX}"
 
 
 def test_a_poll_without_a_change_is_one_conditional_request(followed: Edge) -> None:
     followed.poll()  # the first one of this address
     followed.site.asked.clear()
-    before = content_of(followed.store)
-    polled = followed.poll()
-    assert (polled.state, polled.bytes) == ("current", 0)
+    before = followed.content
+    assert followed.poll().state == "unchanged"
     ((path, headers),) = followed.site.asked
     assert path == f"/{INDEX}"
     assert headers["If-None-Match"]
-    assert len(str(headers)) < 512
-    assert content_of(followed.store) == before
-    assert followed.state["polls"] == {"updated": 2, "current": 2}
+    assert followed.content == before
+    assert followed.state.counts == {"published": 2, "unchanged": 2}
 
 
-def test_a_change_is_fetched_as_a_delta_or_in_the_same_poll_as_a_pack(
-    followed: Edge, caplog: pytest.LogCaptureFixture
-) -> None:
-    wanted = followed.publish(2)
-    polled = followed.poll()
-    assert (polled.state, polled.kind, followed.current) == ("updated", "delta", wanted)
-    assert kinds_asked(followed.site) == ["", "deltas"]
-    assert polled.bytes == min(delta.file.bytes for delta in followed.index().now.deltas)
-    for number in (3, 4):
-        wanted = followed.publish(number)
-        for item in followed.index().now.deltas:
-            if number == 3:
-                (followed.folder / item.file.path).write_bytes(b"no archive")
-            elif (path := followed.store / "generations" / item.base / "location.arrow").exists():
-                content = path.read_bytes()
-                path.unlink()
-                path.write_bytes(content[:-300] + bytes([content[-300] ^ 1]) + content[-299:])
-        assert followed.poll().kind == "pack"
-        assert followed.current == wanted
-        assert kinds_asked(followed.site) == ["", "deltas", "packs"]
-    assert len(caplog.messages) == 2
-    assert "/deltas/" in caplog.messages[0]
-    assert all(told.endswith("; fetching the pack instead") for told in caplog.messages)
+def test_an_interrupted_download_is_resumed_by_the_next_poll(followed: Edge) -> None:
+    wanted, honest = followed.publish(2), folder_act(followed.folder)
+    archive = followed.index().files[0]
+    content = (followed.folder / archive.path).read_bytes()
+    half = cut(content, 2000, etag=etag_of(content))
+    followed.site.plan[:] = [honest, half, status(503, Retry_After="77"), honest]
+    with pytest.raises(UpdateError, match="answers 503") as caught:
+        followed.poll()
+    assert caught.value.wait == 77
+    assert followed.poll().state == "published"
+    assert followed.current == wanted
+    assert followed.site.ranges[-1] == "bytes=2000-"
 
 
 def test_a_withdrawn_generation_is_left_for_the_one_before(followed: Edge) -> None:
-    """Until it is published again; the one before is fetched if it is gone here."""
+    """Until it is published again; the one before is fetched if it is gone or damaged here."""
     before, bad = id_of(1), followed.publish(2)
-    for kinds in ([""], ["", "deltas"]):
-        assert followed.poll().state == "updated"
+    for loss, folders in (("", [""]), ("pruned", ["", "archives"]), ("damaged", ["", "archives"])):
+        assert followed.poll().state == "published"
         assert followed.current == bad
-        assert not any(generation.withdrawn for generation in generations(followed.store))
-        if len(kinds) > 1:
+        assert not any(item.withdrawn for item in generations(followed.store))
+        if loss == "pruned":
             prune(followed.store, 1)
+        elif loss == "damaged":
+            (followed.store / "generations" / before / "ipv4.arrow").unlink()
         followed.site.asked.clear()
         rollback(followed.origin)
-        mirror(followed.origin, followed.folder)
-        polled = followed.poll()
-        assert (polled.state, polled.generation, followed.current) == ("updated", before, before)
-        assert (polled.kind, polled.bytes > 0) == (
-            "delta" if kinds[1:] else "stored",
-            kinds != [""],
-        )
-        assert kinds_asked(followed.site) == kinds
-        (withdrawn,) = [
-            generation for generation in generations(followed.store) if generation.withdrawn
-        ]
-        assert withdrawn.generation == bad
+        followed.mirror()
+        assert followed.poll().generation == followed.current == before
+        assert asked(followed) == folders
+        assert [item.generation for item in generations(followed.store) if item.withdrawn] == [bad]
         followed.publish(2)
 
 
+@needs("cryptography")
+def test_a_signed_rollback_brings_the_newer_signature(trusting: Edge) -> None:
+    trusting.publish(2)
+    trusting.poll()
+    serial = latest_serial(trusting.store)
+    rollback(trusting.origin, signing_keys=trusting.keys)
+    trusting.mirror()
+    trusting.site.asked.clear()
+    assert trusting.poll().generation == trusting.current == id_of(1)
+    assert asked(trusting) == [""]
+    assert latest_serial(trusting.store) > serial
+
+
 def test_a_rollback_here_stands_until_the_mirror_publishes_again(followed: Edge) -> None:
-    before = rollback(followed.store)
+    before = rollback(followed.store).generation
     followed.poll()  # the first one of this address
-    assert followed.poll().state == "current"  # the same index: nothing to do
-    assert followed.state["generation"] == before
-    mirror(followed.origin, followed.folder, expires="7d")  # another index of the same generation
-    polled = followed.poll()
-    assert (polled.state, polled.generation, polled.bytes) == ("held", before, 0)
-    assert polled.serial == followed.index().serial == followed.state["serial"]
+    assert followed.poll().state == "unchanged"  # the same index: nothing to do
+    assert followed.state.generation == before
+    followed.mirror(expires="7d")  # another index of the same generation
+    result = followed.poll()
+    assert (result.state, result.generation) == ("held", before)
+    assert followed.state.serial == followed.index().serial
     assert followed.current == before
     wanted = followed.publish(2)
-    assert followed.poll().state == "updated"
+    assert followed.poll().state == "published"
     assert followed.current == wanted
 
 
-def assert_refused(edge: Edge, match: str) -> GeoLookupError:
-    before, failures = content_of(edge.store), edge.state["failures"]
-    with pytest.raises(GeoLookupError, match=match) as caught:
-        edge.poll()
-    assert content_of(edge.store) == before
-    assert edge.state["failures"] == failures + 1
-    assert edge.state["problem"] == str(caught.value)
-    assert "\n" not in str(caught.value)
-    return caught.value
-
-
-def test_an_index_that_must_not_be_followed(followed: Edge) -> None:
-    followed.publish(2)
-    index = followed.index()
-    past, later = timestamp(datetime.now(UTC) - timedelta(seconds=5)), index.serial + 1
-    for changes, match in (
-        ({"serial": 5}, "older than an accepted index"),
-        ({"expires_at": past, "serial": later}, "expired at"),
-        ({"name": "evil"}, "the dataset is 'evil', but the store has 'geo'"),
-    ):
-        followed.forge(replace(index, **changes))
-        assert isinstance(assert_refused(followed, match), DatasetError)
-    for text in (b"", b"null", b"\xff\xfe", b"[" * 100_000, b"<html>no</html>", b" " * 6_000_000):
-        (followed.folder / INDEX).write_bytes(text)
-        assert_refused(followed, "index.json")
-    followed.site.plan[:] = [status(503, Retry_After="77")]
-    error = assert_refused(followed, "answers 503")
-    assert isinstance(error, MirrorError)
-    assert error.wait == 77
-
-
-def test_one_bad_answer_does_not_stop_a_follower(followed: Edge) -> None:
+def test_one_bad_answer_does_not_stop_the_next_poll(followed: Edge) -> None:
     """Neither an ETag that the mirror refuses, nor that of an index that the store refused."""
     honest = folder_act(followed.folder)
 
@@ -171,120 +133,68 @@ def test_one_bad_answer_does_not_stop_a_follower(followed: Edge) -> None:
         content = (followed.folder / INDEX).read_bytes()
         etag = {**BAD_TAGS, "of the next index": etag_of(content)}[name]
         followed.site.plan[:] = [file(b"{}", etag), strict]
-        assert_refused(followed, "index.json")
-        assert not (followed.store / ".follow" / "index").exists(), name
+        with pytest.raises(Exception, match=r"index\.json"):
+            followed.poll()
+        assert not (followed.store / ".update" / "index").exists(), name
         followed.site.asked.clear()
-        assert followed.poll().state == "updated", name
+        assert followed.poll().state == "published", name
         assert followed.site.asked[0][1].get("If-None-Match") is None
         assert followed.current == wanted
-        followed.site.asked.clear()
-        assert followed.poll().state == "current"
-        assert followed.site.asked[0][1]["If-None-Match"] == etag_of(content)
 
 
-def test_an_index_that_expires_after_it_was_followed(
+def test_an_index_without_a_length_has_its_signature(followed: Edge) -> None:
+    wanted = followed.publish(2)
+    content = (followed.folder / INDEX).read_bytes()
+    followed.site.plan[:] = [file(content[:-40], '"cut"', Content_Length="")]
+    with pytest.raises(Exception, match=r"index\.json"):
+        followed.poll()
+    whole = file(content, '"whole"', Content_Length="")
+    followed.site.plan[:] = [whole, folder_act(followed.folder)]
+    assert followed.poll().state == "published"
+    assert followed.current == wanted
+
+
+def test_an_index_is_refused_from_its_expiry_on(
     followed: Edge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is refused from then on, although the mirror answers that nothing has changed."""
-    end = datetime(2026, 11, 30, tzinfo=UTC)
-    followed.forge(replace(followed.index(), expires_at=timestamp(end), serial=1 << 60))
-    clock = SimpleNamespace()
-    for module in (poll_module, install):
-        monkeypatch.setattr(module, "datetime", clock)
-    for seconds in (-1, 0, 1, 1):
-        clock.now = lambda _zone, seconds=seconds: end + timedelta(seconds=seconds)
-        if seconds < 1:
-            assert followed.poll().state == "current"
-        else:
-            assert_refused(followed, "expired at 2026-11-30T00:00:00Z")
-    followed.forge(replace(followed.index(), expires_at=None, serial=(1 << 60) + 1))
-    for _ in range(2):
-        assert followed.poll().state == "current"
-        assert followed.state["expires_at"] == ""
-        # A record that says so: the index is read again, and has not expired.
-        state = {**followed.state, "expires_at": "2026-01-01T00:00:00Z"}
-        (followed.store / "follow.json").write_text(json.dumps(state), encoding="utf-8")
-
-
-def test_a_frozen_index_thaws_after_its_expiry(
-    followed: Edge, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The index of today under the ETag of the next one: from then on the mirror answers 304."""
+    """Also while the mirror answers "not modified", and under the ETag of the next index."""
     end, clock = datetime(2026, 11, 30, tzinfo=UTC), SimpleNamespace()
-    for module in (poll_module, install):
+    for module in (rules, from_mirror):
         monkeypatch.setattr(module, "datetime", clock)
-    clock.now = lambda _zone: end - timedelta(seconds=1)
-    followed.forge(replace(followed.index(), expires_at=timestamp(end), serial=1 << 60))
-    followed.poll()
+    clock.now = lambda _zone: end
+    expiring = replace(followed.index(), expires_at="2026-11-30T00:00:00Z", serial=1 << 60)
+    followed.forge(expiring)
     today = (followed.folder / INDEX).read_bytes()
-    followed.forge(replace(followed.index(), expires_at=None, serial=(1 << 60) + 1))
+    followed.forge(replace(expiring, expires_at=None, serial=(1 << 60) + 1))
     etag = etag_of((followed.folder / INDEX).read_bytes())
     followed.site.plan[:] = [file(today, etag), folder_act(followed.folder)]
     for _ in range(2):
-        assert followed.poll().state == "current"
-        assert followed.state["serial"] == 1 << 60
+        assert followed.poll().state == "unchanged"
+        assert followed.state.serial == 1 << 60
     clock.now = lambda _zone: end + timedelta(seconds=1)
-    assert_refused(followed, "expired at 2026-11-30T00:00:00Z")
-    assert followed.poll().state == "current"
-    assert followed.state["serial"] == (1 << 60) + 1
+    with pytest.raises(Exception, match="expired at 2026-11-30T00:00:00Z"):
+        followed.poll()
+    assert followed.poll().state == "unchanged"
+    assert (followed.state.serial, followed.state.expires_at) == ((1 << 60) + 1, "")
+    # A record that says so: the index is read again, and has not expired.
+    write_state(followed.store, replace(followed.state, expires_at="2026-01-01T00:00:00Z"))
+    assert followed.poll().state == "unchanged"
 
 
-def test_an_archive_that_is_not_the_one_of_the_index(followed: Edge) -> None:
-    """Of another generation, gone, changed or longer."""
-    old = followed.index().now.pack
+def test_what_is_larger_after_its_transfer(followed: Edge) -> None:
+    """An index or an archive that is compressed by gzip on its way."""
     followed.publish(2)
-    index, pack = followed.index(), followed.index().now.pack
-    assert pack is not None
-    gone = File("packs/gone.tar.zst", 1, "0" * 64)
-    (now,) = (
-        generation for generation in index.generations if generation.generation == index.current
-    )
-    others = tuple(generation for generation in index.generations if generation != now)
-    for named, problem in (
-        (old, "but .* was expected"),
-        (gone, "no such file on the server"),
-        (pack, None),
-    ):
-        listed = (replace(now, pack=named, deltas=()), *others)
-        followed.forge(replace(index, generations=listed, serial=index.serial + 1))
-        if problem:
-            assert_refused(followed, problem)
-    path = followed.folder / pack.path
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    assert_refused(followed, "SHA-256 of the file")
-    path.write_bytes(path.read_bytes() + b"more")
-    assert_refused(followed, "larger than")
+    archive, honest = followed.index().files[0], folder_act(followed.folder)
+    before = followed.content
+    for folder, most in (("", LARGEST_ENVELOPE), ("archives", archive.bytes)):
 
+        def act(handler: Handler, folder: str = folder, most: int = most) -> None:
+            if handler.path.strip("/").rpartition("/")[0] != folder:
+                return honest(handler)
+            return handler.answer(200, gzip.compress(bytes(most + 1)), Content_Encoding="gzip")
 
-def test_an_address_that_is_no_mirror(tmp_path: Path) -> None:
-    with closing(socket.socket()) as nobody:
-        nobody.bind(("127.0.0.1", 0))  # and does not listen
-        for url, problem in (
-            ("ftp://example.com/", "unknown scheme ftp"),
-            ("http://example.com/", "not encrypted"),
-            ("https://user:secret@example.com/", "holds a user or a password"),
-            ("https:///geo", "not the address"),
-            ("/nowhere", "/nowhere/.+ cannot be read"),
-            *[(f"http://127.0.0.1:{nobody.getsockname()[1]}/", "cannot be reached")][
-                : scaled(0, 1)
-            ],
-        ):
-            with pytest.raises(MirrorError, match=problem) as caught:
-                poll(Source(url, tmp_path / "edge"))
-            assert "secret" not in str(caught.value)
-            assert "recipe" not in str(caught.value)
-
-
-def test_another_poll_of_a_store_is_waited_for(followed: Edge) -> None:
-    """So that each archive is fetched once."""
-    wanted, told = followed.publish(2), list[str]()
-    with ThreadPoolExecutor(1) as pool:
-        with hold_lock(followed.store / ".follow" / "lock"):
-            second = pool.submit(poll, followed.source, None, told.append)
-            until(lambda: told or second.done())
-            assert followed.site.asked == []
-            assert followed.current != wanted
-        assert second.result().generation == wanted
-    assert told == [f"another process polls for {followed.store}; waiting until it has finished"]
-    assert followed.poll().state == "current"
-    assert kinds_asked(followed.site) == ["", "deltas", ""]
+        followed.site.plan[:] = [act]
+        with pytest.raises(UpdateError, match=f"the file is larger than {most:,} bytes"):
+            followed.poll()
+        assert followed.content == before
+        assert not any((followed.store / ".update").rglob("part/*"))

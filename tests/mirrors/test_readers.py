@@ -41,12 +41,12 @@ def test_an_index_within_the_same_second_is_another_version(store: Path, tmp_pat
     """Servers compare times by seconds."""
     root = tmp_path / "www"
     with served(root) as port:
-        mirror(store, root / "geo", deltas=0, expires="7d")
+        mirror(store, root / "geo", expires="7d")
         for _ in range(3):
             headers = asked(port, INDEX).headers
             known = {"If-Modified-Since": headers["Last-Modified"]}
             if "ETag" in headers:
                 known["If-None-Match"] = headers["ETag"]
             assert asked(port, INDEX, **known).status == 304
-            mirror(store, root / "geo", deltas=0, expires="7d")  # of the same size
+            mirror(store, root / "geo", expires="7d")  # of the same size
             assert asked(port, INDEX, **known).status == 200

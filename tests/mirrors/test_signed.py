@@ -1,46 +1,40 @@
-"""A mirror of signed generations, and a store with trusted keys that follows it."""
+"""A mirror of signed generations: what its followers would refuse is refused before."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from geolookup import DatasetError, publish
-from tests.internals.history import generations, rollback
-from tests.internals.mirrors import INDEX, index_text, mirror, read_index
-from tests.internals.signing import read_private, read_public, serial_in, serial_of
-from tests.internals.store import distrust, latest_serial, sign, trust
-from tests.mirrors.conftest import Edge, content_of, index_of
+from tests.internals.history import rollback
+from tests.internals.mirrors import INDEX, read_index
+from tests.internals.signing import read_public, serial_in, serial_of
+from tests.internals.store import distrust, sign, trust
+from tests.mirrors.conftest import Edge, index_of
 from tests.signing.keys import public, public_keys
 from tests.skips import needs
 from tests.store.numbered import id_of, shared
 
 pytestmark = needs("cryptography")
-#: A store whose current generation is signed, and a signed mirror of it.
-Pair = tuple[Path, Path]
 
 
-def assert_refused(signed: Pair, match: str, *keys: Path) -> None:
-    store, folder = signed
-    before = (folder / INDEX).read_bytes()
+def assert_refused(edge: Edge, match: str, *keys: Path) -> None:
+    before, edge.keys = (edge.folder / INDEX).read_bytes(), keys
     with pytest.raises(DatasetError, match=match) as caught:
-        mirror(store, folder, signing_keys=keys)
+        edge.mirror()
     assert caught.value.remedy
-    assert (folder / INDEX).read_bytes() == before
+    assert (edge.folder / INDEX).read_bytes() == before
 
 
-def test_the_index_is_signed_by_each_key(signed: Pair, keys: list[Path]) -> None:
-    store, folder = signed
-    signature = index_of(folder).now.signature
-    assert signature is not None
-    statement = store / "generations" / id_of(2) / "signature.json"
-    assert signature.encode() == statement.read_bytes()
-    assert mirror(store, folder, signing_keys=keys[0]).state == "current"
-    result = mirror(store, folder, signing_keys=keys[:2])
-    assert (result.state, result.added) == ("published", ())
-    text = (folder / INDEX).read_bytes()
+def test_the_index_is_signed_by_each_key(trusting: Edge, keys: list[Path]) -> None:
+    former = index_of(trusting.folder)
+    statement = trusting.origin / "generations" / id_of(1) / "signature.json"
+    assert former.signature == statement.read_bytes()
+    assert trusting.mirror() == former
+    trusting.keys = keys[:2]
+    assert trusting.mirror().generations == former.generations
+    text = (trusting.folder / INDEX).read_bytes()
     first, second, third = public_keys()
     for key in (first, second):
         read_index(text, [key], INDEX)
@@ -48,112 +42,51 @@ def test_the_index_is_signed_by_each_key(signed: Pair, keys: list[Path]) -> None
         read_index(text, [third], INDEX)
 
 
-def test_a_later_statement_changes_the_archives(signed: Pair, keys: list[Path]) -> None:
-    store, folder = signed
-    former = index_of(folder)
-    sign(store, keys[0])
-    mirror(store, folder, signing_keys=keys[0])
-    index = index_of(folder)
-    assert index.current == former.current
-    assert not {*index.now.deltas} & {*former.now.deltas}
-    assert index.now.pack != former.now.pack
-    assert all((folder / file.path).exists() for file in former.files)
-
-
-def test_the_serial_is_above_those_of_the_statements(
-    signed: Pair,
-    keys: list[Path],
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_later_statement_changes_the_archive(
+    trusting: Edge, keys: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock of the machine that signs may be ahead of that of the machine that mirrors."""
-    store, folder = signed
+    former = index_of(trusting.folder)
     monkeypatch.setattr("time.time_ns", lambda: (1 << 53) * 1000)
-    sign(store, keys[0])
+    sign(trusting.origin, keys[0])
     monkeypatch.undo()
-    mirror(store, folder, signing_keys=keys[0])
-    assert index_of(folder).serial == (1 << 53) + 1
-    text = store / "generations" / id_of(2) / "signature.json"
-    assert serial_of(text.read_bytes(), text) == 1 << 53
+    index = trusting.mirror()
+    assert (index.current, index.serial) == (former.current, (1 << 53) + 1)
+    assert index.signature is not None
+    assert serial_of(index.signature, INDEX) == 1 << 53
+    assert index.files[0] != former.files[0]
+    assert all((trusting.folder / file.path).exists() for file in former.files)
 
 
-def test_what_followers_refuse_is_refused(signed: Pair, keys: list[Path]) -> None:
-    store, folder = signed
-    key = keys[0]
-    assert_refused(signed, "would not be")  # no key for the index
+def test_what_followers_refuse_is_refused(trusting: Edge, keys: list[Path]) -> None:
+    store, key = trusting.origin, keys[0]
+    signature = (store / "generations" / id_of(1) / "signature.json").read_bytes()
+    assert_refused(trusting, "would not be")  # no key for the index
     publish(shared(3), store)
-    assert_refused(signed, "not signed", key)
-    signature = (store / "generations" / id_of(2) / "signature.json").read_bytes()
+    assert_refused(trusting, "not signed", key)
     (store / "generations" / id_of(3) / "signature.json").write_bytes(signature)
-    assert_refused(signed, "signs another manifest", key)
+    assert_refused(trusting, "signs another manifest", key)
     (store / "generations" / id_of(3) / "signature.json").unlink()
     sign(store, key)
-    mirror(store, folder, signing_keys=key)
+    trusting.mirror()
     rollback(store)
-    assert_refused(signed, "signed before the generation in the mirror", key)
+    assert_refused(trusting, "signed before the generation in the mirror", key)
     sign(store, key)
-    mirror(store, folder, signing_keys=key)
-    rollback(store, signing_keys=key)
-    mirror(store, folder, signing_keys=key)
-    assert index_of(folder).current == id_of(1)
-
-
-def test_a_store_that_trusts_keys(signed: Pair, keys: list[Path]) -> None:
-    store, folder = signed
+    assert trusting.mirror().current == id_of(1)
     trust(store, public_keys()[:1])
-    assert_refused(signed, "no key that the store trusts", keys[1])
-    assert mirror(store, folder, signing_keys=keys[:2]).state == "published"
-    (store / "generations" / id_of(2) / "signature.json").unlink()
-    assert_refused(signed, "not signed by a trusted key", keys[0])
-
-
-def test_an_index_without_a_trusted_signature_is_refused(trusting: Edge, keys: list[Path]) -> None:
-    trusting.publish(2, keys=keys[:1])
-    index = replace(trusting.index(), serial=trusting.index().serial + 1)
-    before = content_of(trusting.store)
-    for signing, problem in (([], "not signed"), (keys[1:2], "signed by no trusted key")):
-        text = index_text(index, [read_private(key) for key in signing])
-        (trusting.folder / INDEX).write_bytes(text)
-        with pytest.raises(DatasetError, match=problem):
-            trusting.poll()
-        assert content_of(trusting.store) == before
-        assert trusting.current == id_of(1)
-
-
-def test_an_index_that_was_signed_before_is_refused(trusting: Edge, keys: list[Path]) -> None:
-    old = (trusting.folder / INDEX).read_bytes()
-    wanted = trusting.publish(2, keys=keys[:1])
-    trusting.poll()
-    (trusting.folder / INDEX).write_bytes(old)
-    for remembered in (True, False):
-        if not remembered:
-            (trusting.store / "follow.json").unlink()
-        with pytest.raises(DatasetError, match="older than an accepted"):
-            trusting.poll()
-        assert trusting.current == wanted
-
-
-def test_a_signed_rollback_brings_the_newer_signature(trusting: Edge, keys: list[Path]) -> None:
-    before = id_of(1)
-    bad = trusting.publish(2, keys=keys[:1])
-    trusting.poll()
-    serial = latest_serial(trusting.store)
-    rollback(trusting.origin, signing_keys=keys[0])
-    mirror(trusting.origin, trusting.folder, signing_keys=keys[0])
-    polled = trusting.poll()
-    assert (polled.state, polled.kind, polled.generation) == ("updated", "stored", before)
-    assert trusting.current == before
-    assert serial_in(trusting.store / "generations" / before) > serial
-    assert [
-        generation.generation for generation in generations(trusting.store) if generation.withdrawn
-    ] == [bad]
+    assert_refused(trusting, "no key that the store trusts", keys[1])
+    (store / "generations" / id_of(1) / "signature.json").unlink()
+    assert_refused(trusting, "not signed by a trusted key", key)
 
 
 def test_keys_are_rotated(trusting: Edge, keys: list[Path]) -> None:
-    trusting.trust(public_keys()[1:2])
-    trusting.publish(2, keys=keys[:2])
+    trust(trusting.store, public_keys()[1:2])
+    trusting.keys = keys[:2]
+    trusting.publish(2)
     trusting.poll()
     distrust(trusting.store, read_public(public(keys[0])).id)
-    wanted = trusting.publish(3, keys=keys[1:2])
-    assert trusting.poll().state == "updated"
+    trusting.keys = keys[1:2]
+    wanted = trusting.publish(3)
+    assert trusting.poll().state == "published"
     assert trusting.current == wanted
     assert serial_in(trusting.store / "generations" / wanted) > 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.message import Message
@@ -17,7 +16,6 @@ from tests.internals.remote import (
     Key,
     TransientError,
     Version,
-    coding,
     conditions,
     content_range,
     entity_tag,
@@ -65,11 +63,11 @@ def message(headers: dict[str, str]) -> Message:
 
 
 def test_only_entity_tags_are_stored_and_sent_again() -> None:
-    for name, tag in BAD_TAGS.items():
-        assert entity_tag(tag) == "", name
-        assert version(message({"ETag": tag}), None) == Version(), name
+    for tag in BAD_TAGS.values():
+        assert entity_tag(tag) == ""
+        assert version(message({"ETag": tag}), None) == Version()
         for start in (0, 7):
-            assert conditions(Version(tag, validator=tag), start) == {}, name
+            assert conditions(Version(tag, validator=tag), start) == {}
     for tag in GOOD_TAGS:
         assert version(message({"ETag": f" {tag}\t"}), None).etag == tag
         assert conditions(Version(tag)) == {"If-None-Match": tag}
@@ -78,23 +76,13 @@ def test_only_entity_tags_are_stored_and_sent_again() -> None:
 def test_one_bad_entity_tag_does_not_stop_later_downloads(tmp_path: Path) -> None:
     """Neither of a whole file, nor of a part."""
     for name, tag in BAD_TAGS.items():
+        folder = tmp_path / name
         with serving(file(ROWS, tag), strict(ROWS)) as site:
-            assert fetched(f"{site.url}/a.csv", tmp_path / name).file.version.etag == ""
-            assert fetched(f"{site.url}/a.csv", tmp_path / name).changed, name
+            assert fetched(f"{site.url}/a.csv", folder).file.version.etag == ""
+            assert fetched(f"{site.url}/a.csv", folder).changed, name
         with serving(cut(ROWS, 100, etag=tag), strict(ROWS)) as site:
-            done = fetched(f"{site.url}/b.csv", tmp_path / name)
-        assert done.file.path.read_bytes() == ROWS, name
+            assert fetched(f"{site.url}/b.csv", folder).file.path.read_bytes() == ROWS, name
         assert site.ranges == [None, None], name
-
-
-def test_bad_validators_in_the_cache_are_not_sent(tmp_path: Path) -> None:
-    """Such as those that an earlier version has stored."""
-    with serving(file(ROWS), strict(ROWS)) as site:
-        kept = fetched(f"{site.url}/a.csv", tmp_path).file.path.parent.parent
-        for path in kept.glob("*.json"):
-            stated = json.loads(path.read_bytes())
-            path.write_text(json.dumps({**stated, "etag": BAD_TAGS["long"]}), encoding="utf-8")
-        assert fetched(f"{site.url}/a.csv", tmp_path).file.path.read_bytes() == ROWS
 
 
 @pytest.mark.parametrize("code", [400, 403, 404, 412, 416, 431])
@@ -121,7 +109,7 @@ def test_refused_conditions_are_left_out_once(tmp_path: Path, code: int) -> None
             assert len(site.asked) == requests
 
 
-NAMES = ("Content-Range", "Content-Encoding", "ETag", "Last-Modified", "Date")
+NAMES = ("Content-Range", "ETag", "Last-Modified", "Date")
 LINE = st.text(st.characters(codec="latin-1", exclude_characters="\r\n"), max_size=40)
 NUMBER = st.integers(0, 10**20)
 DATE = st.builds(
@@ -142,7 +130,6 @@ def test_hostile_headers(headers: dict[str, str], retry_after: str) -> None:
     if result.modified:
         assert datetime.fromisoformat(result.modified).tzinfo == UTC
         assert "If-Modified-Since" in conditions(result)
-    coding(message(headers))
     with suppress(TransientError):
         assert content_range(message(headers), 7) > 7
     wait = retry_seconds(retry_after)

@@ -15,7 +15,6 @@ from tests.internals.progress import Progress
 from tests.internals.remote import CacheEntry, ask, fetch
 from tests.remote.serving import (
     FAST,
-    MODIFIED,
     Act,
     Handler,
     cut,
@@ -104,25 +103,6 @@ def test_what_stays_of_a_failure_is_what_can_be_resumed(tmp_path: Path) -> None:
     with serving(file(ONE)) as site, pytest.raises(BuildError, match="larger than"):
         fetched(f"{site.url}/a.csv", tmp_path, "", replace(FAST, largest=AT))
     assert list(tmp_path.glob("cache/*/part")) == []
-
-
-def test_a_date_is_sure_a_minute_later(tmp_path: Path) -> None:
-    """RFC 9110, 8.8.2.2: until then the file might have changed twice within its second."""
-    for date, sure in (("08:00:59", False), ("08:01:00", True)):
-
-        def act(handler: Handler, date: str = date) -> None:
-            handler.send_response_only(200)
-            handler.send_header("Date", f"{MODIFIED[:16]} {date} GMT")
-            handler.send_header("Last-Modified", MODIFIED)
-            handler.send_header("Content-Length", str(len(ONE)))
-            handler.end_headers()
-            handler.wfile.write(ONE[:AT])
-
-        with serving(act, file(ONE, "", Last_Modified=MODIFIED)) as site:
-            done = fetched(f"{site.url}/a.csv", tmp_path / str(sure))
-        assert done.file.path.read_bytes() == ONE
-        assert site.ranges == [None, f"bytes={AT}-" if sure else None]
-        assert site.asked[1][1].get("If-Range") == (MODIFIED if sure else None)
 
 
 NOTES = (None, "{", "[]", json.dumps({"validator": '"one"', "bytes": "x"}))

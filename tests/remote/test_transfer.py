@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import ssl
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,8 +20,6 @@ from tests.remote.serving import Handler, Site, fetched, file, kept_files, servi
 from tests.skips import needs, optional
 
 if TYPE_CHECKING:
-    import ssl
-
     import trustme
 else:
     trustme = optional("trustme")
@@ -74,9 +73,9 @@ def test_without_a_length_the_end_of_tls_counts(own: Site, tmp_path: Path) -> No
 
     def ended(handler: Handler) -> None:
         unended(handler)
-        connection: ssl.SSLSocket = handler.connection  # type: ignore[assignment]
+        assert isinstance(handler.connection, ssl.SSLSocket)
         with suppress(OSError):  # the other side closes without an answer
-            connection.unwrap()
+            handler.connection.unwrap()
 
     own.plan[:] = [unended]
     with pytest.raises(BuildError, match="it ended without the end mark of TLS"):
@@ -102,7 +101,7 @@ def test_the_key_stays_with_its_host(own: Site, other: Site, tmp_path: Path) -> 
         assert "Authorization" not in headers
 
 
-INVALID = ("ftp://127.0.0.1/a.csv", "file:///etc/passwd", "https://user:word@127.0.0.1/a.csv")
+INVALID = ["ftp://127.0.0.1/a.csv", "file:///etc/passwd", "https://user:word@127.0.0.1/a.csv"]
 INVALID += ("https://[/a.csv", "https://127.0.0.1:x/a.csv", "")
 WRONG = {
     **dict.fromkeys(INVALID, "redirects to an invalid address"),

@@ -137,7 +137,7 @@ def test_a_damaged_cache_is_mended(tmp_path: Path) -> None:
 
 GIVEN_UP = "(tried 4 times); try again later"
 WAITING = "and to wait for 3,600 s (tried once); try again later"
-NO_LENGTH = "the server does not state the length, and a .csv file has no end mark; fetch a compr"
+NO_LENGTH = "the server does not state the length, and a text has no end mark: it may be truncat"
 #: Name of the file, what the server does, words of the error.
 BAD: dict[str, tuple[str, Act, str]] = {
     "401": ("a.csv", status(401), "the server refuses access (401); state key_env or key_file"),
@@ -157,7 +157,11 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "no http": ("a.csv", no_http, f"cannot be reached (BadStatusLine) {GIVEN_UP}"),
     "too short": ("a.csv", status(200, ROWS, Content_Length="99999"), f"99,999 bytes {GIVEN_UP}"),
     "negative": ("a.csv", file(ROWS, Content_Length="-5"), NO_LENGTH),
-    "no length": ("a.csv", unstated(ROWS), "copy (a.csv.gz), or state its sha256 in the recipe"),
+    "no length": (
+        "a.csv",
+        unstated(ROWS),
+        "name a compressed copy (.gz) of it, or state its sha256",
+    ),
     "reset gzip": (
         "a.csv.gz",
         broken(ONCE),
@@ -199,30 +203,27 @@ BOUNDS = {
 
 
 def test_what_is_not_whole_and_right_is_not_taken(tmp_path: Path) -> None:
+    """Neither into an empty cache, nor in place of the file that is there."""
     with serving(file(ROWS)) as site:
         for name, (path, act, text) in BAD.items():
+            uri, limits = f"{site.url}/{path}", BOUNDS.get(name, SMALL)
             folder, site.plan[:] = tmp_path / name, [act]
             with pytest.raises(BuildError) as caught:
-                fetched(f"{site.url}/{path}", folder, "", BOUNDS.get(name, SMALL))
+                fetched(uri, folder, "", limits)
             assert text in str(caught.value), name
-            assert str(caught.value).startswith(f"{site.url}/{path}: "), name
+            assert str(caught.value).startswith(f"{uri}: "), name
             assert "\n" not in str(caught.value), name
             assert kept_files(folder, path) == [], name
             if name == "wait":
                 assert (type(caught.value), vars(caught.value)["wait"]) == (DownloadError, 3600)
-
-
-def test_what_was_there_before_stays(tmp_path: Path) -> None:
-    with serving(file(ROWS)) as site:
-        for name, (path, act, _) in BAD.items():
             content = GOOD[path.rpartition(".")[2]]
-            folder, site.plan[:] = tmp_path / name, [file(content, '"before"'), act]
-            assert fetched(f"{site.url}/{path}", folder).file.path.read_bytes() == content, name
+            site.plan[:] = [file(content, '"before"'), act]
+            assert fetched(uri, folder).file.path.read_bytes() == content, name
             if name == "304":  # which is now the right answer
-                assert not fetched(f"{site.url}/{path}", folder).changed
+                assert not fetched(uri, folder).changed
             else:
                 with pytest.raises(BuildError):
-                    fetched(f"{site.url}/{path}", folder, "", BOUNDS.get(name, SMALL))
+                    fetched(uri, folder, "", limits)
             assert kept_files(folder, path) == [content], name
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,6 @@ _SIGNATURE = (
     "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
     "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
 )
-#: RFC 8410, section 10: the same public key twice as its examples print it.
-_RFC_8410 = b"""-----BEGIN PUBLIC KEY-----
-MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
------END PUBLIC KEY-----
-"""
 
 
 def written(path: Path, key: Any, encryption: Any = None) -> Path:
@@ -59,9 +55,10 @@ def test_the_vector_of_the_rfc(tmp_path: Path) -> None:
     assert key.public.raw.hex() == _PUBLIC
     assert key.sign(b"\x72").hex() == _SIGNATURE
     assert key.public.verify(bytes.fromhex(_SIGNATURE), b"\x72")
-    (tmp_path / "key").write_bytes(_RFC_8410)
-    expected = "19bf44096984cdfe8541bac167dc3b96c85086aa30b6b6cb0c5c38ad703166e1"
-    assert read_public(tmp_path / "key").raw.hex() == expected
+    # RFC 8410, section 4: the prefix of every public key of Ed25519, in DER.
+    text = b64encode(bytes.fromhex(f"302a300506032b6570032100{_PUBLIC}")).decode()
+    pem = f"-----BEGIN PUBLIC KEY-----\n{text}\n-----END PUBLIC KEY-----\n"
+    assert pem_of(key.public).decode() == pem == (tmp_path / "key.pub").read_text(encoding="ascii")
 
 
 _P = 2**255 - 19
@@ -81,9 +78,6 @@ def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
             with pytest.raises(KeyFileError, match="signatures anybody can make"):
                 read_public(tmp_path / "key")
             assert not any(PublicKey(raw).verify(forged, bytes([number])) for number in range(64))
-    # Without that check they verify.
-    identity = (1).to_bytes(32, "little")
-    ed25519.Ed25519PublicKey.from_public_bytes(identity).verify(forged, b"any message")
     assert not any(has_small_order(key.public.raw) for key in private_keys())
 
 
@@ -127,9 +121,7 @@ def test_files_that_are_no_key(tmp_path: Path) -> None:
     for content in (*NO_KEYS, text[: len(text) // 2], text.replace(b"MCow", b"MCov")):
         path.write_bytes(content)
         for read in (read_public, read_private):
-            with pytest.raises(
-                KeyFileError, match=r"not a p|a public key; name|more than 16,384 bytes"
-            ) as caught:
+            with pytest.raises(KeyFileError, match=NO_KEY) as caught:
                 read(path)
             assert "\n" not in str(caught.value)
             assert caught.value.remedy

@@ -26,7 +26,6 @@ from tests.internals.store import sign
 from tests.internals.tables import HostCopy, Job, Source, source_of, workers
 from tests.mirrors.conftest import Edge, edge_of
 from tests.signing.keys import key_files, public
-from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
 from tests.store.numbered import id_of, number, published, shared
 
 _TABLE = pa.table({"ip": ["8.8.8.8", "10.0.0.1", None]})
@@ -38,8 +37,8 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def edge(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
-    with edge_of(tmp_path, datasets) as made:
+def edge(tmp_path: Path) -> Iterator[Edge]:
+    with edge_of(tmp_path) as made:
         yield made
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import geolookup
 from tests.conftest import ROOT
+from tests.internals.history import StoreResult
 from tests.internals.remote import transfer
-from tests.internals.updates import UpdateResult
 from tests.remote.serving import FAST
 from tests.updates.publisher import Publisher, publishing
 
@@ -32,7 +32,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data" / "store"
 
 
-Update = Callable[..., UpdateResult]
+Update = Callable[..., StoreResult]
 
 
 def environment() -> dict[str, str]:
@@ -54,7 +54,7 @@ def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
 def update(publisher: Publisher, store: Path) -> Update:
     """``geolookup.update`` by the publisher's recipe into the user's store."""
 
-    def call(**options: Any) -> UpdateResult:
+    def call(**options: Any) -> StoreResult:
         return geolookup.update(publisher.recipe, **options)
 
     return call
@@ -64,8 +64,9 @@ def is_tidy(store: Path) -> bool:
     """Return whether a store holds nothing but what it should, and verify it."""
     geolookup.verify(store / "generations" / geolookup.generations(store)[0].generation, deep=True)
     names = {path.name for path in store.iterdir()}
-    left = [path for path in (store / "generations").iterdir() if path.name.startswith(".")]
-    return not left and names <= {"current", "generations", ".lock", ".update.lock", "update.json"}
+    left = [*store.glob("generations/.*"), *store.glob(".update/dataset*")]
+    known = {"current", "generations", "changes", ".lock", ".update", "update.json"}
+    return not left and names <= known
 
 
 def country(ip: str = "8.0.0.1") -> object:

@@ -102,7 +102,7 @@ def test_files_that_cannot_be_written(update: Update, store: Path, tmp_path: Pat
     (store / "update.json").unlink()
     (store / "update.json").mkdir()
     done = update()
-    assert done.state == "current"
+    assert done.state == "unchanged"
     (problem,) = done.warnings
     assert problem.startswith(f"--if-older will not know of this update: {store}/update.json: ")
     for lock in (tmp_path / "cache").glob("*/lock"):

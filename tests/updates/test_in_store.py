@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,61 +22,34 @@ from tests.cli.program import run
 from tests.internals.builder import read_through
 from tests.internals.contract import timestamp
 from tests.internals.remote import Limits, transfer
-from tests.internals.updates import in_store
+from tests.internals.updates import STATE, read_state, write_state
+from tests.internals.updates import run as updates_run
 from tests.remote.serving import Handler, cut, status, trickle
 from tests.updates.conftest import Update, country, environment, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
 
 
-def test_if_older(update: Update, publisher: Publisher, store: Path) -> None:
-    now = datetime.now(UTC)
-
-    def record(checked: str) -> None:
-        stated = json.loads((store / "update.json").read_text(encoding="utf-8"))
-        (store / "update.json").write_text(json.dumps({**stated, "checked": checked}), "utf-8")
-
-    assert update(if_older="7d").state == "updated"  # there was nothing
-    asked = len(publisher.site.asked)
-    assert update(if_older="7d").state == "recent"
-    record(timestamp(now - timedelta(days=6, hours=23)))
-    assert update(if_older=timedelta(days=7)).state == "recent"
-    assert len(publisher.site.asked) == asked
-    record(timestamp(now - timedelta(days=7, minutes=1)))
-    assert update(if_older=7).state == "current"
-    assert len(publisher.site.asked) > asked
-    # A clock that was ahead, and what is no record, block no update.
-    record(timestamp(now + timedelta(days=400)))
-    assert update(if_older="7d").state == "current"
-    week = timedelta(days=7)
-    assert in_store.has_succeeded_within(store, "published", week)
-    for clock in ("9999-12-31T00:00:00Z", "nonsense", "2026-11-22T00:00:00"):
-        record(clock)
-        assert not in_store.has_succeeded_within(store, "published", week), clock
-    for text in ("", "[]", "[" * 100_000, '{"checked": 1}'):
-        (store / "update.json").write_text(text, encoding="utf-8")
-        assert not in_store.has_succeeded_within(store, "published", week), text[:80]
-    publisher.rewrite('name = "published"', 'name = "another"')
-    assert update(if_older=7).state == "updated"  # of another dataset: none before
-
-
-def test_how_long_ago_an_update_succeeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    week, second = timedelta(days=7), timedelta(seconds=1)
-
-    class Clock(datetime):
-        @classmethod
-        def now(cls, _zone: object = None) -> Clock:
-            return cls(2026, 11, 22, tzinfo=UTC)
-
-    monkeypatch.setattr(in_store, "datetime", Clock)
+def test_if_older(
+    update: Update, publisher: Publisher, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An update within the time does nothing; a clock that was wrong blocks none."""
+    week, second, now = timedelta(days=7), timedelta(seconds=1), datetime(2026, 11, 22, tzinfo=UTC)
+    assert update(if_older="7d").state == "published"  # there was nothing
+    monkeypatch.setattr(updates_run, "datetime", SimpleNamespace(now=lambda _zone: now))
+    publisher.site.asked.clear()
     for passed, is_recent in (
         (timedelta(0), True), (week - second, True), (week, False), (week + second, False),
         (-second, False), (timedelta(days=20_000), False), (timedelta(days=-365), False),
     ):  # fmt: skip
-        (tmp_path / "staging").mkdir()
-        in_store.record_success(tmp_path, tmp_path / "staging", "geo", Clock.now() - passed)
-        assert in_store.has_succeeded_within(tmp_path, "geo", week) is is_recent, passed
-        assert not in_store.has_succeeded_within(tmp_path, "other", week)
-        (tmp_path / "staging").rmdir()  # nothing is left there
+        write_state(store, replace(read_state(store), began_at=timestamp(now - passed)))
+        assert update(if_older=week).state == ("recent" if is_recent else "unchanged"), passed
+        assert bool(publisher.site.asked) is not is_recent
+        publisher.site.asked.clear()
+    write_state(store, replace(read_state(store), began_at=timestamp(now)))
+    publisher.rewrite('name = "published"', 'name = "another"')
+    assert update(if_older=7).state == "published"  # of another dataset: none before
+    (store / STATE).unlink()
+    assert update(if_older=7).state == "unchanged"
 
 
 @pytest.mark.long
@@ -95,19 +68,15 @@ def test_two_at_once(publisher: Publisher, store: Path) -> None:
     with subprocess.Popen(command, text=True, **pipes) as first:  # type: ignore[call-overload]
         assert begun.wait(60)
         with subprocess.Popen(command, text=True, **pipes) as second:  # type: ignore[call-overload]
-            assert second.stdout is not None
-            told = second.stdout.readline()
-            assert (
-                told == "another update of this store is running; waiting until it has finished\n"
-            )
-            time.sleep(0.1)
+            assert second.stderr is not None
+            assert f"update/lock: locked by process {first.pid}" in second.stderr.readline()
             assert second.poll() is None
             go.set()
             output, errors = first.communicate()
             remainder, others = second.communicate()
     assert (first.returncode, errors) == (second.returncode, others) == (0, "")
-    assert "published into" in output
-    assert "is current in" in remainder
+    assert "\npublished: published, " in output
+    assert "\nunchanged: published, " in remainder
     assert len(geolookup.generations(store)) == 1
     assert is_tidy(store)
 
@@ -171,7 +140,7 @@ def test_a_failure_keeps_the_store_and_the_next_update_succeeds(
     assert len(caught.value.problems) == 2  # every source is named
     assert is_kept(store, pointer)
     publisher.put(COUNTRY, countries("DE"))
-    assert update().state == "updated"
+    assert update().state == "published"
     assert country() == "DE"
 
 
@@ -192,5 +161,5 @@ def test_a_bad_answer_with_status_200(update: Update, publisher: Publisher, stor
     with geolookup.open(output) as engine:
         assert engine.data("8.0.0.1")["location"]["country_code"] == "FR"
     publisher.put(COUNTRY, countries("DE"))
-    assert update().state == "updated"
+    assert update().state == "published"
     assert country() == "DE"

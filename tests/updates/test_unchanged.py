@@ -10,10 +10,8 @@ import pytest
 
 import geolookup
 from tests.internals.builder import compile as compiler
-from tests.internals.builder import load, package
-from tests.internals.dataset import MANIFEST
-from tests.internals.signing import SIGNATURE
-from tests.internals.updates import UpdateResult, unchanged
+from tests.internals.builder import inputs, load, package
+from tests.internals.history import StoreResult
 
 ROWS = "network,country_code\n8.0.0.0/24,FR\n"
 RECIPE = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n'
@@ -35,7 +33,7 @@ def _lengthened(name: str) -> Callable[[Path, pytest.MonkeyPatch], object]:
 
 
 def digest_of(folder: Path) -> str:
-    return unchanged.inputs_of(load(folder / "r.toml"), None)
+    return inputs.inputs_of(load(folder / "r.toml"), None)
 
 
 #: What decides a dataset, and a change of it.
@@ -46,7 +44,7 @@ INPUTS: dict[str, Callable[[Path, pytest.MonkeyPatch], object]] = {
     "the name of a file": lambda f, _: (f / "a.csv").rename(f / "ac.csv"),
     "the size of a module": lambda f, _: _change(f / "code" / "inner" / "m.py", "more"),
     "the name of a module": lambda f, _: (f / "code" / "m.py").rename(f / "code" / "n.py"),
-    "the zone names": lambda _, patch: patch.setattr(unchanged, "zone_names", lambda: ["UTC"]),
+    "the zone names": lambda _, patch: patch.setattr(inputs, "zone_names", lambda: ["UTC"]),
 }
 
 
@@ -85,25 +83,16 @@ def test_what_does_not_decide_the_dataset_has_no_digest(folder: Path) -> None:
         assert digest_of(folder) == "", more
 
 
-def test_the_digest_of_a_publication_has_manifest_and_signature(tmp_path: Path) -> None:
-    digests = [unchanged.publication_digest(tmp_path)]
-    assert digests == [""]
-    for name, text in ((MANIFEST, "{}"), (SIGNATURE, "a"), (SIGNATURE, "b"), (MANIFEST, "[]")):
-        _change(tmp_path / name, text)
-        digests.append(unchanged.publication_digest(tmp_path))
-    assert len({*digests}) == len(digests)
-
-
 @pytest.fixture
 def recipe(tmp_path: Path, store: Path) -> Path:
     """A recipe that the store was made from."""
     _change(tmp_path / "a.csv", ROWS)
     _change(tmp_path / "r.toml", RECIPE)
-    assert geolookup.update(tmp_path / "r.toml").state == "updated"
+    assert geolookup.update(tmp_path / "r.toml").state == "published"
     return tmp_path / "r.toml"
 
 
-def compiles(recipe: Path) -> tuple[bool, UpdateResult]:
+def compiles(recipe: Path) -> tuple[bool, StoreResult]:
     """Update, and return whether anything was compiled."""
     compile_recipe = compiler.compile_recipe
     with mock.patch.object(compiler, "compile_recipe", side_effect=compile_recipe) as called:
@@ -123,7 +112,6 @@ CHANGES: dict[str, Callable[[Path, Path], object]] = {
     "rows of the same size": lambda f, _: _change(f / "a.csv", ROWS.replace("FR", "DE")),
     "a byte of the generation": lambda _, g: _damage(g / "ipv4.arrow"),
     "its manifest": lambda _, g: _damage(g / "manifest.json"),
-    "a signature beside it": lambda _, g: _change(g / SIGNATURE, "{}"),
     "a lost file": lambda _, g: (g / "zone.arrow").unlink(),
     "the record": lambda f, _: next(f.rglob("update.json")).unlink(),
     "a record of another kind": lambda f, _: _change(next(f.rglob("update.json")), "[1]"),
@@ -134,7 +122,7 @@ def test_the_same_files_are_compiled_once_and_each_change_again(recipe: Path, st
     for change in CHANGES.values():
         generation = geolookup.generations()[0].generation
         called, result = compiles(recipe)
-        assert (called, result.state, result.generation) == (False, "current", generation)
+        assert (called, result.state, result.generation) == (False, "unchanged", generation)
         change(recipe.parent, store / "generations" / generation)
         assert compiles(recipe)[0]
         geolookup.verify(store)
@@ -143,11 +131,11 @@ def test_the_same_files_are_compiled_once_and_each_change_again(recipe: Path, st
 def test_after_a_rollback(recipe: Path) -> None:
     """The generation that a rollback withdrew is not the one that the record names."""
     _change(recipe.parent / "a.csv", ROWS.replace("FR", "DE"))
-    assert geolookup.update(recipe).state == "updated"
+    assert geolookup.update(recipe).state == "published"
     geolookup.rollback()
     called, result = compiles(recipe)
-    assert (called, result.state) == (True, "withdrawn")
+    assert (called, result.state) == (True, "held")
     assert compiles(recipe)[0]
     for code in ("IT", "FR"):  # new data, and those of the first generation
         _change(recipe.parent / "a.csv", ROWS.replace("FR", code))
-        assert geolookup.update(recipe).state == "updated"
+        assert geolookup.update(recipe).state == "published"

@@ -11,7 +11,7 @@ import geolookup
 from geolookup.errors import BuildError, UpdateError
 from tests.cli.program import run
 from tests.internals.builder import PACKAGED, loading
-from tests.internals.updates import FromRecipe, target_of
+from tests.internals.updates import job_of
 from tests.remote.serving import status
 from tests.tiers import scaled
 from tests.updates.conftest import Update, country, is_tidy
@@ -28,14 +28,14 @@ def test_from_nothing_to_answers(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     first = update()
     assert capsys.readouterr() == ("", "")
-    assert (first.state, first.store, first.removed) == ("updated", str(store), ())
+    assert (first.state, first.store, first.removed) == ("published", str(store), [])
     with geolookup.open() as engine:
         assert engine.generation == first.generation
         assert engine.data("8.0.1.1")["network"]["asn"] == 64501
         assert engine.metadata.sources[0].date == "2020-11-19"
     before = (store / "current").read_bytes()
     again = update()  # nothing has changed
-    assert (again.state, again.generation) == ("current", first.generation)
+    assert (again.state, again.generation) == ("unchanged", first.generation)
     assert (store / "current").read_bytes() == before
     conditions = [headers["If-None-Match"] for _, headers in publisher.site.asked]
     assert conditions[:2] == [None, None]
@@ -50,10 +50,10 @@ def test_a_change_is_published_and_old_generations_pruned(
     for number, code in enumerate(("DE", "IT"), 1):
         publisher.put(COUNTRY, countries(*[code] * number))
         done = update()
-        assert (done.state, country()) == ("updated", code)
+        assert (done.state, country()) == ("published", code)
         ids.append(done.generation)
     assert [generation.generation for generation in geolookup.generations(store)] == ids[:0:-1]
-    assert done.removed == (ids[0],)
+    assert done.removed == [ids[0]]
     assert is_tidy(store)
 
 
@@ -66,21 +66,19 @@ def damage(store: Path, generation: str | None, name: str = "ipv4.arrow") -> Non
 def test_a_damaged_generation_is_replaced(
     update: Update, publisher: Publisher, store: Path
 ) -> None:
-    """Neither rows nor gates compare with it; after a rollback by the withdrawn one."""
+    """By the same one, and by another one: neither rows nor gates compare with it."""
     first = update().generation
     for name in ("location.arrow", "ipv4.arrow", "zone.arrow")[: scaled(1, 3)]:
         damage(store, first, name)
         done = update()
-        assert (done.state, done.generation) == ("updated", first)
-        assert "no gate was applied" in done.warnings[0]
-        assert name in done.warnings[0]
+        assert (done.state, done.generation, done.warnings) == ("published", first, [])
         assert country() == "FR"
         assert is_tidy(store)
-    publisher.put(COUNTRY, countries("DE"))
-    update()
-    geolookup.rollback(store)
     damage(store, first)
-    assert update().state == "updated"
+    publisher.put(COUNTRY, countries("DE"))
+    done = update()
+    assert done.state == "published"
+    assert "no gate was applied, because the current generation is damaged" in done.warnings[0]
     assert country() == "DE"
 
 
@@ -135,10 +133,11 @@ def test_a_gate_refuses(update: Update, publisher: Publisher, store: Path) -> No
     assert country() == "FR"
     assert is_tidy(store)
     publisher.put(COUNTRY, countries(*["DE"] * 20))
-    assert update().state == "updated"
+    assert update().state == "published"
     publisher.put(COUNTRY, countries(code="IT"))  # of another dataset: nothing is compared
     publisher.rewrite('name = "published"', 'name = "another"')
-    assert update().warnings == (f"{store} had another dataset, published: no gate was applied",)
+    problem = "no gate was applied, because the current generation is of the dataset published"
+    assert update().warnings == [f"{store}: {problem}"]
     assert country() == "IT"
 
 
@@ -149,8 +148,8 @@ def test_the_world_from_its_publisher(
     (tmp_path / "world").mkdir()
     (tmp_path / "world" / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n", "utf-8")
     monkeypatch.chdir(tmp_path)
-    assert FromRecipe.of("world", target_of(None), None, None).recipe.path == Path("world")
-    assert FromRecipe.of(None, target_of(None), None, None).recipe.path == PACKAGED / "world.toml"
+    paths = [getattr(job_of(name, *[None] * 7).source, "path", None) for name in ("world", None)]
+    assert paths == [Path("world"), PACKAGED / "world.toml"]
     text = loading.text("world")
     addresses = re.findall(r'"(https://.*)/([^/"]+)"', text.replace('url = "', ""))
     files = [name for folder, name in addresses if "releases" in folder]
@@ -175,7 +174,7 @@ def test_the_world_from_its_publisher(
 
 def test_local_sources_alone(store: Path, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n", encoding="utf-8")
-    assert geolookup.update(tmp_path / "a.csv").state == "updated"
+    assert geolookup.update(tmp_path / "a.csv").state == "published"
     assert country() == "FR"
     (tmp_path / "a.csv").unlink()
     text = '[dataset]\nname="r"\n[[source]]\nformat="csv"\npath="a.csv"\n'
@@ -186,10 +185,7 @@ def test_local_sources_alone(store: Path, tmp_path: Path) -> None:
     for options in ((), ("--dry-run",)):
         done = run("update", str(tmp_path / "empty"), *options)
         assert done.returncode == 1
-        assert done.stderr.splitlines() == [
-            f"geolookup: empty: no file in the folder {tmp_path}/empty",
-            "geolookup: name an existing file or folder of data",
-        ]
+        assert done.stderr == f"geolookup: empty: no file in the folder {tmp_path}/empty\n"
     (tmp_path / "r.toml").write_text(f"update = {{kep = 1}}\n{text}", encoding="utf-8")
     with pytest.raises(BuildError, match="unknown key update"):
         geolookup.update(tmp_path / "r.toml")
@@ -221,21 +217,18 @@ def test_a_dry_run_changes_nothing(publisher: Publisher, store: Path, tmp_path: 
     assert first.stdout == (
         f"{COUNTRY}: would download {len(countries()):,} bytes\n"
         f"{ASN}: would download {len(systems()):,} bytes\n"
-        f"would compile, compare and publish into {store}\n"
+        f"planned: no dataset in {store}\n"
     )
     run("update", recipe)
     before = everything(tmp_path)
     second = run("update", recipe, "--dry-run")
     assert second.stdout.count(": unchanged, ") == 2
-    assert second.stdout.endswith(
-        "\nno remote source changed; would compile, and publish if the result differs\n"
-    )
     publisher.put(COUNTRY, countries("DE"))
     before = everything(tmp_path)
     changed = run("update", recipe, "--dry-run")
-    assert changed.stdout.endswith(f"\nwould compile, compare and publish into {store}\n")
+    assert (changed.stdout.count("would download"), changed.stdout.count("planned: ")) == (1, 1)
     recent = run("update", recipe, "--dry-run", "--if-older", "7d")
-    assert recent.stdout == f"the last update of {store} is recent; nothing done\n"
+    assert recent.stdout.startswith("recent: published, data of 2020-11-19, generation ")
     publisher.acts[ASN] = status(404)
     failing = run("update", recipe, "--dry-run")
     assert (failing.returncode, failing.stderr.count("\n")) == (1, 1)

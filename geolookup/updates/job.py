@@ -1,0 +1,130 @@
+"""An update on its way: the checked arguments, its place in the store, and what its source offers.
+
+::
+
+    STORE/.update/lock                held by the process that updates the store
+    STORE/.update/dataset/            where a recipe is compiled: on the disk of the generations
+    STORE/.update/index/, archives/   files of a mirror
+
+The lock of the store itself (``store.changing``) is held only while the store changes:
+``publish`` and ``rollback`` do not wait for downloads.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from geolookup.dataset.checksums import wrong_files
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import REBUILD, DatasetError
+from geolookup.filesystem import atomic
+from geolookup.filesystem.locks import hold_lock
+from geolookup.history.incoming import Incoming
+from geolookup.history.publishing import Gate
+from geolookup.history.result import StoreResult
+from geolookup.mirrors.source import Mirror
+from geolookup.progress import Progress
+from geolookup.signing.keys import PrivateKey, PublicKey
+from geolookup.store import pointer
+from geolookup.store.changing import changing
+from geolookup.store.retention import Retention
+from geolookup.store.trusted import trust_first
+
+if TYPE_CHECKING:
+    from geolookup_builder.recipe.document import Recipe
+
+_FOLDER = ".update"
+#: Seconds to wait for another update of the store: it may download and compile.
+_PATIENCE = 3600.0
+Tell = Callable[[str], None]
+
+
+class Offer(NamedTuple):
+    """What a source offers to a store: a dataset, or only the state of the result without one."""
+
+    state: str
+    incoming: Incoming | None = None
+    members: Mapping[str, Any] = {}  # of STORE/update.json after success
+    gate: Gate | None = None
+    withdrawn: Collection[str] = ()
+    signature: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The arguments of an update, checked, and what it has done so far."""
+
+    source: Recipe | Path | Mirror
+    store: Path
+    retention: Retention
+    if_older: timedelta | None = None
+    dry_run: bool = False
+    max_memory: str | int | None = None
+    cache: Path | None = None  # of downloaded files; None: the user's
+    signers: tuple[PrivateKey, ...] = ()
+    trusted_keys: tuple[PublicKey, ...] = ()
+    tell: Tell = lambda _text: None
+    progress: Progress = field(default_factory=lambda: Progress(silent=True))
+    done: StoreResult = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.done = StoreResult(str(self.store))
+
+    @property
+    def title(self) -> str:
+        """The source in a word: the address of a mirror, a path, or the name in a recipe."""
+        if isinstance(self.source, Mirror):
+            return self.source.safe_url
+        return str(self.source) if isinstance(self.source, Path) else self.source.name
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Show a step while the block runs, and measure it."""
+        with self.done.step(name), self.progress.stage(name):
+            yield
+
+    def count(self, **numbers: int) -> None:
+        """Add to the counts of the result."""
+        for name, number in numbers.items():
+            self.done.counts[name] = self.done.counts.get(name, 0) + number
+
+    @contextmanager
+    def place(self) -> Iterator[Path]:
+        """Yield a folder for the files of the update, in the store; other updates wait.
+
+        The store is created if it is missing. A dry run has a temporary folder. Raises OutputError
+        for a folder that is not a store, DatasetError for a damaged store.
+        """
+        if self.dry_run:
+            with TemporaryDirectory() as temporary:
+                yield Path(temporary)
+            return
+        trust_first(self.store, self.trusted_keys)
+        with changing(self.store, make=True):
+            pass  # creates the store, or refuses the folder
+        folder = self.store / _FOLDER
+        with ExitStack() as stack:
+            with atomic.output_errors(folder):
+                folder.mkdir(0o700, exist_ok=True)
+                stack.enter_context(hold_lock(folder / "lock", _PATIENCE))
+            # What an update that died has left.
+            shutil.rmtree(folder / "dataset", ignore_errors=True)
+            try:
+                yield folder
+            finally:
+                shutil.rmtree(folder / "dataset", ignore_errors=True)
+
+
+def whole_folder(store: Path, generation: str) -> Path:
+    """Return the folder of a generation; DatasetError if it is missing or damaged."""
+    folder = Path(pointer.folder_of(store, generation))
+    for path, problem in wrong_files(folder, read_manifest(folder)):
+        raise DatasetError(path, problem, REBUILD)
+    return folder

@@ -1,0 +1,94 @@
+"""``update --every``: when it updates, what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geolookup import DatasetError, UpdateError, mirror, pack, publish
+from tests.cli.program import started
+from tests.internals.cli import Interval, repeating
+from tests.internals.history import StoreResult
+from tests.store.numbered import id_of, shared
+
+
+class _EndError(Exception):
+    """The plan of a test has ended."""
+
+
+Step = str | Exception
+
+
+def looped(
+    steps: list[Step], interval: Interval, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[float], list[str]]:
+    """Return the waits and the reported states of a loop whose updates have these outcomes."""
+    plan, waits, states = iter(steps), list[float](), list[str]()
+
+    def update() -> StoreResult:
+        step = next(plan, _EndError())
+        if isinstance(step, Exception):
+            raise step
+        return StoreResult("store", step)
+
+    monkeypatch.setattr(repeating, "time", type("Clock", (), {"sleep": waits.append}))
+    with suppress(_EndError):
+        repeating.repeat(update, lambda result: states.append(result.state), interval)
+    return waits, states
+
+
+def test_waits_and_lines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A wait doubles with each failure; a problem is told once, and a success after it."""
+    no, other = UpdateError(["no\nanswer"]), DatasetError("x", "refused", "write it")
+    steps: list[Step] = ["unchanged", "unchanged", no, no, other, no, "unchanged", "held"]
+    steps += ["published", UpdateError(["busy"], wait=900.0), UpdateError(["busy"], wait=9e9)]
+    waits, states = looped(steps, Interval(300.0, 0.0), monkeypatch)
+    assert 0 <= waits[0] <= 300
+    assert waits[1:] == [300, 30, 60, 120, 240, 300, 300, 300, 900, 3600]
+    assert states == ["unchanged", "unchanged", "held", "published"]
+    problems = [
+        line.partition("; next try in ")[0] for line in capsys.readouterr().err.splitlines()
+    ]
+    expected = ["no\\nanswer", "x: refused; write it", "no\\nanswer", "busy"]
+    assert problems == [f"geolookup: {text}" for text in expected]
+
+
+def test_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("random.uniform", lambda _low, high: high)
+    for jitter, waits in ((None, [300, 330, 33, 330]), (60.0, [300, 360, 36, 360])):
+        steps: list[Step] = ["unchanged", "unchanged", MemoryError(), "unchanged"]
+        assert looped(steps, Interval(300.0, jitter), monkeypatch)[0] == pytest.approx(waits)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_mirror", [True, False])
+def test_a_process_updates_until_sigterm(tmp_path: Path, is_mirror: bool) -> None:
+    origin, edge = tmp_path / "origin", tmp_path / "edge"
+    source = tmp_path / ("mirror" if is_mirror else "a.tar.zst")
+
+    def offer(number: int) -> None:
+        publish(shared(number), origin)
+        if is_mirror:
+            mirror(origin, source)
+        else:
+            pack(origin, source, force=True)
+
+    offer(0)
+    command = ("update", str(source), "--store", str(edge), "--every", "0.1s")
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started(*command, **pipes) as process:
+        for number in (0, 1):
+            offer(number)
+            lines = iter(process.stdout.readline, b"")
+            assert any(line.startswith(b"published: geo, generation ") for line in lines)
+        process.send_signal(signal.SIGTERM)
+        output, errors = process.communicate()
+    assert (process.returncode, output, errors) == (0, b"", b"")
+    assert id_of(1) in (edge / "current").read_text("utf-8")
