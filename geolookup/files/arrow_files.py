@@ -217,6 +217,10 @@ class GroupSink:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows; a full row group is written."""
+        for begin in range(0, len(batch), self._group_rows):
+            self._add(batch.slice(begin, self._group_rows))
+
+    def _add(self, batch: pa.RecordBatch) -> None:
         self._waiting.append(batch)
         self._rows += len(batch)
         self._bytes += sum(_size(column) for column in batch.columns)

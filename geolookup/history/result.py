@@ -58,7 +58,7 @@ class StoreResult:
     def ended(
         self, state: str, generation: str | None, manifest: Manifest | None = None
     ) -> StoreResult:
-        """Return the result at its end; ``manifest`` is of a generation that is not in the store."""
+        """Return the result at its end; ``manifest`` is of a generation outside of the store."""
         store = Path(self.store)
         self.state, self.generation = state, generation
         self.current = generation is not None and generation == current_of(store)

@@ -57,7 +57,7 @@ class Offer(NamedTuple):
     signature: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Job:
     """The arguments of an update, checked, and what it has done so far."""
 

@@ -1,5 +1,6 @@
 """Internal names of `geolookup/history` that tests use."""
 
+from geolookup.history import timeline
 from geolookup.history.archived import generations_in
 from geolookup.history.changes import changes_path, remove_others, write_missing
 from geolookup.history.generations import generations, rollback

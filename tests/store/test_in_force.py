@@ -77,9 +77,9 @@ def test_a_generation_that_is_put_into_the_past(tmp_path: Path, since: int) -> N
     )
     for second in (-1, 0, 1, DAY - 1, DAY, DAY + 1):
         begins = {0: first, DAY: last} | {since: new}  # one of the same instant is replaced
-        before = [begin for begin in begins if begin <= second]
-        if before:
-            assert generation_at(store, MARCH + second) == begins[max(before)], second
+        earlier = [begin for begin in begins if begin <= second]
+        if earlier:
+            assert generation_at(store, MARCH + second) == begins[max(earlier)], second
         else:
             with pytest.raises(geolookup.DatasetError, match="no generation was in force"):
                 generation_at(store, MARCH + second)

@@ -22,9 +22,12 @@ from tests.cli.program import run
 from tests.internals.builder import read_through
 from tests.internals.contract import timestamp
 from tests.internals.remote import Limits, transfer
+from tests.internals.store import latest_serial, trust
 from tests.internals.updates import STATE, read_state, write_state
 from tests.internals.updates import run as updates_run
 from tests.remote.serving import Handler, cut, status, trickle
+from tests.signing.keys import key_files, public, public_keys
+from tests.skips import needs
 from tests.updates.conftest import Update, country, environment, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
 
@@ -163,3 +166,25 @@ def test_a_bad_answer_with_status_200(update: Update, publisher: Publisher, stor
     publisher.put(COUNTRY, countries("DE"))
     assert update().state == "published"
     assert country() == "DE"
+
+
+@needs("cryptography")
+def test_the_keys_of_an_update_sign_what_it_publishes(
+    update: Update, publisher: Publisher, store: Path
+) -> None:
+    """A store that trusts keys needs one; new keys sign the current generation, once."""
+    first, second, _ = key_files()
+    assert update().state == "published"
+    assert update(signing_keys=first).state == "unchanged"
+    trust(store, public_keys()[:2])
+    with pytest.raises(geolookup.DatasetError, match="accepts only datasets that a trusted key"):
+        update()
+    for keys, country_code in (([first], ""), ([first, second], ""), ([second], "DE")):
+        if country_code:
+            publisher.put(COUNTRY, countries(country_code))
+        assert update(signing_keys=keys).state == ("published" if country_code else "unchanged")
+        serial = latest_serial(store)
+        assert update(signing_keys=keys).state == "unchanged"
+        assert latest_serial(store) == serial
+        for key in keys:
+            geolookup.verify(store, trusted_keys=public(key))
