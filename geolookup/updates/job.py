@@ -107,8 +107,9 @@ class Job:
                 yield Path(temporary)
             return
         trust_first(self.store, self.trusted_keys)
-        with changing(self.store, make=True):
-            pass  # creates the store, or refuses the folder
+        if not (self.store / pointer.GENERATIONS).is_dir():
+            with changing(self.store, make=True):
+                pass  # creates the store, or refuses the folder
         folder = self.store / _FOLDER
         with ExitStack() as stack:
             with atomic.output_errors(folder):

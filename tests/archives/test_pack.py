@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import random
 import signal
 import tarfile
 from functools import partial
@@ -20,7 +21,15 @@ from geolookup import DatasetError, OutputError
 from tests.cli.program import held, umask
 from tests.damage import copied
 from tests.datasets import SMALL, once
-from tests.internals.archives import header, is_archive, open_archive, pack, unpack, write_archive
+from tests.internals.archives import (
+    header,
+    is_archive,
+    open_archive,
+    pack,
+    unpack,
+    write_archive,
+    write_files,
+)
 from tests.internals.dataset import canonical
 from tests.internals.dataset import layout as fmt
 
@@ -176,6 +185,18 @@ def test_a_full_disk_leaves_nothing(
 def manifest_with(files: dict[str, Any]) -> bytes:
     manifest = json.loads((SMALL / fmt.MANIFEST).read_bytes())
     return canonical(manifest | {"files": manifest["files"] | files})
+
+
+def test_files_of_several_chunks_and_frames(tmp_path: Path) -> None:
+    dataset, content = copied(SMALL, tmp_path / "dataset"), random.Random(1).randbytes(17 << 20)
+    (dataset / FIRST).write_bytes(content)
+    stated = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    (dataset / fmt.MANIFEST).write_bytes(manifest_with({FIRST: stated}))
+    write_archive(tmp_path / "a.tar.zst", dataset)
+    (tmp_path / "out").mkdir()
+    with open_archive(tmp_path / "a.tar.zst") as (head, listed):
+        write_files(head, listed, tmp_path / "out")
+    assert digests(tmp_path / "out") == digests(dataset)
 
 
 SIZE = (SMALL / FIRST).stat().st_size

@@ -27,11 +27,11 @@ class CopyAnswer(NamedTuple):
 
 
 class SlowChange(NamedTuple):
-    """A change: generations and times, the ends of its addresses, and the differences."""
+    """A change with the names of ``Change``, and the sources by layer."""
 
-    before: str
-    until: str
-    after: str
+    before_generation: str
+    before_until: str
+    generation: str
     since: str
     first: str
     last: str

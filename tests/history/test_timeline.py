@@ -76,16 +76,11 @@ def _copies(store: Path) -> list[slow.Copy]:
 
 def _as_slow(history: Any) -> list[slow.SlowChange]:
     """Return the changes of a history in the form of the slow one."""
+    *names, _ = slow.SlowChange._fields
     return [
         slow.SlowChange(
-            change.before_generation,
-            change.before_until,
-            change.generation,
-            change.since,
-            change.first,
-            change.last,
-            change.fields,
-            {layer: changed.sources for layer, changed in change.layers.items()},
+            **{name: getattr(change, name) for name in names},
+            sources={layer: changed.sources for layer, changed in change.layers.items()},
         )
         for change in history.changes
     ]

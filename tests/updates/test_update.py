@@ -148,10 +148,8 @@ def test_the_world_from_its_publisher(
     (tmp_path / "world").mkdir()
     (tmp_path / "world" / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n", "utf-8")
     monkeypatch.chdir(tmp_path)
-    paths = [
-        getattr(job_of(name, None, None, False, None, None, None, None).source, "path", None)
-        for name in ("world", None)
-    ]
+    jobs = [job_of(name, None, None, False, None, None, None, None) for name in ("world", None)]
+    paths = [getattr(job.source, "path", None) for job in jobs]
     assert paths == [Path("world"), PACKAGED / "world.toml"]
     text = loading.text("world")
     addresses = re.findall(r'"(https://.*)/([^/"]+)"', text.replace('url = "', ""))
