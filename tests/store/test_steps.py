@@ -20,7 +20,7 @@ from tests.internals.integrity import verify
 from tests.internals.store import distrust, keys_of, latest_serial, pointer, trust
 from tests.signing import keys
 from tests.skips import needs
-from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending, ending_here, steps_of
+from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending, steps_of
 from tests.store.numbered import answers_of, id_of, published, shared
 from tests.tiers import scaled
 
@@ -238,7 +238,7 @@ def parameters() -> list[object]:
 def test_at_every_step(
     name: str, kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Few steps by default, and a kill is an exception; many, and a killed process, with --all."""
+    """Few steps by default, many with --all."""
     start, change, state, _, repeats = OPERATIONS[name]
     first, folder = tmp_path / "first", tmp_path / "folder"
     cache = folder if state in (cache_state, overlay_state) else tmp_path
@@ -257,10 +257,9 @@ def test_at_every_step(
     begin()
     work = partial(change, folder)
     total = steps_of(work)
-    end = ending if kind == "kill" and scaled(0, 1) else ending_here
     for step in range(0, total + 1, max(1, total // scaled(2, 8))):
         begin()
-        ended = end(work, kind, step)
+        ended = ending(work, kind, step)
         if kind == "kill":
             assert ended == (KILLED if step < total else DONE), step
         else:  # some steps fail without harm
