@@ -194,9 +194,13 @@ def check_bytes(store: Path, model: Model) -> None:
         ("prune", 0, 0),
     ]
 )
-# Files of the past, the oldest last, the oldest first, and again.
+# Beside a rollback and at its instant; the past, the oldest last, the oldest first, and again.
 @example(
     [
+        ("publish", 1, 0),
+        ("rollback", 0, 0),
+        ("since", 2, 100),
+        ("since", 3, 101),
         ("since", 1, 60),
         ("since", 2, 59),
         ("since", 3, 61),
