@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv6Address, ip_network
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ from tests.internals.contract import STORED, value_in
 from tests.internals.dataset import read_manifest
 
 Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
 
 
 class CopyAnswer(NamedTuple):
@@ -39,11 +38,53 @@ class SlowChange(NamedTuple):
     sources: Mapping[str, tuple[Any, Any]]
 
 
+class Copy(NamedTuple):
+    """A full copy of a generation, and the time in which it was in force."""
+
+    path: Path
+    begin: str
+    end: str  # of the last one: now
+
+
+def check(
+    store: Path, copies: Sequence[Copy], addresses: Sequence[Address], prefixes: Sequence[str]
+) -> None:
+    """Compare histories with those by ``copies``, the generations that are known in order."""
+    with geolookup.open(store) as engine:
+        for address in addresses:
+            history = engine.history(address)
+            assert _as_slow(history) == _changes(copies, [address]), address
+            assert history.first.since == copies[0].begin
+            first = _answer_of(copies[0].path, address).values
+            assert history.first.fields == {
+                path: value for path, value in first.items() if value is not None
+            }
+        for prefix in prefixes:
+            listed: list[Address] = [*ip_network(prefix)]
+            assert _as_slow(engine.history(prefix)) == _changes(copies, listed), prefix
+
+
+def _as_slow(history: Any) -> list[SlowChange]:
+    return [
+        SlowChange(
+            change.before_generation,
+            change.before_until,
+            change.generation,
+            change.since,
+            change.first,
+            change.last,
+            change.fields,
+            {layer: changed.sources for layer, changed in change.layers.items()},
+        )
+        for change in history.changes
+    ]
+
+
 _engine = cache(geolookup.open)
 
 
 @cache
-def answer_of(copy: Path, address: Address) -> CopyAnswer:
+def _answer_of(copy: Path, address: Address) -> CopyAnswer:
     engine = _engine(copy)
     schema = engine.snapshot().dataset.schema
     layer_of = {field.path: field.layer for field in schema.stored}
@@ -62,19 +103,8 @@ def answer_of(copy: Path, address: Address) -> CopyAnswer:
     return CopyAnswer(values, sources, layer_of)
 
 
-class Copy(NamedTuple):
-    """A full copy of a generation, and the time in which it was in force."""
-
-    path: Path
-    begin: str
-    end: str  # of the last one: now
-
-
-def changes(copies: Sequence[Copy], addresses: Sequence[Address]) -> list[SlowChange]:
-    """Return the changes of adjacent addresses, the newest first.
-
-    ``copies`` are the generations that are known, the oldest first.
-    """
+def _changes(copies: Sequence[Copy], addresses: Sequence[Address]) -> list[SlowChange]:
+    """Return the changes of adjacent addresses, the newest first."""
     listed: list[SlowChange] = []
     for before, after in reversed(list(pairwise(copies))):
         ids = read_manifest(before.path).generation, read_manifest(after.path).generation
@@ -83,7 +113,7 @@ def changes(copies: Sequence[Copy], addresses: Sequence[Address]) -> list[SlowCh
         following: Address | None = None  # the address after the last of ``joined``
         for address in addresses:
             fields, sources = _differ(
-                answer_of(before.path, address), answer_of(after.path, address)
+                _answer_of(before.path, address), _answer_of(after.path, address)
             )
             if not fields:
                 continue
