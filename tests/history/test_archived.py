@@ -67,12 +67,7 @@ def _forge(path: Path) -> str:
     return f"{path}!{fmt.MANIFEST}: "
 
 
-def _no_archive(path: Path) -> str:
-    path.write_bytes(b"x")
-    return f"{path}: "
-
-
-DAMAGES = [_truncate, _rename, _no_archive]
+DAMAGES = [_truncate, _rename]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
