@@ -139,7 +139,7 @@ NOT_PLAIN = f"'{FIRST}' is not a plain member as 'geolookup pack' writes it; fet
 EARLIER = "packed by an earlier geolookup; pack the whole dataset again with 'geolookup pack'"
 #: What is done to the members, and what is said.
 FORGED: dict[str, tuple[Change, str]] = {
-    "parent": (inserted(named("../x", b"x")), f"unexpected member '../x'; fetch"),
+    "parent": (inserted(named("../x", b"x")), "unexpected member '../x'; fetch"),
     "control letters": (inserted(named("\x1b[2J\n")), r"unexpected member '\x1b[2J\n'; fetch"),
     "not UTF-8": (inserted(named("\udcff")), "not an archive that 'geolookup pack' wrote"),
     "symbolic link": (inserted(named(FIRST, kind=tarfile.SYMTYPE)), NOT_PLAIN),
@@ -245,7 +245,9 @@ def test_no_room_for_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(limits, "free_space", lambda _folder: needed - 1)
     with pytest.raises(OutputError) as caught:
         unpack(small_archive(), tmp_path / "out")
-    assert caught.value.problem == f"needs {needed:,} bytes, but {needed - 1:,} are free on its disk"
+    assert (
+        caught.value.problem == f"needs {needed:,} bytes, but {needed - 1:,} are free on its disk"
+    )
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr(limits, "free_space", lambda _folder: needed)
     unpack(small_archive(), tmp_path / "out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
@@ -33,34 +34,29 @@ def pointed(published: Any, **members: Any) -> str:
     return json.dumps(stated | members)
 
 
-DAMAGED = {
-    "": "not the pointer",
-    "[]": "not the pointer",
-    "5": "not the pointer",
-    "{}": "not the pointer",
-    "[" * 100_000: "not the pointer",
-    "\x00\xff": "not the pointer",
-    pointed([]): "not the pointer",
-    pointed({}): "not the pointer",
-    pointed([5]): "not the pointer",
-    pointed([{"generation": ID}]): "not the pointer",
-    pointed([GOOD | {"withdrawn": True}]): "not the pointer",
-    pointed([GOOD | {"generation": "../../../etc"}]): "not the pointer",
-    pointed([GOOD | {"generation": [ID]}]): "not the pointer",
-    pointed([GOOD | {"generation": f"{ID}\n"}]): "not the pointer",
-    pointed([GOOD | {"withdrawn": "false"}]): "not the pointer",
-    pointed([GOOD | {"withdrawn": 0}]): "not the pointer",
-    pointed([GOOD | {"at": ["2026"]}]): "not the pointer",
-    pointed([GOOD | {"at": None}]): "not the pointer",
-    pointed([GOOD | {"since": 5}]): "not the pointer",
-    pointed([GOOD], in_force=5): "not the pointer",
-    pointed([GOOD], in_force=[{"generation": ID}]): "not the pointer",
-    pointed([GOOD], in_force=[{"generation": "a", "since": GOOD["at"]}]): "not the pointer",
-    pointed([GOOD], in_force=[{"generation": ID, "since": 5}]): "not the pointer",
-    pointed([GOOD], format="other"): "not the pointer",
-    pointed([GOOD], format_version=2): "format version 2",
-    pointed([GOOD], format_version=True): "format version True",
-}
+_MEMBERS: tuple[dict[str, Any], ...] = (
+    {"generation": "../../../etc"},
+    {"generation": [ID]},
+    {"generation": f"{ID}\n"},
+    {"withdrawn": True},
+    {"withdrawn": "false"},
+    {"withdrawn": 0},
+    {"at": ["2026"]},
+    {"at": None},
+    {"since": 5},
+)
+DAMAGED = [
+    *("", "[]", "5", "{}", "[" * 100_000, "\x00\xff"),
+    *(pointed(published) for published in ([], {}, [5], [{"generation": ID}])),
+    *(pointed([GOOD | members]) for members in _MEMBERS),
+    pointed([GOOD], in_force=5),
+    pointed([GOOD], in_force=[{"generation": ID}]),
+    pointed([GOOD], in_force=[{"generation": "a", "since": _AT}]),
+    pointed([GOOD], in_force=[{"generation": ID, "since": 5}]),
+    pointed([GOOD], format="other"),
+    pointed([GOOD], format_version=2),
+    pointed([GOOD], format_version=True),
+]
 
 
 def test_a_damaged_pointer(store: Path) -> None:
@@ -72,13 +68,13 @@ def test_a_damaged_pointer(store: Path) -> None:
             lambda: rollback(store),
             engine.reload,
         ]
-        for text, problem in DAMAGED.items():
+        for text in DAMAGED:
             (store / "current").write_text(text, encoding="utf-8")
+            version = re.search(r'"format_version": (2|t)', text)
+            problem = "format version (2|True)" if version else "not the pointer of a store"
             for use in uses:
-                with pytest.raises(geolookup.DatasetError) as caught:
+                with pytest.raises(geolookup.DatasetError, match=f"^{store}/current: {problem}"):
                     use()
-                assert caught.value.path == str(store / "current"), text[:80]
-                assert caught.value.problem.startswith(problem), text[:80]
                 assert (store / "current").read_text(encoding="utf-8") == text
         assert engine.generation == before
         assert engine.lookup("8.8.8.8")["success"]
