@@ -16,7 +16,7 @@ import pytest
 import geolookup
 from geolookup import publish
 from tests.internals.history import rollback
-from tests.store.numbered import generation, published, shared
+from tests.store.numbered import id_of, published, shared
 from tests.tiers import one_of_each
 
 ID = "a" * 64
@@ -96,51 +96,35 @@ def test_a_pointer_to_nothing_and_no_pointer(store: Path) -> None:
 NAMES = ("ipv4.arrow", "manifest.json", "zone.arrow")
 
 
-@pytest.fixture
-def three(tmp_path: Path) -> tuple[Path, list[str]]:
-    """A store of three generations; their ids, the oldest first."""
-    return published(tmp_path / "store", 0, 1, 2), [generation(shared(n)) for n in range(3)]
-
-
-def _damage(store: Path, generation: str, name: str) -> None:
-    os.truncate(store / "generations" / generation / name, 10)
-
-
 @pytest.mark.parametrize("name", one_of_each(NAMES, lambda name: name == "manifest.json"))
 def test_the_last_one_that_opens_answers(
-    three: tuple[Path, list[str]], name: str, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    folder, (first, second, third) = three
-    _damage(folder, third, name)
+    """Never a withdrawn one, nor one that states another id; an error if none opens."""
+    store = published(tmp_path / "store", 0, 1, 2, 3)
+    folders = [store / "generations" / id_of(number) for number in range(4)]
+    for current in (3, 2):
+        with geolookup.open(store, fallback=True) as engine:
+            assert engine.path == folders[current]
+            assert not engine.reload()
+        if current == 3:
+            rollback(store)
+    assert not caplog.records
+    os.truncate(folders[2] / name, 10)
     with pytest.raises(geolookup.DatasetError, match=name):
-        geolookup.open(folder)
-    with caplog.at_level(logging.WARNING), geolookup.open(folder, fallback=True) as engine:
-        assert engine.generation == second
+        geolookup.open(store)
+    with geolookup.open(store, fallback=True) as engine:
         with pytest.raises(geolookup.DatasetError, match=name):
             engine.reload()
-        assert engine.generation == second
+        assert engine.path == folders[1]
     (record,) = caplog.records
-    assert record.name == "geolookup"
+    assert (record.name, record.levelno) == ("geolookup", logging.WARNING)
     assert name in record.getMessage()
-    assert second in record.getMessage()
-    # Another generation than its name says.
-    copytree(shared(5), folder / "generations" / second, dirs_exist_ok=True)
-    with geolookup.open(folder, fallback=True) as engine:
-        assert engine.generation == first
-
-
-def test_who_answers_then(three: tuple[Path, list[str]]) -> None:
-    """The current one without damage; never a withdrawn one; an error if none opens."""
-    folder, (first, second, third) = three
-    for expected, damaged in ((third, None), (second, None), (first, second)):
-        if damaged:
-            _damage(folder, damaged, NAMES[0])
-        with geolookup.open(folder, fallback=True) as engine:
-            assert engine.generation == expected
-            assert damaged or not engine.reload()
-        if expected == third:
-            rollback(folder)
-    _damage(folder, first, NAMES[0])
-    for path, problem in ((folder, second), (folder / "generations" / first, first)):
+    assert id_of(1) in record.getMessage()
+    copytree(shared(5), folders[1], dirs_exist_ok=True)
+    with geolookup.open(store, fallback=True) as engine:
+        assert engine.path == folders[0]
+    os.truncate(folders[0] / name, 10)
+    for path, problem in ((store, id_of(2)), (folders[0], id_of(0))):
         with pytest.raises(geolookup.DatasetError, match=problem):
             geolookup.open(path, fallback=True)
