@@ -12,20 +12,21 @@ import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import geolookup
 from geolookup import publish
+from tests.conftest import Build
 from tests.internals.dataset import Dataset, canonical
 from tests.internals.dataset import layout as fmt
 from tests.internals.history import prune, rollback
 from tests.internals.store import Watch, resolve
 from tests.servers import until
-from tests.store.numbered import answers, answers_of, id_of, number, numbered, shared
+from tests.store.numbered import answers, answers_of, id_of, number, shared
 from tests.tiers import scaled
 
 
@@ -75,8 +76,8 @@ def test_a_damaged_generation_is_refused(store: Path) -> None:
         assert engine.reload()
 
 
-def test_lost_fields_are_refused_unless_allowed(tmp_path: Path, store: Path) -> None:
-    more = numbered(tmp_path / "more", 5, more=",asn", values=",64500")
+def test_lost_fields_are_refused_unless_allowed(build: Build, store: Path) -> None:
+    more, _ = build({"a.csv": "network,city_name,isp,asn\n8.8.8.0/24,A,B,64500\n"})
     publish(more, store)
     with geolookup.open(store) as engine, geolookup.open(store, allow_lost_fields=True) as open_:
         publish(shared(2), store)
@@ -91,34 +92,26 @@ def test_lost_fields_are_refused_unless_allowed(tmp_path: Path, store: Path) -> 
 
 
 def test_reloads_in_threads(store: Path) -> None:
-    """They end at the current generation; if one closes the engine, it is closed in the end."""
-    with geolookup.open(store) as engine:
+    with geolookup.open(store) as engine, ThreadPoolExecutor(3) as pool:
         for turn in range(scaled(8, 40)):
-            threads = [threading.Thread(target=engine.reload) for _ in range(3)]
-            threads[0].start()
+            first = pool.submit(engine.reload)
             publish(shared(turn % 8), store)
-            for thread in threads[1:]:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            for reload in (first, *(pool.submit(engine.reload) for _ in range(2))):
+                reload.result()
             assert number(engine) == turn % 8
-    for turn in range(scaled(6, 30)):
-        engine = geolookup.open(store)
-        publish(shared(2 + turn % 2), store)
-        started = threading.Barrier(2)
 
-        def reload(engine: geolookup.Engine = engine, started: Any = started) -> None:
-            started.wait()
+
+def test_an_engine_that_is_closed_in_a_reload_is_closed_in_the_end(store: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        for turn in range(scaled(6, 30)):
+            engine = geolookup.open(store)
+            publish(shared(2 + turn % 2), store)
+            reload = pool.submit(engine.reload)
+            engine.close()
             with contextlib.suppress(geolookup.ClosedError):
-                engine.reload()
-
-        thread = threading.Thread(target=reload)
-        thread.start()
-        started.wait()
-        engine.close()
-        thread.join()
-        with pytest.raises(geolookup.ClosedError):
-            engine.lookup("8.8.8.8")
+                reload.result()
+            with pytest.raises(geolookup.ClosedError):
+                engine.lookup("8.8.8.8")
 
 
 def test_the_old_dataset_goes_with_its_last_reader(store: Path) -> None:
