@@ -77,10 +77,8 @@ def test_a_damaged_archive_stops_no_other_change(
     """It stays as it is; older ones are removed; the same dataset, published again, replaces it."""
     problem = damage(archive(store, 1))
     damaged = archive(store, 1).read_bytes()
-    with pytest.raises(DatasetError) as caught:
+    with pytest.raises(DatasetError, match=f"^{problem}.*; {RESTORE}"):
         unpacked(store, id_of(1))
-    assert str(caught.value).startswith(problem)
-    assert caught.value.remedy == RESTORE
     assert cached(cache) == []
     unpacked(store, id_of(0))  # it needs no other archive
     assert prune(store, 4).removed == [id_of(0)]
@@ -99,13 +97,14 @@ def test_a_damaged_generation_is_not_rolled_back_to(
     store = tmp_path / "store"
     for of in (2, 1, 3):
         publish(shared(of), store, keep_unpacked=1 if damage else 2)
-    folder = Path(pointer.folder_of(store, id_of(1)))
-    problem = damage(archive(store, 1)) if damage else f"{folder / fmt.ZONE}: missing"
-    if damage is None:
-        (folder / fmt.ZONE).unlink()
-    with pytest.raises(DatasetError) as caught:
+    if damage:
+        problem = damage(archive(store, 1))
+    else:
+        file = Path(pointer.folder_of(store, id_of(1))) / fmt.ZONE
+        file.unlink()
+        problem = f"{file}: missing"
+    with pytest.raises(DatasetError, match=f"^{problem}"):
         rollback(store)
-    assert str(caught.value).startswith(problem)
     assert answers_of(store) == answers_of(shared(3))
 
 

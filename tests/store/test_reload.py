@@ -7,11 +7,9 @@ import gc
 import json
 import logging
 import os
-import pickle
 import re
 import threading
 import weakref
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -23,7 +21,7 @@ from geolookup import publish
 from tests.conftest import Build
 from tests.internals.dataset import Dataset, canonical
 from tests.internals.dataset import layout as fmt
-from tests.internals.history import prune, rollback
+from tests.internals.history import rollback
 from tests.internals.store import Watch, resolve
 from tests.servers import until
 from tests.store.numbered import answers, answers_of, id_of, number, shared
@@ -136,83 +134,40 @@ def test_the_old_dataset_goes_with_its_last_reader(store: Path) -> None:
         gc.enable()
 
 
-def test_pickled_to_its_very_generation(store: Path) -> None:
-    with geolookup.open(store, watch=0.01) as engine:
-        data = pickle.dumps(engine)
-    publish(shared(2), store)
-    with pickle.loads(data) as again:  # noqa: S301 - our own
-        assert number(again) == 1
-        assert again.reload()
-        assert number(again) == 2
-    prune(store, 1)
-    with pytest.raises(geolookup.DatasetError, match=id_of(1)):
-        pickle.loads(data)  # noqa: S301 - our own
-
-
-SOON = 0.01
+def test_a_problem_is_logged_once_and_a_good_dataset_taken_up(
+    store: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A pointer to nothing, and a store that goes and comes back; no address is logged."""
+    current, moved = store / "current", store.with_name("moved")
+    with geolookup.open(store) as engine:
+        watch = Watch(engine, partial(resolve.fingerprint, str(store)), 3600)  # polled by hand
+        for turn in (1, 2):
+            engine.lookup("8.8.8.8")
+            pointer = current.read_text(encoding="utf-8")
+            for end in ("", " "):
+                current.write_text(pointer.replace(id_of(turn), "f" * 64) + end, encoding="utf-8")
+                watch.poll(engine)
+                assert len(caplog.records) == 2 * turn - 1
+            store.rename(moved)
+            for _ in range(2):
+                watch.poll(engine)
+                assert len(caplog.records) == 2 * turn
+            assert number(engine) == turn
+            moved.rename(store)
+            current.write_text(pointer, encoding="utf-8")
+            publish(shared(turn + 1), store)
+            watch.poll(engine)
+            assert number(engine) == turn + 1
+        watch.end()
+    record = caplog.records[0]
+    assert (record.name, record.levelno) == ("geolookup", logging.WARNING)
+    assert "f" * 64 in record.getMessage()
+    assert f"still answering from generation {id_of(1)}" in record.getMessage()
+    assert "8.8.8.8" not in caplog.text
 
 
 def watchers() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name == "geolookup-watch"}
-
-
-@pytest.fixture
-def engine(store: Path) -> Iterator[geolookup.Engine]:
-    with geolookup.open(store) as opened:
-        yield opened
-
-
-@pytest.fixture
-def poll(engine: geolookup.Engine, store: Path) -> Iterator[Callable[[], None]]:
-    """Polls by hand, so that none falls into a rename."""
-    watch = Watch(engine, partial(resolve.fingerprint, str(store)), 3600)
-    yield lambda: watch.poll(engine)
-    watch.end()
-
-
-def test_a_refusal_is_said_once_and_a_good_one_taken_up(
-    engine: geolookup.Engine,
-    poll: Callable[[], None],
-    store: Path,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    for wanted in (2, 3):
-        publish(shared(wanted), store)
-        poll()
-        assert number(engine) == wanted
-    pointer = (store / "current").read_text(encoding="utf-8")
-    other = pointer.replace(id_of(3), "f" * 64)
-    for text in (other, other + " ", other + "  ", pointer):
-        (store / "current").write_text(text, encoding="utf-8")
-        poll()
-        assert number(engine) == 3
-    publish(shared(4), store)
-    poll()
-    assert number(engine) == 4
-    (record,) = caplog.records
-    assert (record.name, record.levelno) == ("geolookup", logging.WARNING)
-    assert "f" * 64 in record.getMessage()
-    assert f"still answering from generation {id_of(3)}" in record.getMessage()
-
-
-def test_a_store_that_goes_and_comes_back(
-    engine: geolookup.Engine,
-    poll: Callable[[], None],
-    store: Path,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """It is reported once each time, and no address with it."""
-    for turn in (1, 2):
-        engine.lookup("8.8.8.8")
-        moved = store.rename(store.with_name("moved"))
-        for _ in range(2):
-            poll()
-        assert len(caplog.records) == number(engine) == turn
-        moved.rename(store)
-        publish(shared(turn + 1), store)
-        poll()
-        assert number(engine) == turn + 1
-    assert "8.8.8.8" not in caplog.text
 
 
 def test_the_thread_ends_with_its_engine(store: Path) -> None:
@@ -225,7 +180,7 @@ def test_the_thread_ends_with_its_engine(store: Path) -> None:
     for seconds in (0, -1, float("nan"), "1"):
         with pytest.raises(ValueError, match="watch"):
             geolookup.open(store, watch=seconds)  # type: ignore[arg-type]
-    engine = geolookup.open(store, watch=SOON)
+    engine = geolookup.open(store, watch=0.01)
     engine.lookup("8.8.8.8")
     del engine
     gc.collect()
@@ -235,7 +190,7 @@ def test_the_thread_ends_with_its_engine(store: Path) -> None:
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_forked_child_watches_for_itself(store: Path) -> None:
-    with geolookup.open(store, watch=SOON) as engine:
+    with geolookup.open(store, watch=0.01) as engine:
         child = os.fork()
         if child == 0:
             with contextlib.suppress(AssertionError):

@@ -52,18 +52,6 @@ def test_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert paths.user_store() == str(tmp_path / "a" / "store")
 
 
-def test_a_publication_without_a_store_creates_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the folders that it is in."""
-    store = tmp_path / "data" / "geolookup" / "store"
-    monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
-    geolookup.publish(shared(0))
-    geolookup.mirror(None, tmp_path / "www")
-    assert (tmp_path / "www" / "index.json").exists()
-    assert (store / "current").exists()
-
-
 def test_it_answers_if_it_has_a_generation(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,17 +80,10 @@ def opened(dataset: Any = None) -> str:
 
 def test_a_damaged_one_is_an_error_that_names_it(store: Path) -> None:
     (generation,) = (store / "generations").iterdir()
-    for path in (store / "current", generation / "manifest.json", generation / "ipv4.arrow", None):
-        if path is None:
-            generation.rename(store / "elsewhere")
-        else:
-            content = path.read_bytes()
-            path.write_bytes(content[:-100])
-        with pytest.raises(geolookup.DatasetError) as caught:
+    for path in (generation / "ipv4.arrow", generation / "manifest.json", store / "current"):
+        path.write_bytes(path.read_bytes()[:-100])
+        with pytest.raises(geolookup.DatasetError, match=f"^{path}: "):
             geolookup.open()
-        assert caught.value.path.startswith(str(store)), path
-        if path is not None:
-            path.write_bytes(content)
 
 
 def test_a_folder_that_may_not_be_entered(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
