@@ -11,10 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from geolookup.archives.extract import check_files, extract
 from geolookup.archives.head import Head, open_archive
 from geolookup.archives.members import Members
-from geolookup.archives.pack import write_archive
 from geolookup.dataset.manifest import Manifest, is_generation, read_manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
@@ -62,6 +60,9 @@ def archive(store: Path, generation: str) -> None:
     Raises DatasetError for a damaged dataset, OutputError if the archive cannot be written; the
     folder then stays.
     """
+    from geolookup.archives.extract import check_files  # imports Arrow: slow
+    from geolookup.archives.pack import write_archive
+
     path, folder = (Path(of(store, generation)) for of in (pointer.archive_of, pointer.folder_of))
     with atomic.output_errors(path):
         path.parent.mkdir(FOLDER_MODE, exist_ok=True)
@@ -77,6 +78,8 @@ def restore(store: Path, generation: str) -> Path:
 
     Raises DatasetError for a damaged archive, OutputError if the store cannot be written.
     """
+    from geolookup.archives.extract import extract  # imports Arrow: slow
+
     folder = Path(pointer.folder_of(store, generation))
     if not folder.is_dir():
         with (

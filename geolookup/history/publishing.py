@@ -215,17 +215,10 @@ def _with(
     changes = pointer.read_changes(store)
     if since is not None and not is_current_since(changes, since):
         return with_past(published, changes, generation, since)
-    entries = [withdraw(entry, withdrawn) for entry in published]
+    entries = [pointer.withdraw(entry, withdrawn) for entry in published]
     current = [entry.generation for entry in not_withdrawn(entries)[-1:]]
     if since is None and current == [generation]:
         return entries, None
     # A withdrawn generation is published again: its former entry goes.
     others = [entry for entry in entries if entry.generation != generation]
     return [*others, pointer.entry_now(generation, since)], None
-
-
-def withdraw(entry: Publication, generations: Collection[str]) -> Publication:
-    """Return an entry of the pointer, marked as withdrawn if it is one of some generations."""
-    if entry.withdrawn or entry.generation not in generations:
-        return entry
-    return Publication(entry.generation, entry.at, entry.since, withdrawn=True)

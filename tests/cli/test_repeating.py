@@ -47,11 +47,11 @@ def test_waits_and_lines(
 ) -> None:
     """A wait doubles with each failure; a problem is told once, and a success after it."""
     no, other = UpdateError(["no\nanswer"]), DatasetError("x", "refused", "write it")
-    steps: list[Step] = ["unchanged", "unchanged", no, no, other, no, "unchanged", "held"]
+    steps: list[Step] = ["unchanged", "unchanged", no, no, other, no, "unchanged", "held", "held"]
     steps += ["published", UpdateError(["busy"], wait=900.0), UpdateError(["busy"], wait=9e9)]
     waits, states = looped(steps, Interval(300.0, 0.0), monkeypatch)
     assert 0 <= waits[0] <= 300
-    assert waits[1:] == [300, 30, 60, 120, 240, 300, 300, 300, 900, 3600]
+    assert waits[1:] == [300, 30, 60, 120, 240, 300, 300, 300, 300, 900, 3600]
     assert states == ["unchanged", "unchanged", "held", "published"]
     problems = [
         line.partition("; next try in ")[0] for line in capsys.readouterr().err.splitlines()

@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import DatasetError
-from tests.internals.contract import gregorian
+from tests.internals.contract import gregorian, timestamp
 from tests.internals.history import generations, generations_in, prune, rollback, unpacked
-from tests.internals.store import generation_at, in_force, pointer, retention
+from tests.internals.store import in_force, pointer, retention
 from tests.store.numbered import answers_of, id_of, shared
 from tests.tiers import scaled
 
 _FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+KINDS = ("publish", "since", "rollback", "prune", "keep_for", "publish and prune")
 Change = tuple[str, int, int]
 
 
@@ -42,6 +43,10 @@ class Model:
     @property
     def stack(self) -> list[int]:
         return [number for number in self.published if number not in self.withdrawn]
+
+    def publish_now(self, number: int) -> None:
+        if [number] != self.stack[-1:]:
+            self.publish(number, self.day)
 
     def publish(self, number: int, day: float) -> None:
         if number in self.published:
@@ -85,15 +90,10 @@ class Model:
         while self.in_force[0][1] not in self.published:
             del self.in_force[0]
 
-    def on(self, day: float) -> int | None:
-        before = [number for since, number in self.in_force if since <= day]
-        return before[-1] if before else None
-
 
 @contextmanager
 def clock(model: Model) -> Iterator[None]:
     """Let it be the day of the model; each change takes a day."""
-    timestamp = gregorian.timestamp
 
     def now(instant: datetime | None = None) -> str:
         return timestamp(instant or at(model.day))
@@ -109,7 +109,11 @@ def change(store: Path, model: Model, kind: str, number: int, amount: int) -> No
     """Do a change, in store and model; a rollback that cannot be is refused."""
     if kind == "publish":
         geolookup.publish(shared(number), store)
-        model.publish(number, model.day)
+        model.publish_now(number)
+    elif kind == "publish and prune":
+        geolookup.publish(shared(number), store, keep=amount % 4 + 1)
+        model.publish_now(number)
+        model.prune(amount % 4 + 1, None)
     elif kind == "since":
         day = min(amount, model.day)
         geolookup.publish(shared(number), store, since=at(day))
@@ -136,19 +140,18 @@ def change(store: Path, model: Model, kind: str, number: int, amount: int) -> No
 
 def check(store: Path, model: Model) -> None:
     entries = pointer.read(store)
-    assert [entry.generation for entry in entries] == [*map(id_of, model.published)]
+    assert [(entry.generation, entry.since) for entry in entries] == [
+        (id_of(number), timestamp(at(model.days[number]))) for number in model.published
+    ]
     assert {entry.generation for entry in entries if entry.withdrawn} == {
         *map(id_of, model.withdrawn & {*model.published})
     }
     assert [item.generation for item in generations(store) if item.current] == [
         id_of(model.stack[-1])
     ]
-    for day in range(0, model.day + 1, 3):
-        if (number := model.on(day)) is None:
-            with pytest.raises(DatasetError, match="no generation was in force"):
-                generation_at(store, at(day))
-        else:
-            assert generation_at(store, at(day)) == id_of(number), day
+    assert [(changed.generation, changed.since) for changed in pointer.read_changes(store)] == [
+        (id_of(number), timestamp(at(day))) for day, number in model.in_force
+    ]
     assert pointer.is_unpacked(store, id_of(model.stack[-1]))
     assert answers_of(store) == answers_of(shared(model.stack[-1]))
     assert generations_in(store) == sorted(map(id_of, model.published))
@@ -168,16 +171,14 @@ def check_bytes(store: Path, model: Model) -> None:
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(
-                ["publish", "publish", "since", "since", "rollback", "prune", "keep_for"]
-            ),
+            st.sampled_from([*KINDS, "publish", "since"]),
             st.integers(0, 6),
             st.integers(1, 120),
         ),
         max_size=10,
     )
 )
-# A delta is published again; rollbacks to deltas, and one that cannot be; publication ends a
+# An archive is published again; rollbacks to archives, and one that cannot be; publication ends a
 # withdrawal, and a rollback does not lead to what was withdrawn.
 @example(
     [
@@ -189,12 +190,17 @@ def check_bytes(store: Path, model: Model) -> None:
         ("publish", 5, 0),
         ("rollback", 0, 0),
         ("prune", 1, 0),
+        ("publish and prune", 4, 3),
         ("prune", 0, 0),
     ]
 )
-# Files of the past, the oldest last, the oldest first, and again.
+# Beside a rollback and at its instant; the past, the oldest last, the oldest first, and again.
 @example(
     [
+        ("publish", 1, 0),
+        ("rollback", 0, 0),
+        ("since", 2, 100),
+        ("since", 3, 101),
         ("since", 1, 60),
         ("since", 2, 59),
         ("since", 3, 61),

@@ -16,7 +16,7 @@ from geolookup import publish
 from tests.internals.history import prune, rollback
 from tests.internals.mirrors import INDEX, mirror
 from tests.mirrors.conftest import Edge, archives_of, index_of
-from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending, endings, steps_of
+from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending, steps_of
 from tests.store.numbered import id_of, shared
 from tests.tiers import scaled
 
@@ -39,7 +39,17 @@ def test_a_run_that_ends(store: Path, tmp_path: Path, kind: Kind, is_first: bool
         publish(shared(3), store)
         old, new, kept = id_of(2), id_of(3), archives_of(former)
     work, outcomes = partial(mirror, store, folder), set()
-    for ended in endings(work, kind, former, folder, stride=scaled(7, 2), calm=scaled(2, 3)):
+
+    def begin() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        if not is_first:
+            shutil.copytree(former, folder)
+
+    begin()
+    steps = steps_of(work)
+    for step in (*range(0, steps, scaled(7, 2)), steps):
+        begin()
+        ended = ending(work, kind, step)
         outcomes.add((ended, index_of(folder).current if (folder / INDEX).exists() else None))
         work()
         assert archives_of(folder) == kept | {file.path for file in index_of(folder).files}

@@ -16,11 +16,12 @@ import pytest
 import geolookup
 from geolookup import publish
 from geolookup.errors import DatasetError, KeyFileError
+from tests.internals.archives import write_archive
 from tests.internals.dataset import layout as fmt
 from tests.internals.history import unpacked
 from tests.internals.signing import SIGNATURE
 from tests.internals.signing import PrivateKey as Key
-from tests.internals.store import sign
+from tests.internals.store import pointer, sign
 from tests.signing.keys import Paths, public
 from tests.skips import needs
 from tests.store.numbered import id_of, named, number
@@ -84,23 +85,37 @@ def test_each_generation_that_is_read_must_be_signed(
     read: int, tmp_path: Path, datasets: Paths, key: Path, ours: Key,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """Also of the past, and what is read out of the cache; not one of another."""
+    """Also of the past, and in an archive; in the cache it is unpacked again."""
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
     store = tmp_path / "past"
     for dataset, since in zip(datasets, ("2021-01-01", "2022-01-01", None), strict=True):
         sign(dataset, ours)
         publish(dataset, store, since=since, keep=3)
-    signature = unpacked(store, id_of(read)) / SIGNATURE
-    genuine, other = signature.read_bytes(), (datasets[read - 1] / SIGNATURE).read_bytes()
+    archive, folder = (
+        Path(of(store, id_of(read))) for of in (pointer.archive_of, pointer.folder_of)
+    )
+    genuine, other = ((datasets[of] / SIGNATURE).read_bytes() for of in (read, read - 1))
+
+    def put(text: bytes | None, folder: Path = folder) -> None:
+        """Give the generation another signature, or none."""
+        if archive.exists() and folder != datasets[read]:
+            put(text, datasets[read])
+            write_archive(archive, datasets[read])
+            return
+        (folder / SIGNATURE).unlink(missing_ok=True)
+        if text is not None:
+            (folder / SIGNATURE).write_bytes(text)
+
     for text, problem in ((None, "not signed"), (other, "signs another manifest")):
         for use in uses(store, key, DAYS[read]):
-            signature.unlink()
-            if text is not None:
-                signature.write_bytes(text)
+            put(text)
             with pytest.raises(DatasetError, match=problem):
                 use()
-            signature.unlink(missing_ok=True)
-            signature.write_bytes(genuine)
+            put(genuine)
+            use()
+    if archive.exists():
+        (unpacked(store, id_of(read)) / SIGNATURE).unlink()
+        for use in uses(store, key, DAYS[read]):
             use()
 
 

@@ -1,16 +1,13 @@
-"""Work that dies, or whose system calls fail, at a chosen step: in a forked child, or in here."""
+"""Work in a forked child that dies, or whose system calls fail, at a chosen step."""
 
 from __future__ import annotations
 
 import errno
 import os
-import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Literal
 
 import geolookup
@@ -37,31 +34,6 @@ def ending(work: Callable[[], object], kind: Kind, step: int) -> str:
     return _STATUS.get(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), FAILED)
 
 
-def endings(
-    work: Callable[[], object],
-    kind: Kind,
-    folder: Path,
-    target_folder: Path,
-    *,
-    stride: int = 1,
-    calm: int = 2,
-) -> Iterator[str]:
-    """Yield how the work ended before each step; it works on a fresh copy of a folder at ``place``.
-
-    The last ``calm`` times it is done: so many steps in a row may fail without harm.
-    """
-    done = 0
-    for step in range(0, 600, stride):
-        shutil.rmtree(target_folder, ignore_errors=True)
-        if folder.exists():
-            shutil.copytree(folder, target_folder)
-        yield (ended := ending(work, kind, step))
-        done = done + 1 if ended == DONE else 0
-        if done == calm:
-            return
-    raise AssertionError
-
-
 def _dying(work: Callable[[], object], kind: Kind, step: int) -> None:
     status = 1
     try:
@@ -86,39 +58,10 @@ def arm(kind: Kind, step: int) -> Callable[[], int]:
         if left == -1:
             if kind == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
-            raise _full_disk()
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     _begin(count)
     return lambda: left
-
-
-class _KilledError(BaseException):
-    """The process has been killed: each step after it raises this again."""
-
-
-def ending_here(work: Callable[[], object], kind: Kind, step: int) -> str:
-    """Do the work in this process, as ``ending`` does: no fork, so much quicker.
-
-    A kill is an exception that all later steps raise too, so no clean-up changes a file.
-    """
-    left = step
-
-    def count() -> None:
-        nonlocal left
-        left -= 1
-        if kind == "kill" and left < 0:
-            raise _KilledError
-        if left == -1:
-            raise _full_disk()
-
-    try:
-        with _counted(count):
-            work()
-    except _KilledError:
-        return KILLED
-    except geolookup.OutputError:
-        return REFUSED
-    return DONE
 
 
 def steps_of(work: Callable[[], object]) -> int:
@@ -129,24 +72,13 @@ def steps_of(work: Callable[[], object]) -> int:
         nonlocal steps
         steps += 1
 
-    with _counted(count):
-        work()
-    return steps
-
-
-def _full_disk() -> OSError:
-    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-@contextmanager
-def _counted(count: Callable[[], None]) -> Iterator[None]:
-    """Call ``count`` before each step of this process, in the block."""
     sync = _begin(count)
     try:
-        yield
+        work()
     finally:
         os.fsync = sync  # type: ignore[assignment]
         _counting.remove(count)
+    return steps
 
 
 def _begin(count: Callable[[], None]) -> Callable[[int], None]:

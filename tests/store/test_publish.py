@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,53 +12,38 @@ from geolookup import DatasetError, publish
 from tests.cli.program import run
 from tests.corrupt.forging import manifest
 from tests.damage import copied
-from tests.history.past import past_store
 from tests.internals.archives import pack, unpack
 from tests.internals.dataset import canonical
 from tests.internals.dataset import layout as fmt
 from tests.internals.history import generations, prune, rollback
-from tests.store.numbered import answers, answers_of, id_of, shared
+from tests.store.numbered import answers_of, id_of, shared
+
+
+def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path) -> None:
+    before, broken = contents(store), copied(shared(2), tmp_path / "broken")
+    for name in (*fmt.FILES, fmt.MANIFEST):
+        content = (broken / name).read_bytes()
+        data = bytearray(content)
+        data[len(data) // 2] ^= 1
+        (broken / name).write_bytes(data)
+        with pytest.raises(DatasetError, match=str(broken)):
+            publish(broken, store)
+        assert contents(store) == before, name
+        (broken / name).write_bytes(content)
+    (broken / fmt.ZONE).unlink()
+    with pytest.raises(DatasetError, match=r"zone\.arrow: missing"):
+        publish(broken, store)
 
 
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_a_new_store_answers_from_what_was_published(tmp_path: Path) -> None:
-    """An empty folder becomes one too; metadata travel with the data."""
-    (tmp_path / "empty").mkdir()
-    before = datetime.now(UTC).replace(microsecond=0)
-    for store in (tmp_path / "store", tmp_path / "empty"):
-        assert publish(shared(0), store).generation == id_of(0)
-        with geolookup.open(store) as engine, geolookup.open(shared(0)) as published:
-            assert answers(engine) == answers_of(shared(0))
-            assert engine.generation == engine.metadata.generation == id_of(0)
-            assert engine.path == store / "generations" / id_of(0)
-            assert engine.metadata == published.metadata
-        (listed,) = generations(store)
-        assert before <= datetime.fromisoformat(listed.at) <= datetime.now(UTC)
-        assert (listed.current, listed.withdrawn) == (True, False)
+def contents(store: Path) -> tuple[bytes, set[str]]:
+    return (store / "current").read_bytes(), names(store / "generations")
 
 
-def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path) -> None:
-    before, broken = (store / "current").read_bytes(), copied(shared(2), tmp_path / "broken")
-    for name in (*fmt.FILES, fmt.MANIFEST):
-        content = (broken / name).read_bytes()
-        data = bytearray(content)
-        data[len(data) // 2] ^= 1
-        (broken / name).write_bytes(data)
-        with pytest.raises(geolookup.DatasetError) as caught:
-            publish(broken, store)
-        assert str(broken) in str(caught.value), name
-        assert (store / "current").read_bytes() == before
-        assert names(store / "generations") == {id_of(index) for index in range(2)}
-        (broken / name).write_bytes(content)
-    (broken / fmt.ZONE).unlink()
-    with pytest.raises(geolookup.DatasetError, match=r"zone\.arrow: missing"):
-        publish(broken, store)
-
-
-def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
+def test_what_becomes_a_store_and_what_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("Dear", encoding="utf-8")
     (tmp_path / "file").write_text("Dear", encoding="utf-8")
@@ -76,6 +57,13 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
         with pytest.raises(geolookup.OutputError, match=problem):
             publish(shared(0), target_folder)
     assert names(tmp_path / "full") == {"letter.txt"}
+    (tmp_path / "empty").mkdir()
+    for change in (rollback, prune, generations):
+        with pytest.raises(DatasetError, match="no store here"):
+            change(tmp_path / "empty")
+        assert names(tmp_path / "empty") == set()
+    assert publish(shared(0), tmp_path / "empty").generation == id_of(0)
+    assert answers_of(tmp_path / "empty") == answers_of(shared(0))
 
 
 def state(dataset: Path, stated: object) -> None:
@@ -98,36 +86,21 @@ def both_ids() -> str:
 
 def test_publish_refuses_it(store: Path, claimed: Path) -> None:
     """Also where the true data of that id are in the store; ``verify`` names both ids."""
-    for _ in range(2):
-        before = generations(store)
-        for call in (geolookup.verify, lambda path: publish(path, store)):
-            with pytest.raises(DatasetError, match=both_ids()) as raised:
-                call(claimed)
-            assert str(claimed) in str(raised.value)
-        assert generations(store) == before
-        publish(shared(3), store)
-        publish(shared(1), store)
+    publish(shared(3), store)
+    publish(shared(1), store)
+    before = generations(store)
+    for call in (geolookup.verify, lambda path: publish(path, store)):
+        with pytest.raises(DatasetError, match=f"^{claimed}.*{both_ids()}"):
+            call(claimed)
+    assert generations(store) == before
 
 
 def test_unpack_refuses_it(tmp_path: Path, claimed: Path) -> None:
     archive, output = tmp_path / "claimed.tar.zst", tmp_path / "output"
     pack(claimed, archive)
-    with pytest.raises(DatasetError, match=both_ids()) as raised:
+    with pytest.raises(DatasetError, match=f"{archive}!{fmt.MANIFEST}: .*{both_ids()}"):
         unpack(archive, output)
-    assert f"{archive}!{fmt.MANIFEST}: " in str(raised.value)
     assert not output.exists()
-
-
-def test_a_store_does_not_answer_from_it(store: Path, claimed: Path) -> None:
-    """Put into the folder of a generation by hand, it is not opened, nor installed."""
-    publish(shared(3), store)
-    with geolookup.open(store) as engine:
-        folder = store / "generations" / id_of(3)
-        shutil.rmtree(folder)
-        shutil.copytree(shared(2), folder)
-        with pytest.raises(DatasetError, match=r"its generation is .*, but .* was published"):
-            geolookup.open(store)
-        assert answers(engine) == answers_of(shared(3))
 
 
 def test_what_is_no_id_is_neither_opened_nor_published(tmp_path: Path) -> None:
@@ -139,7 +112,7 @@ def test_what_is_no_id_is_neither_opened_nor_published(tmp_path: Path) -> None:
         for call in (geolookup.open, lambda path: publish(path, tmp_path / "store")):
             with pytest.raises(DatasetError, match="not a generation id"):
                 call(dataset)
-        assert [path.name for path in tmp_path.iterdir()] == ["copy"], stated
+        assert names(tmp_path) == {"copy"}, stated
 
 
 def test_expect_admits_one_generation(store: Path) -> None:
@@ -156,42 +129,11 @@ def test_expect_admits_one_generation(store: Path) -> None:
     assert f"its generation is {id_of(1)}, but {wanted} was" in refused.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "kept"),
-    [
-        ({}, (0, 1, 2, 3, 4, 5)),
-        ({"keep": 3}, (3, 4, 5)),
-        ({"keep_for": "1h"}, (4, 5)),  # both were in force in this hour
-        ({"since": "2026-04-15"}, (0, 1, 2, 3, 5, 4)),
-        ({"since": "2026-04-15", "keep": 3}, (3, 5, 4)),
-    ],
-)
-def test_publish_prunes_if_keep_or_keep_for_is_given(
-    options: dict[str, Any], kept: tuple[int, ...], tmp_path: Path
-) -> None:
-    store = past_store(tmp_path / "store")
-    publish(shared(5), store, **options)
-    assert [item.generation for item in reversed(generations(store))] == [*map(id_of, kept)]
-
-
-def test_rollback_refuses_a_damaged_generation(store: Path) -> None:
-    (store / "generations" / id_of(0) / "zone.arrow").unlink()
-    with pytest.raises(geolookup.DatasetError, match=r"zone.arrow"):
-        rollback(store)
-    assert answers_of(store) == answers_of(shared(1))
-
-
-def test_changes_that_cannot_be(store: Path, tmp_path: Path) -> None:
+def test_what_was_never_published_is_removed(store: Path) -> None:
     with pytest.raises(ValueError, match="keep"):
         prune(store, 0)
-    (store / "generations" / id_of(5)).mkdir()  # never came to be published
+    (store / "generations" / id_of(5)).mkdir()
     written_at = (store / "current").stat().st_mtime_ns
     assert prune(store, 9).removed == [id_of(5)]
     # A pointer that is written again would make engines reload.
     assert (store / "current").stat().st_mtime_ns == written_at
-    (tmp_path / "empty").mkdir()
-    changes: tuple[Callable[[Path], object], ...] = (rollback, prune, generations)
-    for change in changes:
-        with pytest.raises(geolookup.DatasetError, match="no store here"):
-            change(tmp_path / "empty")
-        assert list((tmp_path / "empty").iterdir()) == []

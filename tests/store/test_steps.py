@@ -20,7 +20,7 @@ from tests.internals.integrity import verify
 from tests.internals.store import distrust, keys_of, latest_serial, pointer, trust
 from tests.signing import keys
 from tests.skips import needs
-from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending, ending_here, steps_of
+from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending, steps_of
 from tests.store.numbered import answers_of, id_of, published, shared
 from tests.tiers import scaled
 
@@ -46,12 +46,8 @@ def two(folder: Path) -> None:
     published(folder / "store", 0, 1)
 
 
-def five(folder: Path) -> None:
-    published(folder / "store", 0, 1, 2, 3, 4)
-
-
 def with_archives(folder: Path) -> None:
-    """A store of five generations: 4 and 3 are withdrawn, 1 is current, and 0 is an archive."""
+    """A store of five generations: 4, 3 and 2 are withdrawn, 1 is current, all others archives."""
 
     def make(store: Path) -> None:
         published(store, 0, 1, 2, 3, 4)
@@ -80,9 +76,18 @@ def dataset_and_archive(folder: Path) -> None:
     pack(shared(0), folder / "a.tar.zst")
 
 
-def store_state(folder: Path) -> str:
-    """Return the current generation; every published one has the bytes of its dataset."""
+def store_state(folder: Path) -> tuple[str, frozenset[str]]:
+    """Return the current generation and the trusted keys; every generation has its bytes.
+
+    With keys no unsigned dataset is accepted, and no serial that is lower than before.
+    """
     store = folder / "store"
+    trusted = frozenset(key.id for key in keys_of(store).values())
+    if trusted:
+        with pytest.raises(geolookup.DatasetError, match="not signed"):
+            publish(shared(2), store)
+        verify(store, trusted_keys=keys.public_keys())
+        assert latest_serial(store) >= latest_serial(keys.trusting_store())
     entries = pointer.read(store)
     for entry in entries:
         number = next(number for number in range(8) if id_of(number) == entry.generation)
@@ -91,35 +96,13 @@ def store_state(folder: Path) -> str:
             assert (whole / path.name).read_bytes() == path.read_bytes()
     with geolookup.open(store) as engine:
         assert engine.generation == pointer.not_withdrawn(entries)[-1].generation
-        return engine.generation
-
-
-def trusting_state(folder: Path) -> str:
-    """It accepts no unsigned dataset, and no serial that is lower than before."""
-    store = folder / "store"
-    with pytest.raises(geolookup.DatasetError, match="not signed"):
-        publish(shared(2), store)
-    verify(store, trusted_keys=keys.public_keys())
-    assert latest_serial(store) >= latest_serial(keys.trusting_store())
-    return store_state(folder)
-
-
-def keys_state(folder: Path) -> tuple[str, frozenset[str]]:
-    """Return the current generation and the ids of the trusted keys, one of them ours."""
-    return trusting_state(folder), frozenset(key.id for key in keys_of(folder / "store").values())
+        return engine.generation, trusted
 
 
 def cache_state(folder: Path) -> frozenset[str]:
-    """Return the generations in the cache, all whole."""
-    entries = (folder / "cache" / "datasets").glob("past-*")
-    names = {path.name.split("-")[1]: verify(path).generation for path in entries}
-    assert all(generation.startswith(name) for name, generation in names.items())
-    return frozenset(names)
-
-
-def overlay_state(folder: Path) -> int:
-    """Return the number of results, all whole."""
-    return len([verify(path) for path in (folder / "cache" / "datasets").glob("overlay-*")])
+    """Return the datasets in the cache, all whole."""
+    datasets = (folder / "cache" / "datasets").glob("[op]*-*")  # of overlays and of the past
+    return frozenset(f"{path.name} {verify(path).generation}" for path in datasets)
 
 
 def archive_state(folder: Path) -> bytes:
@@ -131,41 +114,27 @@ def dataset_state(folder: Path) -> list[bytes]:
     return answers_of(folder / "dataset")
 
 
-def open_overlaid(folder: Path) -> None:
-    geolookup.open(shared(0), overlay=folder / "sites.csv").close()
-
-
-def in_store(change: Change) -> Change:
-    return lambda folder: change(folder / "store")
+def in_store(start: Change, change: Change, **options: bool) -> Operation:
+    return Operation(start, lambda folder: change(folder / "store"), store_state, **options)
 
 
 OPERATIONS = {
-    "publish": Operation(two, in_store(partial(publish, shared(2))), store_state),
-    "archive": Operation(two, in_store(lambda store: publish(archive(), store)), store_state),
-    "again": Operation(two, in_store(partial(publish, shared(0))), store_state),
-    "rollback": Operation(two, in_store(rollback), store_state, repeats=False),
-    "prune": Operation(two, in_store(lambda store: prune(store, 1)), store_state),
-    "archive older": Operation(five, in_store(lambda store: prune(store, 4)), store_state),
-    "since": Operation(
-        with_archives,
-        in_store(lambda store: publish(shared(6), store, since="2026-01-01")),
-        store_state,
-    ),
-    "rollback to an archive": Operation(
-        with_archives, in_store(rollback), store_state, repeats=False
-    ),
-    "publish what is archived": Operation(
-        with_archives, in_store(partial(publish, shared(0))), store_state
-    ),
-    "remove archives": Operation(
-        with_archives, in_store(lambda store: prune(store, 1)), store_state
-    ),
+    "publish": in_store(two, partial(publish, shared(2))),
+    "archive": in_store(two, lambda store: publish(archive(), store)),
+    "again": in_store(two, partial(publish, shared(0))),
+    "rollback": in_store(two, rollback, repeats=False),
+    "since": in_store(with_archives, lambda store: publish(shared(6), store, since="2026-01-01")),
+    "rollback to an archive": in_store(with_archives, rollback, repeats=False),
+    "publish what is archived": in_store(with_archives, partial(publish, shared(0))),
+    "prune": in_store(with_archives, lambda store: prune(store, 1)),
     "as of": Operation(
-        with_archives,
-        in_store(lambda store: unpacked(store, id_of(0))),
+        with_archives, lambda folder: unpacked(folder / "store", id_of(0)), cache_state
+    ),
+    "overlay": Operation(
+        overlaid,
+        lambda folder: geolookup.open(shared(0), overlay=folder / "sites.csv").close(),
         cache_state,
     ),
-    "overlay": Operation(overlaid, open_overlaid, overlay_state),
     "pack": Operation(
         dataset_and_archive,
         lambda folder: pack(shared(1), folder / "a.tar.zst", force=True),
@@ -176,29 +145,21 @@ OPERATIONS = {
         lambda folder: unpack(archive(), folder / "dataset", force=True),
         dataset_state,
     ),
-    "signed rollback": Operation(
+    "signed rollback": in_store(
         trusting,
-        in_store(lambda store: rollback(store, signing_keys=keys.private_keys()[0])),
-        trusting_state,
+        lambda store: rollback(store, signing_keys=keys.private_keys()[0]),
         needs_key=True,
         repeats=False,
     ),
-    "sign": Operation(
-        trusting,
-        in_store(lambda store: geolookup.sign(store, keys.private_keys()[0])),
-        trusting_state,
-        needs_key=True,
+    "sign": in_store(
+        trusting, lambda store: geolookup.sign(store, keys.private_keys()[0]), needs_key=True
     ),
-    "trust": Operation(
-        trusting,
-        in_store(lambda store: trust(store, [keys.public_keys()[1]])),
-        keys_state,
-        needs_key=True,
+    "trust": in_store(
+        trusting, lambda store: trust(store, [keys.public_keys()[1]]), needs_key=True
     ),
-    "distrust": Operation(
+    "distrust": in_store(
         trusting_two,
-        in_store(lambda store: distrust(store, keys.public_keys()[1].id)),
-        keys_state,
+        lambda store: distrust(store, keys.public_keys()[1].id),
         needs_key=True,
         repeats=False,
     ),
@@ -220,28 +181,24 @@ def files(folder: Path) -> set[Path]:
 
 
 def parameters() -> list[object]:
-    kinds: tuple[Kind, ...] = ("kill", "fault")
     return [
-        pytest.param(
-            *(name, kind),
-            marks=[needs("cryptography")] if operation.needs_key else [],
-        )
+        pytest.param(name, marks=[needs("cryptography")] if operation.needs_key else [])
         for name, operation in OPERATIONS.items()
-        for kind in kinds
     ]
 
 
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-@pytest.mark.parametrize(("name", "kind"), parameters())
+@pytest.mark.parametrize("name", parameters())
+@pytest.mark.parametrize("kind", ["kill", "fault"])
 def test_at_every_step(
     name: str, kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Few steps by default, and a kill is an exception; many, and a killed process, with --all."""
+    """Few steps by default, many with --all."""
     start, change, state, _, repeats = OPERATIONS[name]
     first, folder = tmp_path / "first", tmp_path / "folder"
-    cache = folder if state in (cache_state, overlay_state) else tmp_path
+    cache = folder if state is cache_state else tmp_path
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(cache / "cache"))
 
     def begin() -> None:
@@ -257,17 +214,16 @@ def test_at_every_step(
     begin()
     work = partial(change, folder)
     total = steps_of(work)
-    end = ending if kind == "kill" and scaled(0, 1) else ending_here
     for step in range(0, total + 1, max(1, total // scaled(2, 8))):
         begin()
-        ended = end(work, kind, step)
+        ended = ending(work, kind, step)
         if kind == "kill":
             assert ended == (KILLED if step < total else DONE), step
         else:  # some steps fail without harm
             assert ended in (REFUSED, DONE), step
-        found = state(folder)
-        assert found in (before, after), step
-        if repeats or found != after:
+        actual = state(folder)
+        assert actual in (before, after), step
+        if repeats or actual != after:
             change(folder)
         assert state(folder) == after, step
         assert files(folder) == expected, step

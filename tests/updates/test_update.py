@@ -99,13 +99,9 @@ def test_demands_hold_for_the_first_generation_too(
 ) -> None:
     """All that fail are named; the store stays. A demand may fail although no source changed."""
     publisher.rewrite("[update]", '[quality]\nexpect = [["8.0.0.1", "country", "DE"]]\n[update]')
-    problem = 'expect ["8.0.0.1", "country", "DE"]: found "FR" at 8.0.0.1'
     done = run("update", str(publisher.recipe))
     assert (done.returncode, (store / "current").exists()) == (1, False)
-    assert done.stderr == (
-        f"geolookup: {publisher.recipe}: quality demand failed: {problem};"
-        " check the sources, or correct the demand\n"
-    )
+    assert 'expect ["8.0.0.1", "country", "DE"]: found "FR" at 8.0.0.1' in done.stderr
     publisher.put(COUNTRY, countries("DE"))
     first = update().generation
     floor = 'min_coverage = { ipv6.asn = "1%" }'
@@ -190,20 +186,6 @@ def test_local_sources_alone(store: Path, tmp_path: Path) -> None:
     (tmp_path / "r.toml").write_text(f"update = {{kep = 1}}\n{text}", encoding="utf-8")
     with pytest.raises(BuildError, match="unknown key update"):
         geolookup.update(tmp_path / "r.toml")
-
-
-def test_misuse(update: Update) -> None:
-    for args in (
-        ("wrld",),
-        ("--if-older", "soon"),
-        ("/nowhere.toml",),
-        ("--store", "README.md", "README.md"),
-        ("--store", "/nowhere/x", "README.md"),
-    ):
-        done = run("update", *args)
-        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), args
-    with pytest.raises(ValueError, match=r"^if_older is 'soon'"):
-        update(if_older="soon")
 
 
 def everything(folder: Path) -> dict[str, bytes | None]:
