@@ -12,6 +12,8 @@ import geolookup
 from geolookup.cli import exit_on_signals, fail, json_text, key_options, options
 from geolookup.cli.command import command
 from geolookup.errors import count_text, line_text, short_id
+from geolookup.store.changing import store_path
+from geolookup.store.pointer import CHANGES
 
 if TYPE_CHECKING:
     from geolookup.history.result import StoreResult
@@ -122,7 +124,7 @@ def generations(store: Path | None, as_json: bool) -> None:
     STORE is by default the user's store. The columns are the first digits of the id, when
     it was published, since when it is or was in force last, the oldest date of its data,
     whether it is a folder or an archive, its bytes on the disk, and whether it is current
-    or withdrawn. The last line is their sum. --json has the whole ids.
+    or withdrawn. The last line has the sums. --json has the whole ids.
 
     Example: geolookup generations /srv/geo
     """
@@ -138,7 +140,9 @@ def generations(store: Path | None, as_json: bool) -> None:
         cells = short_id(item.generation), *times, item.kept_as, size
         click.echo(line_text(_ROW.format(*(cell or "-" for cell in cells), state).rstrip()))
     total = sum(item.bytes or 0 for item in entries)
-    click.echo(f"{count_text(len(entries), 'generation')}, {total:,} bytes")
+    changed = sum(path.stat().st_size for path in (store_path(store) / CHANGES).glob("*.parquet"))
+    kept = f"{count_text(len(entries), 'generation')}, {total:,} bytes"
+    click.echo(f"{kept}; what changed between them, {changed:,} bytes")
 
 
 @command("prune")

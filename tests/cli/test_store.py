@@ -58,7 +58,13 @@ def test_publish_roll_back_list_and_prune(tmp_path: Path, datasets: list[Path]) 
         (ids[1][:12], "folder", "current"),
         (ids[0][:12], "archive", None),
     ]
-    assert re.fullmatch(r"3 generations, [\d,]+ bytes", listed[-1])
+    sizes = re.fullmatch(r"3 generations, ([\d,]+) bytes; .* them, ([\d,]+) bytes", listed[-1])
+    folders = ("generations/*/*.arrow", "archive/*"), ("changes/*",)
+    on_disk = [
+        sum(path.stat().st_size for of in each for path in store.glob(of)) for each in folders
+    ]
+    assert sizes is not None
+    assert [int(size.replace(",", "")) for size in sizes.groups()] == on_disk
     described = json.loads(run("generations", str(store), "--json").stdout)
     assert [item["generation"] for item in described] == ids[::-1]
     assert [item["current"] for item in described] == [False, True, False]
