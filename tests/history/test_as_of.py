@@ -11,18 +11,13 @@ import pytest
 
 import geolookup
 from geolookup.errors import DatasetError
-from tests.history.past import DATES, past_store
+from tests.history.past import DATES
 from tests.internals.contract import timestamp
-from tests.internals.store import Change, Publication, in_force, periods, pointer, read_instant
+from tests.internals.store import Change, in_force, periods, pointer, read_instant
 from tests.store.numbered import answers, id_of, numbered, shared
 
 MID_MONTH = tuple(day[:-2] + "15" for day in DATES)
 FEBRUARY = datetime(2026, 2, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return past_store(tmp_path / "store")
 
 
 def test_a_history_ends_with_the_generation_of_the_instant(store: Path) -> None:
@@ -75,9 +70,7 @@ def test_what_has_no_generation_is_named(store: Path, tmp_path: Path) -> None:
 def test_the_age_is_at_the_instant(tmp_path: Path) -> None:
     old = numbered(tmp_path / "old", 1, date="2020-01-01")
     store = tmp_path / "dated"
-    generation = geolookup.publish(old, store).generation or ""
-    at = "2020-02-01T00:00:00Z"
-    pointer.save(store, [Publication(generation, at, at)], [Change(generation, at)])
+    geolookup.publish(old, store, since="2020-02-01")
     options: dict[str, Any] = {"max_age": timedelta(days=40), "on_stale": "refuse"}
     geolookup.open(store, as_of="2020-02-05", **options)
     with pytest.raises(DatasetError, match="the age of the data is 46 days"):

@@ -57,6 +57,8 @@ def test_it_answers_if_it_has_a_generation(
 ) -> None:
     with geolookup.open() as engine:
         assert engine.path.parent == store / "generations"
+        geolookup.mirror(None, tmp_path / "www")
+        assert (tmp_path / "www" / "index.json").exists()
         geolookup.publish(shared(2), store)
         assert engine.reload()
         assert number(engine) == 2
