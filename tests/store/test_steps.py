@@ -13,7 +13,7 @@ import pytest
 
 import geolookup
 from tests.datasets import once
-from tests.internals.archives import pack, unpack
+from tests.internals.archives import pack
 from tests.internals.filesystem import sweep
 from tests.internals.history import prune, publish, rollback, unpacked
 from tests.internals.integrity import verify
@@ -21,7 +21,7 @@ from tests.internals.store import distrust, keys_of, latest_serial, pointer, tru
 from tests.signing import keys
 from tests.skips import needs
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending, steps_of
-from tests.store.numbered import answers_of, id_of, published, shared
+from tests.store.numbered import id_of, published, shared
 from tests.tiers import scaled
 
 Change = Callable[[Path], object]
@@ -69,11 +69,6 @@ def overlaid(folder: Path) -> None:
     (folder / "sites.csv").write_text("network,isp\n8.8.8.8,Site\n", encoding="utf-8")
 
 
-def dataset_and_archive(folder: Path) -> None:
-    shutil.copytree(shared(0), folder / "dataset")
-    pack(shared(0), folder / "a.tar.zst")
-
-
 def store_state(folder: Path) -> tuple[str, frozenset[str]]:
     """Return the current generation and the trusted keys; every generation has its bytes.
 
@@ -103,11 +98,6 @@ def cache_state(folder: Path) -> frozenset[str]:
     return frozenset(f"{path.name} {verify(path).generation}" for path in datasets)
 
 
-def output_state(folder: Path) -> object:
-    verify(folder / "dataset")
-    return answers_of(folder / "dataset"), (folder / "a.tar.zst").read_bytes()
-
-
 def in_store(start: Change, change: Change) -> Operation:
     return Operation(start, lambda folder: change(folder / "store"), store_state)
 
@@ -128,16 +118,6 @@ OPERATIONS = {
         overlaid,
         lambda folder: geolookup.open(shared(0), overlay=folder / "sites.csv").close(),
         cache_state,
-    ),
-    "pack": Operation(
-        dataset_and_archive,
-        lambda folder: pack(shared(1), folder / "a.tar.zst", force=True),
-        output_state,
-    ),
-    "unpack": Operation(
-        dataset_and_archive,
-        lambda folder: unpack(archive(), folder / "dataset", force=True),
-        output_state,
     ),
     "signed rollback": in_store(
         trusting, lambda store: rollback(store, signing_keys=keys.private_keys()[0])
