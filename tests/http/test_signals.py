@@ -150,7 +150,8 @@ def datasets(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "new").mkdir()
     new, _ = build_at(tmp_path / "new", {"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
     store = tmp_path / "store"
-    return {publish(new, store): "FR", publish(SMALL, store): "US"}
+    published = ((new, "FR"), (SMALL, "US"))
+    return {publish(dataset, store).generation or "": country for dataset, country in published}
 
 
 @pytest.mark.long
@@ -163,10 +164,10 @@ def test_generations_under_load(own_store: Store, tmp_path: Path, datasets: dict
         with Load(server, key, threads=2) as load:
             for _ in range(4):
                 for change in (rollback, partial(publish, SMALL)):
-                    installed, more = change(store), load.count(20)
+                    installed, more = change(store).generation, load.count(20)
                     server.becomes(lambda: more() and load.last == installed)  # noqa: B023
         # Without a request, too: who publishes waits until the metric names the new generation.
-        line = f'geolookup_dataset_workers{{generation="{rollback(store)}"}} 2'
+        line = f'geolookup_dataset_workers{{generation="{rollback(store).generation}"}} 2'
         server.becomes(lambda: line in server.show("/metrics").body.decode())
     assert load.broken == []
     assert set(load.outcomes) == {200}
