@@ -193,8 +193,7 @@ def test_forms_of_addresses(store: Path) -> None:
 
 
 def test_private_space_without_private_columns(tmp_path: Path) -> None:
-    store = published(tmp_path / "store", 0, 1)
-    with geolookup.open(store) as engine:
+    with geolookup.open(published(tmp_path / "store", 0, 1)) as engine:
         for private in ("10.0.0.1", "10.0.0.0/8", "::ffff:10.0.0.1", "fd00::/8"):
             with pytest.raises(PrivateAddressError):
                 engine.history(private)

@@ -35,7 +35,7 @@ def pointed(published: Any, **members: Any) -> str:
 
 
 _WRONG: dict[str, tuple[Any, ...]] = {
-    "generation": ("../../../etc", [ID], f"{ID}\n"),
+    "generation": ("../../../etc", [ID], f"{ID}\n", "A" * 64, "0" * 63, "0" * 65, "." * 64),
     "withdrawn": (True, "false", 0),
     "at": (["2026"], None),
     "since": (5,),

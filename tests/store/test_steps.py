@@ -13,7 +13,6 @@ import pytest
 
 import geolookup
 from tests.datasets import once
-from tests.internals.archives import pack
 from tests.internals.filesystem import sweep
 from tests.internals.history import prune, publish, rollback, unpacked
 from tests.internals.integrity import verify
@@ -33,11 +32,6 @@ class Operation(NamedTuple):
     start: Change
     change: Change
     state: Callable[[Path], object]
-
-
-def archive() -> Path:
-    """Number 2."""
-    return once("store-2.tar.zst", partial(pack, shared(2)))
 
 
 def two(folder: Path) -> None:
@@ -104,7 +98,6 @@ def in_store(start: Change, change: Change) -> Operation:
 
 OPERATIONS = {
     "publish": in_store(two, partial(publish, shared(2))),
-    "archive": in_store(two, lambda store: publish(archive(), store)),
     "again": in_store(two, partial(publish, shared(0))),
     "rollback": in_store(two, rollback),
     "since": in_store(with_archives, partial(publish, shared(6), since="2026-01-01")),
