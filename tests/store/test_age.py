@@ -109,12 +109,12 @@ def test_a_limit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         with geolookup.open(aged(days), max_age=max_age, on_stale="tag") as engine:
             assert engine.stale is stale
     assert len(caplog.records) == 1
-    for dataset, max_age, problem in (
+    for dataset, limit, problem in (
         (aged(40), "36h", r"40 days.* above max_age of 1\.5 days"),
         (shared(0), "10000d", "unknown: no deciding source has an ISO 8601 date"),
     ):
         with pytest.raises(geolookup.DatasetError, match=problem):
-            geolookup.open(dataset, max_age=max_age, on_stale="refuse")
+            geolookup.open(dataset, max_age=limit, on_stale="refuse")
     store = tmp_path / "store"
     publish(aged(40), store)
     publish(aged(5), store)

@@ -41,7 +41,7 @@ _WRONG: dict[str, tuple[Any, ...]] = {
     "since": (5,),
 }
 _ENTRIES = [GOOD | {name: value} for name, values in _WRONG.items() for value in values]
-_PUBLISHED = ([], {}, [5], [{"generation": ID}], *([entry] for entry in _ENTRIES))
+_PUBLISHED: tuple[Any, ...] = ([], {}, [5], [{"generation": ID}], *([entry] for entry in _ENTRIES))
 _CHANGES = ({"generation": ID}, {"generation": "a", "since": _AT}, {"generation": ID, "since": 5})
 DAMAGED = [
     *("", "[]", "5", "{}", "[" * 100_000, "\x00\xff"),
