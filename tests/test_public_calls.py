@@ -120,7 +120,7 @@ def test_calls_take_texts_as_paths(recipe: Path, tmp_path: Path) -> None:
         str(tmp_path / name) for name in ("data", "store", "data.tar.zst", "again")
     )
     generation = geolookup.build(str(recipe), data).generation
-    assert geolookup.publish(data, store) == generation
+    assert geolookup.publish(data, store).generation == generation
     assert [item.generation for item in geolookup.generations(store)] == [generation]
     assert geolookup.pack(data, archive) == Path(archive).stat().st_size
     geolookup.unpack(archive, again)

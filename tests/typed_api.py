@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
@@ -217,7 +217,7 @@ def compiling(recipe: Path, output: Path) -> None:
 def publishing(dataset: Path, store: str, archive: str) -> None:
     done = geolookup.publish(dataset, store), geolookup.rollback(store)
     assert_type([result.generation for result in done], list[str | None])
-    assert_type(geolookup.prune(store, keep=3).removed, Sequence[str])
+    assert_type(geolookup.prune(store, keep=3).removed, list[str])
     listed = geolookup.generations(store)
     assert_type([(entry.at, entry.current) for entry in listed], list[tuple[str, bool]])
     assert_type(geolookup.pack(dataset, archive), int)

@@ -20,10 +20,11 @@ from geolookup.store import in_force
 _CHILD = "benchmarks.past.child"
 #: An address whose answers differ in generated sources.
 _ADDRESS = "8.8.8.8"
-PRUNE, OLDEST, AGAIN = "prune: one more delta", "open as of the oldest", "the same, cached"
+PRUNE, OLDEST, AGAIN = "prune: one more archive", "open as of the oldest", "the same, cached"
 HISTORY, PLAIN = "history of an address", "enrich"
 UNPACKING, AS_OF = "enrich as of each row's time, unpacking", "the same, all unpacked"
 _SECONDS, _RATIO = 2, 1.5
+_MEGABYTES, _OPEN, _CACHED = 150, 2.5, 0.05
 
 
 def measure_past(rows: int, weeks: int, share: float, events: int) -> Result:
@@ -32,7 +33,7 @@ def measure_past(rows: int, weeks: int, share: float, events: int) -> Result:
     with TemporaryDirectory(prefix=".past-", dir=cache.FOLDER) as folder:
         root = Path(folder)
         os.environ["GEOLOOKUP_CACHE"] = str(root / "cache")
-        os.environ["GEOLOOKUP_HISTORY_CACHE"] = "64GB"  # all generations: by default 4 GiB
+        os.environ["GEOLOOKUP_CACHE_SIZE"] = "64GB"  # all generations: by default 4 GB
         store, prunes = year.make(recipe, root, weeks, share)
         oldest = in_force.periods(store)[0].begin
         steps = {
@@ -78,8 +79,9 @@ def _median(prunes: list[Result]) -> Result:
 
 def _bounds(result: Result) -> Iterator[Ratio]:
     steps, sizes, events = result["steps"], result["sizes"], result["events"]
-    history = (sizes["deltas"] + sizes["changes"]) / 1e6
-    yield Ratio("bytes beside the unpacked generations", history, unit=" MB")
+    yield Ratio("bytes of changes", sizes["changes"] / 1e6, _MEGABYTES, unit=" MB")
+    yield Ratio(f"{OLDEST}: wall time", steps[OLDEST]["seconds"], _OPEN, unit=" s")
+    yield Ratio(f"{AGAIN}: wall time", steps[AGAIN]["seconds"], _CACHED, unit=" s")
     yield Ratio(f"{HISTORY}: wall time", steps[HISTORY]["seconds"], _SECONDS, unit=" s")
     plain, as_of = steps[PLAIN]["enrich"], steps[AS_OF]["enrich"]
     yield Ratio(f"{PLAIN}: CPU time for a row", plain / events * 1e9, unit=" ns")

@@ -16,7 +16,6 @@ from benchmarks.data import changed
 from benchmarks.data.generate import CSV
 from benchmarks.harness.processes import Result, result_of
 from geolookup.contract.gregorian import timestamp
-from geolookup.history.changes import CHANGES
 from geolookup.store import pointer
 from geolookup.store.pointer import Change
 
@@ -60,11 +59,11 @@ def _spread(store: Path) -> None:
 
 
 def size_of(store: Path) -> dict[str, int]:
-    """Return the bytes of deltas, of tables of changes, and of unpacked generations."""
+    """Return the bytes of archives, of the rows that changed, and of folders."""
     return {
-        "deltas": _bytes((store / pointer.HISTORY).iterdir()),
-        "changes": _bytes((store / CHANGES).iterdir()),
-        "unpacked": _bytes((store / pointer.GENERATIONS).rglob("*")),
+        "archives": _bytes((store / pointer.ARCHIVE).iterdir()),
+        "changes": _bytes((store / pointer.CHANGES).iterdir()),
+        "folders": _bytes((store / pointer.GENERATIONS).rglob("*")),
     }
 
 

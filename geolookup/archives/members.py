@@ -28,10 +28,17 @@ _CHUNK = 1 << 20
 
 
 def header(name: str, size: int) -> bytes:
-    """Return the header of a member: a plain file without owner and time."""
-    member = tarfile.TarInfo(name)
-    member.size, member.mode, member.mtime = size, 0o644, 0
-    return member.tobuf(tarfile.GNU_FORMAT, "utf-8", "strict")
+    """Return the header of a member: a plain file of mode 0644, without owner and time.
+
+    In GNU's format (manual of GNU tar, "Basic Tar Format"). Written out here: ``tarfile`` of Python
+    3.9 wrote other bytes than 3.8.
+    """
+    mode, owner, time = b"0000644\0", b"0000000\0" * 2, b"00000000000\0"
+    digits = b"%011o\0" % size if size < 8**11 else b"\x80" + size.to_bytes(11, "big")
+    begin = name.encode().ljust(100, b"\0") + mode + owner + digits + time
+    end = b"0" + bytes(100) + b"ustar  \0" + bytes(247)
+    # The checksum counts its own eight bytes as blanks.
+    return begin + b"%06o\0 " % (sum(begin) + sum(b" " * 8) + sum(end)) + end
 
 
 def padding(size: int) -> bytes:
@@ -100,7 +107,7 @@ class Members:
             return "", 0
         try:
             member = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
-            is_ours = member.size >= 0 and header(member.name, member.size) == block
+            is_ours = 0 <= member.size < 1 << 63 and header(member.name, member.size) == block
         except (tarfile.TarError, ValueError):
             raise self.error("not an archive that 'geolookup pack' wrote") from None
         if not is_ours:

@@ -65,7 +65,7 @@ def repeat(
     interval: Interval,
 ) -> NoReturn:
     """Update for ever; report the first result and those that are news, and each problem once."""
-    failures, warned, is_first = 0, "", True
+    failures, warned, last = 0, "", StoreResult("")
     while True:
         try:
             result = update()
@@ -77,8 +77,9 @@ def repeat(
                 click.echo(f"geolookup: {line_text(problem)}; next try in {wait:.0f} s", err=True)
             warned = problem
         else:
-            if is_first or failures or result.state in ("published", "held"):
+            is_news = (result.state, result.generation) != (last.state, last.generation)
+            if failures or not last.state or (is_news and result.state != "unchanged"):
                 report(result)
-            wait = interval.first() if is_first else interval.next()
-            failures, warned, is_first = 0, "", False
+            wait = interval.next() if last.state else interval.first()
+            failures, warned, last = 0, "", result
         time.sleep(wait)

@@ -15,7 +15,7 @@ import hashlib
 import json
 import mmap
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,14 +88,18 @@ def write_rows(rows: pa.RecordBatchReader, output: str, *, force: bool = False) 
         raise TableFileError(output, "the suffix names no format of tables", _SUFFIXES)
     as_written = _same if kind.format.name in _TYPED else _with_texts
     schema = as_written(pa.record_batch([[]] * len(rows.schema), schema=rows.schema)).schema
-    count = 0
     check_file(Path(output), force=force)
     with open_output(output, kind.compression, None, cores(), force=force) as stream:
         sink = kind.format.writer.write(stream, schema, WriteOptions())
-        for batch in rows:
-            sink.write(as_written(batch))
-            count += len(batch)
-        sink.close()
+        return _write(map(as_written, rows), sink)
+
+
+def _write(batches: Iterable[pa.RecordBatch], sink: Any) -> int:
+    count = 0
+    for batch in batches:
+        sink.write(batch)
+        count += len(batch)
+    sink.close()
     return count
 
 
@@ -129,15 +133,10 @@ def write_changes(old: Path, new: Path, output: Path) -> int:
     The file is complete or absent. Raises DatasetError for a damaged dataset, OutputError if the
     file cannot be written.
     """
-    rows, count = reader(DatasetPair(Dataset(old), Dataset(new))), 0
+    rows = reader(DatasetPair(Dataset(old), Dataset(new)))
     with staged_file(output, FILE_MODE) as fresh:
         with pa.OSFile(str(fresh), "wb") as stream:
-            sink = GroupSink(stream, rows.schema, _GROUP, _LEVEL, _ORDER)
-            for batch in rows:
-                for begin in range(0, len(batch), _GROUP):
-                    sink.write(batch.slice(begin, _GROUP))
-                count += len(batch)
-            sink.close()
+            count = _write(rows, GroupSink(stream, rows.schema, _GROUP, _LEVEL, _ORDER))
         _insert_digest(fresh)
     return count
 

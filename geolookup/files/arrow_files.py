@@ -217,6 +217,10 @@ class GroupSink:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Add rows; a full row group is written."""
+        for begin in range(0, len(batch), self._group_rows):
+            self._add(batch.slice(begin, self._group_rows))
+
+    def _add(self, batch: pa.RecordBatch) -> None:
         self._waiting.append(batch)
         self._rows += len(batch)
         self._bytes += sum(_size(column) for column in batch.columns)
@@ -267,14 +271,20 @@ def _writer_class() -> Any:
     return Writer
 
 
-def _repeating_columns(sample: pa.Table) -> list[str]:
-    """Return the columns with repeated values; for others a dictionary saves no space."""
-    return [
-        # Parquet names the column inside a list otherwise.
-        f"{field.name}.list.element" if pa.types.is_nested(field.type) else field.name
-        for field, column in zip(sample.schema, sample.columns, strict=True)
-        if pa.types.is_nested(field.type) or _repeats(column)
-    ]
+def _repeating_columns(sample: pa.Table) -> list[str] | bool:
+    """Return the columns with repeated values; for others a dictionary saves no space.
+
+    Columns inside lists count as such. True for all columns, if a type is nested otherwise.
+    """
+    names = []
+    for field, column in zip(sample.schema, sample.columns, strict=True):
+        if not pa.types.is_nested(field.type):
+            names += [field.name] * _repeats(column)
+        elif pa.types.is_list(field.type) and not pa.types.is_nested(field.type.value_type):
+            names.append(f"{field.name}.list.element")  # as Parquet names it
+        else:
+            return True
+    return names
 
 
 def _repeats(column: pa.ChunkedArray) -> bool:

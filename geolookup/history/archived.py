@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from geolookup.archives.extract import check_files, extract
 from geolookup.archives.head import Head, open_archive
 from geolookup.archives.members import Members
-from geolookup.archives.pack import write_archive
 from geolookup.dataset.manifest import Manifest, is_generation, read_manifest
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FILE_MODE, FOLDER_MODE
 from geolookup.store import pointer
@@ -45,7 +43,7 @@ def open_archived(store: str | Path, generation: str) -> Iterator[tuple[Head, Me
 def _check_generation(head: Head, generation: str, path: Path) -> None:
     actual = head.manifest.generation
     if actual != generation:
-        raise DatasetError(path, f"its generation is {actual[:12]}, unlike its name", RESTORE)
+        raise DatasetError(path, f"its generation is {short_id(actual)}, unlike its name", RESTORE)
 
 
 def manifest_of(store: Path, generation: str) -> Manifest:
@@ -62,6 +60,9 @@ def archive(store: Path, generation: str) -> None:
     Raises DatasetError for a damaged dataset, OutputError if the archive cannot be written; the
     folder then stays.
     """
+    from geolookup.archives.extract import check_files  # imports Arrow: slow
+    from geolookup.archives.pack import write_archive
+
     path, folder = (Path(of(store, generation)) for of in (pointer.archive_of, pointer.folder_of))
     with atomic.output_errors(path):
         path.parent.mkdir(FOLDER_MODE, exist_ok=True)
@@ -77,6 +78,8 @@ def restore(store: Path, generation: str) -> Path:
 
     Raises DatasetError for a damaged archive, OutputError if the store cannot be written.
     """
+    from geolookup.archives.extract import extract  # imports Arrow: slow
+
     folder = Path(pointer.folder_of(store, generation))
     if not folder.is_dir():
         with (

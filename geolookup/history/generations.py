@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from geolookup.errors import DatasetError
 from geolookup.history.archived import manifest_of, restore
-from geolookup.history.publishing import withdraw
-from geolookup.history.result import Done, StoreResult, result_of
-from geolookup.integrity import verify
+from geolookup.history.result import StoreResult
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
-from geolookup.store.signatures import check_trusted, sign_generation
-from geolookup.store.trusted import trust_of
 
 if TYPE_CHECKING:
     from geolookup.signing.keys import SigningKeys
@@ -87,9 +83,13 @@ def rollback(
     does not accept, KeyFileError for a bad key, OutputError if the store cannot be written; the
     store then does not change.
     """
-    from geolookup.signing.keys import read_signing_keys  # slow
+    from geolookup.integrity import verify  # imports Arrow: slow
+    from geolookup.signing.keys import read_signing_keys
+    from geolookup.store.signatures import check_trusted, sign_generation
+    from geolookup.store.trusted import trust_of
 
-    store, done = store_path(store), Done()
+    store = store_path(store)
+    done = StoreResult(str(store))
     signers = read_signing_keys(signing_keys)
     with done.step("rollback"), changing(store) as published:
         not_withdrawn = pointer.not_withdrawn(published)
@@ -102,5 +102,5 @@ def rollback(
             sign_generation(store, before, signers)
         elif (trust := trust_of(store)) is not None:
             check_trusted(folder, trust)
-        pointer.save(store, [withdraw(entry, {current}) for entry in published])
-    return result_of("rolled back", store, before, done)
+        pointer.save(store, [pointer.withdraw(entry, {current}) for entry in published])
+    return done.ended("rolled back", before)

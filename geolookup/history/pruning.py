@@ -16,9 +16,9 @@ from logging import getLogger
 from pathlib import Path
 
 from geolookup.contract.gregorian import read_timestamp
-from geolookup.errors import DatasetError, OutputError
+from geolookup.errors import DatasetError, OutputError, short_id
 from geolookup.history import archived, changes
-from geolookup.history.result import Done, StoreResult, current_of, result_of
+from geolookup.history.result import StoreResult, current_of
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
 from geolookup.store.pointer import Change, Publication
@@ -51,16 +51,16 @@ def prune(
     """
     store = store_path(store)
     retention = Retention.of(keep, keep_for, keep_unpacked)
-    done = Done()
+    done = StoreResult(str(store))
     if dry_run:
         published = pointer.read_existing(store)
         done = plan(store, retention, published, pointer.read_changes(store))
-        return result_of("planned", store, current_of(store), done)
+        return done.ended("planned", current_of(store))
     with done.step("prune"):
         prune_store(store, retention, done)
     log_warnings(done)
     is_changed = done.removed or done.archived
-    return result_of("pruned" if is_changed else "unchanged", store, current_of(store), done)
+    return done.ended("pruned" if is_changed else "unchanged", current_of(store))
 
 
 def plan(
@@ -68,13 +68,14 @@ def plan(
     retention: Retention,
     published: Sequence[Publication],
     changes_in_force: Sequence[Change] | None,
-) -> Done:
+) -> StoreResult:
     """Return what ``prune_store`` would remove and archive; nothing is changed."""
     in_force = pointer.read_changes(store) if changes_in_force is None else changes_in_force
     kept = retention.kept(published, in_force)
     names = {entry.generation for entry in kept}
     removed = [name for name in archived.generations_in(store) if name not in names]
-    return Done(
+    return StoreResult(
+        str(store),
         removed=removed,
         archived=_older_folders(store, retention, kept),
         expected_bytes=_expected_bytes(store, retention, kept[-1].generation),
@@ -100,7 +101,7 @@ def _expected_bytes(store: Path, retention: Retention, newest: str) -> int | Non
     return round(each * max(retention.keep_for / interval, 1))
 
 
-def prune_after(store: Path, retention: Retention, done: Done) -> None:
+def prune_after(store: Path, retention: Retention, done: StoreResult) -> None:
     """Prune a store after a publication: that has succeeded, so a failure is only a warning."""
     try:
         prune_store(store, retention, done)
@@ -108,13 +109,13 @@ def prune_after(store: Path, retention: Retention, done: Done) -> None:
         done.warnings.append(f"old generations are not all removed: {error}")
 
 
-def log_warnings(done: Done) -> None:
+def log_warnings(done: StoreResult) -> None:
     """Write the failures to the log ``geolookup``."""
     for warning in done.warnings:
         getLogger("geolookup").warning("%s", warning)
 
 
-def prune_store(store: Path, retention: Retention, done: Done) -> None:
+def prune_store(store: Path, retention: Retention, done: StoreResult) -> None:
     """Prune a store; raises DatasetError without a store, OutputError if it cannot be written."""
     with changing(store) as published:
         kept = retention.kept(published, pointer.read_changes(store))
@@ -127,7 +128,8 @@ def prune_store(store: Path, retention: Retention, done: Done) -> None:
                 archived.archive(store, name)
                 done.archived.append(name)
             except (DatasetError, OutputError) as error:
-                done.warnings.append(f"generation {name[:12]} does not become an archive: {error}")
+                problem = f"generation {short_id(name)} does not become an archive"
+                done.warnings.append(f"{problem}: {error}")
         done.expected_bytes = _expected_bytes(store, retention, names[-1])
 
 
@@ -139,7 +141,7 @@ def _older_folders(store: Path, retention: Retention, kept: Sequence[Publication
 
 
 def _remove_others(
-    store: Path, published: Sequence[Publication], kept: Sequence[Publication], done: Done
+    store: Path, published: Sequence[Publication], kept: Sequence[Publication], done: StoreResult
 ) -> None:
     """Remove the generations that are not kept, also those that no entry of the pointer names."""
     names = {entry.generation for entry in kept}

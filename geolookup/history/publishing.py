@@ -19,13 +19,13 @@ from pathlib import Path
 
 from geolookup.dataset.checksums import wrong_files
 from geolookup.dataset.manifest import parsed_manifest, read_manifest
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.history.archived import remove_archive
 from geolookup.history.incoming import Incoming, opened
 from geolookup.history.pruning import log_warnings, plan, prune_after
-from geolookup.history.result import Done, StoreResult, current_of, result_of
+from geolookup.history.result import StoreResult, current_of
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing, check_parent, check_store, store_path
@@ -75,7 +75,7 @@ def publish(
     store = store_path(store)
     begin = None if since is None else read_since(since)
     retention = Retention.of(keep, keep_for, keep_unpacked, ALL)
-    done = Done()
+    done = StoreResult(str(store))
     with opened(dataset) as incoming:
         check_expected(incoming, expect)
         if dry_run:
@@ -86,15 +86,16 @@ def publish(
         prune_after(store, retention, done)
     log_warnings(done)
     if current_of(store) != incoming.generation:
-        return result_of("past", store, incoming.generation, done)
-    return result_of("published" if is_changed else "unchanged", store, incoming.generation, done)
+        return done.ended("past", incoming.generation)
+    return done.ended("published" if is_changed else "unchanged", incoming.generation)
 
 
 def check_expected(incoming: Incoming, expect: str | None) -> None:
     """Raise DatasetError if the generation is not the expected one."""
     if expect not in (None, incoming.generation):
-        problem = f"its generation is {incoming.generation}, but {expect} was expected"
         whole = expect is not None and len(expect) == len(incoming.generation)
+        expected = short_id(expect) if expect and whole else expect
+        problem = f"its generation is {short_id(incoming.generation)}, but {expected} was expected"
         remedy = "fetch the dataset that you expect" if whole else "state all 64 digits of the id"
         raise DatasetError(incoming.path, problem, remedy)
 
@@ -111,7 +112,7 @@ def planned(
     entries, changes = _with(store, pointer.read(store), incoming.generation, since)
     done = plan(store, retention, entries, changes)
     manifest = parsed_manifest(incoming.manifest_text, incoming.path)
-    return result_of("planned", store, incoming.generation, done, manifest)
+    return done.ended("planned", incoming.generation, manifest)
 
 
 def publish_into(
@@ -215,17 +216,10 @@ def _with(
     changes = pointer.read_changes(store)
     if since is not None and not is_current_since(changes, since):
         return with_past(published, changes, generation, since)
-    entries = [withdraw(entry, withdrawn) for entry in published]
+    entries = [pointer.withdraw(entry, withdrawn) for entry in published]
     current = [entry.generation for entry in not_withdrawn(entries)[-1:]]
     if since is None and current == [generation]:
         return entries, None
     # A withdrawn generation is published again: its former entry goes.
     others = [entry for entry in entries if entry.generation != generation]
     return [*others, pointer.entry_now(generation, since)], None
-
-
-def withdraw(entry: Publication, generations: Collection[str]) -> Publication:
-    """Return an entry of the pointer, marked as withdrawn if it is one of some generations."""
-    if entry.withdrawn or entry.generation not in generations:
-        return entry
-    return Publication(entry.generation, entry.at, entry.since, withdrawn=True)

@@ -56,10 +56,10 @@ def mirror(
     The index is replaced last, atomically; the files of the former one stay for its readers.
     ``signing_keys`` is the file of a private key that signs the index, or several. ``expires`` is
     the time until followers refuse it, such as "7d"; by default they never do. One call at a time
-    changes a folder, others wait. Returns ``state`` and ``index``. Raises
-    DatasetError for a store that is missing or damaged, and for a generation or an index that
-    followers would refuse; OutputError for a folder that is neither a mirror nor empty, or cannot
-    be written; ValueError for an invalid ``expires``. On an error the index does not change.
+    changes a folder, others wait. Raises DatasetError for a store that is missing or damaged, and
+    for a generation or an index that followers would refuse; OutputError for a folder that is
+    neither a mirror nor empty, or cannot be written; ValueError for an invalid ``expires``. On an
+    error the index does not change.
     """
     limit = None if expires is None else age_limit(expires, "expires")
     keys = read_signing_keys(signing_keys)

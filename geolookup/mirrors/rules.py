@@ -84,13 +84,10 @@ def check_acceptable(
     if name != former.name:
         problem = f"is a mirror of {former.name!r}, but the store has {name!r}"
         raise DatasetError(folder, problem, "choose another folder")
-    if former.signature is not None:
-        _check_serial(current, signature, serial_of(former.signature, folder / INDEX))
-
-
-def _check_serial(current: Path, signature: bytes | None, former: int) -> None:
+    if former.signature is None:
+        return
     if signature is None:
         raise DatasetError(current, "not signed, but the generation in the mirror is", _SIGN_AGAIN)
     path = current / SIGNATURE
-    if serial_of(signature, path) < former:
+    if serial_of(signature, path) < serial_of(former.signature, folder / INDEX):
         raise DatasetError(path, "signed before the generation in the mirror", _SIGN_AGAIN)

@@ -113,14 +113,9 @@ class Mirror:
             raise MirrorError(path, problem, _AGAIN) from error
 
 
-def forget_index(cache: Path) -> None:
-    """Remove the index with its ETag: the next poll fetches it unconditionally."""
-    shutil.rmtree(cache / "index", ignore_errors=True)
-
-
-def forget_archives(cache: Path) -> None:
-    """Remove the archives: they are published, or no longer needed."""
-    shutil.rmtree(cache / ARCHIVES, ignore_errors=True)
+def forget(cache: Path, name: str) -> None:
+    """Remove the "archives", or the "index" with its ETag: the next poll then fetches it."""
+    shutil.rmtree(cache / name, ignore_errors=True)
 
 
 def _local(path: Path, sha256: str, largest: int) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,23 +171,26 @@ class _Transfer:
     def _receive(self, path: Path, answer: Answer) -> None:
         at, pace = answer.start, Pace(self.limits)
         with output_errors(path), path.open("ab") as file:
-            try:
-                for chunk in answer.chunks:
-                    at += len(chunk)
-                    if max(at, answer.total or 0) > self.limits.largest:
-                        self.cached.discard_part()
-                        raise content.too_large(self.remote.safe_uri, self.limits.largest)
-                    file.write(chunk)
-                    self.progress.bytes(at, answer.total)
-                    pace.keep(len(chunk))
-            except TransientError:
-                # Some servers end without a mark of TLS: then a digest shows the end.
-                if answer.ends or not self.sha256:
-                    raise
+            for chunk in self._chunks(answer):
+                at += len(chunk)
+                if max(at, answer.total or 0) > self.limits.largest:
+                    self.cached.discard_part()
+                    raise content.too_large(self.remote.safe_uri, self.limits.largest)
+                file.write(chunk)
+                self.progress.bytes(at, answer.total)
+                pace.keep(len(chunk))
         # Fewer bytes: the next attempt resumes. More bytes than stated: the part is useless.
         if answer.total is not None and at != answer.total:
             problem = f"the file was truncated, at {at:,} of {answer.total:,} bytes"
             raise TransientError(problem, discard=at > answer.total)
+
+    def _chunks(self, answer: Answer) -> Iterator[bytes]:
+        try:
+            yield from answer.chunks
+        except TransientError:
+            # Some servers end without a mark of TLS: then a digest shows the end.
+            if answer.ends or not self.sha256:
+                raise
 
     def _finish(self, path: Path, answer: Answer) -> FetchedFile:
         """Check a complete part, and make it the current file."""

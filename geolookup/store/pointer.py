@@ -18,7 +18,7 @@ from geolookup.filesystem import NUL_IN_NAME, check_regular
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
 CURRENT = "current"
@@ -81,6 +81,13 @@ def is_unpacked(store: str | os.PathLike[str], generation: str) -> bool:
 def is_kept(store: str | os.PathLike[str], generation: str) -> bool:
     """Return whether a store has a generation, as a folder or as an archive."""
     return is_unpacked(store, generation) or os.path.isfile(archive_of(store, generation))
+
+
+def withdraw(entry: Publication, generations: Collection[str]) -> Publication:
+    """Return an entry, marked as withdrawn if it is one of some generations."""
+    if entry.withdrawn or entry.generation not in generations:
+        return entry
+    return Publication(entry.generation, entry.at, entry.since, withdrawn=True)
 
 
 def not_withdrawn(published: Iterable[Publication]) -> list[Publication]:

@@ -14,7 +14,8 @@ from geolookup.history.incoming import Incoming, from_archive, from_folder
 from geolookup.history.result import current_of
 from geolookup.mirrors.index import INDEX, File, Index, has_expired
 from geolookup.mirrors.rules import accepted_index, check_incoming
-from geolookup.mirrors.source import Mirror, forget_archives, forget_index
+from geolookup.mirrors.source import Mirror, forget
+from geolookup.store import pointer
 from geolookup.updates.job import Job, Offer, whole_folder
 from geolookup.updates.state import State
 
@@ -30,10 +31,10 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
         path, size = mirror.fetch_index(folder)
         text = path.read_bytes()
     job.count(downloaded=size)
-    digest = hashlib.sha256(text).hexdigest()
+    digest, current = hashlib.sha256(text).hexdigest(), _current(job.store)
     # The same bytes as those that were followed last: no signature needs to be checked again.
-    is_current = current_of(job.store) and digest == before.index
-    if is_current and not has_expired(before.expires_at, datetime.now(UTC)):
+    is_followed = current is not None and digest == before.index
+    if is_followed and not has_expired(before.expires_at, datetime.now(UTC)):
         yield Offer("unchanged")
         return
     try:
@@ -42,10 +43,10 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
         members = {"index": digest, "serial": index.serial, "followed": followed}
         members["expires_at"] = index.expires_at or ""
         # Another generation was made current in the store; the mirror has not published since.
-        if current_of(job.store) not in (None, index.current) and followed == before.followed:
+        if current not in (None, index.current) and followed == before.followed:
             yield Offer("held", members=members)
         elif job.dry_run:
-            yield Offer("planned")
+            yield Offer("unchanged" if current == index.current else "planned")
         else:
             with _incoming(job, mirror, index, folder) as incoming:
                 yield Offer(
@@ -57,9 +58,15 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
                 )
     except BaseException:
         # With the ETag of a refused index, a server could answer "not modified" for ever.
-        forget_index(folder)
+        forget(folder, "index")
         raise
-    forget_archives(folder)
+    forget(folder, "archives")
+
+
+def _current(store: Path) -> str | None:
+    """Return the current generation of a store; None if it has none, or lost its files."""
+    current = current_of(store)
+    return current if current and pointer.is_unpacked(store, current) else None
 
 
 @contextmanager

@@ -54,10 +54,9 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
     else:
         with job.step("compile"):
             incoming = from_verified(_compiled(job, recipe, folder / "dataset", current))
-    gate = partial(_check_gates, job, recipe)
-    return Offer(
-        "published", incoming, {"inputs": inputs}, gate, signature=_signature(job, incoming)
-    )
+    gate = partial(_check_gates, job, recipe, current is not None)
+    signature = _signature(job, incoming)
+    return Offer("published", incoming, {"inputs": inputs}, gate, signature=signature)
 
 
 def _whole_current(store: Path) -> Path | None:
@@ -83,11 +82,11 @@ def _check_local(recipe: Recipe) -> None:
     from geolookup_builder.downloads import missing_source
     from geolookup_builder.recipe.loading import SUFFIX
 
-    local = [spec for spec in recipe.sources if spec.remote is None]
     missing = [
         f"{spec.name}: {problem}"
-        for spec in local
-        if not spec.expected.may_be_missing and (problem := missing_source(spec))
+        for spec in recipe.sources
+        if spec.remote is None and not spec.expected.may_be_missing
+        if (problem := missing_source(spec))
     ]
     if missing and recipe.path.suffix == SUFFIX:
         missing.append(f"the recipe {recipe.path} names these files, and may name their origin")
@@ -144,21 +143,17 @@ def _compiled(job: Job, recipe: Recipe, output: Path, current: Path | None) -> V
     return dataset
 
 
-def _check_gates(job: Job, recipe: Recipe, old: Path, new: Path) -> None:
+def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path) -> None:
     """Raise UpdateError if a gate of the recipe fails; they compare one dataset over time."""
     from geolookup.comparison import diff
 
     if not recipe.update.fail_if:
         return
-    try:
-        VerifiedDataset(old)
-        name = read_manifest(old).metadata().name
-    except DatasetError as error:
-        problem = "no gate was applied, because the current generation is unusable"
-        job.done.warnings.append(f"{problem}: {error}")
-        return
+    name = read_manifest(old).metadata().name if is_whole else None
     if name != recipe.name:
-        job.done.warnings.append(f"{job.store} had another dataset, {name}: no gate was applied")
+        reason = f"is of the dataset {name}" if is_whole else "is damaged"
+        problem = f"no gate was applied, because the current generation {reason}"
+        job.done.warnings.append(f"{job.store}: {problem}")
         return
     result = diff(old, new, fail_if=recipe.update.fail_if, top=0)
     job.done.gates += map(asdict, result.gates)

@@ -28,7 +28,7 @@ from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock
 from geolookup.history.incoming import Incoming
 from geolookup.history.publishing import Gate
-from geolookup.history.result import Done
+from geolookup.history.result import StoreResult
 from geolookup.mirrors.source import Mirror
 from geolookup.progress import Progress
 from geolookup.signing.keys import PrivateKey, PublicKey
@@ -57,7 +57,7 @@ class Offer(NamedTuple):
     signature: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Job:
     """The arguments of an update, checked, and what it has done so far."""
 
@@ -72,7 +72,10 @@ class Job:
     trusted_keys: tuple[PublicKey, ...] = ()
     tell: Tell = lambda _text: None
     progress: Progress = field(default_factory=lambda: Progress(silent=True))
-    done: Done = field(default_factory=Done)
+    done: StoreResult = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.done = StoreResult(str(self.store))
 
     @property
     def title(self) -> str:
@@ -104,8 +107,9 @@ class Job:
                 yield Path(temporary)
             return
         trust_first(self.store, self.trusted_keys)
-        with changing(self.store, make=True):
-            pass  # creates the store, or refuses the folder
+        if not (self.store / pointer.GENERATIONS).is_dir():
+            with changing(self.store, make=True):
+                pass  # creates the store, or refuses the folder
         folder = self.store / _FOLDER
         with ExitStack() as stack:
             with atomic.output_errors(folder):

@@ -18,7 +18,7 @@ from geolookup.errors import BuildError, GeoLookupError, MirrorError, OutputErro
 from geolookup.history.incoming import from_archive
 from geolookup.history.pruning import prune_after
 from geolookup.history.publishing import planned, publish_into
-from geolookup.history.result import StoreResult, current_of, result_of
+from geolookup.history.result import StoreResult, current_of
 from geolookup.mirrors.source import Mirror
 from geolookup.store import pointer
 from geolookup.updates.from_mirror import mirror_offer
@@ -32,7 +32,7 @@ def run(job: Job) -> StoreResult:
     with job.place() as folder:
         before = read_state(job.store)
         if _is_recent(job, before):
-            return result_of("recent", job.store, current_of(job.store), job.done)
+            return job.done.ended("recent", current_of(job.store))
         before = replace(before, source=job.title)
         if job.dry_run:
             return _plan(job, before, folder)
@@ -49,7 +49,7 @@ def run(job: Job) -> StoreResult:
             write_state(job.store, before.after_success(state, **members))
         except OutputError as error:  # the store is up to date
             job.done.warnings.append(f"--if-older will not know of this update: {error}")
-    return result_of(state, job.store, current_of(job.store), job.done)
+    return job.done.ended(state, current_of(job.store))
 
 
 def _is_recent(job: Job, before: State) -> bool:
@@ -67,7 +67,7 @@ def _plan(job: Job, before: State, folder: Path) -> StoreResult:
     with _offer(job, before, folder) as offer:
         if offer.incoming is not None and offer.state == "published":
             return planned(job.store, offer.incoming, job.retention)
-    return result_of(offer.state, job.store, current_of(job.store), job.done)
+    return job.done.ended(offer.state, current_of(job.store))
 
 
 def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]]:

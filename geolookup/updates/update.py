@@ -73,20 +73,7 @@ def update(
     malformed option or address, and for an option of another kind of source. The store then does
     not change. A failure after the publication is only a warning, in ``warnings`` of the result.
     """
-    job = job_of(
-        source,
-        store=store,
-        if_older=if_older,
-        dry_run=dry_run,
-        keep=keep,
-        keep_for=keep_for,
-        keep_unpacked=keep_unpacked,
-        max_memory=max_memory,
-        cache=cache,
-        signing_keys=signing_keys,
-        trusted_keys=trusted_keys,
-        limit_rate=limit_rate,
-    )
+    job = job_of(**locals())  # the arguments of this call
     result = run(job)
     log_warnings(job.done)
     return result
@@ -94,20 +81,16 @@ def update(
 
 def job_of(
     source: str | os.PathLike[str] | None,
-    *,
-    store: str | os.PathLike[str] | None = None,
-    if_older: timedelta | float | str | None = None,
-    dry_run: bool = False,
-    keep: int | None = None,
-    keep_for: timedelta | float | str | None = None,
-    keep_unpacked: int | None = None,
-    trusted_keys: TrustedKeys | None = None,
+    store: str | os.PathLike[str] | None,
+    if_older: timedelta | float | str | None,
+    dry_run: bool,
+    keep: int | None,
+    keep_for: timedelta | float | str | None,
+    keep_unpacked: int | None,
+    trusted_keys: TrustedKeys | None,
     **of_source: Any,
 ) -> Job:
-    """Check the arguments of an update; raises the errors of ``update`` for malformed ones.
-
-    ``of_source`` are the options of a recipe or of a mirror.
-    """
+    """Check the arguments of ``update``; raises its errors for malformed ones."""
     given = {option: value for option, value in of_source.items() if value}
     opened, default = _source(source, given.pop("limit_rate", None)), None
     if isinstance(opened, Path | Mirror):
@@ -118,6 +101,7 @@ def job_of(
         from geolookup_builder.memory import MemoryBudget
 
         MemoryBudget.of(given.get("max_memory"))  # a malformed size
+        given["cache"] = Path(given["cache"]) if "cache" in given else None
         given["signers"] = read_signing_keys(given.pop("signing_keys", ()))
         if given["signers"]:  # they vouch for the content
             opened = with_strict_cache(opened)
@@ -151,4 +135,4 @@ def _source(
         return Path(name)
     from geolookup_builder.recipe import loading
 
-    return loading.load_packaged(DEFAULT_RECIPE) if source is None else loading.load(name)
+    return loading.load_packaged(DEFAULT_RECIPE) if source is None else loading.load(source)

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import random
 import signal
 import tarfile
 from functools import partial
@@ -20,7 +21,15 @@ from geolookup import DatasetError, OutputError
 from tests.cli.program import held, umask
 from tests.damage import copied
 from tests.datasets import SMALL, once
-from tests.internals.archives import is_archive, open_archive, pack, unpack, write_archive
+from tests.internals.archives import (
+    header,
+    is_archive,
+    open_archive,
+    pack,
+    unpack,
+    write_archive,
+    write_files,
+)
 from tests.internals.dataset import canonical
 from tests.internals.dataset import layout as fmt
 
@@ -78,28 +87,27 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
-def golden_header(name: str, size: int) -> bytes:
-    """The header of a plain file in GNU's format, as its manual has it (Standard, "old GNU")."""
-    begin = name.encode().ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2
-    begin += b"%011o\0" % size + b"00000000000\0"
-    end = b"0" + bytes(100) + b"ustar  \0" + bytes(247)
-    # The sum counts its own eight bytes as blanks.
-    return begin + b"%06o\0 " % sum(begin + b" " * 8 + end) + end
+#: The first member. The remaining headers are what ``tarfile`` writes.
+GOLDEN = (
+    b"geolookup-archive".ljust(100, b"\0") + b"0000644\x000000000\x000000000\x0000000000002\0"
+    b"00000000000\x00011243\x00 0" + bytes(100) + b"ustar  " + bytes(248) + b"3\n" + bytes(510)
+)
 
 
 def test_golden_bytes(archive: Path) -> None:
     """What is compressed, byte by byte; no owner, no time."""
     manifest = (SMALL / fmt.MANIFEST).read_bytes()
     line = f"{hashlib.sha256(manifest).hexdigest()}  manifest.json\n".encode()
-    texts = {"geolookup-archive": b"3\n", "manifest.json": manifest, "manifest.json.sha256": line}
+    texts = {fmt.MANIFEST: manifest, "manifest.json.sha256": line}
     files = {name: (SMALL / name).read_bytes() for name in sorted(fmt.FILES)}
-    expected = b"".join(
-        golden_header(name, len(text)) + text + bytes(-len(text) % 512)
-        for name, text in {**texts, **files}.items()
-    )
-    assert plain(archive) == expected + bytes(1024)
+    blocks = [blocks_of(*named(name, text)) for name, text in {**texts, **files}.items()]
+    assert plain(archive) == b"".join([GOLDEN, *blocks, bytes(1024)])
     assert archive.read_bytes()[:4] == bytes.fromhex("28b52ffd")
     assert archive.stat().st_size < sum(map(len, files.values()))
+    for size in (8**11 - 1, 8**11):
+        (member, _) = named(FIRST)
+        member.size = size
+        assert header(FIRST, size) == member.tobuf(tarfile.GNU_FORMAT)
 
 
 def test_unpacked_is_what_was_packed(archive: Path, tmp_path: Path) -> None:
@@ -177,6 +185,18 @@ def test_a_full_disk_leaves_nothing(
 def manifest_with(files: dict[str, Any]) -> bytes:
     manifest = json.loads((SMALL / fmt.MANIFEST).read_bytes())
     return canonical(manifest | {"files": manifest["files"] | files})
+
+
+def test_files_of_several_chunks_and_frames(tmp_path: Path) -> None:
+    dataset, content = copied(SMALL, tmp_path / "dataset"), random.Random(1).randbytes(17 << 20)
+    (dataset / FIRST).write_bytes(content)
+    stated = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    (dataset / fmt.MANIFEST).write_bytes(manifest_with({FIRST: stated}))
+    write_archive(tmp_path / "a.tar.zst", dataset)
+    (tmp_path / "out").mkdir()
+    with open_archive(tmp_path / "a.tar.zst") as (head, listed):
+        write_files(head, listed, tmp_path / "out")
+    assert digests(tmp_path / "out") == digests(dataset)
 
 
 SIZE = (SMALL / FIRST).stat().st_size

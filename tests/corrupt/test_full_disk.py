@@ -122,10 +122,10 @@ def test_prune_frees_a_full_disk(tmp_path: Path) -> None:
         assert not shutil.disk_usage(folder).free
         with pytest.raises(OutputError, match="No space left on device"):
             publish(shared(0), store)
-        removed = prune(store, 2)
+        removed = prune(store, 2).removed
         assert sorted(removed) == sorted([id_of(0), id_of(1), "0" * 64])
         assert [entry.generation for entry in generations(store)] == [id_of(3), id_of(2)]
         assert shutil.disk_usage(folder).free
         verify(store)
-        assert rollback(store) == id_of(2)
+        assert rollback(store).generation == id_of(2)
         assert {path.name for path in (store / "generations").iterdir()} == {id_of(2), id_of(3)}

@@ -3,7 +3,8 @@
 from geolookup.history.archived import generations_in
 from geolookup.history.changes import changes_path, write_missing
 from geolookup.history.generations import generations, rollback
+from geolookup.history.incoming import from_store
 from geolookup.history.pruning import prune
-from geolookup.history.publishing import publish
-from geolookup.history.result import StoreResult, result_of
+from geolookup.history.publishing import publish, publish_into
+from geolookup.history.result import StoreResult
 from geolookup.history.unpacked import unpacked

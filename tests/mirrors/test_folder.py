@@ -131,6 +131,15 @@ def test_an_index_expires(store: Path, folder: Path) -> None:
     assert mirror(store, folder).index.expires_at is None
 
 
+def test_an_index_within_the_same_second_is_of_a_later_one(store: Path, folder: Path) -> None:
+    """Web servers compare times by seconds, and make their ETag of second and size."""
+    seconds = list[int]()
+    for _ in range(4):
+        mirror(store, folder, expires="7d")
+        seconds.append(int((folder / INDEX).stat().st_mtime))
+    assert sorted({*seconds}) == seconds
+
+
 def test_folders_that_are_no_mirror_are_refused(store: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     (tmp_path / "notes").mkdir()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,40 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup import DatasetError
-from tests.internals.contract import timestamp
 from tests.internals.mirrors import KIND, File, Index, IndexEntry, index_text, read_index
 from tests.internals.signing import seal
-from tests.signing.keys import private_keys, public_keys
-from tests.skips import needs
-
-_MOST_BYTES, _MOST_SERIAL = (64 << 30) - 1, (1 << 63) - 1
-ids = st.binary(min_size=32, max_size=32).map(bytes.hex)
-_INSTANTS = st.integers(0, 4_000_000_000)  # of 1970 to 2096
-times = _INSTANTS.map(lambda seconds: timestamp(datetime.fromtimestamp(seconds, UTC)))
-names = st.text('aZ\u0000"\\\u00e9\u2028\U0001f600', max_size=9)
-_parts = st.sampled_from(["archives", "_", "A-1", "x..y", "0" * 21])
-files = st.builds(
-    File, st.lists(_parts, min_size=1, max_size=3).map("/".join), st.integers(1, _MOST_BYTES), ids
-)
-
-
-@st.composite
-def indexes(draw: st.DrawFn) -> Index:
-    """Return an index of up to four generations."""
-    generations = draw(st.lists(ids, min_size=1, max_size=4, unique=True))
-    current = draw(st.sampled_from(generations))
-    listed = [
-        IndexEntry(
-            item,
-            draw(times),
-            draw(files if item == current else st.none() | files),
-            draw(st.none() | names),
-        )
-        for item in generations
-    ]
-    serial, expires = st.integers(1, _MOST_SERIAL), st.none() | times
-    return Index(draw(names), draw(serial), draw(times), current, tuple(listed), draw(expires))
-
 
 A, B, C, DIGEST = "a" * 64, "b" * 64, "c" * 64, "d" * 64
 ARCHIVE = File(f"archives/{A}.0123456789abcdef.tar.zst", 23_000_000, DIGEST)
@@ -78,17 +44,6 @@ def assert_refused(text: bytes) -> DatasetError:
     return caught.value
 
 
-@given(indexes())
-def test_what_is_written_is_read(index: Index) -> None:
-    assert read(index_text(index, [])) == index
-
-
-@given(indexes(), st.data())
-def test_a_text_cut_anywhere_is_refused(index: Index, data: st.DataObject) -> None:
-    text = index_text(index, [])
-    assert_refused(text[: data.draw(st.integers(0, len(text) - 3))])  # "}" and a line feed end it
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
@@ -96,17 +51,10 @@ json_values = st.recursive(
 )
 
 
-@given(json_values)
-def test_any_other_json_is_refused(stated: object) -> None:
-    assert_refused(sealed_payload(stated))
-
-
-@given(indexes(), json_values, st.data())
-def test_any_value_in_the_place_of_a_member(
-    index: Index, value: object, data: st.DataObject
-) -> None:
+@given(json_values, st.data())
+def test_any_value_in_the_place_of_a_member(value: object, data: st.DataObject) -> None:
     """Whatever stands in a member: refused, or an index that is written as it was read."""
-    stated = payload_of(index)
+    stated = payload_of(INDEX)
     at: Any = stated
     while True:
         key = data.draw(st.sampled_from(range(len(at)) if isinstance(at, list) else sorted(at)))
@@ -193,23 +141,3 @@ def test_what_is_in_an_index() -> None:
     index = read(sealed_payload(stated))
     assert index.now.archive == File(sha256=DIGEST, **LARGEST)  # type: ignore[arg-type]
     assert (len(index.name), index.serial) == (64 << 10, (1 << 63) - 1)
-
-
-@needs("cryptography")
-def test_one_of_the_trusted_keys_must_have_signed_it() -> None:
-    ours, other, _ = public_keys()
-    text = index_text(INDEX, private_keys()[:1])
-    assert read_index(text, [other, ours], "index.json") == INDEX
-    for forged, trusted in (
-        (text, [other]),
-        (text, []),
-        (index_text(INDEX, []), [ours]),
-        (_with_payload(text, replace(INDEX, serial=8)), [ours]),
-    ):
-        with pytest.raises(DatasetError, match=r"index\.json: "):
-            read_index(forged, trusted, "index.json")
-
-
-def _with_payload(text: bytes, index: Index) -> bytes:
-    payload = json.loads(index_text(index, []))["payload"]
-    return json.dumps({**json.loads(text), "payload": payload}).encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -118,6 +119,18 @@ def test_a_rollback_here_stands_until_the_mirror_publishes_again(followed: Edge)
     wanted = followed.publish(2)
     assert followed.poll().state == "published"
     assert followed.current == wanted
+
+
+@pytest.mark.parametrize("is_rolled_back", [False, True])
+def test_a_current_generation_that_lost_its_files_is_replaced(
+    followed: Edge, is_rolled_back: bool
+) -> None:
+    current = followed.index().current
+    if is_rolled_back:
+        current = str(rollback(followed.store).generation)
+    shutil.rmtree(followed.store / "generations" / current)
+    assert followed.poll().state == "published"
+    assert followed.current == followed.index().current
 
 
 def test_one_bad_answer_does_not_stop_the_next_poll(followed: Edge) -> None:

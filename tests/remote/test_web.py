@@ -140,15 +140,16 @@ WAITING = "and to wait for 3,600 s (tried once); try again later"
 NO_LENGTH = "the server does not state the length, and a text has no end mark: it may be truncat"
 #: Name of the file, what the server does, words of the error.
 BAD: dict[str, tuple[str, Act, str]] = {
-    "401": ("a.csv", status(401), "the server refuses access (401); state key_env or key_file"),
-    "403": ("a.csv", status(403, PAGE), "the server refuses access (403)"),
+    "401": (
+        "a.csv",
+        status(401, PAGE),
+        "the server refuses access (401); state key_env or key_file",
+    ),
     "404": ("a.csv", status(404), "no such file on the server (404); correct the path"),
     "204": ("a.csv", status(204), "the server answers 204"),
     "418": ("a.csv", status(418), "the server answers 418"),
     "304": ("a.csv", status(304), "says that a file is unchanged that was never fetched"),
-    "429": ("a.csv", status(429), f"the server answers 429 {GIVEN_UP}"),
-    "500": ("a.csv", status(500, PAGE), f"the server answers 500 {GIVEN_UP}"),
-    "503": ("a.csv", status(503, Retry_After="0"), f"the server answers 503 {GIVEN_UP}"),
+    "503": ("a.csv", status(503, PAGE, Retry_After="0"), f"the server answers 503 {GIVEN_UP}"),
     "wait": ("a.csv", status(429, Retry_After="3600"), f"429, {WAITING}"),
     "cut": ("a.csv", cut(ROWS, 1000), f"at 1,000 of {len(ROWS):,} bytes {GIVEN_UP}"),
     "cut at once": ("a.csv", cut(ROWS, 0), f"at 0 of {len(ROWS):,} bytes {GIVEN_UP}"),
@@ -174,7 +175,6 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "page as zip": ("a.zip", file(PAGE, Content_Type="application/zip"), "HTML or XML page"),
     "page with a mark": ("a.csv", file(b"\xef\xbb\xbf \n" + PAGE), "HTML or XML page"),
     "xml": ("a.csv", file(b"<?xml version='1.0'?><Error/>"), "HTML or XML page"),
-    "no zip": ("a.zip", file(ROWS), "the content is not a .zip file; the key or the path may be"),
     "no tar": ("a.tgz", file(b"PK\3\4"), "the content is not a .tgz file"),
     "half zip": ("a.zip", file(GOOD["zip"][:-30]), "or damaged (File is not a zip file)"),
     "bad zip": ("a.zip", file(GOOD["zip"].replace(b"a.csv", b"b.csv", 1)), "or damaged ("),
@@ -187,8 +187,8 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "large": ("a.csv", file(ROWS + b"#" * 400_000), "the file is larger than 350,000 bytes"),
     "large chunks": ("a.csv", chunked(ROWS * 100), "the file is larger than 350,000 bytes"),
 }
-for suffix in ("csv.gz", "csv.bz2", "csv.xz", "csv.zst", "parquet"):
-    text = f"the content is not a .{suffix.removeprefix('csv.')} file"
+for suffix in ("csv.gz", "csv.bz2", "csv.xz", "csv.zst", "parquet", "zip"):
+    text = f"the content is not a .{suffix.removeprefix('csv.')} file; the key or"
     BAD[f"no {suffix}"] = (f"a.{suffix}", file(ROWS), text)
 for suffix in GOOD.keys() - TEXTS.keys():
     half = GOOD[suffix][: len(GOOD[suffix]) // 2]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pickle
 import shutil
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,19 +16,17 @@ import pytest
 import geolookup
 from geolookup import publish
 from geolookup.errors import DatasetError, KeyFileError
-from tests.internals.contract import timestamp
+from tests.internals.archives import write_archive
 from tests.internals.dataset import layout as fmt
 from tests.internals.history import unpacked
 from tests.internals.signing import SIGNATURE
 from tests.internals.signing import PrivateKey as Key
-from tests.internals.store import Change, pointer, sign
+from tests.internals.store import pointer, sign
 from tests.signing.keys import Paths, public
 from tests.skips import needs
 from tests.store.numbered import id_of, named, number
 
 pytestmark = needs("cryptography")
-Call = Callable[[], object]
-LONG_AGO = 1_600_000_000
 
 
 @pytest.fixture
@@ -62,69 +60,63 @@ def test_keys_of_a_caller(datasets: Paths, key: Path, key_files: Paths, tmp_path
         geolookup.open(datasets[0], trusted_keys=datasets[0] / fmt.MANIFEST)
 
 
-def as_of(store: Path, key: Path) -> Call:
-    since = pointer.read_changes(store)[0].since
-    return partial(geolookup.open, store, as_of=since, trusted_keys=key)
+#: Of each dataset a day on which it was in force: of an archive, a folder, the current one.
+DAYS = {0: "2021-06-01", 1: "2022-06-01", 2: None}
 
 
-def unpickling(store: Path, key: Path) -> Call:
-    with geolookup.open(store, trusted_keys=key) as engine:
-        return partial(pickle.loads, pickle.dumps(engine))
+def uses(store: Path, key: Path, day: str | None) -> Iterator[Callable[[], object]]:
+    """Each use of a generation, by an engine that was opened before the signature changed."""
+    yield partial(geolookup.open, store, as_of=day, trusted_keys=key)
+    with geolookup.open(store, as_of=day, trusted_keys=key) as engine:
+        yield partial(pickle.loads, pickle.dumps(engine))
+    if day is not None:
+        instant = datetime.fromisoformat(f"{day}T00:00+00:00").timestamp()
+        table = pa.table({"ip": ["8.8.8.8"], "when": [instant]})
+        asks: list[Callable[[geolookup.Engine], object]] = [
+            lambda engine: engine.as_of(day),
+            lambda engine: engine.enrich(table, "city", as_of="when"),
+            lambda engine: engine.history("8.8.8.8"),
+        ]
+        yield from (partial(ask, geolookup.open(store, trusted_keys=key)) for ask in asks)
 
 
-def asking(ask: Callable[[geolookup.Engine], object]) -> Callable[[Path, Path], Call]:
-    """A question to an engine that was opened before the signature changed."""
-    return lambda store, key: partial(ask, geolookup.open(store, trusted_keys=key))
-
-
-def enriched(engine: geolookup.Engine) -> object:
-    table = pa.table({"ip": ["8.8.8.8"], "when": [LONG_AGO + 60]})
-    return engine.enrich(table, "city", as_of="when")
-
-
-#: What is used, and the number of the dataset that it reads.
-USES: dict[str, tuple[Callable[[Path, Path], Call], int]] = {
-    "open": (lambda store, key: partial(geolookup.open, store, trusted_keys=key), 2),
-    "pickle": (unpickling, 2),
-    "as_of": (as_of, 0),
-    "engine.as_of": (asking(lambda engine: engine.as_of(LONG_AGO)), 0),
-    "table": (asking(enriched), 0),
-    "history": (asking(lambda engine: engine.history("8.8.8.8")), 0),
-}
-
-
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("is_cached", [False, True])
+@pytest.mark.parametrize("read", DAYS)
 def test_each_generation_that_is_read_must_be_signed(
-    use: str, store: Path, datasets: Paths, key: Path, key_files: Paths,
-    monkeypatch: pytest.MonkeyPatch, *, is_cached: bool,
+    read: int, tmp_path: Path, datasets: Paths, key: Path, ours: Key,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """Also of the past, and what is read out of the cache, where the older generation is then."""
-    monkeypatch.setenv("GEOLOOKUP_CACHE", str(store.with_name("cache")))
-    sign(datasets[2], key_files[0])
-    publish(datasets[2], store)
-    entries = pointer.read(store)
-    days = [timestamp(datetime.fromtimestamp(LONG_AGO + day * 86_400, UTC)) for day in range(3)]
-    changes = [Change(entry.generation, day) for entry, day in zip(entries, days, strict=True)]
-    pointer.save(store, entries, changes)
-    begin, number_read = USES[use]
-    if is_cached:
-        geolookup.prune(store, keep=3)
-    signature = unpacked(store, id_of(number_read)) / SIGNATURE
-    genuine = signature.read_bytes()
-    for text, problem in (
-        (None, "not signed"),
-        ((datasets[1] / SIGNATURE).read_bytes(), "signs another manifest"),
-    ):
-        call = begin(store, key)
-        signature.unlink()  # the file is in its place for all who have mapped it
+    """Also of the past, and in an archive; in the cache it is unpacked again."""
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
+    store = tmp_path / "past"
+    for dataset, since in zip(datasets, ("2021-01-01", "2022-01-01", None), strict=True):
+        sign(dataset, ours)
+        publish(dataset, store, since=since, keep=3)
+    archive, folder = (
+        Path(of(store, id_of(read))) for of in (pointer.archive_of, pointer.folder_of)
+    )
+    genuine, other = ((datasets[of] / SIGNATURE).read_bytes() for of in (read, read - 1))
+
+    def put(text: bytes | None, folder: Path = folder) -> None:
+        """Give the generation another signature, or none."""
+        if archive.exists() and folder != datasets[read]:
+            put(text, datasets[read])
+            write_archive(archive, datasets[read])
+            return
+        (folder / SIGNATURE).unlink(missing_ok=True)
         if text is not None:
-            signature.write_bytes(text)
-        with pytest.raises(DatasetError, match=problem):
-            call()
-        signature.unlink(missing_ok=True)
-        signature.write_bytes(genuine)
-        begin(store, key)()
+            (folder / SIGNATURE).write_bytes(text)
+
+    for text, problem in ((None, "not signed"), (other, "signs another manifest")):
+        for use in uses(store, key, DAYS[read]):
+            put(text)
+            with pytest.raises(DatasetError, match=problem):
+                use()
+            put(genuine)
+            use()
+    if archive.exists():
+        (unpacked(store, id_of(read)) / SIGNATURE).unlink()
+        for use in uses(store, key, DAYS[read]):
+            use()
 
 
 @pytest.mark.usefixtures("store")

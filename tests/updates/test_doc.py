@@ -64,7 +64,7 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
     verifier = shutil.which("systemd-analyze")
     if verifier is None:
         pytest.skip("no systemd-analyze here")
-    names = ("geolookup-update.service", "geolookup-update.timer", "geolookup-follow.service")
+    names = ("geolookup-update.service", "geolookup-update.timer", "geolookup-edge.service")
     for name in names:
         text = (DEPLOY / name).read_bytes().replace(b"/opt/geolookup/bin/geolookup", b"/bin/true")
         (tmp_path / name).write_bytes(text)

@@ -46,7 +46,7 @@ def test_an_archive_is_published(archive: Path, store: Path) -> None:
 def test_a_damaged_archive_changes_nothing(archive: Path, store: Path) -> None:
     publish(shared(0), store)
     archived(archive, members(archive)[:-1])
-    with pytest.raises(geolookup.DatasetError, match="fetch it again"):
+    with pytest.raises(geolookup.DatasetError, match=r"lacks zone\.arrow; fetch it again"):
         geolookup.update(archive)
     assert answers_of(store) == answers_of(shared(0))
 

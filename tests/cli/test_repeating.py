@@ -13,7 +13,7 @@ import pytest
 from geolookup import DatasetError, UpdateError, mirror, pack, publish
 from tests.cli.program import started
 from tests.internals.cli import Interval, repeating
-from tests.internals.history import StoreResult, result_of
+from tests.internals.history import StoreResult
 from tests.store.numbered import id_of, shared
 
 
@@ -34,7 +34,7 @@ def looped(
         step = next(plan, _EndError())
         if isinstance(step, Exception):
             raise step
-        return result_of(step, Path("store"), None)
+        return StoreResult("store", step)
 
     monkeypatch.setattr(repeating, "time", type("Clock", (), {"sleep": waits.append}))
     with suppress(_EndError):
@@ -47,11 +47,11 @@ def test_waits_and_lines(
 ) -> None:
     """A wait doubles with each failure; a problem is told once, and a success after it."""
     no, other = UpdateError(["no\nanswer"]), DatasetError("x", "refused", "write it")
-    steps: list[Step] = ["unchanged", "unchanged", no, no, other, no, "unchanged", "held"]
+    steps: list[Step] = ["unchanged", "unchanged", no, no, other, no, "unchanged", "held", "held"]
     steps += ["published", UpdateError(["busy"], wait=900.0), UpdateError(["busy"], wait=9e9)]
     waits, states = looped(steps, Interval(300.0, 0.0), monkeypatch)
     assert 0 <= waits[0] <= 300
-    assert waits[1:] == [300, 30, 60, 120, 240, 300, 300, 300, 900, 3600]
+    assert waits[1:] == [300, 30, 60, 120, 240, 300, 300, 300, 300, 900, 3600]
     assert states == ["unchanged", "unchanged", "held", "published"]
     problems = [
         line.partition("; next try in ")[0] for line in capsys.readouterr().err.splitlines()
