@@ -9,10 +9,10 @@ import pytest
 from geolookup import DatasetError, publish
 from tests.internals.history import rollback
 from tests.internals.mirrors import INDEX, read_index
-from tests.internals.signing import read_public, serial_in, serial_of
-from tests.internals.store import distrust, sign, trust
+from tests.internals.signing import serial_of
+from tests.internals.store import sign, trust
 from tests.mirrors.conftest import Edge, index_of
-from tests.signing.keys import public, public_keys
+from tests.signing.keys import public_keys
 from tests.skips import needs
 from tests.store.numbered import id_of, shared
 
@@ -77,16 +77,3 @@ def test_what_followers_refuse_is_refused(trusting: Edge, keys: list[Path]) -> N
     assert_refused(trusting, "no key that the store trusts", keys[1])
     (store / "generations" / id_of(1) / "signature.json").unlink()
     assert_refused(trusting, "not signed by a trusted key", key)
-
-
-def test_keys_are_rotated(trusting: Edge, keys: list[Path]) -> None:
-    trust(trusting.store, public_keys()[1:2])
-    trusting.keys = keys[:2]
-    trusting.publish(2)
-    trusting.poll()
-    distrust(trusting.store, read_public(public(keys[0])).id)
-    trusting.keys = keys[1:2]
-    wanted = trusting.publish(3)
-    assert trusting.poll().state == "published"
-    assert trusting.current == wanted
-    assert serial_in(trusting.store / "generations" / wanted) > 0
