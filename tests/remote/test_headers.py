@@ -22,7 +22,7 @@ from tests.internals.remote import (
     retry_seconds,
     version,
 )
-from tests.remote.serving import MODIFIED, Act, Handler, cut, fetched, file, serving, status
+from tests.remote.serving import MODIFIED, Handler, cut, fetched, file, serving, status
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n" * 1000
 
@@ -44,17 +44,6 @@ BAD_TAGS = {
 GOOD_TAGS = ('""', '"one"', 'W/"one"', '"' + "a" * 254 + '"', '"\xe4"', '"5f8-\\-!#~"')
 
 
-def strict(content: bytes, **headers: str) -> Act:
-    """A server like nginx: a head with a long or folded line is answered with 400."""
-
-    def act(handler: Handler) -> None:
-        values = handler.headers.values()
-        is_bad = any(len(value) > 4096 or "\n" in value for value in values)
-        (status(400) if is_bad else file(content, **headers))(handler)
-
-    return act
-
-
 def message(headers: dict[str, str]) -> Message:
     made = Message()
     for name, value in headers.items():
@@ -71,18 +60,6 @@ def test_only_entity_tags_are_stored_and_sent_again() -> None:
     for tag in GOOD_TAGS:
         assert version(message({"ETag": f" {tag}\t"}), None).etag == tag
         assert conditions(Version(tag)) == {"If-None-Match": tag}
-
-
-def test_one_bad_entity_tag_does_not_stop_later_downloads(tmp_path: Path) -> None:
-    """Neither of a whole file, nor of a part."""
-    for name, tag in BAD_TAGS.items():
-        folder = tmp_path / name
-        with serving(file(ROWS, tag), strict(ROWS)) as site:
-            assert fetched(f"{site.url}/a.csv", folder).file.version.etag == ""
-            assert fetched(f"{site.url}/a.csv", folder).changed, name
-        with serving(cut(ROWS, 100, etag=tag), strict(ROWS)) as site:
-            assert fetched(f"{site.url}/b.csv", folder).file.path.read_bytes() == ROWS, name
-        assert site.ranges == [None, None], name
 
 
 @pytest.mark.parametrize("code", [400, 403, 404, 412, 416, 431])

@@ -152,26 +152,17 @@ def test_the_ways_of_a_key(own: Site, tmp_path: Path) -> None:
     assert own.asked[-1][0] == "/s3cr3t-K%2Fey%2B7/d.csv?k=s3cr3t-K%2Fey%2B7"
 
 
-class Clock:
-    """A clock that only sleeping, and a test, move on."""
+def test_the_highest_and_the_lowest_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that only sleeping, and the test, move on."""
+    now, slept = 1000.0, list[float]()
 
-    def __init__(self) -> None:
-        self.now, self.slept = 1000.0, list[float]()
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        slept.append(seconds)
+        now += seconds
 
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
-    monkeypatch.setattr(time, "sleep", clock.sleep)
-    return clock
-
-
-def test_the_highest_and_the_lowest_rate(clock: Clock) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "sleep", sleep)
     # Seconds before each part, its bytes, and the waits after them.
     a_silence = ((50.0, 10_000),)  # made up for by one second of bytes
     for limits, parts, waits in (
@@ -182,13 +173,13 @@ def test_the_highest_and_the_lowest_rate(clock: Clock) -> None:
         # Waiting does not count as a slow server.
         (Limits(fastest=2000, pace_over=10.0), ((0.0, 4000),) * 50, [2.0] * 50),
     ):
-        clock.slept.clear()
+        slept.clear()
         pace = Pace(limits)
         for seconds, count in parts:
-            clock.now += seconds
+            now += seconds
             pace.keep(count)
-        assert clock.slept == pytest.approx(waits)
+        assert slept == pytest.approx(waits)
     pace = Pace(Limits(pace_over=10.0))
-    clock.now += 10
+    now += 10
     with pytest.raises(TransientError, match="fewer than 1,024 bytes"):
         pace.keep(10_000)
