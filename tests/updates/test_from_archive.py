@@ -9,7 +9,6 @@ import pytest
 
 import geolookup
 from geolookup import publish
-from tests.archives.test_pack import archived, members
 from tests.cli.program import run
 from tests.internals.archives import pack
 from tests.internals.history import generations, rollback
@@ -41,14 +40,6 @@ def test_an_archive_is_published(archive: Path, store: Path) -> None:
     done = geolookup.update(archive)
     assert (done.state, done.generation) == ("held", id_of(0))
     assert [item.withdrawn for item in generations(store)] == [True, False]
-
-
-def test_a_damaged_archive_changes_nothing(archive: Path, store: Path) -> None:
-    publish(shared(0), store)
-    archived(archive, members(archive)[:-1])
-    with pytest.raises(geolookup.DatasetError, match=r"lacks zone\.arrow; fetch it again"):
-        geolookup.update(archive)
-    assert answers_of(store) == answers_of(shared(0))
 
 
 @needs("cryptography")
