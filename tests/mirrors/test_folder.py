@@ -1,4 +1,4 @@
-"""The folder of a mirror: what a store's followers need, and nothing that a reader misses."""
+"""The folder of a mirror: what a store's followers need, and nothing that they would refuse."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from geolookup import DatasetError, OutputError, publish
 from tests.cli.program import umask
 from tests.internals.archives import unpack
 from tests.internals.history import prune, rollback
-from tests.internals.mirrors import INDEX, Index, mirror
-from tests.mirrors.conftest import archives_of, index_of
+from tests.internals.mirrors import INDEX, Index, mirror, read_index
+from tests.internals.signing import serial_of
+from tests.internals.store import sign, trust
+from tests.mirrors.conftest import Edge, archives_of, index_of
+from tests.signing.keys import public_keys
+from tests.skips import needs
 from tests.store.numbered import generation, id_of, numbered, shared
 
 
@@ -180,3 +184,69 @@ def test_a_web_server_of_another_user_can_read_it(store: Path, folder: Path) -> 
         mirror(store, folder)
     assert {path.stat().st_mode & 0o777 for path in folder.glob("**/[!.]*.*")} == {0o644}
     assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_dir()} == {0o755}
+
+
+signed = needs("cryptography")
+
+
+def assert_refused(edge: Edge, match: str, *keys: Path) -> None:
+    before, edge.keys = (edge.folder / INDEX).read_bytes(), keys
+    with pytest.raises(DatasetError, match=match) as caught:
+        edge.mirror()
+    assert caught.value.remedy
+    assert (edge.folder / INDEX).read_bytes() == before
+
+
+@signed
+def test_the_index_is_signed_by_each_key(trusting: Edge, keys: list[Path]) -> None:
+    former = index_of(trusting.folder)
+    statement = trusting.origin / "generations" / id_of(1) / "signature.json"
+    assert former.signature == statement.read_bytes()
+    assert trusting.mirror() == former
+    trusting.keys = keys[:2]
+    assert trusting.mirror().generations == former.generations
+    text = (trusting.folder / INDEX).read_bytes()
+    first, second, third = public_keys()
+    for key in (first, second):
+        read_index(text, [key], INDEX)
+    with pytest.raises(DatasetError, match="signed by no trusted key"):
+        read_index(text, [third], INDEX)
+
+
+@signed
+def test_a_later_statement_changes_the_archive(
+    trusting: Edge, keys: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock of the machine that signs may be ahead of that of the machine that mirrors."""
+    former = index_of(trusting.folder)
+    monkeypatch.setattr("time.time_ns", lambda: (1 << 53) * 1000)
+    sign(trusting.origin, keys[0])
+    monkeypatch.undo()
+    index = trusting.mirror()
+    assert (index.current, index.serial) == (former.current, (1 << 53) + 1)
+    assert index.signature is not None
+    assert serial_of(index.signature, INDEX) == 1 << 53
+    assert index.files[0] != former.files[0]
+    assert all((trusting.folder / file.path).exists() for file in former.files)
+
+
+@signed
+def test_what_followers_refuse_is_refused(trusting: Edge, keys: list[Path]) -> None:
+    store, key = trusting.origin, keys[0]
+    signature = (store / "generations" / id_of(1) / "signature.json").read_bytes()
+    assert_refused(trusting, "would not be")  # no key for the index
+    publish(shared(3), store)
+    assert_refused(trusting, "not signed", key)
+    (store / "generations" / id_of(3) / "signature.json").write_bytes(signature)
+    assert_refused(trusting, "signs another manifest", key)
+    (store / "generations" / id_of(3) / "signature.json").unlink()
+    sign(store, key)
+    trusting.mirror()
+    rollback(store)
+    assert_refused(trusting, "signed before the generation in the mirror", key)
+    sign(store, key)
+    assert trusting.mirror().current == id_of(1)
+    trust(store, public_keys()[:1])
+    assert_refused(trusting, "no key that the store trusts", keys[1])
+    (store / "generations" / id_of(1) / "signature.json").unlink()
+    assert_refused(trusting, "not signed by a trusted key", key)

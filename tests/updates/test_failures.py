@@ -17,8 +17,7 @@ from tests.cli.program import run
 from tests.conftest import ROOT
 from tests.corrupt.test_full_disk import small as small  # noqa: PLC0414 - a fixture
 from tests.store.dying import Kind
-from tests.updates.conftest import Update, environment, is_tidy
-from tests.updates.publisher import COUNTRY, Publisher, countries
+from tests.updates.conftest import COUNTRY, Publisher, Update, countries, environment, is_tidy
 
 _NO_END = 100_000
 #: The points of an update at which it is killed, and refused by the disk.

@@ -25,8 +25,17 @@ from tests.internals.updates import run as updates_run
 from tests.remote.serving import Handler, cut, status
 from tests.signing.keys import key_files, public, public_keys
 from tests.skips import needs
-from tests.updates.conftest import Update, country, environment, is_tidy
-from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
+from tests.updates.conftest import (
+    ASN,
+    COUNTRY,
+    Publisher,
+    Update,
+    countries,
+    country,
+    environment,
+    is_tidy,
+    systems,
+)
 
 
 def test_if_older(

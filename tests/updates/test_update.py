@@ -13,8 +13,16 @@ from tests.cli.program import run
 from tests.internals.builder import PACKAGED, loading
 from tests.internals.updates import job_of
 from tests.remote.serving import status
-from tests.updates.conftest import Update, country, is_tidy
-from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
+from tests.updates.conftest import (
+    ASN,
+    COUNTRY,
+    Publisher,
+    Update,
+    countries,
+    country,
+    is_tidy,
+    systems,
+)
 
 
 def test_from_nothing_to_answers_and_on(
