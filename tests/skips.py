@@ -46,8 +46,6 @@ def needs(*names: str) -> pytest.MarkDecorator:
 _only_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
 )
-#: The marks of a case with files of another user; ``.ci/run`` deselects these if it is not root.
-of_other_user = (pytest.mark.root, _only_root)
 #: For tests of file names that not every encoding of file names has.
 names_in_utf8 = pytest.mark.skipif(
     sys.getfilesystemencoding() != "utf-8", reason="file names are not in UTF-8 here"
@@ -55,7 +53,7 @@ names_in_utf8 = pytest.mark.skipif(
 
 
 def as_root(test: Callable[..., None]) -> Callable[..., None]:
-    """Mark a test as ``of_other_user``."""
+    """Mark a test of files of another user; ``.ci/run`` deselects these if it is not root."""
     marked: Callable[..., None] = pytest.mark.root(_only_root(test))
     return marked
 

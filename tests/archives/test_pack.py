@@ -170,21 +170,6 @@ def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path
     assert {path.name for path in tmp_path.iterdir()} == {"out", "a.tar.zst"}
 
 
-def test_a_full_disk_leaves_nothing(
-    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(_descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    for call, source in ((unpack, archive), (pack, SMALL)):
-        with pytest.raises(OutputError) as caught:
-            call(source, tmp_path / "out")
-        problem = "cannot be written (No space left on device); check space and permissions"
-        assert str(caught.value) == f"{tmp_path / 'out'}: {problem}"
-        assert list(tmp_path.iterdir()) == []
-
-
 def manifest_with(files: dict[str, Any]) -> bytes:
     manifest = json.loads((SMALL / fmt.MANIFEST).read_bytes())
     return canonical(manifest | {"files": manifest["files"] | files})

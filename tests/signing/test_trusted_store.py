@@ -88,19 +88,6 @@ def test_what_no_trusted_key_signed(
         refused(tmp_path, way, problem)
 
 
-def test_an_archive_that_is_signed_when_it_is_packed(
-    store: Path, datasets: Paths, tmp_path: Path, key_files: Paths
-) -> None:
-    """By several keys, each of which suffices; the dataset itself stays unsigned."""
-    geolookup.pack(datasets[2], archive := tmp_path / "a.tar.zst", signing_keys=key_files)
-    assert not (datasets[2] / SIGNATURE).exists()
-    for key in key_files:
-        geolookup.unpack(archive, tmp_path / "out", trusted_keys=public(key), force=True)
-    publish(archive, store)
-    assert read_signature(folder_of(store, datasets[2])) == read_signature(tmp_path / "out")
-    assert serial_in(tmp_path / "out") == latest_serial(store)
-
-
 def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
     store: Path, datasets: Paths, ours: Key, theirs: Key
 ) -> None:

@@ -12,6 +12,7 @@ from geolookup import publish
 from tests.cli.program import run
 from tests.internals.archives import pack
 from tests.internals.history import generations, rollback
+from tests.internals.signing import SIGNATURE
 from tests.signing.keys import key_files, public
 from tests.skips import needs
 from tests.store.numbered import answers_of, id_of, shared
@@ -50,6 +51,7 @@ def test_a_store_without_keys_trusts_those_of_its_first_update(
     with pytest.raises(geolookup.DatasetError, match="not signed by a trusted key"):
         geolookup.update(archive, trusted_keys=ours)
     pack(shared(1), signed := tmp_path / "s.tar.zst", signing_keys=key_files()[0])
+    assert not (shared(1) / SIGNATURE).exists()
     assert geolookup.update(signed, trusted_keys=[ours]).state == "published"
     assert geolookup.update(signed, trusted_keys=ours).state == "unchanged"
     with pytest.raises(geolookup.DatasetError, match="trusts other keys than"):
