@@ -33,6 +33,11 @@ def name_text(name: str) -> str:
     return _escape(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
 
+def short_id(generation: str) -> str:
+    """Return the first 12 digits of a generation, as messages and tables show it."""
+    return generation[:12]
+
+
 def line_text(text: str) -> str:
     """Return text of a dataset or store as a line that can be printed, whatever it holds."""
     return _escape(text.encode("utf-8", "backslashreplace").decode("utf-8"))

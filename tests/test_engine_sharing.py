@@ -143,7 +143,7 @@ def test_pickled_as_path_and_generation(dataset: Path, datasets: tuple[Path, Pat
     with geolookup.open(dataset) as engine:
         data, before = pickle.dumps(engine), engine.metadata.generation
     rebuild(dataset, datasets)
-    with pytest.raises(geolookup.DatasetError, match=before):
+    with pytest.raises(geolookup.DatasetError, match=before[:12]):
         pickle.loads(data)  # noqa: S301 - our own
     dataset.rename(dataset.with_name("elsewhere"))
     with pytest.raises(geolookup.DatasetError):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from geolookup.contract.fields import COUNTRY_ALIASES
 from geolookup.dataset.metadata import Source
-from geolookup.errors import count_text, line_text
+from geolookup.errors import count_text, line_text, short_id
 
 #: Treatment of the parts of ranges outside public space, and of the parts that the recipe leaves
 #: out.
@@ -199,7 +199,8 @@ class BuildReport:
             yield f"quality     {count_text(len(self.quality), 'demand')} met"
         yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
         yield from _coverage_lines(self.coverage)
-        yield f"  {self.bytes:,} bytes in {self.seconds:.1f} s, generation {self.generation}"
+        size = f"  {self.bytes:,} bytes in {self.seconds:.1f} s"
+        yield f"{size}, generation {short_id(self.generation)}"
 
 
 def rejects_file(path: Path | None) -> str:

@@ -9,8 +9,7 @@ import click
 import geolookup
 from geolookup.cli import exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command
-from geolookup.cli.store import DIGITS
-from geolookup.errors import line_text
+from geolookup.errors import line_text, short_id
 
 _ARCHIVE = "FILE.tar.zst"
 
@@ -99,5 +98,5 @@ def mirror(
         fail(str(error))
     index, size = written.index, sum(file.bytes for file in written.index.files)
     name = line_text(index.name)
-    about = f"{name}, generation {index.current[:DIGITS]}, {size:,} bytes in {output}"
+    about = f"{name}, generation {short_id(index.current)}, {size:,} bytes in {output}"
     click.echo(f"{written.state}: {about}")

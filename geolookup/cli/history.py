@@ -18,7 +18,7 @@ from geolookup.cli.terminal_text import value_text
 from geolookup.contract.envelope import failure, to_json
 from geolookup.contract.fields import STORED
 from geolookup.contract.paths import resolve_fields
-from geolookup.errors import AddressError, line_text
+from geolookup.errors import AddressError, line_text, short_id
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 _UNKNOWN = "unknown"
 _COUNTRY = "location.country_code"
-#: The digits of a generation that are printed; --json has all. The width of names.
-_DIGITS, _WIDTH = 12, 28
+#: The width of names.
+_WIDTH = 28
 
 
 @command("history")
@@ -103,7 +103,7 @@ def _lines(history: History, *, every: bool) -> Iterator[str]:
         yield from _change_lines(change, every=every)
     first = history.first
     since = "first known" if history.changes else "no change since the first known"
-    yield f"{first.since}  {since} generation {first.generation[:_DIGITS]}"
+    yield f"{first.since}  {since} generation {short_id(first.generation)}"
     for path, value in (first.fields or {}).items():
         if every or not _follows(path):
             yield f"  {path:<{_WIDTH}} {value_text(value)}"
@@ -111,7 +111,7 @@ def _lines(history: History, *, every: bool) -> Iterator[str]:
 
 def _change_lines(change: Change, *, every: bool) -> Iterator[str]:
     addresses = f", {change.first}-{change.last}" if change.first != change.last else ""
-    yield f"{change.since}  generation {change.generation[:_DIGITS]}{addresses}"
+    yield f"{change.since}  generation {short_id(change.generation)}{addresses}"
     if change.before_until != change.since:
         yield f"  {'unknown from':<{_WIDTH}} {change.before_until}: pruned"
     hides = not every and _COUNTRY in change.fields

@@ -13,7 +13,7 @@ import click
 from geolookup.cli import json_text, options
 from geolookup.cli.command import command, group
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import line_text
+from geolookup.errors import line_text, short_id
 
 if TYPE_CHECKING:
     from geolookup.contract.display import FieldInfo
@@ -57,7 +57,7 @@ def _lines(
     metadata: Metadata, kernel: str, coverage: Mapping[str, KnownAddresses]
 ) -> Iterator[str]:
     yield f"name        {metadata.name}"
-    yield f"generation  {metadata.generation}"
+    yield f"generation  {short_id(metadata.generation)}"
     yield f"size        {metadata.bytes:,} bytes"
     yield f"age         {metadata.age}"
     yield f"explains    {_EXPLAINS[metadata.explain]}"

@@ -10,7 +10,7 @@ import click
 import geolookup
 from geolookup.cli import exit_on_signals, fail, key_options, options
 from geolookup.cli.command import command, group
-from geolookup.errors import line_text, name_text
+from geolookup.errors import line_text, name_text, short_id
 from geolookup.store import resolve
 from geolookup.store.paths import dataset_path
 
@@ -131,4 +131,4 @@ def verify(dataset: str | None, deep: bool, trusted_keys: tuple[str, ...] | None
     if report.damages:
         sys.exit(_DAMAGED)
     click.echo(f"{folder}: undamaged, {report.files} files, {report.bytes:,} bytes")
-    click.echo(f"generation {report.generation}")
+    click.echo(f"generation {short_id(report.generation)}")

@@ -11,13 +11,13 @@ import click
 import geolookup
 from geolookup.cli import exit_on_signals, fail, json_text, key_options, options
 from geolookup.cli.command import command
-from geolookup.errors import count_text, line_text
+from geolookup.errors import count_text, line_text, short_id
+from geolookup.store.changing import store_path
+from geolookup.store.pointer import CHANGES
 
 if TYPE_CHECKING:
     from geolookup.history.result import StoreResult
 
-#: The digits of a generation that are shown; --json has all.
-DIGITS = 12
 _ROW = "{:12}  {:20}  {:20}  {:10}  {:7}  {:>13}  {}"
 _TITLES = ("generation", "published", "in force since", "data", "kept as", "bytes", "state")
 
@@ -31,7 +31,7 @@ def print_result(result: StoreResult, *, as_json: bool) -> None:
     if result.state == "planned":
         for word, names in (("remove", result.removed), ("archive", result.archived)):
             for name in names:
-                click.echo(f"would {word} generation {name[:DIGITS]}")
+                click.echo(f"would {word} generation {short_id(name)}")
 
 
 def _read_since(_context: object, _option: object, value: str | None) -> str | None:
@@ -124,7 +124,7 @@ def generations(store: Path | None, as_json: bool) -> None:
     STORE is by default the user's store. The columns are the first digits of the id, when
     it was published, since when it is or was in force last, the oldest date of its data,
     whether it is a folder or an archive, its bytes on the disk, and whether it is current
-    or withdrawn. The last line is their sum. --json has the whole ids.
+    or withdrawn. The last line has the sums. --json has the whole ids.
 
     Example: geolookup generations /srv/geo
     """
@@ -137,10 +137,12 @@ def generations(store: Path | None, as_json: bool) -> None:
         state = "current" if item.current else "withdrawn" if item.withdrawn else ""
         size = "" if item.bytes is None else f"{item.bytes:,}"
         times = item.at, item.in_force_since, item.data_date
-        cells = item.generation[:DIGITS], *times, item.kept_as, size
+        cells = short_id(item.generation), *times, item.kept_as, size
         click.echo(line_text(_ROW.format(*(cell or "-" for cell in cells), state).rstrip()))
     total = sum(item.bytes or 0 for item in entries)
-    click.echo(f"{count_text(len(entries), 'generation')}, {total:,} bytes")
+    changed = sum(path.stat().st_size for path in (store_path(store) / CHANGES).glob("*.parquet"))
+    kept = f"{count_text(len(entries), 'generation')}, {total:,} bytes"
+    click.echo(f"{kept}; what changed between them, {changed:,} bytes")
 
 
 @command("prune")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from geolookup.comparison import Comparison, Part
 from geolookup.comparison.measures import Coverage, Share, SourceChange
 from geolookup.comparison.traffic import Requests
+from geolookup.errors import short_id
 
 #: Larger numbers are printed with 4 significant digits.
 _LARGE = 1e15
@@ -17,7 +18,7 @@ _SMALL = 0.001
 def lines(comparison: Comparison) -> Iterator[str]:
     """Yield the lines of the report, part by part."""
     for role, dataset in (("old", comparison.old), ("new", comparison.new)):
-        yield f"{role}  {dataset.name}, generation {dataset.generation}, {dataset.path}"
+        yield f"{role}  {dataset.name}, generation {short_id(dataset.generation)}, {dataset.path}"
     if comparison.column_changes is not None:
         yield from comparison.column_changes.lines()
     if comparison.requests is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from geolookup.archives.head import Head, open_archive
 from geolookup.archives.members import Members
 from geolookup.dataset.manifest import Manifest, is_generation, read_manifest
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FILE_MODE, FOLDER_MODE
 from geolookup.store import pointer
@@ -43,7 +43,7 @@ def open_archived(store: str | Path, generation: str) -> Iterator[tuple[Head, Me
 def _check_generation(head: Head, generation: str, path: Path) -> None:
     actual = head.manifest.generation
     if actual != generation:
-        raise DatasetError(path, f"its generation is {actual[:12]}, unlike its name", RESTORE)
+        raise DatasetError(path, f"its generation is {short_id(actual)}, unlike its name", RESTORE)
 
 
 def manifest_of(store: Path, generation: str) -> Manifest:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from geolookup.errors import DatasetError, OutputError
+from geolookup.errors import DatasetError, OutputError, short_id
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.history.unpacked import unpacked
 from geolookup.store import pointer
@@ -40,7 +40,7 @@ def write_missing(store: Path, kept: Collection[str]) -> list[str]:
             if not path.is_file():
                 _write(store, old, new, path)
         except (DatasetError, OutputError, OSError, MemoryError) as error:
-            pair = f"generations {old[:12]} and {new[:12]}"
+            pair = f"generations {short_id(old)} and {short_id(new)}"
             warnings.append(f"the changes between {pair} are not written: {error}")
     return warnings
 

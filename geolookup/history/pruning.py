@@ -16,7 +16,7 @@ from logging import getLogger
 from pathlib import Path
 
 from geolookup.contract.gregorian import read_timestamp
-from geolookup.errors import DatasetError, OutputError
+from geolookup.errors import DatasetError, OutputError, short_id
 from geolookup.history import archived, changes
 from geolookup.history.result import StoreResult, current_of
 from geolookup.store import pointer
@@ -128,7 +128,8 @@ def prune_store(store: Path, retention: Retention, done: StoreResult) -> None:
                 archived.archive(store, name)
                 done.archived.append(name)
             except (DatasetError, OutputError) as error:
-                done.warnings.append(f"generation {name[:12]} does not become an archive: {error}")
+                problem = f"generation {short_id(name)} does not become an archive"
+                done.warnings.append(f"{problem}: {error}")
         done.expected_bytes = _expected_bytes(store, retention, names[-1])
 
 

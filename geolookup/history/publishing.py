@@ -19,7 +19,7 @@ from pathlib import Path
 
 from geolookup.dataset.checksums import wrong_files
 from geolookup.dataset.manifest import parsed_manifest, read_manifest
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.history.archived import remove_archive
@@ -93,8 +93,9 @@ def publish(
 def check_expected(incoming: Incoming, expect: str | None) -> None:
     """Raise DatasetError if the generation is not the expected one."""
     if expect not in (None, incoming.generation):
-        problem = f"its generation is {incoming.generation}, but {expect} was expected"
         whole = expect is not None and len(expect) == len(incoming.generation)
+        expected = short_id(expect) if expect and whole else expect
+        problem = f"its generation is {short_id(incoming.generation)}, but {expected} was expected"
         remedy = "fetch the dataset that you expect" if whole else "state all 64 digits of the id"
         raise DatasetError(incoming.path, problem, remedy)
 

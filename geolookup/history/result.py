@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from geolookup.dataset.manifest import Manifest
-from geolookup.errors import DatasetError, count_text
+from geolookup.errors import DatasetError, count_text, short_id
 from geolookup.history.archived import manifest_of
 from geolookup.store import pointer
-
-#: The digits of a generation that are shown to a person.
-DIGITS = 12
 
 
 @dataclass(slots=True)
@@ -77,7 +74,7 @@ class StoreResult:
         if self.data_date is not None:
             about.append(f"data of {self.data_date}")
         if self.generation is not None:
-            about.append(f"generation {self.generation[:DIGITS]}")
+            about.append(f"generation {short_id(self.generation)}")
         if self.bytes is not None:
             about.append(f"{self.bytes:,} bytes")
         parts = [f"{self.state}: {', '.join(about)} in {self.store}"]

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from geolookup.dataset.files import Dataset
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import check_regular
 from geolookup.filesystem.cache import is_safe, open_cached
 from geolookup.store import pointer
@@ -81,7 +81,7 @@ def _cache_name(store: str | os.PathLike[str], generation: str) -> str:
     try:
         status = check_regular(archive)
     except (FileNotFoundError, NotADirectoryError):
-        problem = f"generation {generation} is no longer kept"
+        problem = f"generation {short_id(generation)} is no longer kept"
         remedy = "name a later date, or publish it again; 'keep_for' keeps older generations"
         raise DatasetError(store, problem, remedy) from None
     except OSError as error:
@@ -106,7 +106,8 @@ def _checked(generation: str, check: Check | None, folder: Path) -> Dataset:
     """Open a dataset of this generation that passes a check; DatasetError for another one."""
     dataset = Dataset(folder)
     if dataset.generation != generation:
-        problem = f"its generation is {dataset.generation}, but {generation} is expected"
+        actual, expected = map(short_id, (dataset.generation, generation))
+        problem = f"its generation is {actual}, but {expected} is expected"
         raise DatasetError(dataset.path, problem, "publish it again")
     if check is not None:
         check(dataset)

@@ -12,7 +12,7 @@ from threading import Lock, Thread
 
 import geolookup
 from geolookup.contract.proxies import TrustedProxies
-from geolookup.errors import DatasetError, GeoLookupError
+from geolookup.errors import DatasetError, GeoLookupError, short_id
 from geolookup.gate import open_accounts, read_plans
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.http.answers import Answer, Answers, Header
@@ -130,7 +130,7 @@ class Worker(Application):
             if generation != self._reported:
                 self._reported = generation
                 self._memory.serve(generation, _write_time(self._engine.path / _MANIFEST))
-                _log.info("answering from generation %s", generation)
+                _log.info("answering from generation %s", short_id(generation))
         answers = Answers(generation, stale=self._engine.stale)
         return Backend(self._lookups, self._gate, answers)
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 from geolookup.dataset.files import Dataset
-from geolookup.errors import BuildError, DatasetError
+from geolookup.errors import BuildError, DatasetError, short_id
 from geolookup.filesystem import atomic, opener
 from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FOLDER_MODE
@@ -93,7 +93,9 @@ class OverlaidPath:
         for dataset in chain([current], filter(None, cached)):
             if dataset.generation == generation:
                 return dataset
-        problem = f"generation {current.generation} where {generation} was pickled"
+        problem = (
+            f"generation {short_id(current.generation)} where {short_id(generation)} was pickled"
+        )
         raise DatasetError(self.path, problem, "pickle again")
 
     def _current(self, *, fallback: bool = False) -> Dataset:

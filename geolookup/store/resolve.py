@@ -12,7 +12,7 @@ import os
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, short_id
 from geolookup.store import pointer
 from geolookup.store.paths import dataset_path
 
@@ -131,7 +131,8 @@ class DatasetPath:
             return open_unpacked(self.path, generation, check if requirements.keys else None)
         dataset = open_dataset(self.path, check)
         if dataset.generation != generation:
-            problem = f"generation {dataset.generation} where {generation} was pickled"
+            actual, pickled = map(short_id, (dataset.generation, generation))
+            problem = f"generation {actual} where {pickled} was pickled"
             raise DatasetError(self.path, problem, "pickle again")
         return dataset
 
@@ -145,7 +146,7 @@ def _open_in_store(path: str, generation: str) -> Dataset:
     dataset = Dataset(pointer.folder_of(path, generation))
     actual = dataset.manifest.generation
     if actual != generation:
-        problem = f"its generation is {actual}, but {generation} was published"
+        problem = f"its generation is {short_id(actual)}, but {short_id(generation)} was published"
         raise DatasetError(dataset.path, problem, "publish it again")
     return dataset
 
@@ -169,4 +170,4 @@ def _warn_of_fallback(error: DatasetError, generation: str) -> None:
     from logging import getLogger
 
     text = "%s; answering from generation %s, published before it"
-    getLogger("geolookup").warning(text, error, generation)
+    getLogger("geolookup").warning(text, error, short_id(generation))

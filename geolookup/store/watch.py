@@ -15,7 +15,7 @@ from logging import getLogger
 from threading import Event, Thread
 from typing import Protocol
 
-from geolookup.errors import BuildError, ClosedError, DatasetError, OutputError
+from geolookup.errors import BuildError, ClosedError, DatasetError, OutputError, short_id
 
 _log = getLogger("geolookup")
 #: Seconds that the exit of the process waits for a poll that has begun.
@@ -105,7 +105,9 @@ class Watch:
     def _report(self, problem: str, engine: Reloadable) -> None:
         # A poll that fails because the process ends is not reported.
         if problem != self._reported and not self._ended.is_set():
-            _log.warning("%s; still answering from generation %s", problem, engine.generation)
+            _log.warning(
+                "%s; still answering from generation %s", problem, short_id(engine.generation)
+            )
         self._reported = problem
 
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from geolookup.contract.fields import COUNTRY, ZONE, Field
 from geolookup.dataset.files import outside
+from geolookup.errors import short_id
 from geolookup.parallel import cores, in_order
 from geolookup.tables.enrich import Enricher, chunked, empty_array, in_order_of, types_of
 from geolookup.tables.generations import Generations, RowsWithoutGeneration
@@ -158,7 +159,9 @@ class PastEnricher:
         for field, kind in self._types.items():
             if field.path in own and tables.column(own[field.path]).type != kind:
                 name = self.names[self._fields.index(field)]
-                problem = f"enrich: column {name!r} has another type in generation {generation}"
+                problem = (
+                    f"enrich: column {name!r} has another type in generation {short_id(generation)}"
+                )
                 raise ValueError(f"{problem}; leave it out, or rename one of them in its recipe")
         numbers = self._joint.add(tables, own)
         self._taker = None

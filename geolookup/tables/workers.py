@@ -30,7 +30,7 @@ from geolookup.archives.members import SUFFIX
 from geolookup.archives.pack import pack
 from geolookup.contract.localtime import instant
 from geolookup.engine import Engine, reopen
-from geolookup.errors import DatasetError, PathError, UpdateError, count_text
+from geolookup.errors import DatasetError, PathError, UpdateError, count_text, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.cache import is_safe, open_cached
 from geolookup.signing.keys import PublicKey
@@ -258,7 +258,9 @@ def open_once(source: Source, generation: str) -> Engine:
     except UpdateError as error:  # has the address
         raise DatasetError(socket.gethostname(), str(error), source.remedy) from None
     if engine.generation != generation:
-        problem = f"generation {engine.generation} where the driver has {generation}"
+        problem = (
+            f"generation {short_id(engine.generation)} where the driver has {short_id(generation)}"
+        )
         raise _error(source, engine.path, problem)
     return engine
 

@@ -84,6 +84,7 @@ def changed_tar(at: int, change: dict[str, Any]) -> bytes:
 @example(0, {"size": -512}, 0, b"", False)
 @example(3, {"type": b"2"}, 0, b"", False)
 @example(12, {"copies": 2}, 0, b"", False)
+@example(0, {}, 600, b"x", False)  # between two members
 @example(0, {}, 0, b"", True)
 def test_no_other_tar_is_a_dataset(
     at: int, change: dict[str, Any], begin: int, replaced: bytes, is_longer: bool

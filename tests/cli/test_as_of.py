@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.store.numbered import shared
 #: In force on the second of February.
 DAY, NUMBER = "2026-02-02", 1
 IPS = ("8.8.8.8", "9.9.9.9", "10.0.0.1")
+TRUTH = "network,country_code,city_name\n8.8.8.0/24,,Town 1\n"
 #: What differs: paths and times.
 _VARYING = re.compile(r"/\S+|in [0-9.]+ s|[0-9.]+ s\b")
 
@@ -28,8 +30,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
     (tmp_path / "in.csv").write_text("ip\n8.8.8.8\n9.9.9.9\n", encoding="utf-8")
-    truth = "network,country_code,city_name\n8.8.8.0/24,,Town 1\n"
-    (tmp_path / "truth.csv").write_text(truth, encoding="utf-8")
+    (tmp_path / "truth.csv").write_text(TRUTH, encoding="utf-8")
     return tmp_path
 
 
@@ -80,6 +81,13 @@ def test_diff_compares_then_with_now(store: Path) -> None:
         return "\n".join(line for line in printed.splitlines() if '"path":' not in line)
 
     assert changes(store, "--as-of", DAY) == changes(shared(NUMBER), shared(4))
+    # The store that was named, not its copy in the cache.
+    named = json.loads(run("diff", str(store), "--as-of", DAY, "--json").stdout)["old"]["path"]
+    assert named == str(store)
+    truth = ("--truth", str(store.with_name("truth.csv")))
+    store.with_name("truth.csv").write_text(TRUTH, encoding="utf-8")
+    scored = json.loads(run("score", str(store), "--as-of", DAY, *truth, "--json").stdout)
+    assert [dataset["path"] for dataset in scored["datasets"]] == [str(store)]
     later = ("--new-as-of", DATES[2])
     assert changes(store, "--as-of", DAY, *later) == changes(shared(NUMBER), shared(2))
     assert changes(shared(0), store, *later) == changes(shared(0), shared(2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ from tests.internals.contract import STORED, value_in
 from tests.internals.dataset import read_manifest
 
 Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
 
 
 class CopyAnswer(NamedTuple):
@@ -26,42 +25,6 @@ class CopyAnswer(NamedTuple):
     layer_of: Mapping[str, str]
 
 
-class SlowChange(NamedTuple):
-    """A change with the names of ``Change``, and the sources by layer."""
-
-    before_generation: str
-    before_until: str
-    generation: str
-    since: str
-    first: str
-    last: str
-    fields: Mapping[str, tuple[Any, Any]]
-    sources: Mapping[str, tuple[Any, Any]]
-
-
-_engine = cache(geolookup.open)
-
-
-@cache
-def answer_of(copy: Path, address: Address) -> CopyAnswer:
-    engine = _engine(copy)
-    schema = engine.snapshot().dataset.schema
-    layer_of = {field.path: field.layer for field in schema.stored}
-    try:
-        data: Any = engine.data(address)
-        values = {field.path: value_in(data, field) for field in STORED}
-    except PrivateAddressError:
-        values = {field.path: None for field in STORED}
-    own = engine.own(address) if schema.own else {}
-    values |= {f"own.{name}": value for name, value in (own or {}).items()}
-    try:
-        layers = engine.explain(address)["layers"]
-    except PrivateAddressError:
-        layers = {}
-    sources = {layer: item and item["source"] for layer, item in layers.items()}
-    return CopyAnswer(values, sources, layer_of)
-
-
 class Copy(NamedTuple):
     """A full copy of a generation, and the time in which it was in force."""
 
@@ -70,30 +33,70 @@ class Copy(NamedTuple):
     end: str  # of the last one: now
 
 
-def changes(copies: Sequence[Copy], addresses: Sequence[Address]) -> list[SlowChange]:
-    """Return the changes of adjacent addresses, the newest first.
-
-    ``copies`` are the generations that are known, the oldest first.
-    """
-    listed: list[SlowChange] = []
-    for before, after in reversed(list(pairwise(copies))):
-        ids = read_manifest(before.path).generation, read_manifest(after.path).generation
-        key = ids[0], before.end, ids[1], after.begin
-        joined: list[SlowChange] = []
-        following: Address | None = None  # the address after the last of ``joined``
+def check(
+    store: Path, copies: Sequence[Copy], addresses: Sequence[Address], prefixes: Sequence[str]
+) -> None:
+    """Compare histories with those by ``copies``, the generations that are known in order."""
+    with geolookup.open(store) as engine:
         for address in addresses:
-            fields, sources = _differ(
-                answer_of(before.path, address), answer_of(after.path, address)
-            )
-            if not fields:
-                continue
-            change = SlowChange(*key, str(address), str(address), fields, sources)
-            if joined and following == address and joined[-1][6:] == change[6:]:
-                change = joined.pop()._replace(last=str(address))
-            joined.append(change)
-            following = address + 1
-        listed += joined
+            history = engine.history(address)
+            assert [_facts(change) for change in history.changes] == _changes(copies, address)
+            assert {(change.first, change.last) for change in history.changes} <= {
+                (str(address), str(address))
+            }
+            first = _answer_of(copies[0].path, address).values
+            known = {path: value for path, value in first.items() if value is not None}
+            assert (history.first.since, history.first.fields) == (copies[0].begin, known)
+        for prefix in prefixes:
+            changes = engine.history(prefix).changes
+            for item in ip_network(prefix):
+                own = [change for change in changes if _has(change, item)]
+                assert [_facts(change) for change in own] == _changes(copies, item), item
+            for one, other in pairwise(changes):  # neighbours that changed alike are one
+                is_next = ip_address(one.last) + 1 == ip_address(other.first)
+                assert not (is_next and _facts(one) == _facts(other)), one
+
+
+def _has(change: Any, address: Address) -> bool:
+    return int(ip_address(change.first)) <= int(address) <= int(ip_address(change.last))
+
+
+def _facts(change: Any) -> tuple[Any, ...]:
+    sources = {layer: changed.sources for layer, changed in change.layers.items()}
+    times = change.before_until, change.since
+    return change.before_generation, change.generation, *times, change.fields, sources
+
+
+def _changes(copies: Sequence[Copy], address: Address) -> list[tuple[Any, ...]]:
+    """Return the facts of the changes of an address, the newest first."""
+    listed: list[tuple[Any, ...]] = []
+    for before, after in pairwise(copies):
+        fields, sources = _differ(_answer_of(before.path, address), _answer_of(after.path, address))
+        if fields:
+            ids = (read_manifest(copy.path).generation for copy in (before, after))
+            listed.insert(0, (*ids, before.end, after.begin, fields, sources))
     return listed
+
+
+_engine = cache(geolookup.open)
+
+
+@cache
+def _answer_of(copy: Path, address: Address) -> CopyAnswer:
+    engine = _engine(copy)
+    schema = engine.snapshot().dataset.schema
+    layer_of = {field.path: field.layer for field in schema.stored}
+    try:
+        data: Any = engine.data(address)
+        values = {field.path: value_in(data, field) for field in STORED}
+        layers = engine.explain(address)["layers"]
+    except PrivateAddressError:
+        values = {field.path: None for field in STORED}
+        layers = engine.explain(address)["layers"] if schema.private_layers else {}
+    own = engine.own(address) if schema.own else {}
+    values |= {f"own.{name}": value for name, value in (own or {}).items()}
+    sources = {layer: item and item["source"] for layer, item in layers.items()}
+    return CopyAnswer(values, sources, layer_of)
 
 
 def _differ(before: CopyAnswer, after: CopyAnswer) -> tuple[dict[str, Any], dict[str, Any]]:

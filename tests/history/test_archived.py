@@ -13,7 +13,7 @@ import geolookup
 from geolookup import publish
 from geolookup.errors import DatasetError
 from tests.archives.test_pack import digests
-from tests.damage import copied
+from tests.damage import TAMPERING, copied
 from tests.history.past import ARCHIVED, DATES, UNPACKED, archive, past_store
 from tests.internals.archives import pack
 from tests.internals.dataset import layout as fmt
@@ -35,13 +35,17 @@ def cached(cache: Path) -> list[Path]:
     return sorted((cache / "datasets").glob("past-*"))
 
 
-def test_each_generation_has_the_bytes_of_its_full_copy(store: Path, cache: Path) -> None:
+def test_an_archive_is_unpacked_once_and_again_if_it_is_written_again(
+    store: Path, cache: Path
+) -> None:
     for of in (*ARCHIVED, *UNPACKED):
         folder = unpacked(store, id_of(of))
-        assert digests(folder) == digests(shared(of))
         assert folder.is_relative_to(cache if of in ARCHIVED else store)
         assert unpacked(store, id_of(of)) == folder
     assert len(cached(cache)) == len(ARCHIVED)
+    os.utime(archive(store, 0), (1, 1))
+    unpacked(store, id_of(0))
+    assert len(cached(cache)) == len(ARCHIVED) + 1
 
 
 def _truncate(path: Path) -> str:
@@ -63,58 +67,45 @@ def _forge(path: Path) -> str:
     return f"{path}!{fmt.MANIFEST}: "
 
 
-def _no_archive(path: Path) -> str:
-    path.write_bytes(b"x")
-    return f"{path}: "
-
-
-DAMAGES = [_truncate, _rename, _no_archive]
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_archive_is_named_with_its_remedy(
-    damage: Callable[[Path], str], store: Path, cache: Path
-) -> None:
-    problem = damage(archive(store, 1))
-    with pytest.raises(DatasetError) as caught:
-        unpacked(store, id_of(1))
-    assert str(caught.value).startswith(problem)
-    assert caught.value.remedy == RESTORE
-    assert cached(cache) == []
-    unpacked(store, id_of(0))  # it needs no other archive
-
-
-@pytest.mark.parametrize("damage", [*DAMAGES, _forge])
-def test_a_damaged_archive_is_not_rolled_back_to(
-    damage: Callable[[Path], str], tmp_path: Path
-) -> None:
-    store = tmp_path / "store"
-    for of in (2, 1, 3):
-        publish(shared(of), store, keep_unpacked=1)
-    problem = damage(archive(store, 1))
-    with pytest.raises(DatasetError) as caught:
-        rollback(store)
-    assert str(caught.value).startswith(problem)
-    assert answers_of(store) == answers_of(shared(3))
-
-
-def test_a_removed_archive_is_no_longer_kept(store: Path) -> None:
-    archive(store, 1).unlink()
-    with pytest.raises(DatasetError, match=f"generation {id_of(1)} is no longer kept"):
-        unpacked(store, id_of(1))
+DAMAGES = [_truncate, _rename]
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_archive_stops_no_other_change(
-    damage: Callable[[Path], str], store: Path
+    damage: Callable[[Path], str], store: Path, cache: Path
 ) -> None:
     """It stays as it is; older ones are removed; the same dataset, published again, replaces it."""
-    damage(archive(store, 1))
+    problem = damage(archive(store, 1))
     damaged = archive(store, 1).read_bytes()
+    with pytest.raises(DatasetError, match=f"^{problem}.*; {RESTORE}"):
+        unpacked(store, id_of(1))
+    assert cached(cache) == []
+    unpacked(store, id_of(0))  # it needs no other archive
     assert prune(store, 4).removed == [id_of(0)]
     assert archive(store, 1).read_bytes() == damaged
     publish(shared(1), store, since=DATES[1])
     assert digests(unpacked(store, id_of(1))) == digests(shared(1))
+    archive(store, 1).unlink()
+    with pytest.raises(DatasetError, match=f"generation {id_of(1)[:12]} is no longer kept"):
+        unpacked(store, id_of(1))
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, _forge, None])
+def test_a_damaged_generation_is_not_rolled_back_to(
+    damage: Callable[[Path], str] | None, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    for of in (2, 1, 3):
+        publish(shared(of), store, keep_unpacked=1 if damage else 2)
+    if damage:
+        problem = damage(archive(store, 1))
+    else:
+        file = Path(pointer.folder_of(store, id_of(1))) / fmt.ZONE
+        file.unlink()
+        problem = f"{file}: missing"
+    with pytest.raises(DatasetError, match=f"^{problem}"):
+        rollback(store)
+    assert answers_of(store) == answers_of(shared(3))
 
 
 def test_a_damaged_folder_becomes_no_archive(store: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -129,38 +120,22 @@ def test_a_damaged_folder_becomes_no_archive(store: Path, caplog: pytest.LogCapt
     assert not archive(store, 3).exists()
 
 
-def test_an_archive_that_is_written_again_is_unpacked_again(store: Path, cache: Path) -> None:
-    unpacked(store, id_of(0))
-    os.utime(archive(store, 0), (1, 1))
-    unpacked(store, id_of(0))
-    assert len(cached(cache)) == 2
-
-
 @needs("cryptography")
 def test_the_cache_is_not_trusted_where_keys_are(tmp_path: Path, cache: Path) -> None:
     """Another dataset, other bytes and other modes in the cache: the archive is unpacked again."""
     store, key = tmp_path / "signed", keys.private_keys()[0]
-    trusted = keys.public(keys.key_files()[0])
     for of in range(3):
-        publish(shared(of), store)
-        geolookup.sign(store, [key])
-    changes = [pointer.Change(id_of(of), f"{DATES[of]}T00:00:00Z") for of in range(3)]
-    prune(store, 3)
-    pointer.save(store, pointer.read(store), changes)
+        dataset = copied(shared(of), tmp_path / "dataset")
+        geolookup.sign(dataset, [key])
+        publish(dataset, store, since=DATES[of])
 
     def asked() -> int:
-        with geolookup.open(store, as_of=DATES[0], trusted_keys=trusted) as engine:
+        with geolookup.open(store, as_of=DATES[0], trusted_keys=key.public) as engine:
             return number(engine)
 
     assert asked() == 0
     [entry] = cached(cache)
-    forgeries: tuple[Callable[[], object], ...] = (
-        lambda: shutil.copytree(shared(5), entry, dirs_exist_ok=True),
-        lambda: (entry / fmt.LOCATION).write_bytes((shared(5) / fmt.LOCATION).read_bytes()),
-        lambda: entry.chmod(0o777),
-        lambda: (entry / fmt.LOCATION).chmod(0o666),
-    )
-    for forge in forgeries:
-        forge()
+    for tamper in TAMPERING:
+        tamper(entry, shared(5))
         assert asked() == 0
         assert entry.stat().st_mode & 0o022 == 0

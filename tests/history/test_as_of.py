@@ -3,63 +3,26 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import DatasetError
-from tests.history.past import DATES, past_store, set_periods
+from tests.history.past import DATES, past_store
 from tests.internals.contract import timestamp
 from tests.internals.store import Change, Publication, in_force, periods, pointer, read_instant
-from tests.store.numbered import answers, answers_of, id_of, numbered, shared
+from tests.store.numbered import answers, id_of, numbered, shared
 
 MID_MONTH = tuple(day[:-2] + "15" for day in DATES)
 FEBRUARY = datetime(2026, 2, 1, tzinfo=UTC)
 
 
-@pytest.fixture(scope="module")
-def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store whose periods a test may change."""
-    return past_store(tmp_path_factory.mktemp("periods") / "store")
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     return past_store(tmp_path / "store")
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # the cache stays
-@given(
-    numbers=st.lists(st.integers(0, 4), min_size=1, max_size=6),
-    days=st.lists(st.integers(0, 400), min_size=6, max_size=6, unique=True).map(sorted),
-    asked=st.integers(0, 420),
-)
-def test_any_history_beside_the_plain_rule(
-    numbers: list[int], days: list[int], asked: int, shared_store: Path
-) -> None:
-    dates = [date(2026, 1, 1) + timedelta(day) for day in days]
-    set_periods(shared_store, *((of, str(day)) for of, day in zip(numbers, dates, strict=False)))
-    instant = date(2026, 1, 1) + timedelta(asked)
-    expected = [of for of, day in zip(numbers, dates, strict=False) if day <= instant]
-    with geolookup.open(shared_store) as current:
-        opens: tuple[Callable[[], geolookup.Engine], ...] = (
-            lambda: geolookup.open(shared_store, as_of=instant),
-            lambda: current.as_of(instant),
-        )
-        for open_past in opens:
-            if expected:
-                with open_past() as engine:
-                    assert answers(engine) == answers_of(shared(expected[-1]))
-                    assert engine.generation == id_of(expected[-1])
-            else:
-                with pytest.raises(DatasetError, match="no generation was in force"):
-                    open_past()
 
 
 def test_a_history_ends_with_the_generation_of_the_instant(store: Path) -> None:
@@ -69,6 +32,7 @@ def test_a_history_ends_with_the_generation_of_the_instant(store: Path) -> None:
         for of, days in enumerate(zip(DATES, MID_MONTH, strict=True)):
             for day in days:
                 with current.as_of(day) as engine:
+                    assert engine.generation == id_of(of)
                     assert engine.history("8.8.8.8").changes == changes[len(changes) - of :], day
 
 

@@ -1,4 +1,4 @@
-"""Files of changes: which ones a store has, and what a history must not believe."""
+"""Files of changes: which the store has, plain Parquet, and what a history must not believe."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,15 @@ import pytest
 from pyarrow import parquet
 
 import geolookup
-from geolookup.errors import DatasetError
 from tests.conftest import build_at
 from tests.history import pool
 from tests.internals.comparison import diff_table, rows_in_file
-from tests.internals.history import changes_path, remove_others, timeline, write_missing
+from tests.internals.history import changes_path
 from tests.internals.store import pointer
 from tests.skips import needs, optional
+from tests.tiers import scaled
 
 duckdb = optional("duckdb")
-_IPV4 = 4, 0, 2**32 - 1
 
 
 @pytest.fixture
@@ -32,12 +32,7 @@ def store(tmp_path: Path) -> Path:
     store = tmp_path / "store"
     for number in (0, 1, 2, 0, 1):
         geolookup.publish(pool.dataset(number), store)
-    assert write_missing(store, _kept(store)) == []
     return store
-
-
-def _kept(store: Path) -> set[str]:
-    return {entry.generation for entry in pointer.read(store)}
 
 
 def _file(store: Path, old: int, new: int) -> Path:
@@ -55,36 +50,38 @@ def test_a_file_for_each_two_that_follow_each_other(store: Path) -> None:
 
     written = files()
     assert written.keys() == {_file(store, *pair) for pair in ((0, 1), (1, 2), (2, 0))}
-    assert write_missing(store, _kept(store)) == []
-    remove_others(store, _kept(store))
+    geolookup.prune(store, 3)
     assert files() == written
     ours = store / "changes" / "notes.parquet"
     ours.write_text("not of the store")
-    kept = _kept(store) - {pool.id_of(2)}
-    assert write_missing(store, kept) == []
-    remove_others(store, kept)
+    geolookup.prune(store, 2)
     assert files().keys() == {ours, _file(store, 0, 1), _file(store, 1, 0)}
 
 
 @needs("duckdb")
 def test_other_readers_of_parquet_read_them(store: Path) -> None:
-    rows = duckdb.sql(f"from '{_file(store, 0, 1)}'")
+    rows = duckdb.sql(f"from '{_file(store, 0, 1)}'").arrow().read_all()
     expected = diff_table(pool.dataset(0), pool.dataset(1)).read_all()
-    assert (rows.columns, len(rows)) == (expected.column_names, len(expected))
+    assert rows.column_names == expected.column_names
+    assert rows.num_rows == expected.num_rows > 0
+    assert set(rows["last_ipv4"].to_pylist()) == set(expected["last_ipv4"].to_pylist())
 
 
 def test_no_byte_of_a_file_can_change(store: Path) -> None:
-    path, ids = _file(store, 0, 1), (pool.id_of(0), pool.id_of(1))
+    path, question = _file(store, 0, 1), ((pool.id_of(0), pool.id_of(1)), 4, 0, 2**32 - 1)
     data = path.read_bytes()
-    assert rows_in_file(path, ids, *_IPV4)
-    for at in sorted({*range(0, len(data), 211), *range(len(data) - 500, len(data))}):
-        for damaged in (data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :], data[:at]):
-            path.write_bytes(damaged)
-            assert rows_in_file(path, ids, *_IPV4) is None, at
+    assert rows_in_file(path, *question)
+    ends = {*range(100), *range(len(data) - scaled(300, 3000), len(data))}
+    for at in sorted(ends | {*range(0, len(data), 211)}):
+        damaged = bytearray(data)
+        damaged[at] ^= 1 << at % 8
+        for text in (damaged, data[:at]):
+            path.write_bytes(text)
+            assert rows_in_file(path, *question) is None, at
 
 
-def _forged(table: pa.Table) -> bytes:
-    """Return a file as the store writes it: before the footer the digest of the other bytes."""
+def _with_digest(table: pa.Table) -> bytes:
+    """Return a file as the store writes it: the digest of the others before the footer."""
     sink = pa.BufferOutputStream()
     parquet.write_table(table, sink)
     data: bytes = sink.getvalue().to_pybytes()
@@ -92,72 +89,78 @@ def _forged(table: pa.Table) -> bytes:
     return data[:footer] + hashlib.sha256(data).digest() + data[footer:]
 
 
-def test_missing_files_and_others_of_their_name(store: Path) -> None:
+def _about(table: pa.Table, **members: object) -> pa.Table:
+    about = json.loads(table.schema.metadata[b"geolookup"])
+    return table.replace_schema_metadata({"geolookup": json.dumps({**about, **members})})
+
+
+_FORGED: dict[str, Callable[[pa.Table], pa.Table]] = {
+    "no metadata": lambda table: table.replace_schema_metadata(None),
+    "other metadata": lambda table: table.replace_schema_metadata({"geolookup": "[]"}),
+    "no JSON": lambda table: table.replace_schema_metadata({"geolookup": "["}),
+    "other generations": lambda table: _about(table, old={"generation": pool.id_of(3)}),
+    "other fields": lambda table: _about(table, fields=["location.x"]),
+    "no own columns": lambda table: _about(table, own=None),
+    "no first": lambda table: table.drop_columns(["first_ipv4"]),
+    "texts": lambda table: table.set_column(2, "last_ipv4", table["last_ipv4"].cast(pa.string())),
+    "no values": lambda table: table.drop_columns(["location_city_name_before"]),
+}
+
+
+def test_other_files_of_the_name_are_not_used(store: Path) -> None:
     expected, path = _histories(store), _file(store, 0, 1)
     assert all(history.changes for history in expected)
-    table = parquet.read_table(path)
-    about = json.loads(table.schema.metadata[b"geolookup"])
-    path.write_bytes(_forged(table))
-    assert rows_in_file(path, (pool.id_of(0), pool.id_of(1)), *_IPV4)
-    for data in (
-        *(b"", b"PAR1", b"PAR1" * 20, _file(store, 1, 2).read_bytes()),
-        *(
-            _forged(table.drop_columns([name]))
-            for name in ("first_ipv4", "location_city_name_after")
-        ),
-        _forged(table.set_column(2, "last_ipv4", table["last_ipv4"].cast(pa.string()))),
-        *(
-            _forged(table.replace_schema_metadata(metadata and {"geolookup": metadata}))
-            for metadata in (None, "[", "[]", json.dumps({**about, "fields": ["x"]}))
-        ),
-    ):
+    table, other = parquet.read_table(path), _file(store, 1, 2).read_bytes()
+    path.write_bytes(_with_digest(table))
+    assert rows_in_file(path, (pool.id_of(0), pool.id_of(1)), 4, 0, 2**32 - 1)
+    forged = {name: _with_digest(forge(table)) for name, forge in _FORGED.items()}
+    for name, data in (forged | {"empty": b"", "no footer": b"PAR1" * 20, "other": other}).items():
         path.write_bytes(data)
-        assert _histories(store) == expected
+        assert _histories(store) == expected, name
     path.unlink()
-    assert _histories(store) == expected
     os.mkfifo(path)
     assert _histories(store) == expected
-    shutil.rmtree(store / "changes")
-    (store / "changes").write_text("no folder")
-    warnings = write_missing(store, _kept(store))
-    assert [str(store / "changes") in text for text in warnings] == [True] * 3
-    remove_others(store, _kept(store))
-    assert _histories(store) == expected
 
 
-def test_no_past_generation_is_opened(store: Path) -> None:
+def test_the_changes_and_the_generations_replace_each_other(
+    store: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With the files no past generation is opened; one that cannot be written is a warning."""
     expected = _histories(store)
+    copy = shutil.copytree(store, tmp_path / "copy")
     for number in (0, 2):
-        shutil.rmtree(pointer.folder_of(store, pool.id_of(number)), ignore_errors=True)
-        Path(pointer.archive_of(store, pool.id_of(number))).unlink(missing_ok=True)
-        assert not pointer.is_kept(store, pool.id_of(number))
+        shutil.rmtree(pointer.folder_of(copy, pool.id_of(number)), ignore_errors=True)
+        Path(pointer.archive_of(copy, pool.id_of(number))).unlink(missing_ok=True)
+        assert not pointer.is_kept(copy, pool.id_of(number))
+    assert _histories(copy) == expected
+    shutil.rmtree(store / "changes")
     assert _histories(store) == expected
-    _file(store, 0, 1).unlink()
-    with pytest.raises(DatasetError):
-        _histories(store)
-
-
-def test_a_store_that_is_pruned_meanwhile(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        timeline, "rows_in_file", lambda *_where: geolookup.prune(store, 1) and None
-    )
-    assert _histories(store)[0].changes == ()
+    (store / "changes").write_text("a file")
+    warnings = geolookup.prune(store, 3).warnings
+    assert len(warnings) == 3
+    assert all(f"{store}/changes" in text and text in caplog.text for text in warnings)
+    assert _histories(store) == expected
 
 
 def test_values_are_those_of_answers(tmp_path: Path) -> None:
     """1 is another value than true, but not than 1.0; whole numbers are integers."""
     cells = (("integer", "1"), ("real", "1"), ("boolean", "true"), ("real", "2.5e300"))
-    store = tmp_path / "store"
+    store, seen = tmp_path / "store", []
+    recipe = (
+        '[dataset]\nname = "d"\n[columns]\nflag = "{}"\n[[source]]\nformat="csv"\npath="a.csv"\n'
+    )
     for number, (kind, cell) in enumerate(cells):
         folder = tmp_path / str(number)
         folder.mkdir()
         files: dict[str, str | bytes] = {"a.csv": f"network,own.flag\n8.8.8.0/24,{cell}\n"}
-        recipe = f'[dataset]\nname = "d"\n[columns]\nflag = "{kind}"\n'
-        recipe += '[[source]]\nformat = "csv"\npath = "a.csv"\n'
-        geolookup.publish(build_at(folder, files, recipe)[0], store)
-    for _ in range(2):
-        history = _histories(store)[0]
-        pairs = [change.fields["own.flag"] for change in history.changes]
-        assert json.dumps(pairs) == "[[true, 2.5e+300], [1, true]]"
+        dataset = build_at(folder, files, recipe.format(kind))[0]
+        with geolookup.open(dataset) as engine:
+            seen.append((engine.own("8.8.8.8") or {})["flag"])
+        geolookup.publish(dataset, store)
+    for folder in (store / "changes", store / "none"):
+        with geolookup.open(store) as engine:
+            history = engine.history("8.8.8.8")
+        texts = [json.dumps(change.fields["own.flag"]) for change in history.changes]
+        assert texts == [json.dumps(seen[at : at + 2]) for at in (2, 1)]
         assert json.dumps(history.first.fields) == '{"own.flag": 1}'
-        assert write_missing(store, _kept(store)) == []
+        shutil.rmtree(folder, ignore_errors=True)  # then by the generations

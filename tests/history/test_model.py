@@ -15,13 +15,20 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import DatasetError
+from tests.history import slow
+from tests.history.pool import SIZE, dataset, id_of
 from tests.internals.contract import gregorian, timestamp
-from tests.internals.history import generations, generations_in, prune, rollback, unpacked
+from tests.internals.history import generations, generations_in, prune, rollback, write_missing
 from tests.internals.store import in_force, pointer, retention
-from tests.store.numbered import answers_of, id_of, shared
+from tests.own_random import addresses
 from tests.tiers import scaled
 
-_FIRST = datetime(2026, 1, 1, tzinfo=UTC)
+_FIRST, _SECOND = datetime(2026, 1, 1, tzinfo=UTC), 1 / 86_400
+_SAMPLE = list(addresses())[::18]
+_PREFIXES = (
+    *("8.8.8.0/28", "8.8.8.4/30", "9.255.255.248/29", "9.255.255.248/32"),
+    *("2a00::/124", "100.127.255.240/28"),
+)
 KINDS = ("publish", "since", "rollback", "prune", "keep_for", "publish and prune")
 Change = tuple[str, int, int]
 
@@ -90,6 +97,21 @@ class Model:
         while self.in_force[0][1] not in self.published:
             del self.in_force[0]
 
+    def on(self, day: float) -> int | None:
+        before = [number for since, number in self.in_force if since <= day]
+        return before[-1] if before else None
+
+    def copies(self) -> list[slow.Copy]:
+        """The known generations in force, the oldest first."""
+        begins = [timestamp(at(day)) for day, _ in self.in_force]
+        return [
+            slow.Copy(dataset(number), begin, end)
+            for (_, number), begin, end in zip(
+                self.in_force, begins, [*begins[1:], ""], strict=True
+            )
+            if number in self.published
+        ]
+
 
 @contextmanager
 def clock(model: Model) -> Iterator[None]:
@@ -108,15 +130,15 @@ def clock(model: Model) -> Iterator[None]:
 def change(store: Path, model: Model, kind: str, number: int, amount: int) -> None:
     """Do a change, in store and model; a rollback that cannot be is refused."""
     if kind == "publish":
-        geolookup.publish(shared(number), store)
+        geolookup.publish(dataset(number), store)
         model.publish_now(number)
     elif kind == "publish and prune":
-        geolookup.publish(shared(number), store, keep=amount % 4 + 1)
+        geolookup.publish(dataset(number), store, keep=amount % 4 + 1)
         model.publish_now(number)
         model.prune(amount % 4 + 1, None)
     elif kind == "since":
         day = min(amount, model.day)
-        geolookup.publish(shared(number), store, since=at(day))
+        geolookup.publish(dataset(number), store, since=at(day))
         model.since(number, day)
     elif kind == "rollback" and len(model.stack) > 1:
         assert rollback(store).generation == id_of(model.stack[-2])
@@ -152,19 +174,26 @@ def check(store: Path, model: Model) -> None:
     assert [(changed.generation, changed.since) for changed in pointer.read_changes(store)] == [
         (id_of(number), timestamp(at(day))) for day, number in model.in_force
     ]
-    assert pointer.is_unpacked(store, id_of(model.stack[-1]))
-    assert answers_of(store) == answers_of(shared(model.stack[-1]))
+    with geolookup.open(store) as engine:
+        assert engine.generation == id_of(model.stack[-1])
     assert generations_in(store) == sorted(map(id_of, model.published))
     folders = {path.name for path in (store / "generations").iterdir()}
     # Others are archives, but for the one that a rollback has just withdrawn.
     assert folders <= {*map(id_of, [*model.stack[-2:], *model.withdrawn])}
 
 
-def check_bytes(store: Path, model: Model) -> None:
-    for number in model.published:
-        folder = unpacked(store, id_of(number))
-        for path in shared(number).iterdir():
-            assert (folder / path.name).read_bytes() == path.read_bytes(), (number, path.name)
+def check_past(store: Path, model: Model) -> None:
+    """Each generation has its bytes, and answers at the begin of its period until the next."""
+    for begin, _ in model.in_force:
+        for day in (begin - _SECOND, begin):
+            if (number := model.on(day)) in model.published:
+                with geolookup.open(store, as_of=at(day)) as engine:
+                    for path in dataset(number).iterdir():
+                        assert (engine.path / path.name).read_bytes() == path.read_bytes(), path
+            else:
+                problem = "no generation was in force" if number is None else "no longer kept"
+                with pytest.raises(DatasetError, match=problem):
+                    geolookup.open(store, as_of=at(day))
 
 
 @settings(max_examples=scaled(1, 20))
@@ -172,12 +201,15 @@ def check_bytes(store: Path, model: Model) -> None:
     st.lists(
         st.tuples(
             st.sampled_from([*KINDS, "publish", "since"]),
-            st.integers(0, 6),
+            st.integers(0, SIZE - 1),
             st.integers(1, 120),
         ),
         max_size=10,
-    )
+    ),
+    st.lists(st.sampled_from(list(addresses())), min_size=1, max_size=8),
+    st.lists(st.sampled_from(_PREFIXES), max_size=2),
 )
+@example([("publish", number, 0) for number in range(1, SIZE)], _SAMPLE, _PREFIXES)
 # An archive is published again; rollbacks to archives, and one that cannot be; publication ends a
 # withdrawal, and a rollback does not lead to what was withdrawn.
 @example(
@@ -192,7 +224,9 @@ def check_bytes(store: Path, model: Model) -> None:
         ("prune", 1, 0),
         ("publish and prune", 4, 3),
         ("prune", 0, 0),
-    ]
+    ],
+    _SAMPLE,
+    (),
 )
 # Beside a rollback and at its instant; the past, the oldest last, the oldest first, and again.
 @example(
@@ -209,10 +243,15 @@ def check_bytes(store: Path, model: Model) -> None:
         ("keep_for", 0, 45),
         ("publish", 2, 0),
         ("keep_for", 0, 45),
-    ]
+    ],
+    _SAMPLE,
+    (),
 )
 def test_any_sequence_of_changes(
-    tmp_path_factory: pytest.TempPathFactory, changes: list[Change]
+    tmp_path_factory: pytest.TempPathFactory,
+    changes: list[Change],
+    asked: list[slow.Address],
+    prefixes: list[str],
 ) -> None:
     store, model = tmp_path_factory.mktemp("any") / "store", Model()
     with clock(model):
@@ -220,4 +259,7 @@ def test_any_sequence_of_changes(
         for item in changes:
             change(store, model, *item)
             check(store, model)
-        check_bytes(store, model)
+        check_past(store, model)
+        slow.check(store, model.copies(), asked, prefixes)
+        assert write_missing(store, {*map(id_of, model.published)}) == []
+        slow.check(store, model.copies(), asked, prefixes)  # all of it from files

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ from tests.internals.tables import RowsWithoutGeneration, enrich, joint_rows, ro
 from tests.own_random import WINDOWS
 from tests.tiers import scaled
 
+FACTOR = int(joint_rows.FACTOR)
 KERNELS = {"compiled": kernel.State, "python": kernel_python.State}
 #: Own columns whose type is the same in all generations that have them, and of the contract.
 FIELDS = ["country", "location.country_languages", "city", "asn", "isp", "own.site", "own.tags"]
@@ -94,10 +95,11 @@ def _all_kinds(table: pa.Table) -> list[Any]:
 
 @pytest.mark.parametrize("name", KERNELS)
 @settings(max_examples=scaled(8, 25), deadline=None)
-@given(_tables(), st.integers(1, 5), st.sampled_from([1, 2]))
+@given(_tables(), st.integers(1, 5), st.sampled_from([1, 2]), st.sampled_from([0, FACTOR]))
 def test_each_row_is_answered_by_its_generation(
-    name: str, drawn: Any, block_rows: int, threads: int
+    name: str, drawn: Any, block_rows: int, threads: int, factor: Any
 ) -> None:
+    """With the factor 0, all rows have the same hash."""
     begins, numbers, rows = drawn
     generations = _Generations(name, begins, numbers)
     newest = int(numbers[-1])
@@ -109,6 +111,7 @@ def test_each_row_is_answered_by_its_generation(
     wanted = [_slow(generations, plain.schema.names[2:], *row) for row in rows]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_blocks, "ROWS", block_rows)
+        patch.setattr(joint_rows, "FACTOR", np.uint64(factor))
         for data in _all_kinds(table):
             missing = RowsWithoutGeneration()
             result = enrich(
@@ -139,77 +142,47 @@ def _period(generations: Any, instant: int | None) -> str:
     return "before" if period < 0 else generations.by_period[period] or ""
 
 
-@pytest.mark.parametrize("factor", [0, joint_rows.FACTOR])
-def test_rows_with_equal_hashes_are_told_apart(factor: Any, monkeypatch: Any) -> None:
-    """With the factor 0, all rows have the same hash."""
-    monkeypatch.setattr(joint_rows, "FACTOR", np.uint64(factor))
-    generations = _Generations("compiled", [0, 1, 2, 3], [0, 1, 3, 4])
-    rows = [(ip, instant) for instant in range(4) for ip in IPS]
-    table = pa.table(list(zip(*rows, strict=True)), names=["ip", "when"])
-    options: dict[str, Any] = {"at": AT, "as_of": "when", "generations": generations}
-    result = enrich(_state("compiled", 4), table, FIELDS, **options)
-    wanted = [_slow(generations, result.schema.names[2:], *row) for row in rows]
-    assert [list(row.values())[2:] for row in result.to_pylist()] == wanted
-
-
 def test_the_first_refused_row_is_named() -> None:
     generations = _Generations("compiled", [0, 10], [0, 1])
     ips = ["8.8.8.1", "8.8.8.2", "10.0.0.1", "x", None]
     table = pa.table({"ip": ips, "when": [11, 12, 3, 12, -5]})
     options: dict[str, Any] = {"on_invalid": "raise", "as_of": "when", "generations": generations}
-    for size in (5, 2):
-        answers = enrich(_state("compiled", 1), table.to_reader(size), **options)
+    for data in (table, table.to_reader(5), table.to_reader(2)):
         with pytest.raises(geolookup.PrivateAddressError) as caught:
-            answers.read_all()
+            enrich(_state("compiled", 1), data, **options).read_all()
         assert caught.value.__notes__ == ["in row 2, counted from 0"]
-    with pytest.raises(geolookup.PrivateAddressError) as caught:
-        enrich(_state("compiled", 1), table, **options)
-    assert caught.value.__notes__ == ["in row 2, counted from 0"]
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store: 0 is pruned, 1 is a delta, 3 and 4 are folders; 1 was in force twice."""
-    folder = tmp_path_factory.mktemp("past") / "store"
+def test_a_store(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """0 is pruned, 1 is an archive, 3 and 4 are folders; 1 was in force twice."""
+    store = tmp_path / "store"
     for number in (0, 1, 3, 4):
-        geolookup.publish(pool.dataset(number), folder)
-    geolookup.prune(folder, keep=3)
-    published = pointer.read(folder)
+        geolookup.publish(pool.dataset(number), store)
+    geolookup.prune(store, keep=3)
     numbers = (1, 0, 3, 1, 4)
     changes = [Change(pool.id_of(n), f"2026-0{at}-01T00:00:00Z") for at, n in enumerate(numbers, 1)]
-    pointer.save(folder, published, changes)
-    return folder
-
-
-INSTANTS = {"2025-12-31": None, "2026-01-01": 1, "2026-02-10": None, "2026-03-01": 3}
-INSTANTS |= {"2026-04-30": 1, "2026-05-01": 4}
-
-
-def _visits(ip: str = "8.8.8.3") -> pa.Table:
-    times = pa.array([f"{text}T00:00:00Z" for text in INSTANTS]).cast(pa.timestamp("s", "UTC"))
-    return pa.table({"ip": [ip] * len(times), "when": times})
-
-
-def _wanted(field: str, ip: str = "8.8.8.3") -> list[Any]:
-    return [None if n is None else _answers(n)[ip][field] for n in INSTANTS.values()]
-
-
-def test_a_store(store: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pointer.save(store, pointer.read(store), changes)
+    instants = {"2025-12-31": None, "2026-01-01": 1, "2026-02-10": None, "2026-03-01": 3}
+    instants |= {"2026-04-30": 1, "2026-05-01": 4}
+    times = pa.array([f"{text}T00:00:00Z" for text in instants]).cast(pa.timestamp("s", "UTC"))
+    visits = pa.table({"ip": ["8.8.8.3"] * len(times), "when": times})
     with geolookup.open(store) as engine, caplog.at_level(logging.WARNING, "geolookup"):
-        result = engine.enrich(_visits(), ["country", "own.site"], as_of="when")
-        assert result["location_country_code"].to_pylist() == _wanted("location_country_code")
-        assert result["own_site"].to_pylist() == _wanted("own_site")
+        result = engine.enrich(visits, ["country", "own.site"], as_of="when")
+        for name in ("location_country_code", "own_site"):
+            assert result[name].to_pylist() == [
+                None if number is None else _answers(number)["8.8.8.3"][name]
+                for number in instants.values()
+            ]
         first, second = (record.getMessage() for record in caplog.records)
         assert f"1 row is before 2026-01-01T00:00:00Z, the first generation of {store}" in first
         assert "1 row is in times whose generation" in second
-        with pytest.raises(KeyError, match="did you mean as_of='when'"):
-            engine.enrich(_visits(), as_of="whem")
-        with pytest.raises(KeyError, match="a single column"):
-            engine.enrich(pa.array(["8.8.8.3"]), as_of="when")
-        with pytest.raises(TypeError, match=r"engine\.as_of"):
-            engine.enrich(_visits(), as_of=cast("Any", AT))
-    with (
-        geolookup.open(pool.dataset(1)) as engine,
-        pytest.raises(geolookup.DatasetError, match="not a store"),
-    ):
-        engine.enrich(_visits(), as_of="when")
+        wrong: tuple[tuple[Any, Any, type[Exception], str], ...] = (
+            (visits, "whem", KeyError, "did you mean as_of='when'"),
+            (pa.array(["8.8.8.3"]), "when", KeyError, "a single column"),
+            (visits, AT, TypeError, r"engine\.as_of"),
+        )
+        for data, as_of, error, problem in wrong:
+            with pytest.raises(error, match=problem):
+                engine.enrich(data, as_of=as_of)
+    with pytest.raises(geolookup.DatasetError, match="not a store"):
+        geolookup.open(pool.dataset(1)).enrich(visits, as_of="when")

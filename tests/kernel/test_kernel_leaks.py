@@ -86,6 +86,23 @@ def test_columns_keep_nothing(state: object, name: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("ask", ["lookup", "lookup_json", "data", "get", "nothing", "noon"])
+def test_single_lookups_keep_nothing(ask: str) -> None:
+    def call() -> None:
+        for ip in MANY:
+            with suppress(geolookup.ContractError, KeyError, TypeError, ValueError):
+                if ask in ("get", "nothing"):
+                    engine.get(ip, "network.isp" if ask == "get" else ask, at=0)
+                elif ask == "noon":
+                    engine.lookup_json(ip, at=ask)
+                else:
+                    getattr(engine, ask)(ip, at=0)
+
+    with geolookup.open() as engine:
+        assert max(kept(call, CALLS)) < CALLS // 4
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("ip", ["8.8.8.8", "2001:4860:4860::8888", "10.0.0.1", "x"])
 def test_answers_come_and_go(ip: str) -> None:
     engine = geolookup.open()

@@ -1,4 +1,4 @@
-"""Numbered datasets, built once, and a store of the first two of them."""
+"""A store of two numbered datasets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
 from tests.store.numbered import published
 
 

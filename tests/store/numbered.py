@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 import geolookup
 from geolookup import publish
 from tests.conftest import build_at
 from tests.datasets import once
 from tests.internals.dataset import read_manifest
-from tests.internals.integrity import verify
 
 ADDRESSES = ("8.8.8.8", "9.9.9.9", "2001:4860::1", "::ffff:8.8.8.8", "1.2.3.4")
 
 
-def numbered(
-    folder: Path, number: int, *, more: str = "", values: str = "", date: str = ""
-) -> Path:
-    """Build the dataset of a number, with further columns and a source date if given."""
-    return named(folder, f"n{number}", number, more=more, values=values, date=date)
+def numbered(folder: Path, number: int, *, date: str = "") -> Path:
+    """Build the dataset of a number, with a source date if given."""
+    return named(folder, f"n{number}", number, date=date)
 
 
-def named(
-    folder: Path, name: str, number: int, *, more: str = "", values: str = "", date: str = ""
-) -> Path:
+def named(folder: Path, name: str, number: int, *, date: str = "") -> Path:
     folder.mkdir()
-    cells = f"Town {number},Carrier {number}{values}"
     networks = ("8.8.8.0/24", "9.9.9.0/24", "2001:4860::/32", "1.0.0.0/8")
-    rows = "".join(f"{network},{cells}\n" for network in networks)
+    rows = "".join(f"{network},Town {number},Carrier {number}\n" for network in networks)
     recipe = f'[dataset]\nname = "{name}"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
     if date:
         recipe += f'date = "{date}"\n'
-    return build_at(folder, {"a.csv": f"network,city_name,isp{more}\n{rows}"}, recipe)[0]
+    return build_at(folder, {"a.csv": f"network,city_name,isp\n{rows}"}, recipe)[0]
 
 
 def shared(number: int) -> Path:
@@ -47,16 +39,6 @@ def shared(number: int) -> Path:
 
 def id_of(number: int) -> str:
     return generation(shared(number))
-
-
-@pytest.fixture(scope="session")
-def datasets() -> Iterator[list[Path]]:
-    """Eight datasets of one name, number 0 to 7; nobody may change them."""
-    made = [shared(number) for number in range(8)]
-    yield made
-    for dataset in made:
-        verify(dataset)
-        assert not (dataset / "signature.json").exists()
 
 
 def published(target_folder: Path, *numbers: int) -> Path:

@@ -7,25 +7,24 @@ import gc
 import json
 import logging
 import os
-import pickle
 import re
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import geolookup
 from geolookup import publish
+from tests.conftest import Build
 from tests.internals.dataset import Dataset, canonical
 from tests.internals.dataset import layout as fmt
-from tests.internals.history import prune, rollback
+from tests.internals.history import rollback
 from tests.internals.store import Watch, resolve
 from tests.servers import until
-from tests.store.numbered import answers, answers_of, id_of, number, numbered, shared
+from tests.store.numbered import answers, answers_of, id_of, number, shared
 from tests.tiers import scaled
 
 
@@ -75,8 +74,8 @@ def test_a_damaged_generation_is_refused(store: Path) -> None:
         assert engine.reload()
 
 
-def test_lost_fields_are_refused_unless_allowed(tmp_path: Path, store: Path) -> None:
-    more = numbered(tmp_path / "more", 5, more=",asn", values=",64500")
+def test_lost_fields_are_refused_unless_allowed(build: Build, store: Path) -> None:
+    more, _ = build({"a.csv": "network,city_name,isp,asn\n8.8.8.0/24,A,B,64500\n"})
     publish(more, store)
     with geolookup.open(store) as engine, geolookup.open(store, allow_lost_fields=True) as open_:
         publish(shared(2), store)
@@ -91,34 +90,26 @@ def test_lost_fields_are_refused_unless_allowed(tmp_path: Path, store: Path) -> 
 
 
 def test_reloads_in_threads(store: Path) -> None:
-    """They end at the current generation; if one closes the engine, it is closed in the end."""
-    with geolookup.open(store) as engine:
+    with geolookup.open(store) as engine, ThreadPoolExecutor(3) as pool:
         for turn in range(scaled(8, 40)):
-            threads = [threading.Thread(target=engine.reload) for _ in range(3)]
-            threads[0].start()
+            first = pool.submit(engine.reload)
             publish(shared(turn % 8), store)
-            for thread in threads[1:]:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            for reload in (first, *(pool.submit(engine.reload) for _ in range(2))):
+                reload.result()
             assert number(engine) == turn % 8
-    for turn in range(scaled(6, 30)):
-        engine = geolookup.open(store)
-        publish(shared(2 + turn % 2), store)
-        started = threading.Barrier(2)
 
-        def reload(engine: geolookup.Engine = engine, started: Any = started) -> None:
-            started.wait()
+
+def test_an_engine_that_is_closed_in_a_reload_is_closed_in_the_end(store: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        for turn in range(scaled(6, 30)):
+            engine = geolookup.open(store)
+            publish(shared(2 + turn % 2), store)
+            reload = pool.submit(engine.reload)
+            engine.close()
             with contextlib.suppress(geolookup.ClosedError):
-                engine.reload()
-
-        thread = threading.Thread(target=reload)
-        thread.start()
-        started.wait()
-        engine.close()
-        thread.join()
-        with pytest.raises(geolookup.ClosedError):
-            engine.lookup("8.8.8.8")
+                reload.result()
+            with pytest.raises(geolookup.ClosedError):
+                engine.lookup("8.8.8.8")
 
 
 def test_the_old_dataset_goes_with_its_last_reader(store: Path) -> None:
@@ -143,83 +134,40 @@ def test_the_old_dataset_goes_with_its_last_reader(store: Path) -> None:
         gc.enable()
 
 
-def test_pickled_to_its_very_generation(store: Path) -> None:
-    with geolookup.open(store, watch=0.01) as engine:
-        data = pickle.dumps(engine)
-    publish(shared(2), store)
-    with pickle.loads(data) as again:  # noqa: S301 - our own
-        assert number(again) == 1
-        assert again.reload()
-        assert number(again) == 2
-    prune(store, 1)
-    with pytest.raises(geolookup.DatasetError, match=id_of(1)):
-        pickle.loads(data)  # noqa: S301 - our own
-
-
-SOON = 0.01
+def test_a_problem_is_logged_once_and_a_good_dataset_taken_up(
+    store: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A pointer to nothing, and a store that goes and comes back; no address is logged."""
+    current, moved = store / "current", store.with_name("moved")
+    with geolookup.open(store) as engine:
+        watch = Watch(engine, partial(resolve.fingerprint, str(store)), 3600)  # polled by hand
+        for turn in (1, 2):
+            engine.lookup("8.8.8.8")
+            pointer = current.read_text(encoding="utf-8")
+            for end in ("", " "):
+                current.write_text(pointer.replace(id_of(turn), "f" * 64) + end, encoding="utf-8")
+                watch.poll(engine)
+                assert len(caplog.records) == 2 * turn - 1
+            store.rename(moved)
+            for _ in range(2):
+                watch.poll(engine)
+                assert len(caplog.records) == 2 * turn
+            assert number(engine) == turn
+            moved.rename(store)
+            current.write_text(pointer, encoding="utf-8")
+            publish(shared(turn + 1), store)
+            watch.poll(engine)
+            assert number(engine) == turn + 1
+        watch.end()
+    record = caplog.records[0]
+    assert (record.name, record.levelno) == ("geolookup", logging.WARNING)
+    assert "f" * 64 in record.getMessage()
+    assert f"still answering from generation {id_of(1)[:12]}" in record.getMessage()
+    assert "8.8.8.8" not in caplog.text
 
 
 def watchers() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if thread.name == "geolookup-watch"}
-
-
-@pytest.fixture
-def engine(store: Path) -> Iterator[geolookup.Engine]:
-    with geolookup.open(store) as opened:
-        yield opened
-
-
-@pytest.fixture
-def poll(engine: geolookup.Engine, store: Path) -> Iterator[Callable[[], None]]:
-    """Polls by hand, so that none falls into a rename."""
-    watch = Watch(engine, partial(resolve.fingerprint, str(store)), 3600)
-    yield lambda: watch.poll(engine)
-    watch.end()
-
-
-def test_a_refusal_is_said_once_and_a_good_one_taken_up(
-    engine: geolookup.Engine,
-    poll: Callable[[], None],
-    store: Path,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    for wanted in (2, 3):
-        publish(shared(wanted), store)
-        poll()
-        assert number(engine) == wanted
-    pointer = (store / "current").read_text(encoding="utf-8")
-    other = pointer.replace(id_of(3), "f" * 64)
-    for text in (other, other + " ", other + "  ", pointer):
-        (store / "current").write_text(text, encoding="utf-8")
-        poll()
-        assert number(engine) == 3
-    publish(shared(4), store)
-    poll()
-    assert number(engine) == 4
-    (record,) = caplog.records
-    assert (record.name, record.levelno) == ("geolookup", logging.WARNING)
-    assert "f" * 64 in record.getMessage()
-    assert f"still answering from generation {id_of(3)}" in record.getMessage()
-
-
-def test_a_store_that_goes_and_comes_back(
-    engine: geolookup.Engine,
-    poll: Callable[[], None],
-    store: Path,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """It is reported once each time, and no address with it."""
-    for turn in (1, 2):
-        engine.lookup("8.8.8.8")
-        moved = store.rename(store.with_name("moved"))
-        for _ in range(2):
-            poll()
-        assert len(caplog.records) == number(engine) == turn
-        moved.rename(store)
-        publish(shared(turn + 1), store)
-        poll()
-        assert number(engine) == turn + 1
-    assert "8.8.8.8" not in caplog.text
 
 
 def test_the_thread_ends_with_its_engine(store: Path) -> None:
@@ -232,7 +180,7 @@ def test_the_thread_ends_with_its_engine(store: Path) -> None:
     for seconds in (0, -1, float("nan"), "1"):
         with pytest.raises(ValueError, match="watch"):
             geolookup.open(store, watch=seconds)  # type: ignore[arg-type]
-    engine = geolookup.open(store, watch=SOON)
+    engine = geolookup.open(store, watch=0.01)
     engine.lookup("8.8.8.8")
     del engine
     gc.collect()
@@ -242,7 +190,7 @@ def test_the_thread_ends_with_its_engine(store: Path) -> None:
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_forked_child_watches_for_itself(store: Path) -> None:
-    with geolookup.open(store, watch=SOON) as engine:
+    with geolookup.open(store, watch=0.01) as engine:
         child = os.fork()
         if child == 0:
             with contextlib.suppress(AssertionError):

@@ -14,6 +14,7 @@ from geolookup.comparison.scoring.own_columns import own_names
 from geolookup.comparison.scoring.places import TruthFile
 from geolookup.comparison.scoring.votes import Majority, Pair, Vote
 from geolookup.contract.fields import OWN_PREFIX
+from geolookup.errors import short_id
 
 #: Groups of one kind that are listed; JSON has all of them.
 _GROUPS = 12
@@ -28,7 +29,7 @@ def lines(score: Score) -> Iterator[str]:
     for file in score.truth:
         yield f"truth  {_file(file)}"
     for number, dataset in enumerate(score.datasets, 1):
-        yield f"{number}  {dataset.name}, generation {dataset.generation}, {dataset.path}"
+        yield f"{number}  {dataset.name}, generation {short_id(dataset.generation)}, {dataset.path}"
     if score.requests is not None:
         yield requests_line(score.requests)
     for name, part in score.datasets[0].parts.items():
