@@ -100,7 +100,8 @@ def test_wrong_members_are_refused() -> None:
     cases += [((*archive, "bytes"), size) for size in (0, -1, 64 << 30, 1.0, True, "1", None)]
     cases += [(("generations",), many(1001))]
     for (*outer, last), value in cases:
-        stated = at = payload_of(INDEX)
+        stated = payload_of(INDEX)
+        at: Any = stated
         for key in outer:
             at = at[key]
         at[last] = value

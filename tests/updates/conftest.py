@@ -135,10 +135,10 @@ def publisher(tmp_path: Path) -> Iterator[Publisher]:
 
     def act(handler: Handler) -> None:
         name = handler.path.partition("?")[0].lstrip("/")
-        publisher.acts.get(name, status(404))(handler)
+        result.acts.get(name, status(404))(handler)
 
     with serving(act) as site:
-        publisher = Publisher(site, tmp_path)
-        publisher.put(COUNTRY, countries())
-        publisher.put(ASN, systems())
-        yield publisher
+        result = Publisher(site, tmp_path)
+        result.put(COUNTRY, countries())
+        result.put(ASN, systems())
+        yield result

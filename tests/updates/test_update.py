@@ -48,12 +48,12 @@ def test_from_nothing_to_answers_and_on(
     conditions = [headers["If-None-Match"] for _, headers in publisher.site.asked]
     assert conditions[:2] == [None, None]
     assert all(conditions[2:])
-    ids = [first.generation]
+    ids = [str(first.generation)]
     for number, code in enumerate(("DE", "IT"), 1):
         publisher.put(COUNTRY, countries(*[code] * number))
         done = update()
         assert (done.state, country()) == ("published", code)
-        ids.append(done.generation)
+        ids.append(str(done.generation))
     assert [generation.generation for generation in geolookup.generations(store)] == ids[:0:-1]
     assert done.removed == [ids[0]]
     assert is_tidy(store)
