@@ -74,6 +74,15 @@ def test_a_mirror_is_polled_once(store: Path, tmp_path: Path) -> None:
         assert (done.state, done.generation) == ("published", id_of(number))
         assert answers_of(store) == answers_of(shared(number))
         assert geolookup.update(folder).state == "unchanged"
+    publish(shared(2), origin)
+    geolookup.mirror(origin, folder)
+    (archive,) = folder.glob(f"archives/{id_of(2)}.*")
+    whole = archive.read_bytes()
+    for changed, problem in ((whole[:-1] + b"x", "the index says"), (whole + b"x", "larger than")):
+        archive.write_bytes(changed)
+        with pytest.raises(geolookup.UpdateError, match=problem):
+            geolookup.update(folder)
+    assert answers_of(store) == answers_of(shared(1))
 
 
 def test_the_result_as_json(archive: Path, store: Path) -> None:
