@@ -74,7 +74,7 @@ def repeat(
             wait = interval.retry(failures, getattr(error, "wait", None))
             problem = str(error) or type(error).__name__
             if problem != warned:
-                click.echo(f"geolookup: {line_text(problem)}; next try in {wait:.0f} s", err=True)
+                click.echo(f"geolookup: {line_text(problem)}; next try in {wait:.3g} s", err=True)
             warned = problem
         else:
             is_news = (result.state, result.generation) != (last.state, last.generation)

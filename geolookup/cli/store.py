@@ -119,7 +119,7 @@ def rollback(store: Path | None, signing_keys: tuple[str, ...], as_json: bool) -
 @options.store_object
 @options.as_json()
 def generations(store: Path | None, as_json: bool) -> None:
-    """List the generations of STORE, the last published first.
+    """List the generations of STORE, the newest first.
 
     STORE is by default the user's store. The columns are the first digits of the id, when
     it was published, since when it is or was in force last, the oldest date of its data,

@@ -42,7 +42,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
     "--every",
     metavar="TIME",
     type=Time(least=_SHORTEST),
-    help="Update again and again, at this interval, such as 60s, 5m or 1d, until SIGTERM.",
+    help="Update again and again, at this interval, such as 60s or 1d, until Ctrl-C or SIGTERM.",
 )
 @click.option(
     "--jitter",
@@ -84,7 +84,7 @@ def update(
 
     With --every, a line is printed if a generation is published, and once for each
     problem. After a failure the store keeps its generation, and the next try comes
-    sooner. Exits with 0 on SIGTERM.
+    sooner. Exits with 0 on Ctrl-C and SIGTERM.
 
     Without it, exits with 0 if the store is current or was updated, 1 if a source or a
     mirror failed, or a gate or a demand of [quality] refused the result, 2 for misuse,
@@ -93,6 +93,7 @@ def update(
 
     Example: geolookup update --if-older 7d
     """
+    from geolookup.history.result import current_of
     from geolookup.progress import Progress
     from geolookup.updates.run import run
     from geolookup.updates.update import job_of
@@ -119,6 +120,8 @@ def update(
     except UpdateError as error:
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)
+        if as_json:
+            print_result(job.done.ended("failed", current_of(job.store)), as_json=True)
         sys.exit(1)
     report(result)
     if source is not None and values["store"] is None and result.state == "published":

@@ -34,7 +34,7 @@ class Generation:
 
 
 def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]:
-    """Return the generations of a store, by default the user's, the last published first.
+    """Return the generations of a store, by default the user's, the newest first.
 
     Each has ``generation`` (its id, 64 hexadecimal digits), ``at`` (when it was last published,
     ISO 8601 in UTC), ``current`` and ``withdrawn``, ``in_force_since`` (when it last became
@@ -62,12 +62,15 @@ def _data(store: Path, generation: str) -> tuple[str | None, _KeptAs, int | None
     """Return the date of the data, how a generation is kept, and its bytes."""
     kept_as: _KeptAs = "folder" if pointer.is_unpacked(store, generation) else "archive"
     try:
-        metadata, size = manifest_of(store, generation).metadata(), None
+        date = manifest_of(store, generation).metadata().age.date
         if kept_as == "archive":
             size = Path(pointer.archive_of(store, generation)).stat().st_size
+        else:
+            folder = Path(pointer.folder_of(store, generation))
+            size = sum(path.stat().st_size for path in folder.iterdir())
     except (DatasetError, FileNotFoundError):  # damaged, or removed meanwhile
         return None, kept_as, None
-    return metadata.age.date, kept_as, metadata.bytes if size is None else size
+    return date, kept_as, size
 
 
 def rollback(

@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from logging import getLogger
 from pathlib import Path
+from statistics import fmean
 
 from geolookup.contract.gregorian import read_timestamp
 from geolookup.errors import DatasetError, OutputError, short_id
@@ -26,6 +27,8 @@ from geolookup.store.retention import Retention
 
 #: The bytes of a city dataset over those of its archive.
 _RATIO = 3
+#: Two updates in a minute say nothing about the pace of a year.
+_SHORTEST_SPAN = timedelta(days=1)
 
 
 def prune(
@@ -85,20 +88,20 @@ def plan(
 def _expected_bytes(store: Path, retention: Retention, newest: str) -> int | None:
     """Return what the generations of ``keep_for`` will take at the pace of those so far.
 
-    None without ``keep_for``, and before the second generation.
+    None without ``keep_for``, and before the generations span a day.
     """
     begins = [read_timestamp(change.since) for change in pointer.read_changes(store)]
-    if retention.keep_for is None or len(begins) < 2 or begins[0] == begins[-1]:
+    if retention.keep_for is None or not begins or begins[-1] - begins[0] < _SHORTEST_SPAN:
         return None
-    interval = (begins[-1] - begins[0]) / (len(begins) - 1)
-    archives = [path.stat().st_size for path in (store / pointer.ARCHIVE).glob("*")]
-    if archives:
-        size = sum(archives) / len(archives)
-    else:
-        size = archived.manifest_of(store, newest).metadata().bytes / _RATIO
-    changed = sum(path.stat().st_size for path in (store / pointer.CHANGES).glob("*"))
-    each = size + changed / len(begins)
-    return round(each * max(retention.keep_for / interval, 1))
+    count = max(retention.keep_for / (begins[-1] - begins[0]) * (len(begins) - 1), 1.0)
+    folder = archived.manifest_of(store, newest).metadata().bytes
+    archives, changed = (
+        [path.stat().st_size for path in (store / kind).glob("[!.]*")]
+        for kind in (pointer.ARCHIVE, pointer.CHANGES)
+    )
+    folders = min(count, retention.unpacked)
+    size = folders * folder + (count - folders) * (fmean(archives or [folder / _RATIO]))
+    return round(size + (count * fmean(changed) if changed else 0))
 
 
 def prune_after(store: Path, retention: Retention, done: StoreResult) -> None:

@@ -78,6 +78,8 @@ def publish(
     done = StoreResult(str(store))
     with opened(dataset) as incoming:
         check_expected(incoming, expect)
+        _check_kept(store, incoming.generation, begin, retention)
+        done.warnings += _replaced(store, incoming.generation, begin)
         if dry_run:
             return planned(store, incoming, retention, begin)
         with done.step("publish"):
@@ -85,9 +87,26 @@ def publish(
     with done.step("prune"):
         prune_after(store, retention, done)
     log_warnings(done)
-    if current_of(store) != incoming.generation:
-        return done.ended("past", incoming.generation)
-    return done.ended("published" if is_changed else "unchanged", incoming.generation)
+    is_current = current_of(store) == incoming.generation
+    state = ("published" if is_current else "past") if is_changed else "unchanged"
+    return done.ended(state, incoming.generation)
+
+
+def _check_kept(store: Path, generation: str, since: str | None, retention: Retention) -> None:
+    """Raise ValueError if a retention would remove the generation at once."""
+    entries, changes = _with(store, pointer.read(store), generation, since)
+    kept = retention.kept(entries, changes or pointer.read_changes(store))
+    if generation not in {entry.generation for entry in kept}:
+        raise ValueError("keep would remove this generation at once; keep more, or use keep_for")
+
+
+def _replaced(store: Path, generation: str, since: str | None) -> list[str]:
+    """Return a warning if another generation came into force at that time: its time is lost."""
+    return [
+        f"generation {short_id(change.generation)} was in force since {since}, and is no longer"
+        for change in pointer.read_changes(store)
+        if change.since == since and change.generation != generation
+    ]
 
 
 def check_expected(incoming: Incoming, expect: str | None) -> None:
@@ -139,7 +158,7 @@ def publish_into(
         trust = _check_trust(store, incoming, since)
         is_placed = _place(store, incoming, trust, gate)
         entries, changes = _with(store, published, incoming.generation, since, withdrawn)
-        is_listed = entries == published and changes is None
+        is_listed = entries == published and changes in (None, pointer.read_changes(store))
         if not is_listed:
             pointer.save(store, entries, changes)
     return is_placed or not is_listed

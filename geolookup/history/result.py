@@ -14,6 +14,13 @@ from geolookup.errors import DatasetError, count_text, short_id
 from geolookup.history.archived import manifest_of
 from geolookup.store import pointer
 
+#: The states whose word alone would not say what the generation is.
+_SAID = {
+    "past": "put into the past",
+    "rolled back": "rolled back to",
+    "pruned": "pruned, current",
+}
+
 
 @dataclass(slots=True)
 class StoreResult:
@@ -77,14 +84,15 @@ class StoreResult:
             about.append(f"generation {short_id(self.generation)}")
         if self.bytes is not None:
             about.append(f"{self.bytes:,} bytes")
-        parts = [f"{self.state}: {', '.join(about)} in {self.store}"]
+        state = _SAID.get(self.state, self.state)
+        parts = [f"{state}: {', '.join(about)} in {self.store}"]
         parts += [
             f"{count_text(len(names), 'generation')} {word}"
             for names, word in ((self.removed, "removed"), (self.archived, "archived"))
             if names
         ]
         if self.expected_bytes is not None:
-            parts.append(f"keep_for will take about {self.expected_bytes:,} bytes")
+            parts.append(f"at this pace, all to keep will take about {self.expected_bytes:,} bytes")
         return "; ".join(parts)
 
 

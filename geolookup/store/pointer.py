@@ -62,6 +62,11 @@ class Change:
     def __init__(self, generation: str, since: str) -> None:
         self.generation, self.since = generation, since
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Change) and _members(self) == _members(other)
+
+    __hash__ = None  # type: ignore[assignment]  # compared only
+
 
 def folder_of(store: str | os.PathLike[str], generation: str) -> str:
     """Return the folder of a generation in a store."""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, short_id
 from geolookup.history.incoming import Incoming, from_archive, from_folder
 from geolookup.history.result import current_of
 from geolookup.mirrors.index import INDEX, File, Index, has_expired
@@ -35,7 +35,8 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
     # The same bytes as those that were followed last: no signature needs to be checked again.
     is_followed = current is not None and digest == before.index
     if is_followed and not has_expired(before.expires_at, datetime.now(UTC)):
-        yield Offer("unchanged")
+        # Also in every later poll: another generation is current here until the mirror publishes.
+        yield Offer("unchanged" if before.followed.split()[:1] == [current] else "held")
         return
     try:
         index = accepted_index(text, f"{mirror.safe_url}/{INDEX}", job.store, before.serial)
@@ -46,6 +47,8 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
         if current not in (None, index.current) and followed == before.followed:
             yield Offer("held", members=members)
         elif job.dry_run:
+            if current != index.current:
+                job.tell(f"would fetch and publish generation {short_id(index.current)}")
             yield Offer("unchanged" if current == index.current else "planned")
         else:
             with _incoming(job, mirror, index, folder) as incoming:

@@ -44,12 +44,17 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
     _check_local(recipe)
     with job.step("download"):
         _each_remote(recipe, partial(_would_fetch if job.dry_run else _fetch, job), job)
-    if job.dry_run:
-        return Offer("planned")
     inputs = inputs_of(recipe, job.cache)
     current = _whole_current(job.store)
-    if current and inputs and (before.inputs, before.generation) == (inputs, current.name):
+    is_same = current and inputs and (before.inputs, before.generation) == (inputs, current.name)
+    if job.dry_run and (job.done.counts.get("changed_sources") or not is_same):
+        gates = count_text(len(recipe.update.fail_if), "gate")
+        job.tell(f"would compile {recipe.name}, apply {gates} and publish it")
+        return Offer("planned")
+    if is_same and current is not None:
         job.tell("no file changed since the last update")
+        if job.dry_run:
+            return Offer("unchanged")
         incoming = from_folder(current)
     else:
         with job.step("compile"):
@@ -119,7 +124,9 @@ def _fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
 
 
 def _would_fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
-    return str(ask(remote, spec.sha256, job.cache or default_folder()))
+    pending = ask(remote, spec.sha256, job.cache or default_folder())
+    job.count(changed_sources=int(pending.changed))
+    return str(pending)
 
 
 def _compiled(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:

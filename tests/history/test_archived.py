@@ -14,7 +14,7 @@ from geolookup import publish
 from geolookup.errors import DatasetError
 from tests.archives.test_pack import digests
 from tests.damage import TAMPERING, copied
-from tests.history.past import ARCHIVED, DATES, UNPACKED, archive, past_store
+from tests.history.past import ARCHIVED, DATES, UNPACKED, archive
 from tests.internals.archives import pack
 from tests.internals.dataset import layout as fmt
 from tests.internals.history import prune, rollback, unpacked
@@ -24,11 +24,6 @@ from tests.skips import needs
 from tests.store.numbered import answers_of, id_of, number, shared
 
 RESTORE = "restore it from a backup, or 'geolookup publish --since DATE' the dataset again"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return past_store(tmp_path / "store")
 
 
 def cached(cache: Path) -> list[Path]:
@@ -90,19 +85,21 @@ def test_a_damaged_archive_stops_no_other_change(
         unpacked(store, id_of(1))
 
 
-@pytest.mark.parametrize("damage", [*DAMAGES, _forge, None])
+def _incomplete(path: Path) -> str:
+    """Damage the folder of the generation, which has no archive."""
+    file = path.parents[1] / "generations" / id_of(1) / fmt.ZONE
+    file.unlink()
+    return f"{file}: missing"
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, _forge, _incomplete])
 def test_a_damaged_generation_is_not_rolled_back_to(
-    damage: Callable[[Path], str] | None, tmp_path: Path
+    damage: Callable[[Path], str], tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
     for of in (2, 1, 3):
-        publish(shared(of), store, keep_unpacked=1 if damage else 2)
-    if damage:
-        problem = damage(archive(store, 1))
-    else:
-        file = Path(pointer.folder_of(store, id_of(1))) / fmt.ZONE
-        file.unlink()
-        problem = f"{file}: missing"
+        publish(shared(of), store, keep_unpacked=2 if damage is _incomplete else 1)
+    problem = damage(archive(store, 1))
     with pytest.raises(DatasetError, match=f"^{problem}"):
         rollback(store)
     assert answers_of(store) == answers_of(shared(3))

@@ -11,18 +11,16 @@ import pytest
 
 import geolookup
 from geolookup.errors import DatasetError
-from tests.history.past import DATES, past_store
+from tests.damage import copied
+from tests.history.past import DATES
 from tests.internals.contract import timestamp
-from tests.internals.store import Change, Publication, in_force, periods, pointer, read_instant
-from tests.store.numbered import answers, id_of, numbered, shared
+from tests.internals.store import Change, in_force, periods, pointer, read_instant
+from tests.signing import keys
+from tests.skips import needs
+from tests.store.numbered import answers, id_of, number, numbered, shared
 
 MID_MONTH = tuple(day[:-2] + "15" for day in DATES)
 FEBRUARY = datetime(2026, 2, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Path:
-    return past_store(tmp_path / "store")
 
 
 def test_a_history_ends_with_the_generation_of_the_instant(store: Path) -> None:
@@ -75,9 +73,7 @@ def test_what_has_no_generation_is_named(store: Path, tmp_path: Path) -> None:
 def test_the_age_is_at_the_instant(tmp_path: Path) -> None:
     old = numbered(tmp_path / "old", 1, date="2020-01-01")
     store = tmp_path / "dated"
-    generation = geolookup.publish(old, store).generation or ""
-    at = "2020-02-01T00:00:00Z"
-    pointer.save(store, [Publication(generation, at, at)], [Change(generation, at)])
+    geolookup.publish(old, store, since="2020-02-01")
     options: dict[str, Any] = {"max_age": timedelta(days=40), "on_stale": "refuse"}
     geolookup.open(store, as_of="2020-02-05", **options)
     with pytest.raises(DatasetError, match="the age of the data is 46 days"):
@@ -98,3 +94,18 @@ def test_the_overlay_is_above_the_past(store: Path, tmp_path: Path) -> None:
     sites.write_text("network,city_name\n8.8.8.8,Other\n", encoding="utf-8")
     assert engine.reload() is True
     assert engine.get_many(["8.8.8.8", "9.9.9.9"], "city") == ["Other", "Town 1"]
+
+
+@needs("cryptography")
+def test_the_past_is_signed_by_a_trusted_key(tmp_path: Path) -> None:
+    """Its serial is lower than the current one's: that rule is for reloads."""
+    store, (ours, theirs, _) = tmp_path / "signed", keys.private_keys()
+    for of, key in enumerate((ours, theirs, ours)):
+        dataset = copied(shared(of), tmp_path / "dataset")
+        geolookup.sign(dataset, [key])
+        geolookup.publish(dataset, store, since=DATES[of])
+    current = geolookup.open(store, trusted_keys=ours.public)
+    past = current.as_of(MID_MONTH[0])
+    assert number(past) == number(pickle.loads(pickle.dumps(past))) == 0  # noqa: S301 - ours
+    with pytest.raises(DatasetError, match="trusted"):
+        current.as_of(MID_MONTH[1])

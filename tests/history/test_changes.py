@@ -1,4 +1,4 @@
-"""Files of changes: which the store has, plain Parquet, and what a history must not believe."""
+"""Histories: the files of changes, what must not be believed of them, and forms of addresses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ import pytest
 from pyarrow import parquet
 
 import geolookup
+from geolookup.errors import InvalidAddressError, PrivateAddressError
 from tests.conftest import build_at
 from tests.history import pool
 from tests.internals.comparison import diff_table, rows_in_file
 from tests.internals.history import changes_path
 from tests.internals.store import pointer
 from tests.skips import needs, optional
+from tests.store.numbered import published
 from tests.tiers import scaled
 
 duckdb = optional("duckdb")
@@ -164,3 +167,35 @@ def test_values_are_those_of_answers(tmp_path: Path) -> None:
         assert texts == [json.dumps(seen[at : at + 2]) for at in (2, 1)]
         assert json.dumps(history.first.fields) == '{"own.flag": 1}'
         shutil.rmtree(folder, ignore_errors=True)  # then by the generations
+
+
+def test_forms_of_addresses(store: Path) -> None:
+    form: Any
+    with geolookup.open(store) as engine:
+        plain, prefix = engine.history("8.8.8.8"), engine.history("8.8.8.8/30")
+        assert plain.changes
+        assert plain.first.fields is not None
+        assert prefix.first.fields is None
+        for form in (ip_address("8.8.8.8"), "::ffff:8.8.8.8", "2002:808:808::1"):
+            assert engine.history(form).changes == plain.changes, form
+        assert engine.history("2002:808:808::1").ip == "2002:808:808::1"
+        for form in (ip_network("8.8.8.8/30"), "::ffff:8.8.8.8/126", "2002:808:808::/46"):
+            assert engine.history(form).changes == prefix.changes, form
+        for form in ("2002::/15", "::/80"):  # only one end is in space that carries IPv4
+            assert engine.history(form).changes == (), form
+        for form in ("[::ffff:8.8.8.8]:443", " 8.8.8.8 ", "8.8.8.8, 10.0.0.1"):
+            assert engine.history(form, clean=True).changes == plain.changes, form
+            with pytest.raises(InvalidAddressError):
+                engine.history(form)
+        for form in ("8.8.8.8/24", "8.8.8.0/33", "8.8.8.0/255.255.255.0", "x/8", None, b"8.8.8.8"):
+            with pytest.raises(InvalidAddressError):
+                engine.history(form, clean=True)
+
+
+def test_private_space_without_private_columns(tmp_path: Path) -> None:
+    with geolookup.open(published(tmp_path / "store", 0, 1)) as engine:
+        for private in ("10.0.0.1", "10.0.0.0/8", "::ffff:10.0.0.1", "fd00::/8"):
+            with pytest.raises(PrivateAddressError):
+                engine.history(private)
+        assert len(engine.history("0.0.0.0/0").changes) == 3
+        assert engine.history("10.0.0.0/7").changes == ()  # 11.0.0.0/8 is public

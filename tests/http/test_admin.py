@@ -21,7 +21,6 @@ from tests.internals.updates import State, write_state
 from tests.own_sources import own_dataset
 from tests.servers import family
 from tests.store.numbered import numbered, published
-from tests.store.test_age import days_ago
 
 REQUESTS = "geolookup_http_requests_total"
 GENERATION = "ab" * 32
@@ -143,7 +142,7 @@ def test_a_server_without_options_has_no_admin_port_and_trusts_nobody(
     logs that the data are old.
     """
     monkeypatch.delenv("GEOLOOKUP_AGE_NOTICE")
-    old = str(numbered(tmp_path / "old", 1, date=days_ago(200)))
+    old = str(numbered(tmp_path / "old", 1, date="2020-01-01"))
     key, claims = own_store.key(), (("X-Forwarded-For", "8.8.8.8"), ("Forwarded", "for=8.8.8.8"))
     assert listening(server.process.pid) == {server.port, server.admin}
     with serving(own_store, tmp_path, "--dataset", old, has_admin=False, workers=2) as without:
@@ -153,7 +152,7 @@ def test_a_server_without_options_has_no_admin_port_and_trusts_nobody(
         for claim in claims:
             reply = without.ask("", [("X-API-Key", key), claim])
             assert json.loads(reply.body)["error_code"] == 10002  # this machine
-    assert len(re.findall(r"the age of the data is 20\d days", without.log)) == 2
+    assert len(re.findall(r"the age of the data is \d+ days", without.log)) == 2
 
 
 def listening(process: int) -> set[int]:

@@ -23,7 +23,6 @@ from tests.http.serving import PATH, Server, Store, serving
 from tests.internals.history import rollback
 from tests.servers import PATIENCE
 from tests.store.numbered import numbered
-from tests.store.test_age import days_ago
 
 
 class Load:
@@ -177,7 +176,7 @@ def test_generations_under_load(own_store: Store, tmp_path: Path, datasets: dict
 
 
 def test_data_too_old_are_tagged(own_store: Store, tmp_path: Path) -> None:
-    old, store = numbered(tmp_path / "old", 1, date=days_ago(200)), tmp_path / "store"
+    old, store = numbered(tmp_path / "old", 1, date="2020-01-01"), tmp_path / "store"
     publish(old, store)
     header = [("X-API-Key", own_store.key())]
     options = ("--dataset", str(store), "--max-age", "30d", "--on-stale", "tag")

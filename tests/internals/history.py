@@ -1,10 +1,9 @@
 """Internal names of `geolookup/history` that tests use."""
 
-from geolookup.history import timeline
 from geolookup.history.archived import generations_in
-from geolookup.history.changes import changes_path, remove_others, write_missing
+from geolookup.history.changes import changes_path, write_missing
 from geolookup.history.generations import generations, rollback
-from geolookup.history.incoming import from_folder, from_store
+from geolookup.history.incoming import from_store
 from geolookup.history.pruning import prune
 from geolookup.history.publishing import publish, publish_into
 from geolookup.history.result import StoreResult

@@ -1,7 +1,7 @@
 """Internal names of `geolookup/store` that tests use."""
 
 from geolookup.store import in_force, paths, pointer, requirements, resolve, retention
-from geolookup.store.in_force import generation_at, periods, read_instant
+from geolookup.store.in_force import periods, read_instant
 from geolookup.store.paths import BUNDLED
 from geolookup.store.pointer import CURRENT, Change, Publication
 from geolookup.store.requirements import Requirements

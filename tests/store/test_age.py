@@ -26,10 +26,6 @@ from tests.store.numbered import named, number, shared
 TODAY = dt.date(2026, 11, 21)
 
 
-def days_ago(days: int) -> str:
-    return (dt.datetime.now(dt.UTC).date() - dt.timedelta(days=days)).isoformat()
-
-
 def days_before(days: int) -> str:
     return (TODAY - dt.timedelta(days=days)).isoformat()
 
@@ -109,21 +105,16 @@ def test_a_limit(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("geolookup", logging.WARNING)
     assert f"{aged(40)}: the age of the data is 40 days (a.csv, 2026-10-12)" in caplog.text
-    for days, max_age, stale in (
-        (40, 30, True),
-        (5, 30, False),
-        (40, 40, False),
-        (40, None, False),
-    ):
+    for days, max_age, stale in ((40, 39, True), (40, 40, False), (40, None, False)):
         with geolookup.open(aged(days), max_age=max_age, on_stale="tag") as engine:
             assert engine.stale is stale
     assert len(caplog.records) == 1
-    for dataset, max_age, problem in (
+    for dataset, limit, problem in (
         (aged(40), "36h", r"40 days.* above max_age of 1\.5 days"),
         (shared(0), "10000d", "unknown: no deciding source has an ISO 8601 date"),
     ):
         with pytest.raises(geolookup.DatasetError, match=problem):
-            geolookup.open(dataset, max_age=max_age, on_stale="refuse")
+            geolookup.open(dataset, max_age=limit, on_stale="refuse")
     store = tmp_path / "store"
     publish(aged(40), store)
     publish(aged(5), store)
@@ -143,15 +134,10 @@ def _switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requirements, "noticed", {})
 
 
-@pytest.fixture
-def old() -> Path:
-    """A dataset that is old today, and on each later day."""
-    return aged(4000)
-
-
 @pytest.mark.usefixtures("_today")
-def test_one_line_on_standard_error(old: Path) -> None:
+def test_one_line_on_standard_error() -> None:
     """Not of commands that describe data."""
+    old = aged(4000)
     lookup = ("lookup", "8.8.8.8", "9.9.9.9", "--compact", "--dataset", str(old))
     told, silent = run(*lookup), run(*lookup, "--no-age-notice")
     assert told.stderr == (
@@ -185,8 +171,9 @@ def test_which_data_are_old(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
 
 @pytest.mark.usefixtures("_today")
 def test_once_per_process_and_not_with_a_limit(
-    old: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    old = aged(4000)
     caplog.set_level(logging.INFO)
     geolookup.open(old, max_age="10000d").close()
     monkeypatch.setenv(NOTICE, "off")
@@ -200,7 +187,7 @@ def test_once_per_process_and_not_with_a_limit(
     assert "4000 days" in caplog.text
 
 
-def test_a_program_that_asks_for_no_log_prints_nothing(old: Path, tmp_path: Path) -> None:
+def test_a_program_that_asks_for_no_log_prints_nothing(tmp_path: Path) -> None:
     """Warnings are errors there; only old data cost the import of logging."""
     recent = copied(aged(5), tmp_path / "recent")
     manifest = recent / "manifest.json"
@@ -211,6 +198,6 @@ def test_a_program_that_asks_for_no_log_prints_nothing(old: Path, tmp_path: Path
         "print({'logging', 'dataclasses'} & set(sys.modules) != set())"
     )
     environment = {"PYTHONWARNINGS": "error", NOTICE: None}
-    for dataset, loads in ((old, "True\n"), (recent, "False\n")):
+    for dataset, loads in ((aged(4000), "True\n"), (recent, "False\n")):
         done = python(code, str(dataset), **environment)
         assert (done.stdout, done.stderr) == (loads, "")

@@ -34,25 +34,19 @@ def pointed(published: Any, **members: Any) -> str:
     return json.dumps(stated | members)
 
 
-_MEMBERS: tuple[dict[str, Any], ...] = (
-    {"generation": "../../../etc"},
-    {"generation": [ID]},
-    {"generation": f"{ID}\n"},
-    {"withdrawn": True},
-    {"withdrawn": "false"},
-    {"withdrawn": 0},
-    {"at": ["2026"]},
-    {"at": None},
-    {"since": 5},
-)
+_WRONG: dict[str, tuple[Any, ...]] = {
+    "generation": ("../../../etc", [ID], f"{ID}\n", "A" * 64, "0" * 63, "0" * 65, "." * 64),
+    "withdrawn": (True, "false", 0),
+    "at": (["2026"], None),
+    "since": (5,),
+}
+_ENTRIES = [GOOD | {name: value} for name, values in _WRONG.items() for value in values]
+_PUBLISHED: tuple[Any, ...] = ([], {}, [5], [{"generation": ID}], *([entry] for entry in _ENTRIES))
+_CHANGES = ({"generation": ID}, {"generation": "a", "since": _AT}, {"generation": ID, "since": 5})
 DAMAGED = [
     *("", "[]", "5", "{}", "[" * 100_000, "\x00\xff"),
-    *(pointed(published) for published in ([], {}, [5], [{"generation": ID}])),
-    *(pointed([GOOD | members]) for members in _MEMBERS),
-    pointed([GOOD], in_force=5),
-    pointed([GOOD], in_force=[{"generation": ID}]),
-    pointed([GOOD], in_force=[{"generation": "a", "since": _AT}]),
-    pointed([GOOD], in_force=[{"generation": ID, "since": 5}]),
+    *map(pointed, _PUBLISHED),
+    *(pointed([GOOD], in_force=in_force) for in_force in (5, *([change] for change in _CHANGES))),
     pointed([GOOD], format="other"),
     pointed([GOOD], format_version=2),
     pointed([GOOD], format_version=True),

@@ -1,4 +1,4 @@
-"""Reload, asked for or by a watcher: the new dataset answers, or the old one goes on."""
+"""Reload, asked for or by a watch: the new dataset answers, or the old one; the end of a watch."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import re
+import sys
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ import pytest
 
 import geolookup
 from geolookup import publish
+from tests.cli.program import python
 from tests.conftest import Build
 from tests.internals.dataset import Dataset, canonical
 from tests.internals.dataset import layout as fmt
@@ -26,20 +28,6 @@ from tests.internals.store import Watch, resolve
 from tests.servers import until
 from tests.store.numbered import answers, answers_of, id_of, number, shared
 from tests.tiers import scaled
-
-
-def test_reload_follows_the_pointer(store: Path) -> None:
-    with geolookup.open(store) as engine:
-        assert not engine.reload()
-        publish(shared(2), store)
-        assert number(engine) == 1
-        assert engine.reload()
-        assert not engine.reload()
-        assert answers(engine) == answers_of(shared(2))
-        assert engine.generation == engine.metadata.generation == engine.path.name == id_of(2)
-        rollback(store)
-        assert engine.reload()
-        assert number(engine) == 1
 
 
 @pytest.mark.parametrize("problem", [None, geolookup.DatasetError("store", "pruned", "retry")])
@@ -55,7 +43,9 @@ def test_a_store_that_changes_while_it_is_opened(store: Path, problem: Exception
 
 def test_a_damaged_generation_is_refused(store: Path) -> None:
     with geolookup.open(store) as engine:
+        assert not engine.reload()
         publish(shared(2), store)
+        assert number(engine) == 1
         for name in (*fmt.FILES, fmt.MANIFEST):
             path = store / "generations" / id_of(2) / name
             content = path.read_bytes()
@@ -71,6 +61,11 @@ def test_a_damaged_generation_is_refused(store: Path) -> None:
                 assert answers(engine) == answers_of(shared(1)), name
             path.write_bytes(content)
         assert re.search(r"format version 3.*build it again", str(caught.value))
+        assert engine.reload()
+        assert not engine.reload()
+        assert engine.generation == engine.metadata.generation == engine.path.name == id_of(2)
+        assert answers(engine) == answers_of(shared(2))
+        rollback(store)
         assert engine.reload()
 
 
@@ -89,14 +84,35 @@ def test_lost_fields_are_refused_unless_allowed(build: Build, store: Path) -> No
         assert open_.reload()
 
 
-def test_reloads_in_threads(store: Path) -> None:
-    with geolookup.open(store) as engine, ThreadPoolExecutor(3) as pool:
-        for turn in range(scaled(8, 40)):
-            first = pool.submit(engine.reload)
-            publish(shared(turn % 8), store)
-            for reload in (first, *(pool.submit(engine.reload) for _ in range(2))):
-                reload.result()
-            assert number(engine) == turn % 8
+def test_threads_that_read_and_reload(store: Path) -> None:
+    """Each answer is of one generation, and all end at the current one."""
+    columns = [*zip(*(answers_of(shared(number)) for number in range(8)), strict=True)]
+    ended = threading.Event()
+
+    def read() -> set[str]:
+        met = set()
+        while not ended.wait(0.002):  # leaves two cores some room for the changes
+            for answer, good in zip(answers(engine), columns, strict=True):
+                assert answer in good
+            met.add(engine.generation)
+        return met
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # more meets
+    try:
+        with geolookup.open(store) as engine, ThreadPoolExecutor(6) as pool:
+            readers = [pool.submit(read) for _ in range(3)]
+            for turn in range(scaled(12, 40)):
+                first = pool.submit(engine.reload)
+                publish(shared(turn % 8), store)
+                for reload in (first, *(pool.submit(engine.reload) for _ in range(2))):
+                    reload.result()
+                assert number(engine) == turn % 8
+            ended.set()
+            assert all(len(reader.result()) > 1 for reader in readers)
+    finally:
+        ended.set()
+        sys.setswitchinterval(interval)
 
 
 def test_an_engine_that_is_closed_in_a_reload_is_closed_in_the_end(store: Path) -> None:
@@ -200,3 +216,48 @@ def test_a_forked_child_watches_for_itself(store: Path) -> None:
         publish(shared(2), store)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         until(lambda: number(engine) == 2)
+
+
+#: Ends the process when the thread of the watch has opened or imported so many files of a reload.
+_END_AT = """
+import sys, threading
+from functools import partial
+import geolookup
+from geolookup.dataset import checksums
+from geolookup.store import pointer, resolve
+from geolookup.store.watch import Watch
+
+checksums.LARGE = 0  # digests in a pool of threads, as of a large dataset
+store, step, steps = sys.argv[1], int(sys.argv[2]), 0
+reached, ended = threading.Event(), threading.Event()
+engine = geolookup.open(store)
+before = engine.generation
+
+class EndingWatch(Watch):
+    def end(self):
+        ended.set()
+        super().end()
+
+def count(event, _arguments):
+    global steps
+    if event in ("open", "import") and threading.current_thread().name == "geolookup-watch":
+        steps += 1
+        if steps == step:
+            reached.set()
+            ended.wait(60)  # until the process ends
+
+sys.addaudithook(count)
+pointer.save(store, pointer.read(store)[::-1])  # without an import that a reload needs
+watch = EndingWatch(engine, partial(resolve.fingerprint, store), 0.001)
+while engine.generation == before and not reached.wait(0.01):
+    pass
+print("ends in a reload" if reached.is_set() else steps)
+"""
+
+
+@pytest.mark.long
+def test_a_process_that_ends_in_a_reload_prints_nothing(store: Path) -> None:
+    steps = int(python(_END_AT, str(store), "0").stdout)  # it depends on the packages
+    for percent in range(0, 96, scaled(60, 8)):
+        done = python(_END_AT, str(store), str(1 + steps * percent // 100))
+        assert (done.stdout, done.stderr) == ("ends in a reload\n", ""), percent

@@ -36,17 +36,15 @@ def test_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("win32", {}, "home/geolookup/store"),
         ("linux", {"GEOLOOKUP_STORE": "named", "XDG_DATA_HOME": "data"}, "named"),
     )
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
     for platform, environment, expected in cases:
         with monkeypatch.context() as patch:
             for name in ("GEOLOOKUP_STORE", "XDG_DATA_HOME", "LOCALAPPDATA"):
-                patch.delenv(name, raising=False)
-            for name in ("HOME", "USERPROFILE"):
-                patch.setenv(name, str(tmp_path / "home"))
-            for name, value in environment.items():
-                patch.setenv(name, value if value[:1] in ("", ".") else str(tmp_path / value))
+                value = environment.get(name, "")
+                patch.setenv(name, str(tmp_path / value) if value[:1] not in ("", ".") else value)
             patch.setattr(sys, "platform", platform)
-            target = paths.user_store()
-        assert Path(target) == tmp_path / expected, (platform, environment)
+            assert Path(paths.user_store()) == tmp_path / expected, (platform, environment)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GEOLOOKUP_STORE", "a/store")
     assert paths.user_store() == str(tmp_path / "a" / "store")
@@ -57,6 +55,8 @@ def test_it_answers_if_it_has_a_generation(
 ) -> None:
     with geolookup.open() as engine:
         assert engine.path.parent == store / "generations"
+        geolookup.mirror(None, tmp_path / "www")
+        assert (tmp_path / "www" / "index.json").exists()
         geolookup.publish(shared(2), store)
         assert engine.reload()
         assert number(engine) == 2
@@ -86,27 +86,26 @@ def test_a_damaged_one_is_an_error_that_names_it(store: Path) -> None:
             geolookup.open()
 
 
-def test_a_folder_that_may_not_be_entered(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_may_not_be_entered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It counts as empty, unless the environment names it."""
-    stat = os.stat
+    store, stat = published(tmp_path / "geolookup" / "store", 0), os.stat
 
     def refusing(path: Any, *args: Any, **options: Any) -> os.stat_result:
         if str(path).startswith(str(store)):
             raise PermissionError(13, "Permission denied", path)
         return stat(path, *args, **options)
 
+    monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
+    monkeypatch.delenv("GEOLOOKUP_STORE")
+    monkeypatch.setattr(paths, "data_folder", lambda: str(tmp_path))
+    assert paths.current_user_store() == str(store)
     with monkeypatch.context() as patch:  # whoever runs the tests: root may enter every folder
         patch.setattr(os, "stat", refusing)
+        assert paths.current_user_store() is None
+        patch.setenv("GEOLOOKUP_STORE", str(store))
         assert paths.current_user_store() == str(store)
         with pytest.raises(geolookup.DatasetError, match="check its permissions"):
             geolookup.open()
-        patch.delenv("GEOLOOKUP_STORE")
-        patch.setattr(paths, "data_folder", lambda: str(store.parent))
-        (store.parent / "geolookup").mkdir()
-        store = store.rename(store.parent / "geolookup" / "store")
-        assert paths.current_user_store() is None
-    monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
-    assert paths.current_user_store() == str(store)
 
 
 @pytest.mark.usefixtures("store")

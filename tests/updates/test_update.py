@@ -149,12 +149,15 @@ def test_a_dry_run_changes_nothing(publisher: Publisher, store: Path, tmp_path: 
     assert first.stdout == (
         f"{COUNTRY}: would download {len(countries()):,} bytes\n"
         f"{ASN}: would download {len(systems()):,} bytes\n"
+        "would compile published, apply 2 gates and publish it\n"
         f"planned: no dataset in {store}\n"
     )
     run("update", recipe)
     before = everything(tmp_path)
     second = run("update", recipe, "--dry-run")
     assert second.stdout.count(": unchanged, ") == 2
+    assert second.stdout.splitlines()[-2] == "no file changed since the last update"
+    assert second.stdout.splitlines()[-1].startswith("unchanged: published, ")
     publisher.put(COUNTRY, countries("DE"))
     before = everything(tmp_path)
     changed = run("update", recipe, "--dry-run")
