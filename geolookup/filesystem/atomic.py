@@ -95,7 +95,8 @@ def staged_folder(output: Path, mode: int = 0o777, *, force: bool = True) -> Ite
                 _rename_new(fresh, output)
             fsync_folder(output.parent)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            _remove(fresh)
 
 
 @contextmanager
@@ -181,7 +182,15 @@ def remove_folder(path: Path) -> None:
     aside = temporary_name(path)
     path.rename(aside)
     fsync_folder(path.parent)
-    shutil.rmtree(aside)
+    _remove(aside)
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder, or what stood in its place: ``rmtree`` would open a FIFO, and wait."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _move_into_place(fresh: Path, output: Path, *, force: bool) -> None:

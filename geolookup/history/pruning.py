@@ -16,12 +16,12 @@ from logging import getLogger
 from pathlib import Path
 from statistics import fmean
 
-from geolookup.contract.gregorian import read_timestamp
 from geolookup.errors import DatasetError, OutputError, short_id
 from geolookup.history import archived, changes
 from geolookup.history.result import StoreResult, current_of
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
+from geolookup.store.in_force import periods
 from geolookup.store.pointer import Change, Publication
 from geolookup.store.retention import Retention
 
@@ -90,10 +90,13 @@ def _expected_bytes(store: Path, retention: Retention, newest: str) -> int | Non
 
     None without ``keep_for``, and before the generations span a day.
     """
-    begins = [read_timestamp(change.since) for change in pointer.read_changes(store)]
-    if retention.keep_for is None or not begins or begins[-1] - begins[0] < _SHORTEST_SPAN:
+    if retention.keep_for is None or not pointer.read_changes(store):
         return None
-    count = max(retention.keep_for / (begins[-1] - begins[0]) * (len(begins) - 1), 1.0)
+    begins = [period.begin for period in periods(store)]
+    span = timedelta(seconds=begins[-1] - begins[0])
+    if span < _SHORTEST_SPAN:
+        return None
+    count = max(retention.keep_for / span * (len(begins) - 1), 1.0)
     folder = archived.manifest_of(store, newest).metadata().bytes
     archives, changed = (
         [path.stat().st_size for path in (store / kind).glob("[!.]*")]
@@ -108,7 +111,7 @@ def prune_after(store: Path, retention: Retention, done: StoreResult) -> None:
     """Prune a store after a publication: that has succeeded, so a failure is only a warning."""
     try:
         prune_store(store, retention, done)
-    except OutputError as error:
+    except (DatasetError, OutputError) as error:
         done.warnings.append(f"old generations are not all removed: {error}")
 
 

@@ -12,7 +12,8 @@ unpacked again.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -127,4 +128,14 @@ def _unpack(store: Path, generation: str, check: Check | None, folder: Path) -> 
     ):
         write_files(head, members, fresh)
         if check is not None:
-            check(Dataset(fresh))
+            with _of_archive(members.archive):
+                check(Dataset(fresh))
+
+
+@contextmanager
+def _of_archive(archive: Path) -> Iterator[None]:
+    """Name an archive in errors, not the folder in which it is unpacked."""
+    try:
+        yield
+    except DatasetError as error:
+        raise DatasetError(archive, error.problem, error.remedy) from error

@@ -42,7 +42,7 @@ def run(job: Job) -> StoreResult:
             with suppress(OutputError):  # the disk may be full: the first failure is the cause
                 write_state(job.store, before.after_failure(str(error)))
             raise
-        if state == "published":
+        if state != "held":  # also what an update that died has left to be pruned
             with job.step("prune"):
                 prune_after(job.store, job.retention, job.done)
         try:

@@ -67,6 +67,8 @@ def test_what_has_no_generation_is_named(store: Path, tmp_path: Path) -> None:
             geolookup.open(path, as_of="2026-03-01")
     pointer.save(store, pointer.read(store), [Change(id_of(4), "March")])
     with pytest.raises(DatasetError, match="in_force"):
+        geolookup.prune(store, keep_for="1y", dry_run=True)
+    with pytest.raises(DatasetError, match="in_force"):
         periods(store)
 
 

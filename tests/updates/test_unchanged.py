@@ -115,3 +115,14 @@ def test_another_file_is_as_none(tmp_path: Path, change: dict[str, object]) -> N
     for text in (json.dumps(members), "", "[]", "null", "{", "[" * 100_000):
         (tmp_path / STATE).write_text(text, encoding="utf-8")
         assert read_state(tmp_path) == State(), text[:99]
+
+
+def test_an_update_without_news_prunes(recipe: Path, store: Path) -> None:
+    """One before it may have ended after its publication."""
+    for country in ("DE", "IT"):
+        _change(recipe.with_name("a.csv"), ROWS.replace("FR", country))
+        geolookup.update(recipe, keep=9, keep_unpacked=9)
+    oldest = geolookup.generations(store)[-1].generation
+    result = geolookup.update(recipe)
+    assert (result.state, result.removed) == ("unchanged", [oldest])
+    assert geolookup.update(recipe).removed == []
