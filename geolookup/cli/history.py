@@ -47,7 +47,7 @@ def history(
     """Print each change of the answer for IP in a store, and the sources that decided it.
 
     The changes are the newest first, as in `geolookup generations`: reading down leads
-    from today's answer back to the first known one. That answer is printed last. A change
+    from today's answer back to the first known one. Of an IP that is printed last. A change
     begins with the time when its generation came into force. Each field has its value
     before and after, and each layer the deciding source. If the country changed, fields
     that follow from it are left out; --json has them. For a PREFIX such as 8.8.8.0/24

@@ -92,8 +92,7 @@ def instant_option(name: str, purpose: str) -> Callable[[F], F]:
 #: An instant of the past; ``open_dataset`` and ``past_dataset`` read it.
 as_of = instant_option(
     "--as-of",
-    "Answer from the generation of the store that was in force then: a date, or a time with"
-    " offset.",
+    "Use the generation of the store that was in force then: a date, or a time with offset.",
 )
 
 

@@ -11,6 +11,7 @@ import click
 import geolookup
 from geolookup.cli import exit_on_signals, fail, json_text, key_options, options
 from geolookup.cli.command import command
+from geolookup.contract.envelope import to_json
 from geolookup.errors import count_text, line_text, short_id
 from geolookup.store.changing import store_path
 from geolookup.store.pointer import CHANGES
@@ -22,10 +23,10 @@ _ROW = "{:12}  {:20}  {:20}  {:10}  {:7}  {:>13}  {}"
 _TITLES = ("generation", "published", "in force since", "data", "kept as", "bytes", "state")
 
 
-def print_result(result: StoreResult, *, as_json: bool) -> None:
+def print_result(result: StoreResult, *, as_json: bool, indent: bool = True) -> None:
     """Print what a command did to a store: in one line, or all of it as JSON."""
     if as_json:
-        click.echo(json_text(asdict(result)))
+        click.echo(json_text(asdict(result)) if indent else to_json(asdict(result)))
         return
     click.echo(line_text(result.line()))
     if result.state == "planned":

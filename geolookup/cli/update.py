@@ -64,7 +64,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 @key_options.trusted_keys
 @limit_rate
 @options.lock_timeout
-@options.as_json("Print the result as JSON, and all else on standard error.")
+@options.as_json("Print the result as JSON, with --every in a line; all else on standard error.")
 def update(
     source: str | None, every: float | None, jitter: float | None, as_json: bool, **values: Any
 ) -> None:
@@ -107,7 +107,7 @@ def update(
         job = replace(new_job(), tell=tell, progress=Progress())
     except ValueError as error:  # such as an empty name of a recipe
         fail(_as_typed(str(error)))
-    report = partial(_report, as_json=as_json)
+    report = partial(_report, as_json=as_json, indent=every is None)
     if every is not None:
         from geolookup.cli.repeating import Interval, repeat
 
@@ -135,10 +135,10 @@ def _as_typed(problem: str) -> str:
     return f"{max(opts.get(name, [name]), key=len)}{space}{text}"
 
 
-def _report(result: StoreResult, *, as_json: bool) -> None:
+def _report(result: StoreResult, *, as_json: bool, indent: bool) -> None:
     for problem in result.warnings:
         click.echo(f"geolookup: {problem}", err=True)
-    _unless_closed(lambda: print_result(result, as_json=as_json))
+    _unless_closed(lambda: print_result(result, as_json=as_json, indent=indent))
 
 
 def _tell(text: str, *, err: bool) -> None:

@@ -166,7 +166,7 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
     job.done.gates += map(asdict, result.gates)
     if result.failed:
         hint = (
-            "to accept the change, run 'geolookup build RECIPE --output DIR'"
+            f"to accept the change, run 'geolookup build {recipe.path} --output DIR'"
             f" and 'geolookup publish DIR --store {job.store}'"
         )
         raise UpdateError([*map(verdict_line, result.failed), hint])

@@ -1,4 +1,4 @@
-"""A dataset as one file: the same bytes each time, and the same dataset out of it."""
+"""A dataset as one file: the same bytes each time, and the same dataset out of it, or published."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ from tests.internals.archives import (
 )
 from tests.internals.dataset import canonical
 from tests.internals.dataset import layout as fmt
+from tests.internals.history import publish, rollback
+from tests.internals.integrity import verify
+from tests.store.numbered import answers_of, id_of, published, shared
 
 FIRST = min(fmt.FILES)
 MARK, SUM = "geolookup-archive", f"{fmt.MANIFEST}.sha256"
@@ -167,21 +170,6 @@ def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path
     assert {path.name for path in tmp_path.iterdir()} == {"out", "a.tar.zst"}
 
 
-def test_a_full_disk_leaves_nothing(
-    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(_descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    for call, source in ((unpack, archive), (pack, SMALL)):
-        with pytest.raises(OutputError) as caught:
-            call(source, tmp_path / "out")
-        problem = "cannot be written (No space left on device); check space and permissions"
-        assert str(caught.value) == f"{tmp_path / 'out'}: {problem}"
-        assert list(tmp_path.iterdir()) == []
-
-
 def manifest_with(files: dict[str, Any]) -> bytes:
     manifest = json.loads((SMALL / fmt.MANIFEST).read_bytes())
     return canonical(manifest | {"files": manifest["files"] | files})
@@ -233,3 +221,45 @@ def test_terminated_it_leaves_nothing(archive: Path, tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store that has published number 0."""
+    return published(tmp_path / "store", 0)
+
+
+def test_again_it_is_current_again(store: Path, tmp_path: Path) -> None:
+    """Of a generation that the store has undamaged, nothing is written."""
+    pack(shared(1), archive := tmp_path / "a.tar.zst")
+    folder = store / "generations" / id_of(1)
+    assert publish(archive, store, expect=id_of(1)).generation == id_of(1)
+    assert digests(folder) == digests(shared(1))
+    rollback(store)
+    before = folder.stat()
+    publish(archive, store)
+    assert answers_of(store) == answers_of(shared(1))
+    assert folder.stat() == before
+    content = (folder / fmt.IPV4).read_bytes()
+    (folder / fmt.IPV4).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    publish(archive, store)
+    verify(store, deep=True)
+
+
+def test_archives_that_are_cut_or_forged(store: Path, tmp_path: Path) -> None:
+    pack(shared(1), right := tmp_path / "right.tar.zst")
+    (cut := tmp_path / "cut.tar.zst").write_bytes(right.read_bytes()[:-20])
+    # Right digests throughout, and the id of another dataset: ``verify`` computes it again.
+    manifest = copied(shared(1), tmp_path / "wrong") / fmt.MANIFEST
+    manifest.write_bytes(manifest.read_bytes().replace(id_of(1).encode(), b"0" * 64))
+    pack(manifest.parent, wrong := tmp_path / "wrong.tar.zst")
+    before = sorted(store.rglob("*"))
+    for archive, expect, problem in (
+        (cut, None, "truncated"),
+        (wrong, None, "generation"),
+        (right, id_of(0), f"but {id_of(0)[:12]} was expected"),
+    ):
+        with pytest.raises(DatasetError, match=f"^{archive}.*{problem}"):
+            publish(archive, store, expect=expect)
+        assert sorted(store.rglob("*")) == before
+        assert answers_of(store) == answers_of(shared(0))

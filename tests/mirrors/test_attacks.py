@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from geolookup import DatasetError, UpdateError, publish, rollback
-from tests.internals.mirrors import INDEX, Index, mirror
-from tests.internals.signing import SIGNATURE
+from tests.internals.mirrors import mirror
 from tests.internals.store import sign
 from tests.internals.updates import STATE
 from tests.mirrors.conftest import Edge
@@ -29,50 +27,8 @@ def _index(key: int | None, **members: object) -> Attack:
     return lambda edge: edge.forge(replace(edge.index(), **members), signers)  # type: ignore[arg-type]
 
 
-def _payload(change: Callable[[dict[str, str]], object]) -> Attack:
-    """Return an attack: the honest envelope of the index, changed."""
-
-    def attack(edge: Edge) -> None:
-        envelope = json.loads((edge.folder / INDEX).read_bytes())
-        change(envelope)
-        (edge.folder / INDEX).write_text(json.dumps(envelope), encoding="utf-8")
-
-    return attack
-
-
-def _text(content: bytes) -> Attack:
-    return lambda edge: (edge.folder / INDEX).write_bytes(content)
-
-
-def _archive(change: Callable[[bytes], bytes]) -> Attack:
-    """Return an attack: the honest index, and another archive under the name of its own."""
-
-    def attack(edge: Edge) -> None:
-        path = edge.folder / edge.index().files[0].path
-        path.write_bytes(change(path.read_bytes()))
-
-    return attack
-
-
-def _current(of: Callable[[Edge, Index], dict[str, object]]) -> Attack:
-    """Return an attack: an index of the trusted key, with other members of its generation."""
-
-    def attack(edge: Edge) -> None:
-        index = edge.index()
-        now, *others = index.generations
-        now = replace(now, **of(edge, index))  # type: ignore[arg-type]
-        edge.forge(replace(index, generations=(now, *others)), edge.keys)
-
-    return attack
-
-
 def _replayed(edge: Edge) -> None:
     shutil.copytree(edge.folder.with_name("before"), edge.folder, dirs_exist_ok=True)
-
-
-def _followed(edge: Edge) -> None:
-    """Let the edge follow the honest mirror first."""
-    edge.poll()
 
 
 def _withdrawn(edge: Edge) -> None:
@@ -100,61 +56,43 @@ def _other_dataset(edge: Edge) -> None:
     mirror(edge.origin.with_name("others"), edge.folder, signing_keys=edge.keys)
 
 
-def _renamed_dataset(edge: Edge) -> None:
-    _other_dataset(edge)
-    edge.forge(replace(edge.index(), name="geo"), edge.keys)
-
-
-def _signed_by(key: int) -> Attack:
-    """Return an attack: an index of the trusted key, with a generation that another key signed."""
+def _mixed(member: str) -> Attack:
+    """Return an attack: the current generation with a member of the one before it."""
 
     def attack(edge: Edge) -> None:
-        sign(edge.origin, key_files()[key])
-        edge.mirror()
+        index = edge.index()
+        now, before = index.generations
+        now = replace(now, **{member: getattr(before, member)})
+        edge.forge(replace(index, generations=(now, before)), edge.keys)
 
     return attack
 
 
-def _unsigned(edge: Edge) -> None:
-    (edge.origin / "generations" / id_of(2) / SIGNATURE).unlink()
-    shutil.rmtree(edge.folder)
+def _other_signer(edge: Edge) -> None:
+    """Offer a generation that another key signed."""
+    sign(edge.origin, key_files()[1])
     edge.mirror()
+
+
+def _changed_archive(edge: Edge) -> None:
+    path = edge.folder / edge.index().files[0].path
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
 
 
 #: The steps of each attack on a mirror of number 2, and the problem that the poll names.
 ATTACKS: dict[str, tuple[list[Attack], str]] = {
     "an index without a signature": ([_index(None)], "not signed"),
     "an index of another signer": ([_index(1)], "signed by no trusted key"),
-    "a signature of another index": ([_payload(lambda e: e.update(payload="e30="))], "was changed"),
-    "a document of another kind": ([_payload(lambda e: e.update(payloadType="x"))], "not a signed"),
-    "a replayed mirror": ([_followed, _replayed], "older than an accepted index"),
-    "a replayed mirror, without a record": (
-        [_forgotten, _replayed],
-        "older than an accepted index",
-    ),
+    "a replayed mirror": ([Edge.poll, _replayed], "older than an accepted index"),
+    "one without a record": ([_forgotten, _replayed], "older than an accepted index"),
     "a withdrawn generation": ([_withdrawn], "older than an accepted index"),
     "a frozen index": ([_index(0, expires_at="2026-01-01T00:00:00Z")], "expired at 2026-01-01"),
     "another dataset": ([_other_dataset], "the dataset is 'other', but the store has 'geo'"),
-    "another dataset under the name": ([_renamed_dataset], "'other', but the index says 'geo'"),
-    "a changed archive": ([_archive(lambda c: c[:-1] + b"x")], "SHA-256 of the file"),
-    "a cut archive": ([_archive(lambda c: c[:-9])], "SHA-256 of the file"),
-    "a longer archive": ([_archive(lambda c: c + b"more")], "larger than"),
-    "no archive": ([lambda e: (e.folder / e.index().files[0].path).unlink()], "no such file"),
-    "the archive of another generation": (
-        [_current(lambda _, index: {"archive": index.files[1]})],
-        "but .* was expected",
-    ),
-    "the statement of another generation": (
-        [_current(lambda _, index: {"signature": index.generations[1].signature})],
-        "signs another manifest",
-    ),
-    "no statement": ([_current(lambda *_: {"signature": "{}"})], "not a signed document"),
-    "a generation of another signer": ([_signed_by(1)], "signed by no trusted key"),
-    "a generation without a signature": ([_unsigned], "not signed by a trusted key"),
-    "a page": ([_text(b"<html>no</html>")], "HTML or XML page"),
-    "no text": ([_text(b"")], "index.json"),
-    "a deep text": ([_text(b"[" * 100_000)], "not a signed document"),
-    "a long text": ([_text(b" " * (6 << 20))], "larger than"),
+    "one under the name": ([_other_dataset, _index(0, name="geo")], "'other', but the index says"),
+    "a changed archive": ([_changed_archive], "SHA-256 of the file"),
+    "the archive of another generation": ([_mixed("archive")], "but .* was expected"),
+    "the statement of another generation": ([_mixed("signature")], "signs another manifest"),
+    "a generation of another signer": ([_other_signer], "signed by no trusted key"),
 }
 
 

@@ -1,4 +1,4 @@
-"""The folder of a mirror: what a store's followers need, and nothing that a reader misses."""
+"""The folder of a mirror: what a store's followers need, and nothing that they would refuse."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from geolookup import DatasetError, OutputError, publish
 from tests.cli.program import umask
 from tests.internals.archives import unpack
 from tests.internals.history import prune, rollback
-from tests.internals.mirrors import INDEX, Index, mirror
-from tests.mirrors.conftest import archives_of, index_of
+from tests.internals.mirrors import INDEX, Index, mirror, read_index
+from tests.internals.signing import serial_of
+from tests.internals.store import sign, trust
+from tests.mirrors.conftest import Edge, archives_of, index_of
+from tests.signing.keys import public_keys
+from tests.skips import needs
 from tests.store.numbered import generation, id_of, numbered, shared
 
 
@@ -89,26 +93,19 @@ def test_a_withdrawn_generation_is_named(store: Path, folder: Path) -> None:
     assert [item.generation for item in index_of(folder).generations] == [id_of(2)]
 
 
-def test_a_changed_archive_is_written_again(store: Path, folder: Path) -> None:
+def test_one_store_gives_the_same_bytes(store: Path, folder: Path) -> None:
+    """Also if one mirror has a history, or lost an archive, and the other begins afresh."""
     mirror(store, folder)
     damaged, missing = sorted((folder / "archives").iterdir())
-    expected = damaged.read_bytes()
-    damaged.write_bytes(expected[:-1] + b"x")
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
     missing.unlink()
     assert mirror(store, folder).state == "unchanged"
-    assert damaged.read_bytes() == expected
-    index_of(folder)
-
-
-def test_one_store_gives_the_same_bytes(store: Path, folder: Path) -> None:
-    """Also where one mirror has a history, and the other begins with the same state."""
-    other = folder.with_name("other")
-    mirror(store, folder)
+    index_of(folder)  # compares the digests
     former = {path: item for path, item in stats_of(folder).items() if path.suffix == ".zst"}
     publish(shared(3), store)
     mirror(store, folder)
     assert former.items() < stats_of(folder).items()
-    mirror(store, other)
+    mirror(store, other := folder.with_name("other"))
     assert timeless(index_of(folder)) == timeless(index_of(other))
     for file in index_of(other).files:
         assert (folder / file.path).read_bytes() == (other / file.path).read_bytes()
@@ -125,19 +122,15 @@ def test_serials_are_the_time_and_grow_whatever_the_clock_says(
 
 
 def test_an_index_expires(store: Path, folder: Path) -> None:
-    index = mirror(store, folder, expires="2d").index
-    began, end = map(datetime.fromisoformat, (index.published_at, str(index.expires_at)))
-    assert end - began == timedelta(days=2)
-    assert mirror(store, folder).index.expires_at is None
-
-
-def test_an_index_within_the_same_second_is_of_a_later_one(store: Path, folder: Path) -> None:
-    """Web servers compare times by seconds, and make their ETag of second and size."""
+    """Each index is of a later second: web servers make their ETag of second and size."""
     seconds = list[int]()
-    for _ in range(4):
-        mirror(store, folder, expires="7d")
+    for _ in range(3):
+        index = mirror(store, folder, expires="2d").index
+        began, end = map(datetime.fromisoformat, (index.published_at, str(index.expires_at)))
+        assert end - began == timedelta(days=2)
         seconds.append(int((folder / INDEX).stat().st_mtime))
     assert sorted({*seconds}) == seconds
+    assert mirror(store, folder).index.expires_at is None
 
 
 def test_folders_that_are_no_mirror_are_refused(store: Path, tmp_path: Path) -> None:
@@ -192,3 +185,69 @@ def test_a_web_server_of_another_user_can_read_it(store: Path, folder: Path) -> 
         mirror(store, folder)
     assert {path.stat().st_mode & 0o777 for path in folder.glob("**/[!.]*.*")} == {0o644}
     assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_dir()} == {0o755}
+
+
+signed = needs("cryptography")
+
+
+def assert_refused(edge: Edge, match: str, *keys: Path) -> None:
+    before, edge.keys = (edge.folder / INDEX).read_bytes(), keys
+    with pytest.raises(DatasetError, match=match) as caught:
+        edge.mirror()
+    assert caught.value.remedy
+    assert (edge.folder / INDEX).read_bytes() == before
+
+
+@signed
+def test_the_index_is_signed_by_each_key(trusting: Edge, keys: list[Path]) -> None:
+    former = index_of(trusting.folder)
+    statement = trusting.origin / "generations" / id_of(1) / "signature.json"
+    assert former.signature == statement.read_bytes()
+    assert trusting.mirror() == former
+    trusting.keys = keys[:2]
+    assert trusting.mirror().generations == former.generations
+    text = (trusting.folder / INDEX).read_bytes()
+    first, second, third = public_keys()
+    for key in (first, second):
+        read_index(text, [key], INDEX)
+    with pytest.raises(DatasetError, match="signed by no trusted key"):
+        read_index(text, [third], INDEX)
+
+
+@signed
+def test_a_later_statement_changes_the_archive(
+    trusting: Edge, keys: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock of the machine that signs may be ahead of that of the machine that mirrors."""
+    former = index_of(trusting.folder)
+    monkeypatch.setattr("time.time_ns", lambda: (1 << 53) * 1000)
+    sign(trusting.origin, keys[0])
+    monkeypatch.undo()
+    index = trusting.mirror()
+    assert (index.current, index.serial) == (former.current, (1 << 53) + 1)
+    assert index.signature is not None
+    assert serial_of(index.signature, INDEX) == 1 << 53
+    assert index.files[0] != former.files[0]
+    assert all((trusting.folder / file.path).exists() for file in former.files)
+
+
+@signed
+def test_what_followers_refuse_is_refused(trusting: Edge, keys: list[Path]) -> None:
+    store, key = trusting.origin, keys[0]
+    signature = (store / "generations" / id_of(1) / "signature.json").read_bytes()
+    assert_refused(trusting, "would not be")  # no key for the index
+    publish(shared(3), store)
+    assert_refused(trusting, "not signed", key)
+    (store / "generations" / id_of(3) / "signature.json").write_bytes(signature)
+    assert_refused(trusting, "signs another manifest", key)
+    (store / "generations" / id_of(3) / "signature.json").unlink()
+    sign(store, key)
+    trusting.mirror()
+    rollback(store)
+    assert_refused(trusting, "signed before the generation in the mirror", key)
+    sign(store, key)
+    assert trusting.mirror().current == id_of(1)
+    trust(store, public_keys()[:1])
+    assert_refused(trusting, "no key that the store trusts", keys[1])
+    (store / "generations" / id_of(1) / "signature.json").unlink()
+    assert_refused(trusting, "not signed by a trusted key", key)

@@ -36,14 +36,6 @@ def sealed_payload(stated: object) -> bytes:
     return seal(KIND, json.dumps(stated).encode(), [])
 
 
-def assert_refused(text: bytes) -> DatasetError:
-    with pytest.raises(DatasetError) as caught:
-        read(text)
-    assert caught.value.path == "index.json"
-    assert "\n" not in str(caught.value)
-    return caught.value
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
@@ -93,38 +85,33 @@ WRONG: dict[tuple[str | int, ...], tuple[object, ...]] = {
 
 
 PATHS = (
-    *("", ".", "..", "/", "../index.json", "archives/../x", "archives//x", "archives/", "C:x"),
-    *("/etc/passwd", "archives\\x", "archives/.lock", "~/x", "archives/x?y", "archives/x#y"),
-    *("https://example.org/x", "//example.org/x", "archives/%2e%2e", "archives/x\n", "archives/é"),
-    *("x" * 256, "/".join("x" * 9)),
+    *("", "..", "/", "archives/../x", "archives//x", "archives/", "/etc/passwd", "C:x", "//x"),
+    *("archives\\x", "archives/.lock", "archives/x?y", "archives/%2e%2e", "https://example.org/x"),
+    *("archives/é", "x" * 256, "/".join("x" * 9)),
 )
 LARGEST = {"path": "/".join(["x" * 255] * 8), "bytes": (64 << 30) - 1}
 
 
 def test_wrong_members_are_refused() -> None:
-    sizes = (0, -1, 64 << 30, 1.0, True, "1", None)
+    """In one line; what is no index of any version has no version in it."""
     archive: tuple[str | int, ...] = ("generations", 0, "archive")
     cases = [(member, value) for member in WRONG for value in WRONG[member]]
     cases += [((*archive, "path"), path) for path in PATHS]
-    cases += [((*archive, "bytes"), size) for size in sizes]
+    cases += [((*archive, "bytes"), size) for size in (0, -1, 64 << 30, 1.0, True, "1", None)]
     cases += [(("generations",), many(1001))]
-    for member, value in cases:
+    for (*outer, last), value in cases:
         stated = payload_of(INDEX)
-        *outer, last = member
         at: Any = stated
         for key in outer:
             at = at[key]
+        at[last] = value
         if value is ...:
             del at[last]
-        else:
-            at[last] = value
         with pytest.raises(DatasetError) as caught:
             read(sealed_payload(stated))
         said = str(caught.value)
-        assert said.startswith("index.json: not the index of a mirror; "), (member, str(value)[:40])
-    for stated in ({}, payload_of(INDEX) | {"format": "geolookup", "format_version": 3}):
-        with pytest.raises(DatasetError, match="not the index of a mirror; "):
-            read(sealed_payload(stated))
+        assert said.startswith("index.json: not the index of a mirror; "), (outer, last, value)
+        assert "\n" not in said
 
 
 def test_what_is_in_an_index() -> None:
@@ -132,9 +119,10 @@ def test_what_is_in_an_index() -> None:
     # Further members are for later versions; another version is named.
     assert read(sealed_payload({**payload_of(INDEX), "region": "eu"})) == INDEX
     for version in (1, 3):  # an earlier one, with packs and deltas, and a later one
-        error = assert_refused(sealed_payload({**payload_of(INDEX), "format_version": version}))
-        assert f"version {version}" in error.problem
-    assert_refused(seal("dataset", json.dumps(payload_of(INDEX)).encode(), []))
+        with pytest.raises(DatasetError, match=f"version {version}"):
+            read(sealed_payload({**payload_of(INDEX), "format_version": version}))
+    with pytest.raises(DatasetError, match="not a signed document"):
+        read(seal("dataset", json.dumps(payload_of(INDEX)).encode(), []))
     stated = payload_of(INDEX)  # the largest members
     stated |= {"name": "n" * (64 << 10), "serial": (1 << 63) - 1, "generations": many(1000)}
     stated["generations"][0]["archive"].update(LARGEST)

@@ -20,7 +20,7 @@ from pyarrow import fs
 from geolookup.errors import BuildError
 from tests.builder.building import isps, recipe
 from tests.conftest import build_at
-from tests.remote.serving import cut, drop, fetched, kept_files, serving, status
+from tests.remote.serving import cut, fetched, kept_files, serving, status
 
 ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
 OTHER = ROWS.replace(b"isp ", b"net ")
@@ -125,9 +125,7 @@ UNREADABLE = "the bucket cannot be read ("
 FAILURES = {
     "refused": (status(403), "the bucket refuses access; check the credentials"),
     "failing": (status(503), UNREADABLE),
-    "dropping": (drop, UNREADABLE),
     "missing": (status(404), "no such file in the bucket"),
-    "cutting": (cut(ROWS, 1000), UNREADABLE),
     "resetting": (cut(ROWS, 1000, reset=True), UNREADABLE),
 }
 WRONG = {

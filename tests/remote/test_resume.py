@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
 from tests.internals.progress import Progress
@@ -16,7 +14,6 @@ from tests.internals.remote import CacheEntry, ask, fetch
 from tests.remote.serving import (
     FAST,
     Act,
-    Handler,
     cut,
     fetched,
     file,
@@ -25,7 +22,6 @@ from tests.remote.serving import (
     serving,
     status,
 )
-from tests.tiers import scaled
 
 ONE = b"".join(b"%06d,one\n" % at for at in range(30_000))
 TWO = ONE.replace(b"one", b"two")
@@ -74,6 +70,10 @@ LATER = {
     "nonsense stated": [answered(ONE[AT:], "bytes x-y/z"), file(ONE)],
     "out of range": [status(416, Content_Range=f"bytes */{len(ONE)}"), file(ONE)],
     "cut again": [cut(ONE, AT), file(ONE)],  # from the beginning, for the range is ignored
+    "cut again, in the rest": [
+        answered(ONE[AT:-9], f"bytes {AT}-{ONE_ENDS}", Content_Length=str(len(ONE) - AT)),
+        answered(ONE[-9:], f"bytes {len(ONE) - 9}-{ONE_ENDS}"),
+    ],
     "packed now": [
         answered(ONE[AT:], f"bytes {AT}-{ONE_ENDS}", Content_Encoding="gzip"),
         file(ONE),
@@ -90,6 +90,7 @@ def test_no_file_is_made_of_two(tmp_path: Path) -> None:
             assert kept_files(tmp_path / name, "a.csv") == [result], name
             # Other content than the rest of this version is not used.
             last = f"bytes={AT}-" if len(acts) == 1 or name == "cut again" else None
+            last = f"bytes={len(ONE) - 9}-" if name == "cut again, in the rest" else last
             assert site.ranges[-1] == last, name
 
 
@@ -124,29 +125,6 @@ def test_a_part_is_complete_and_has_its_note(tmp_path: Path) -> None:
                 (entry / "part.json").write_text(note, encoding="utf-8")
             assert fetched(f"{site.url}/a.csv", folder).file.path.read_bytes() == ONE
         assert site.ranges[-1] == (f"bytes={len(ONE) - 1}-" if note == "complete" else None)
-
-
-@settings(max_examples=scaled(8, 25), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(cuts=st.lists(st.integers(0, len(ONE) - 1), max_size=3), resets=st.booleans())
-def test_any_cuts(cuts: list[int], resets: bool, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Each answer ends somewhere, and ranges are answered: the file is the same in the end."""
-    folder = tmp_path_factory.mktemp("cuts")
-
-    def ending(at: int) -> Act:
-        def act(handler: Handler) -> None:
-            start = int((handler.headers.get("Range") or "bytes=0-")[6:-1])
-            code = 206 if start else 200
-            headers = {"Content_Range": f"bytes {start}-{len(ONE) - 1}/{len(ONE)}" if start else ""}
-            length = str(len(ONE) - start)
-            handler.answer(code, ONE[start:at], Content_Length=length, ETag='"one"', **headers)
-            if resets:
-                handler.reset()
-
-        return act
-
-    with serving(*(ending(at) for at in cuts), file(ONE)) as site:
-        assert fetched(f"{site.url}/a.csv", folder).file.path.read_bytes() == ONE
-    assert len(site.asked) == len(cuts) + 1
 
 
 def test_one_process_downloads_an_address(tmp_path: Path) -> None:

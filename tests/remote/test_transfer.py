@@ -1,4 +1,4 @@
-"""Transfers: redirects are followed if safe, the key goes to its own host only, a rate is kept."""
+"""Requests: what is followed, where the key goes, and the headers that decide about the bytes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,40 @@ import ssl
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from email.message import Message
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
-from tests.internals.remote import Limits, Pace, TransientError
-from tests.remote.serving import Handler, Site, fetched, file, kept_files, serving, to
+from tests.internals.remote import (
+    Key,
+    Limits,
+    Pace,
+    TransientError,
+    Version,
+    conditions,
+    content_range,
+    entity_tag,
+    retry_seconds,
+    version,
+)
+from tests.remote.serving import (
+    MODIFIED,
+    Handler,
+    Site,
+    cut,
+    fetched,
+    file,
+    kept_files,
+    serving,
+    status,
+    to,
+)
 from tests.skips import needs, optional
 
 if TYPE_CHECKING:
@@ -24,7 +50,7 @@ if TYPE_CHECKING:
 else:
     trustme = optional("trustme")
 
-ROWS = b"network,isp\n8.8.8.0/24,one\n"
+ROWS = b"network,isp\n8.8.8.0/24,one\n" * 1000
 HIDDEN = "s3cr3t-K/ey+7"
 
 #: A server with a certificate.
@@ -152,26 +178,17 @@ def test_the_ways_of_a_key(own: Site, tmp_path: Path) -> None:
     assert own.asked[-1][0] == "/s3cr3t-K%2Fey%2B7/d.csv?k=s3cr3t-K%2Fey%2B7"
 
 
-class Clock:
-    """A clock that only sleeping, and a test, move on."""
+def test_the_highest_and_the_lowest_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that only sleeping, and the test, move on."""
+    now, slept = 1000.0, list[float]()
 
-    def __init__(self) -> None:
-        self.now, self.slept = 1000.0, list[float]()
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        slept.append(seconds)
+        now += seconds
 
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
-    monkeypatch.setattr(time, "sleep", clock.sleep)
-    return clock
-
-
-def test_the_highest_and_the_lowest_rate(clock: Clock) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "sleep", sleep)
     # Seconds before each part, its bytes, and the waits after them.
     a_silence = ((50.0, 10_000),)  # made up for by one second of bytes
     for limits, parts, waits in (
@@ -182,13 +199,130 @@ def test_the_highest_and_the_lowest_rate(clock: Clock) -> None:
         # Waiting does not count as a slow server.
         (Limits(fastest=2000, pace_over=10.0), ((0.0, 4000),) * 50, [2.0] * 50),
     ):
-        clock.slept.clear()
+        slept.clear()
         pace = Pace(limits)
         for seconds, count in parts:
-            clock.now += seconds
+            now += seconds
             pace.keep(count)
-        assert clock.slept == pytest.approx(waits)
+        assert slept == pytest.approx(waits)
     pace = Pace(Limits(pace_over=10.0))
-    clock.now += 10
+    now += 10
     with pytest.raises(TransientError, match="fewer than 1,024 bytes"):
         pace.keep(10_000)
+
+
+#: Entity tags that no server may send, or that are too long to be sent again.
+BAD_TAGS = {
+    "long": '"' + "a" * 60_000 + '"',
+    "just too long": '"' + "a" * 255 + '"',
+    "folded": '"one\r\n two"',
+    "bare": "one",
+    "open": '"one',
+    "quote inside": '"o"e"',
+    "blank inside": '"o e"',
+    "control": '"o\x01e"',
+    "delete": '"o\x7fe"',
+    "lower-case weak": 'w/"one"',
+    "two": '"one", "two"',
+    "empty": "",
+}
+GOOD_TAGS = ('""', '"one"', 'W/"one"', '"' + "a" * 254 + '"', '"\xe4"', '"5f8-\\-!#~"')
+
+
+def message(headers: dict[str, str]) -> Message:
+    made = Message()
+    for name, value in headers.items():
+        made[name] = value
+    return made
+
+
+def test_only_entity_tags_are_stored_and_sent_again() -> None:
+    for tag in BAD_TAGS.values():
+        assert entity_tag(tag) == ""
+        assert version(message({"ETag": tag}), None) == Version()
+        for start in (0, 7):
+            assert conditions(Version(tag, validator=tag), start) == {}
+    for tag in GOOD_TAGS:
+        assert version(message({"ETag": f" {tag}\t"}), None).etag == tag
+        assert conditions(Version(tag)) == {"If-None-Match": tag}
+
+
+@pytest.mark.parametrize("code", [400, 403, 404, 412, 416, 431])
+def test_refused_conditions_are_left_out_once(tmp_path: Path, code: int) -> None:
+    """Whatever the reason: a filter of requests may refuse an entity tag that is well-formed."""
+
+    def act(handler: Handler) -> None:
+        names = {"If-None-Match", "If-Modified-Since", "Range"} & set(handler.headers)
+        (status(code) if names else file(ROWS, '"two"'))(handler)
+
+    with serving(file(ROWS, Last_Modified=MODIFIED), act) as site:
+        fetched(f"{site.url}/a.csv", tmp_path)
+        assert fetched(f"{site.url}/a.csv", tmp_path).file.version.etag == '"two"'
+        tags = [headers.get("If-None-Match") for _, headers in site.asked]
+        assert tags == [None, '"one"', None]
+    with serving(cut(ROWS, 100), act) as site:
+        assert fetched(f"{site.url}/b.csv", tmp_path).file.path.read_bytes() == ROWS
+        assert site.ranges == [None, "bytes=100-", None]
+    with serving(file(ROWS), status(code)) as site:
+        fetched(f"{site.url}/c.csv", tmp_path)
+        for name, requests in (("c.csv", 3), ("d.csv", 4)):  # the second one has no conditions
+            with pytest.raises(BuildError, match=str(code)):
+                fetched(f"{site.url}/{name}", tmp_path)
+            assert len(site.asked) == requests
+
+
+NAMES = ("Content-Range", "ETag", "Last-Modified", "Date")
+LINE = st.text(st.characters(codec="latin-1", exclude_characters="\r\n"), max_size=40)
+NUMBER = st.integers(0, 10**20)
+DATE = st.builds(
+    "Thu, {} {} {:04} {}:00:00 {}".format,
+    st.integers(0, 40),
+    st.sampled_from(["Nov", "Jan", "Dec", "X"]),
+    st.integers(0, 10_000),
+    st.integers(0, 30),
+    st.sampled_from(["GMT", "+2359", "-2359", "", "-0000", "+9999"]),
+)
+RANGE = st.builds("bytes {}-{}/{}".format, NUMBER, NUMBER, NUMBER | st.just("*"))
+HOSTILE = LINE | DATE | RANGE | NUMBER.map(str)
+
+
+@given(headers=st.dictionaries(st.sampled_from(NAMES), HOSTILE), retry_after=HOSTILE)
+def test_hostile_headers(headers: dict[str, str], retry_after: str) -> None:
+    result = version(message(headers), Key("k"))
+    if result.modified:
+        assert datetime.fromisoformat(result.modified).tzinfo == UTC
+        assert "If-Modified-Since" in conditions(result)
+    with suppress(TransientError):
+        assert content_range(message(headers), 7) > 7
+    wait = retry_seconds(retry_after)
+    assert wait is None or 0 <= wait <= 2**31
+
+
+def test_a_date_is_short_and_sent_in_one_form() -> None:
+    """RFC 9110, 5.6.7: three forms are read, the first is written."""
+    sent = "Sun, 06 Nov 1994 08:49:37 GMT"
+    for date in (sent, "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"):
+        known = version(message({"Last-Modified": date, "Date": MODIFIED}), None)
+        assert conditions(known) == {"If-Modified-Since": sent}
+        assert conditions(known, 7) == {"Range": "bytes=7-", "If-Range": sent}
+    early = [sent.replace("1994", year) for year in ("0000", "0001", "0068", "0099")]
+    for date in (sent + " " * 40 + "x", *early):  # none of 1969 to 2068
+        assert version(message({"Last-Modified": date}), None) == Version()
+
+
+def test_what_proves_the_same_bytes() -> None:
+    modified = datetime(2026, 11, 19, 8, tzinfo=UTC)
+    old, young, now = (
+        f"{modified + timedelta(seconds=seconds):%a, %d %b %Y %H:%M:%S GMT}"
+        for seconds in (0, 59, 60)
+    )
+    iso = modified.isoformat()
+    for stated, wanted in (
+        ({"ETag": '"a"'}, Version('"a"', "", '"a"')),
+        ({"ETag": 'W/"a"'}, Version('W/"a"')),
+        ({"ETag": 'W/"a"', "Last-Modified": old, "Date": now}, Version('W/"a"', iso, iso)),
+        ({"Last-Modified": old, "Date": young}, Version("", iso, "")),
+        ({"Last-Modified": old}, Version("", iso, "")),
+        ({"ETag": '"the key"'}, Version()),
+    ):
+        assert version(message(stated), Key("the key")) == wanted

@@ -138,54 +138,38 @@ def test_a_damaged_cache_is_mended(tmp_path: Path) -> None:
 GIVEN_UP = "(tried 4 times); try again later"
 WAITING = "and to wait for 3,600 s (tried once); try again later"
 NO_LENGTH = "the server does not state the length, and a text has no end mark: it may be truncat"
+#: What the server does for a.csv, and words of the error.
+BAD_TEXTS: dict[str, tuple[Act, str]] = {
+    "401": (status(401, PAGE), "the server refuses access (401); state key_env or key_file"),
+    "404": (status(404), "no such file on the server (404); correct the path"),
+    "204": (status(204), "the server answers 204"),
+    "304": (status(304), "says that a file is unchanged that was never fetched"),
+    "503": (status(503, PAGE, Retry_After="0"), f"the server answers 503 {GIVEN_UP}"),
+    "wait": (status(429, Retry_After="3600"), f"429, {WAITING}"),
+    "cut": (cut(ROWS, 1000), f"at 1,000 of {len(ROWS):,} bytes {GIVEN_UP}"),
+    "reset": (cut(ROWS, 1000, reset=True), GIVEN_UP),
+    "drop": (drop, "127.0.0.1"),
+    "no http": (no_http, f"cannot be reached (BadStatusLine) {GIVEN_UP}"),
+    "negative": (file(ROWS, Content_Length="-5"), NO_LENGTH),
+    "no length": (unstated(ROWS), "name a compressed copy (.gz) of it, or state its sha256"),
+    "chunks cut": (chunked(ROWS, ended=False), "the connection broke (Incomplete"),
+    "empty": (file(b""), "the downloaded file is empty"),
+    "page": (file(PAGE, Content_Type="text/html; charset=utf-8"), "an HTML page; the key"),
+    "page as text": (file(b"\xef\xbb\xbf \n" + PAGE), "an HTML or XML page; the key"),
+    "xml": (file(b"<?xml version='1.0'?><Error/>"), "HTML or XML page"),
+    "other coding": (file(ROWS, Content_Encoding="br"), "Encoding that was not requested"),
+    "false coding": (file(ROWS, Content_Encoding="gzip"), "truncated or damaged ("),
+    "slow": (trickle(ROWS, 0.01), f"fewer than 100,000 bytes a second {GIVEN_UP}"),
+    "silent": (silent, f"cannot be reached (timeout) {GIVEN_UP}"),
+    "large": (file(ROWS + b"#" * 400_000), "the file is larger than 350,000 bytes"),
+    "large chunks": (chunked(ROWS * 100), "the file is larger than 350,000 bytes"),
+}
 #: Name of the file, what the server does, words of the error.
-BAD: dict[str, tuple[str, Act, str]] = {
-    "401": (
-        "a.csv",
-        status(401, PAGE),
-        "the server refuses access (401); state key_env or key_file",
-    ),
-    "404": ("a.csv", status(404), "no such file on the server (404); correct the path"),
-    "204": ("a.csv", status(204), "the server answers 204"),
-    "418": ("a.csv", status(418), "the server answers 418"),
-    "304": ("a.csv", status(304), "says that a file is unchanged that was never fetched"),
-    "503": ("a.csv", status(503, PAGE, Retry_After="0"), f"the server answers 503 {GIVEN_UP}"),
-    "wait": ("a.csv", status(429, Retry_After="3600"), f"429, {WAITING}"),
-    "cut": ("a.csv", cut(ROWS, 1000), f"at 1,000 of {len(ROWS):,} bytes {GIVEN_UP}"),
-    "cut at once": ("a.csv", cut(ROWS, 0), f"at 0 of {len(ROWS):,} bytes {GIVEN_UP}"),
-    "reset": ("a.csv", cut(ROWS, 1000, reset=True), GIVEN_UP),
-    "drop": ("a.csv", drop, "127.0.0.1"),
-    "no http": ("a.csv", no_http, f"cannot be reached (BadStatusLine) {GIVEN_UP}"),
-    "too short": ("a.csv", status(200, ROWS, Content_Length="99999"), f"99,999 bytes {GIVEN_UP}"),
-    "negative": ("a.csv", file(ROWS, Content_Length="-5"), NO_LENGTH),
-    "no length": (
-        "a.csv",
-        unstated(ROWS),
-        "name a compressed copy (.gz) of it, or state its sha256",
-    ),
-    "reset gzip": (
-        "a.csv.gz",
-        broken(ONCE),
-        f"the connection broke (Connection reset by peer) {GIVEN_UP}",
-    ),
-    "chunks cut": ("a.csv", chunked(ROWS, ended=False), "the connection broke (Incomplete"),
-    "empty": ("a.csv", file(b""), "the downloaded file is empty"),
-    "page": ("a.csv", file(PAGE, Content_Type="text/html; charset=utf-8"), "an HTML page; the key"),
-    "page as text": ("a.csv", file(PAGE), "answered with an HTML or XML page; the key"),
-    "page as zip": ("a.zip", file(PAGE, Content_Type="application/zip"), "HTML or XML page"),
-    "page with a mark": ("a.csv", file(b"\xef\xbb\xbf \n" + PAGE), "HTML or XML page"),
-    "xml": ("a.csv", file(b"<?xml version='1.0'?><Error/>"), "HTML or XML page"),
+BAD = {name: ("a.csv", *bad) for name, bad in BAD_TEXTS.items()} | {
+    "reset gzip": ("a.csv.gz", broken(ONCE), f"broke (Connection reset by peer) {GIVEN_UP}"),
     "no tar": ("a.tgz", file(b"PK\3\4"), "the content is not a .tgz file"),
     "half zip": ("a.zip", file(GOOD["zip"][:-30]), "or damaged (File is not a zip file)"),
     "bad zip": ("a.zip", file(GOOD["zip"].replace(b"a.csv", b"b.csv", 1)), "or damaged ("),
-    "half parquet": ("a.parquet", file(GOOD["parquet"][:-1]), "or damaged (no end mark)"),
-    "half mmdb": ("a.mmdb", file(GOOD["mmdb"][:200_000]), "or damaged (no end mark)"),
-    "other coding": ("a.csv", file(ROWS, Content_Encoding="br"), "Encoding that was not requested"),
-    "false coding": ("a.csv", file(ROWS, Content_Encoding="gzip"), "truncated or damaged ("),
-    "slow": ("a.csv", trickle(ROWS, 0.01), f"fewer than 100,000 bytes a second {GIVEN_UP}"),
-    "silent": ("a.csv", silent, f"cannot be reached (timeout) {GIVEN_UP}"),
-    "large": ("a.csv", file(ROWS + b"#" * 400_000), "the file is larger than 350,000 bytes"),
-    "large chunks": ("a.csv", chunked(ROWS * 100), "the file is larger than 350,000 bytes"),
 }
 for suffix in ("csv.gz", "csv.bz2", "csv.xz", "csv.zst", "parquet", "zip"):
     text = f"the content is not a .{suffix.removeprefix('csv.')} file; the key or"

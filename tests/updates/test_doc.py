@@ -13,8 +13,7 @@ import pytest
 
 from tests.cli.program import run
 from tests.conftest import ROOT
-from tests.updates.conftest import is_tidy
-from tests.updates.publisher import Publisher
+from tests.updates.conftest import Publisher, is_tidy
 
 DEPLOY = ROOT / "docs" / "deploy"
 TEXT = (ROOT / "docs" / "data" / "updating.md").read_text(encoding="utf-8")

@@ -13,12 +13,10 @@ import pytest
 
 import geolookup
 from geolookup.errors import OutputError
-from tests.cli.program import run
 from tests.conftest import ROOT
 from tests.corrupt.test_full_disk import small as small  # noqa: PLC0414 - a fixture
 from tests.store.dying import Kind
-from tests.updates.conftest import Update, environment, is_tidy
-from tests.updates.publisher import COUNTRY, Publisher, countries
+from tests.updates.conftest import COUNTRY, Publisher, Update, countries, environment, is_tidy
 
 _NO_END = 100_000
 #: The points of an update at which it is killed, and refused by the disk.
@@ -73,27 +71,6 @@ def test_at_any_step(
             geolookup.verify(engine.path, deep=True)
         assert update().generation == new.generation
         assert is_tidy(store)
-
-
-@pytest.mark.long
-def test_the_disk_of_the_store_is_full(
-    small: Path, publisher: Publisher, store: Path, tmp_path: Path
-) -> None:
-    recipe = str(publisher.recipe)
-    options = ("--store", str(small / "store"))
-    assert run("update", recipe, *options).returncode == 0
-    (before,) = geolookup.generations(small / "store")
-    publisher.put(COUNTRY, countries("DE"))
-    (small / "filler").write_bytes(bytes(shutil.disk_usage(small).free - 8192))
-    done = run("update", recipe, *options)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "No space left on device" in done.stderr
-    assert geolookup.generations(small / "store") == [before]
-    assert is_tidy(small / "store")
-    (small / "filler").unlink()
-    subprocess.run(["mount", "-o", "remount,size=1m", str(small)], check=True)
-    assert run("update", recipe, *options).returncode == 0
-    assert is_tidy(small / "store")
 
 
 def test_files_that_cannot_be_written(update: Update, store: Path, tmp_path: Path) -> None:

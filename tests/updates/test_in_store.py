@@ -25,8 +25,17 @@ from tests.internals.updates import run as updates_run
 from tests.remote.serving import Handler, cut, status
 from tests.signing.keys import key_files, public, public_keys
 from tests.skips import needs
-from tests.updates.conftest import Update, country, environment, is_tidy
-from tests.updates.publisher import ASN, COUNTRY, Publisher, countries, systems
+from tests.updates.conftest import (
+    ASN,
+    COUNTRY,
+    Publisher,
+    Update,
+    countries,
+    country,
+    environment,
+    is_tidy,
+    systems,
+)
 
 
 def test_if_older(
@@ -89,11 +98,23 @@ def failing(publisher: Publisher) -> Iterator[str]:
     new, old = countries("DE"), countries()
     publisher.acts[COUNTRY] = cut(new, 700, etag='"two"')
     yield r"truncated, at 700 of .* \(tried 4 times\)"
+    publisher.put(COUNTRY, b'{"error":"quota exceeded"}')
+    yield "'geolookup build --offline' reads the copy of "
     # Whole for the protocol, half for the reader: a row ends in its middle.
     publisher.put(COUNTRY, old[: old.index(b"\n", len(old) // 2) + 16])
     yield r"country-ipv4-num\.csv:\d+: "
     publisher.put(COUNTRY, b"".join(old.splitlines(keepends=True)[:50]))
     yield r"null_gained.location.country_code is 50 %"
+    publisher.put(COUNTRY, countries(*["DE"] * 21))  # 20 are no failure
+    yield "gate failed: country_moved > 20%: ipv4.country_moved is 21 %.* 'geolookup build"
+    publisher.rewrite('date = "last-modified"', 'date = "last-modified"\nmax_drop = "20%"')
+    publisher.put(COUNTRY, b"".join(old.splitlines(keepends=True)[:79]))
+    yield "79 usable rows, 100 before, but max_drop = 20%"
+    publisher.put(COUNTRY, old)  # a demand may fail although no source changed
+    demands = 'expect = [["8.0.0.1", "country", "IT"]]\nmin_coverage = { ipv6.asn = "1%" }'
+    publisher.rewrite("[update]", f"[quality]\n{demands}\n[update]")
+    yield r"found .FR. at 8\.0\.0\.1.*ipv6\.asn"
+    publisher.rewrite(f"[quality]\n{demands}\n", "")
     publisher.acts[COUNTRY] = status(503)
     yield "answers 503"
 
@@ -126,27 +147,6 @@ def test_a_failure_keeps_the_store_and_the_next_update_succeeds(
         publisher.rewrite(there, publisher.site.url)
     assert len(caught.value.problems) == 2  # every source is named
     assert is_kept(store, pointer)
-    publisher.put(COUNTRY, countries("DE"))
-    assert update().state == "published"
-    assert country() == "DE"
-
-
-def test_a_bad_answer_with_status_200(update: Update, publisher: Publisher, store: Path) -> None:
-    """The update fails as for a server that does not answer; the last good copy can be built."""
-    update()
-    pointer, output = (store / "current").read_bytes(), store.parent / "built"
-    for content in (b'{"error":"quota exceeded"}', bytes(range(256)) * 9, b""):
-        publisher.put(COUNTRY, content)
-        publisher.put(ASN, systems())
-        done = run("update", str(publisher.recipe))
-        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-        assert is_kept(store, pointer)
-        if content:
-            assert "'geolookup build --offline' reads the copy of " in done.stderr
-        options = ("--offline", "--force", "--output", str(output))
-        assert run("build", str(publisher.recipe), *options).returncode == 0
-    with geolookup.open(output) as engine:
-        assert engine.data("8.0.0.1")["location"]["country_code"] == "FR"
     publisher.put(COUNTRY, countries("DE"))
     assert update().state == "published"
     assert country() == "DE"

@@ -1,7 +1,8 @@
-"""An update compiles nothing if its dataset would be the current generation again."""
+"""The record of updates, and updates that compile nothing: the dataset would be the same again."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
@@ -11,6 +12,7 @@ import pytest
 import geolookup
 from tests.internals.builder import compile as compiler
 from tests.internals.history import StoreResult
+from tests.internals.updates import STATE, State, read_state, write_state
 
 ROWS = "network,country_code\n8.0.0.0/24,FR\n"
 RECIPE = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n'
@@ -76,3 +78,40 @@ def test_after_a_rollback(recipe: Path) -> None:
     for code in ("IT", "FR"):  # new data, and those of the first generation
         _change(recipe.parent / "a.csv", ROWS.replace("FR", code))
         assert geolookup.update(recipe).state == "published"
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    failed = State(source="https://x/", index="ab", serial=7).after_failure("no")
+    assert (failed.failures, failed.problem, failed.succeeded_at) == (1, "no", "")
+    state = failed.after_success("published", generation="cd", bytes=5)
+    assert (state.failures, state.problem, state.counts) == (0, "", {"failed": 1, "published": 1})
+    write_state(tmp_path, state)
+    assert read_state(tmp_path) == state
+    assert read_state(tmp_path / "nowhere") == State()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "other"},
+        {"format": ...},
+        {"format_version": 2},
+        {"format_version": ...},
+        {"serial": "7"},
+        {"serial": True},
+        {"failures": None},
+        {"began_at": "yesterday"},
+        {"failed_at": "2026-11-23T10:00:00"},
+        {"expires_at": "tomorrow"},
+        {"counts": []},
+        {"counts": {"unchanged": "1"}},
+        {"more": 1},
+    ],
+)
+def test_another_file_is_as_none(tmp_path: Path, change: dict[str, object]) -> None:
+    write_state(tmp_path, State(serial=7).after_success("unchanged"))
+    members = {**json.loads((tmp_path / STATE).read_bytes()), **change}
+    members = {name: value for name, value in members.items() if value is not ...}
+    for text in (json.dumps(members), "", "[]", "null", "{", "[" * 100_000):
+        (tmp_path / STATE).write_text(text, encoding="utf-8")
+        assert read_state(tmp_path) == State(), text[:99]
