@@ -106,4 +106,4 @@ def rollback(
         elif (trust := trust_of(store)) is not None:
             check_trusted(folder, trust)
         pointer.save(store, [pointer.withdraw(entry, {current}) for entry in published])
-    return done.ended("rolled back", before)
+    return done.ended("rolled back")

@@ -25,7 +25,7 @@ from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.history.archived import remove_archive
 from geolookup.history.incoming import Incoming, opened
 from geolookup.history.pruning import log_warnings, plan, prune_after
-from geolookup.history.result import StoreResult, current_of
+from geolookup.history.result import StoreResult
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing, check_parent, check_store, store_path
@@ -87,7 +87,7 @@ def publish(
     with done.step("prune"):
         prune_after(store, retention, done)
     log_warnings(done)
-    is_current = current_of(store) == incoming.generation
+    is_current = pointer.current_of(store) == incoming.generation
     state = ("published" if is_current else "past") if is_changed else "unchanged"
     return done.ended(state, incoming.generation)
 
@@ -95,8 +95,7 @@ def publish(
 def _check_kept(store: Path, generation: str, since: str | None, retention: Retention) -> None:
     """Raise ValueError if a retention would remove the generation at once."""
     entries, changes = _with(store, pointer.read(store), generation, since)
-    kept = retention.kept(entries, changes or pointer.read_changes(store))
-    if generation not in {entry.generation for entry in kept}:
+    if generation not in {entry.generation for entry in retention.kept(entries, changes)}:
         raise ValueError("keep would remove this generation at once; keep more, or use keep_for")
 
 
@@ -129,7 +128,7 @@ def planned(
         check_store(store)
     _check_trust(store, incoming, since)
     entries, changes = _with(store, pointer.read(store), incoming.generation, since)
-    done = plan(store, retention, entries, changes)
+    done = plan(store, retention, retention.kept(entries, changes))
     manifest = parsed_manifest(incoming.manifest_text, incoming.path)
     return done.ended("planned", incoming.generation, manifest)
 
@@ -158,7 +157,7 @@ def publish_into(
         trust = _check_trust(store, incoming, since)
         is_placed = _place(store, incoming, trust, gate)
         entries, changes = _with(store, published, incoming.generation, since, withdrawn)
-        is_listed = entries == published and changes in (None, pointer.read_changes(store))
+        is_listed = entries == published and changes == pointer.read_changes(store)
         if not is_listed:
             pointer.save(store, entries, changes)
     return is_placed or not is_listed
@@ -180,7 +179,7 @@ def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | 
 
 def _place(store: Path, incoming: Incoming, trust: Trust | None, gate: Gate | None) -> bool:
     """Give a dataset its folder in the store; return whether the store did not have these bytes."""
-    target, current = Path(pointer.folder_of(store, incoming.generation)), current_of(store)
+    target, current = Path(pointer.folder_of(store, incoming.generation)), pointer.current_of(store)
     compare = None
     if gate is not None and current not in (None, incoming.generation):
         compare = partial(gate, Path(pointer.folder_of(store, current or "")))
@@ -227,18 +226,16 @@ def _with(
     generation: str,
     since: str | None,
     withdrawn: Collection[str] = (),
-) -> tuple[list[Publication], list[Change] | None]:
-    """Return the entries of the pointer with a generation, and all changes if one is of the past.
-
-    The same entries if nothing changes.
-    """
+) -> tuple[list[Publication], list[Change]]:
+    """Return the entries and the changes of the pointer with a generation, new or not."""
     changes = pointer.read_changes(store)
     if since is not None and not is_current_since(changes, since):
         return with_past(published, changes, generation, since)
     entries = [pointer.withdraw(entry, withdrawn) for entry in published]
     current = [entry.generation for entry in not_withdrawn(entries)[-1:]]
     if since is None and current == [generation]:
-        return entries, None
+        return entries, changes
     # A withdrawn generation is published again: its former entry goes.
     others = [entry for entry in entries if entry.generation != generation]
-    return [*others, pointer.entry_now(generation, since)], None
+    entry = pointer.entry_now(generation, since)
+    return [*others, entry], pointer.with_current(changes, entry)

@@ -50,14 +50,13 @@ def folder(path: str | os.PathLike[str] | None) -> str:
     ``path`` is what ``geolookup.open`` accepts.
     """
     path = dataset_path(path)
-    published = pointer.not_withdrawn(pointer.read(path))
-    return pointer.folder_of(path, published[-1].generation) if published else path
+    current = pointer.current_of(path)
+    return path if current is None else pointer.folder_of(path, current)
 
 
 def generation(path: str) -> str:
     """Return the current generation of a path; DatasetError without one."""
-    published = pointer.not_withdrawn(pointer.read(path))
-    return published[-1].generation if published else read_manifest(path).generation
+    return pointer.current_of(path) or read_manifest(path).generation
 
 
 def open_dataset(

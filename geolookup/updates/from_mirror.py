@@ -11,7 +11,6 @@ from typing import cast
 
 from geolookup.errors import DatasetError, short_id
 from geolookup.history.incoming import Incoming, from_archive, from_folder
-from geolookup.history.result import current_of
 from geolookup.mirrors.index import INDEX, File, Index, has_expired
 from geolookup.mirrors.rules import accepted_index, check_incoming
 from geolookup.mirrors.source import Mirror, forget
@@ -68,7 +67,7 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
 
 def _current(store: Path) -> str | None:
     """Return the current generation of a store; None if it has none, or lost its files."""
-    current = current_of(store)
+    current = pointer.current_of(store)
     return current if current and pointer.is_unpacked(store, current) else None
 
 

@@ -20,7 +20,6 @@ from geolookup.errors import (
 )
 from geolookup.filesystem.cache import default_folder
 from geolookup.history.incoming import Incoming, from_folder, from_verified
-from geolookup.history.result import current_of
 from geolookup.integrity import VerifiedDataset
 from geolookup.remote.transfer import ask
 from geolookup.signing.statement import read_signature, signed_statement
@@ -67,7 +66,7 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
 def _whole_current(store: Path) -> Path | None:
     """Return the folder of the current generation; None if it is damaged or missing."""
     try:
-        return whole_folder(store, current_of(store) or "")
+        return whole_folder(store, pointer.current_of(store) or "")
     except DatasetError:
         return None
 
