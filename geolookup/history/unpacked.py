@@ -20,8 +20,9 @@ from pathlib import Path
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import check_regular
-from geolookup.filesystem.cache import is_safe, open_cached
+from geolookup.filesystem.cache import open_cached
 from geolookup.store import pointer
+from geolookup.store.cached import open_entry
 
 #: How often a generation is sought: another process may unpack, archive or remove it meanwhile.
 _ATTEMPTS = 3
@@ -70,10 +71,9 @@ def _opened(store: str | os.PathLike[str], generation: str, check: Check | None)
     folder = Path(pointer.folder_of(store, generation))
     if folder.is_dir():
         return _checked(generation, check, folder)
-    name = _cache_name(store, generation)
-    find = partial(_found, generation, check)
+    find = partial(open_entry, check=check, generation=generation)
     make = partial(_unpack, Path(store), generation, check)
-    return open_cached(name, find, make)
+    return open_cached(_cache_name(store, generation), find, make)
 
 
 def _cache_name(store: str | os.PathLike[str], generation: str) -> str:
@@ -89,18 +89,6 @@ def _cache_name(store: str | os.PathLike[str], generation: str) -> str:
         problem = f"cannot be read ({error.strerror or error})"
         raise DatasetError(archive, problem, "check its permissions") from error
     return f"past-{generation[:_DIGITS]}-{status.st_size:x}-{status.st_mtime_ns:x}"
-
-
-def _found(generation: str, check: Check | None, folder: Path) -> Dataset | None:
-    """Open a generation in the cache; None if it is missing, damaged or does not pass."""
-    try:
-        if check is not None and not (folder.exists() and is_safe(folder)):
-            return None
-        dataset = _checked(generation, check, folder)
-        dataset.map_all()  # the bound of the cache may remove it
-    except DatasetError:
-        return None
-    return dataset
 
 
 def _checked(generation: str, check: Check | None, folder: Path) -> Dataset:

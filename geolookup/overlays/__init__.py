@@ -21,6 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
+from geolookup.dataset.checksums import check_digests
 from geolookup.dataset.files import Dataset
 from geolookup.errors import BuildError, DatasetError, short_id
 from geolookup.filesystem import atomic, opener
@@ -28,7 +29,7 @@ from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.overlays.sources import compile_overlay, overlay_files
 from geolookup.store import resolve
-from geolookup.store.cached import checked
+from geolookup.store.cached import open_entry
 from geolookup.store.requirements import Requirements
 
 _DIGITS = 32
@@ -89,7 +90,7 @@ class OverlaidPath:
         self._serial = serial
         current = self._current()
         folders = entries_folder().glob(f"{self._prefix}*")  # of former files too
-        cached = (checked(folder, self._requirements.keys) for folder in folders)
+        cached = map(self._open_entry, folders)
         for dataset in chain([current], filter(None, cached)):
             if dataset.generation == generation:
                 return dataset
@@ -122,9 +123,11 @@ class OverlaidPath:
 
     def _result(self, base: Dataset) -> Dataset:
         """Return the dataset of a base with the overlay, from the cache if that has it."""
-        find = partial(checked, keys=self._requirements.keys)
         make = partial(self._compile, base, self.fingerprint())
-        return open_cached(self._name_of(base), find, make)
+        return open_cached(self._name_of(base), self._open_entry, make)
+
+    def _open_entry(self, folder: Path) -> Dataset | None:
+        return open_entry(folder, check_digests if self._requirements.keys else None)
 
     def _compile(self, base: Dataset, seen: tuple[object, ...], folder: Path) -> None:
         """Compile a result, if its files have been the same since they were seen."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from copy import copy
 
-from geolookup.errors import REBUILD, DatasetError
+from geolookup.errors import DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -93,13 +93,10 @@ class Requirements:
         keys nothing is checked.
         """
         if self.keys:
-            from pathlib import Path
-
-            from geolookup.dataset.checksums import wrong_files
+            from geolookup.dataset.checksums import check_digests
 
             self._check_statement(dataset, name, serial)
-            for path, problem in wrong_files(Path(dataset.path), dataset.manifest):
-                raise DatasetError(path, problem, REBUILD)
+            check_digests(dataset)
 
     def _check_statement(self, dataset: Dataset, name: str | None, serial: int) -> None:
         from pathlib import Path

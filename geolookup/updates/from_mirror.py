@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from geolookup.dataset.checksums import is_whole
 from geolookup.errors import DatasetError, short_id
 from geolookup.history.incoming import Incoming, from_archive, from_folder
 from geolookup.mirrors.index import INDEX, File, Index, has_expired
 from geolookup.mirrors.rules import accepted_index, check_incoming
 from geolookup.mirrors.source import Mirror, forget
 from geolookup.store import pointer
-from geolookup.updates.job import Job, Offer, whole_folder
+from geolookup.updates.job import Job, Offer
 from geolookup.updates.state import State
 
 
@@ -90,8 +91,11 @@ def _incoming(job: Job, mirror: Mirror, index: Index, folder: Path) -> Iterator[
 
 def _stored(store: Path, index: Index, address: str) -> Incoming | None:
     """Return the current generation of an index, if the store has its folder undamaged."""
+    folder = Path(pointer.folder_of(store, index.current))
+    if not is_whole(folder):
+        return None
     try:
-        incoming = from_folder(whole_folder(store, index.current))
+        incoming = from_folder(folder)
         check_incoming(incoming, index, address)
     except DatasetError:
         return None

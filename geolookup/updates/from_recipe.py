@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geolookup.comparison.gates import verdict_line
+from geolookup.dataset.checksums import is_whole
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import (
     BuildError,
-    DatasetError,
     DownloadError,
     QualityError,
     UpdateError,
@@ -26,7 +26,7 @@ from geolookup.signing.statement import read_signature, signed_statement
 from geolookup.store import pointer
 from geolookup.store.signatures import check_signers, is_signed_by, manifest_text
 from geolookup.store.trusted import latest_serial
-from geolookup.updates.job import Job, Offer, whole_folder
+from geolookup.updates.job import Job, Offer
 from geolookup.updates.state import State
 
 if TYPE_CHECKING:
@@ -65,10 +65,8 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
 
 def _whole_current(store: Path) -> Path | None:
     """Return the folder of the current generation; None if it is damaged or missing."""
-    try:
-        return whole_folder(store, pointer.current_of(store) or "")
-    except DatasetError:
-        return None
+    folder = Path(pointer.folder_of(store, pointer.current_of(store) or ""))
+    return folder if is_whole(folder) else None
 
 
 def _signature(job: Job, incoming: Incoming) -> bytes | None:

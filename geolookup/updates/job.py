@@ -21,9 +21,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from geolookup.dataset.checksums import wrong_files
-from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock
 from geolookup.history.incoming import Incoming
@@ -121,11 +118,3 @@ class Job:
                 yield folder
             finally:
                 shutil.rmtree(folder / "dataset", ignore_errors=True)
-
-
-def whole_folder(store: Path, generation: str) -> Path:
-    """Return the folder of a generation; DatasetError if it is missing or damaged."""
-    folder = Path(pointer.folder_of(store, generation))
-    for path, problem in wrong_files(folder, read_manifest(folder)):
-        raise DatasetError(path, problem, REBUILD)
-    return folder
