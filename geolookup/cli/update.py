@@ -120,7 +120,7 @@ def update(
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)
         if as_json:
-            print_result(job.done.ended("failed"), as_json=True)
+            print_result(job.result.ended("failed"), as_json=True)
         sys.exit(1)
     report(result)
     if source is not None and values["store"] is None and result.state == "published":

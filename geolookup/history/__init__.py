@@ -1,1 +1,1 @@
-"""The generations of a store over time: listed, rolled back, kept as deltas, pruned, compared."""
+"""The generations of a store over time: published, listed, rolled back, pruned, compared."""

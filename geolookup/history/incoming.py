@@ -12,12 +12,11 @@ from geolookup.archives.extract import extract
 from geolookup.archives.head import is_archive, open_archive
 from geolookup.archives.members import SUFFIX
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.manifest import manifest_text, parsed_manifest
 from geolookup.filesystem.copying import copy_file, write_file
 from geolookup.integrity import VerifiedDataset
 from geolookup.signing.statement import SIGNATURE, read_signature
 from geolookup.store import pointer, resolve
-from geolookup.store.signatures import manifest_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +72,10 @@ def from_store(store: Path, generation: str) -> Iterator[Incoming]:
 
 def from_folder(source: Path) -> Incoming:
     """Return a dataset whose files are copied, then verified: the source may change at any time."""
-    manifest = read_manifest(source)
+    text, signature = manifest_text(source), read_signature(source)
+    manifest = parsed_manifest(text, source / fmt.MANIFEST)
     files = {name: manifest.file(name) for name in manifest.expected_files}
     sizes = {name: file.bytes or 0 for name, file in files.items() if file is not None}
-    text, signature = manifest_text(source), read_signature(source)
 
     def write(folder: Path) -> VerifiedDataset:
         write_file(folder / fmt.MANIFEST, text)

@@ -54,16 +54,16 @@ def prune(
     """
     store = store_path(store)
     retention = Retention.of(keep, keep_for, keep_unpacked)
-    done = StoreResult(str(store))
+    result = StoreResult(str(store))
     if dry_run:
         published = pointer.read_existing(store)
         kept = retention.kept(published, pointer.read_changes(store))
         return plan(store, retention, kept).ended("planned")
-    with done.step("prune"):
-        prune_store(store, retention, done)
-    log_warnings(done)
-    is_changed = done.removed or done.archived
-    return done.ended("pruned" if is_changed else "unchanged")
+    with result.step("prune"):
+        prune_store(store, retention, result)
+    log_warnings(result)
+    is_changed = result.removed or result.archived
+    return result.ended("pruned" if is_changed else "unchanged")
 
 
 def plan(store: Path, retention: Retention, kept: Sequence[Publication]) -> StoreResult:
@@ -105,40 +105,40 @@ def _expected_bytes(store: Path, retention: Retention, newest: str) -> int | Non
     return round(size + (count * fmean(changed) if changed else 0))
 
 
-def prune_after(store: Path, retention: Retention, done: StoreResult) -> None:
+def prune_after(store: Path, retention: Retention, result: StoreResult) -> None:
     """Prune a store after a publication: that has succeeded, so a failure is only a warning."""
     try:
-        prune_store(store, retention, done)
+        prune_store(store, retention, result)
     except (DatasetError, OutputError) as error:
-        done.warnings.append(f"old generations are not all removed: {error}")
+        result.warnings.append(f"old generations are not all removed: {error}")
 
 
-def log_warnings(done: StoreResult) -> None:
+def log_warnings(result: StoreResult) -> None:
     """Write the failures to the log ``geolookup``."""
-    for warning in done.warnings:
+    for warning in result.warnings:
         getLogger("geolookup").warning("%s", warning)
 
 
-def prune_store(store: Path, retention: Retention, done: StoreResult) -> None:
+def prune_store(store: Path, retention: Retention, result: StoreResult) -> None:
     """Prune a store; raises DatasetError without a store, OutputError if it cannot be written."""
     with changing(store) as published:
         kept = retention.kept(published, pointer.read_changes(store))
         names = [entry.generation for entry in kept]
-        done.removed, older = _to_change(store, retention, kept)
+        result.removed, older = _to_change(store, retention, kept)
         if len(kept) < len(published):
-            _write_pointer(store, kept, done.removed)
-        for name in done.removed:
+            _write_pointer(store, kept, result.removed)
+        for name in result.removed:
             archived.remove(store, name)
-        done.warnings += changes.write_missing(store, names)
+        result.warnings += changes.write_missing(store, names)
         changes.remove_others(store, names)
         for name in older:
             try:
                 archived.archive(store, name)
-                done.archived.append(name)
+                result.archived.append(name)
             except (DatasetError, OutputError) as error:
                 problem = f"generation {short_id(name)} does not become an archive"
-                done.warnings.append(f"{problem}: {error}")
-        done.expected_bytes = _expected_bytes(store, retention, names[-1])
+                result.warnings.append(f"{problem}: {error}")
+        result.expected_bytes = _expected_bytes(store, retention, names[-1])
 
 
 def _write_pointer(store: Path, kept: Sequence[Publication], removed: Collection[str]) -> None:

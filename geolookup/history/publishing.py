@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from geolookup.dataset.checksums import is_whole
-from geolookup.dataset.manifest import parsed_manifest
+from geolookup.dataset.manifest import manifest_text, parsed_manifest
 from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
@@ -32,7 +32,7 @@ from geolookup.store.changing import changing, check_parent, check_store, store_
 from geolookup.store.in_force import AsOf, is_current_since, read_since, with_past
 from geolookup.store.pointer import Change, Publication, not_withdrawn
 from geolookup.store.retention import ALL, Retention
-from geolookup.store.signatures import adopt_signature, check_trusted, manifest_text
+from geolookup.store.signatures import adopt_signature, check_trusted
 from geolookup.store.trusted import trust_of
 
 #: Compares the current generation with a new one; raises an error to keep the current one.
@@ -75,27 +75,27 @@ def publish(
     store = store_path(store)
     begin = None if since is None else read_since(since)
     retention = Retention.of(keep, keep_for, keep_unpacked, ALL)
-    done = StoreResult(str(store))
+    result = StoreResult(str(store))
     with opened(dataset) as incoming:
         check_expected(incoming, expect)
         _check_kept(store, incoming.generation, begin, retention)
-        done.warnings += _replaced(store, incoming.generation, begin)
+        result.warnings += _replaced(store, incoming.generation, begin)
         if dry_run:
             return planned(store, incoming, retention, begin)
-        with done.step("publish"):
+        with result.step("publish"):
             is_changed = publish_into(store, incoming, since=begin)
-    with done.step("prune"):
-        prune_after(store, retention, done)
-    log_warnings(done)
+    with result.step("prune"):
+        prune_after(store, retention, result)
+    log_warnings(result)
     is_current = pointer.current_of(store) == incoming.generation
     state = ("published" if is_current else "past") if is_changed else "unchanged"
-    return done.ended(state, incoming.generation)
+    return result.ended(state, incoming.generation)
 
 
 def _check_kept(store: Path, generation: str, since: str | None, retention: Retention) -> None:
     """Raise ValueError if a retention would remove the generation at once."""
-    entries, changes = _with(store, pointer.read(store), generation, since)
-    if generation not in {entry.generation for entry in retention.kept(entries, changes)}:
+    kept = retention.kept(*_with(store, pointer.read(store), generation, since))
+    if generation not in {entry.generation for entry in kept}:
         raise ValueError("keep would remove this generation at once; keep more, or use keep_for")
 
 
@@ -127,10 +127,10 @@ def planned(
         atomic.check_place(store)
         check_store(store)
     _check_trust(store, incoming, since)
-    entries, changes = _with(store, pointer.read(store), incoming.generation, since)
-    done = plan(store, retention, retention.kept(entries, changes))
+    kept = retention.kept(*_with(store, pointer.read(store), incoming.generation, since))
+    result = plan(store, retention, kept)
     manifest = parsed_manifest(incoming.manifest_text, incoming.path)
-    return done.ended("planned", incoming.generation, manifest)
+    return result.ended("planned", incoming.generation, manifest)
 
 
 def publish_into(

@@ -163,12 +163,9 @@ class _Generations:
     def opened(self, generation: str) -> Dataset:
         """Return a generation that meets the requirements."""
         if generation not in self._opened:
-            check = self._check_signed if self._requirements.keys else None
+            check = self._requirements.signature_check()
             self._opened[generation] = open_unpacked(self._store, generation, check)
         return self._opened[generation]
-
-    def _check_signed(self, dataset: Dataset) -> None:
-        self._requirements.check_signed(dataset, None, 0)
 
     def rows(self, old: str, new: str, question: Question) -> list[ChangedRow]:
         """Return where the answers of two generations differ, in address order."""

@@ -13,6 +13,7 @@ from geolookup.errors import DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import timedelta
     from typing import Literal
 
@@ -85,6 +86,12 @@ class Requirements:
         """Raise DatasetError for a dataset that is not signed as the keys demand, or is too old."""
         self.check_signed(dataset, None, 0)
         self.check(dataset)
+
+    def signature_check(self, serial: int = 0) -> Callable[[Dataset], None] | None:
+        """Return the check of a signature no older than ``serial``; None without keys."""
+        if not self.keys:
+            return None
+        return lambda dataset: self.check_signed(dataset, None, serial)
 
     def check_signed(self, dataset: Dataset, name: str | None, serial: int) -> None:
         """Raise DatasetError unless a trusted key signed a dataset, and every byte is as signed.

@@ -119,15 +119,11 @@ class DatasetPath:
 
     def open_generation(self, generation: str, serial: int) -> Dataset:
         """Open one generation, signed no earlier than ``serial``."""
-        requirements = self._requirements
-
-        def check(dataset: Dataset) -> None:
-            requirements.check_signed(dataset, None, serial)
-
+        check = self._requirements.signature_check(serial)
         if pointer.read(self.path):
             from geolookup.history.unpacked import open_unpacked
 
-            return open_unpacked(self.path, generation, check if requirements.keys else None)
+            return open_unpacked(self.path, generation, check)
         dataset = open_dataset(self.path, check)
         if dataset.generation != generation:
             actual, pickled = map(short_id, (dataset.generation, generation))

@@ -10,9 +10,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import manifest_text
 from geolookup.errors import DatasetError
-from geolookup.filesystem import ReadErrors, atomic, open_regular
+from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FILE_MODE
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.signing.statement import (
@@ -28,13 +28,6 @@ from geolookup.store import pointer
 from geolookup.store.changing import changing
 from geolookup.store.paths import dataset_path
 from geolookup.store.trusted import latest_serial, trust_of
-
-
-def manifest_text(dataset: str | os.PathLike[str]) -> bytes:
-    """Return the content of a dataset's manifest; DatasetError if it cannot be read."""
-    path = Path(dataset, fmt.MANIFEST)
-    with ReadErrors(path), open_regular(path) as file:
-        return file.read()
 
 
 def check_trusted(dataset: str | os.PathLike[str], trust: Trust) -> Statement:

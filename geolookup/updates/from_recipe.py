@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from geolookup.comparison.gates import verdict_line
 from geolookup.dataset.checksums import is_whole
-from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.manifest import manifest_text, read_manifest
 from geolookup.errors import (
     BuildError,
     DownloadError,
@@ -24,7 +24,7 @@ from geolookup.integrity import VerifiedDataset
 from geolookup.remote.transfer import ask
 from geolookup.signing.statement import read_signature, signed_statement
 from geolookup.store import pointer
-from geolookup.store.signatures import check_signers, is_signed_by, manifest_text
+from geolookup.store.signatures import check_signers, is_signed_by
 from geolookup.store.trusted import latest_serial
 from geolookup.updates.job import Job, Offer
 from geolookup.updates.state import State
@@ -46,7 +46,7 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
     inputs = inputs_of(recipe, job.cache)
     current = _whole_current(job.store)
     is_same = current and inputs and (before.inputs, before.generation) == (inputs, current.name)
-    if job.dry_run and (job.done.counts.get("changed_sources") or not is_same):
+    if job.dry_run and (job.result.counts.get("changed_sources") or not is_same):
         gates = count_text(len(recipe.update.fail_if), "gate")
         job.tell(f"would compile {recipe.name}, apply {gates} and publish it")
         return Offer("planned")
@@ -106,7 +106,7 @@ def _each_remote(recipe: Recipe, step: Callable[[SourceSpec, Remote], str], job:
             job.tell(f"{spec.name}: {step(spec, spec.remote)}")
         except BuildError as error:
             is_optional = spec.expected.may_be_missing and isinstance(error, DownloadError)
-            (job.done.warnings if is_optional else failed).append(f"{spec.name}: {error}")
+            (job.result.warnings if is_optional else failed).append(f"{spec.name}: {error}")
             wait = max(wait, getattr(error, "wait", None) or 0.0)
     if failed:
         raise UpdateError(failed, wait=wait)
@@ -143,7 +143,7 @@ def _compiled(job: Job, recipe: Recipe, output: Path, current: Path | None) -> V
         if rejected or nulled:
             rows, values = count_text(rejected, "row"), count_text(nulled, "invalid value")
             job.tell(f"{source.name}: {rows} rejected, {values}")
-    job.done.warnings += report.warnings
+    job.result.warnings += report.warnings
     return dataset
 
 
@@ -157,10 +157,10 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
     if name != recipe.name:
         reason = f"is of the dataset {name}" if is_whole else "is damaged"
         problem = f"no gate was applied, because the current generation {reason}"
-        job.done.warnings.append(f"{job.store}: {problem}")
+        job.result.warnings.append(f"{job.store}: {problem}")
         return
     result = diff(old, new, fail_if=recipe.update.fail_if, top=0)
-    job.done.gates += map(asdict, result.gates)
+    job.result.gates += map(asdict, result.gates)
     if result.failed:
         hint = (
             f"to accept the change, run 'geolookup build {recipe.path} --output DIR'"

@@ -69,10 +69,10 @@ class Job:
     trusted_keys: tuple[PublicKey, ...] = ()
     tell: Tell = lambda _text: None
     progress: Progress = field(default_factory=lambda: Progress(silent=True))
-    done: StoreResult = field(init=False)
+    result: StoreResult = field(init=False)
 
     def __post_init__(self) -> None:
-        self.done = StoreResult(str(self.store))
+        self.result = StoreResult(str(self.store))
 
     @property
     def title(self) -> str:
@@ -84,13 +84,13 @@ class Job:
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Show a step while the block runs, and measure it."""
-        with self.done.step(name), self.progress.stage(name):
+        with self.result.step(name), self.progress.stage(name):
             yield
 
     def count(self, **numbers: int) -> None:
         """Add to the counts of the result."""
         for name, number in numbers.items():
-            self.done.counts[name] = self.done.counts.get(name, 0) + number
+            self.result.counts[name] = self.result.counts.get(name, 0) + number
 
     @contextmanager
     def place(self) -> Iterator[Path]:

@@ -32,7 +32,7 @@ def run(job: Job) -> StoreResult:
     with job.place() as folder:
         before = read_state(job.store)
         if _is_recent(job, before):
-            return job.done.ended("recent")
+            return job.result.ended("recent")
         before = replace(before, source=job.title)
         if job.dry_run:
             return _plan(job, before, folder)
@@ -44,12 +44,12 @@ def run(job: Job) -> StoreResult:
             raise
         if state != "held":  # also what an update that died has left to be pruned
             with job.step("prune"):
-                prune_after(job.store, job.retention, job.done)
+                prune_after(job.store, job.retention, job.result)
         try:
             write_state(job.store, before.after_success(state, **members))
         except OutputError as error:  # the store is up to date
-            job.done.warnings.append(f"--if-older will not know of this update: {error}")
-    return job.done.ended(state)
+            job.result.warnings.append(f"--if-older will not know of this update: {error}")
+    return job.result.ended(state)
 
 
 def _is_recent(job: Job, before: State) -> bool:
@@ -67,7 +67,7 @@ def _plan(job: Job, before: State, folder: Path) -> StoreResult:
     with _offer(job, before, folder) as offer:
         if offer.incoming is not None and offer.state == "published":
             return planned(job.store, offer.incoming, job.retention)
-    return job.done.ended(offer.state)
+    return job.result.ended(offer.state)
 
 
 def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]]:
@@ -86,7 +86,7 @@ def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]
                     signature=offer.signature,
                 )
             state = "published" if is_changed else "unchanged"
-    received = before.bytes + job.done.counts.get("downloaded", 0)
+    received = before.bytes + job.result.counts.get("downloaded", 0)
     common = {"began_at": began, "generation": pointer.current_of(job.store), "bytes": received}
     return state, {"inputs": "", **offer.members, **common}
 

@@ -13,6 +13,7 @@ from geolookup import publish
 from geolookup.errors import DatasetError, GeoLookupError, KeyFileError
 from tests.cli.program import run
 from tests.internals.archives import write_archive
+from tests.internals.dataset import manifest_text
 from tests.internals.history import from_store, generations, publish_into, unpacked
 from tests.internals.integrity import verify
 from tests.internals.signing import (
@@ -30,7 +31,6 @@ from tests.internals.store import (
     is_signed_by,
     keys_of,
     latest_serial,
-    manifest_text,
     sign,
     trust,
     trust_of,
