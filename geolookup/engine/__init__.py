@@ -321,9 +321,9 @@ def _location(
     path: str,
     overlay: str | os.PathLike[str] | None,
     requirements: Requirements,
-    past: tuple[int, str] | None = None,
+    past: str | None = None,
 ) -> Location:
-    """Return what an engine opens; ``past`` has an instant and its generation if that is known."""
+    """Return what an engine opens; ``past`` is the generation of the past if that is known."""
     base = _base(path, requirements, past)
     if overlay is None:
         return base
@@ -332,18 +332,15 @@ def _location(
     return OverlaidPath(base, os.path.abspath(overlay), requirements)
 
 
-def _base(
-    path: str, requirements: Requirements, past: tuple[int, str] | None
-) -> DatasetPath | PastPath:
+def _base(path: str, requirements: Requirements, past: str | None) -> DatasetPath | PastPath:
     if requirements.instant is None:
         from geolookup.store.resolve import DatasetPath
 
         return DatasetPath(path, requirements)
     from geolookup.history.past_path import PastPath
+    from geolookup.store.in_force import generation_at
 
-    if past is None:
-        return PastPath.at(path, requirements.instant, requirements)
-    return PastPath(path, *past, requirements)
+    return PastPath(path, past or generation_at(path, requirements.instant), requirements)
 
 
 def reopen(
@@ -357,7 +354,7 @@ def reopen(
     """Open one generation of a path, as an unpickled engine does; DatasetError without it."""
     from geolookup.store.requirements import Requirements
 
-    instant = None if past is None else past[0]
+    instant, of = past or (None, None)
     requirements = Requirements(trusted_keys=trusted_keys or None, instant=instant)
-    location = _location(path, overlay, requirements, past)
+    location = _location(path, overlay, requirements, of)
     return Engine(location, location.open_generation(generation, serial), requirements)

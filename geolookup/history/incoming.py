@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from geolookup.store import pointer, resolve
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A dataset on its way into a store: what it states, and how its files are written."""
+    """A dataset on its way into a store: its manifest, its signature, and a writer of its files."""
 
     path: Path  # names it in errors
     generation: str
@@ -31,24 +31,21 @@ class Incoming:
     write: Callable[[Path], VerifiedDataset]
 
 
-@contextmanager
-def opened(dataset: str | os.PathLike[str] | None) -> Iterator[Incoming]:
-    """Yield the dataset of a path that ``geolookup.open`` accepts, or of an archive.
+def open_incoming(dataset: str | os.PathLike[str] | None) -> AbstractContextManager[Incoming]:
+    """Return the dataset of a path that ``geolookup.open`` accepts, or of an archive.
 
     Raises DatasetError for one that is missing or damaged.
     """
     path = None if dataset is None else Path(dataset)
-    # By its name or its first bytes: a damaged archive is no folder either.
+    # By name or first bytes: a damaged archive is reported as an archive, not as a folder.
     if path is not None and path.is_file() and (path.name.endswith(SUFFIX) or is_archive(path)):
-        with from_archive(path) as incoming:
-            yield incoming
-    else:
-        yield from_folder(Path(resolve.folder(dataset)))
+        return from_archive(path)
+    return nullcontext(from_folder(Path(resolve.folder(dataset))))
 
 
 @contextmanager
 def from_archive(archive: Path) -> Iterator[Incoming]:
-    """Yield the dataset of an archive, which stays open."""
+    """Yield the dataset of an archive; the file is open for the block."""
     with open_archive(archive) as (head, members):
         generation = head.manifest.generation
         yield Incoming(
@@ -60,14 +57,11 @@ def from_archive(archive: Path) -> Iterator[Incoming]:
         )
 
 
-@contextmanager
-def from_store(store: Path, generation: str) -> Iterator[Incoming]:
-    """Yield a generation that a store keeps; DatasetError if it does not."""
+def from_store(store: Path, generation: str) -> AbstractContextManager[Incoming]:
+    """Return a generation that a store keeps; DatasetError if it does not."""
     if pointer.is_unpacked(store, generation):
-        yield from_folder(Path(pointer.folder_of(store, generation)))
-    else:
-        with from_archive(Path(pointer.archive_of(store, generation))) as incoming:
-            yield incoming
+        return nullcontext(from_folder(Path(pointer.folder_of(store, generation))))
+    return from_archive(Path(pointer.archive_of(store, generation)))
 
 
 def from_folder(source: Path) -> Incoming:

@@ -14,7 +14,6 @@ import os
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 
 from geolookup.dataset.checksums import is_whole
@@ -23,7 +22,7 @@ from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.history.archived import remove_archive
-from geolookup.history.incoming import Incoming, opened
+from geolookup.history.incoming import Incoming, open_incoming
 from geolookup.history.pruning import log_warnings, plan, prune_after
 from geolookup.history.result import StoreResult
 from geolookup.signing.trust import Trust
@@ -76,12 +75,12 @@ def publish(
     begin = None if since is None else read_since(since)
     retention = Retention.of(keep, keep_for, keep_unpacked, ALL)
     result = StoreResult(str(store))
-    with opened(dataset) as incoming:
+    with open_incoming(dataset) as incoming:
         check_expected(incoming, expect)
         _check_kept(store, incoming.generation, begin, retention)
-        result.warnings += _replaced(store, incoming.generation, begin)
+        result.warnings += _replacement_warnings(store, incoming.generation, begin)
         if dry_run:
-            return planned(store, incoming, retention, begin)
+            return plan_publication(store, incoming, retention, begin)
         with result.step("publish"):
             is_changed = publish_into(store, incoming, since=begin)
     with result.step("prune"):
@@ -94,12 +93,12 @@ def publish(
 
 def _check_kept(store: Path, generation: str, since: str | None, retention: Retention) -> None:
     """Raise ValueError if a retention would remove the generation at once."""
-    kept = retention.kept(*_with(store, pointer.read(store), generation, since))
+    kept = retention.kept(*_with_generation(store, pointer.read(store), generation, since))
     if generation not in {entry.generation for entry in kept}:
         raise ValueError("keep would remove this generation at once; keep more, or use keep_for")
 
 
-def _replaced(store: Path, generation: str, since: str | None) -> list[str]:
+def _replacement_warnings(store: Path, generation: str, since: str | None) -> list[str]:
     """Return a warning if another generation came into force at that time: its time is lost."""
     return [
         f"generation {short_id(change.generation)} was in force since {since}, and is no longer"
@@ -118,7 +117,7 @@ def check_expected(incoming: Incoming, expect: str | None) -> None:
         raise DatasetError(incoming.path, problem, remedy)
 
 
-def planned(
+def plan_publication(
     store: Path, incoming: Incoming, retention: Retention, since: str | None = None
 ) -> StoreResult:
     """Return what a publication would do; nothing is written. Raises as a publication."""
@@ -127,7 +126,7 @@ def planned(
         atomic.check_place(store)
         check_store(store)
     _check_trust(store, incoming, since)
-    kept = retention.kept(*_with(store, pointer.read(store), incoming.generation, since))
+    kept = retention.kept(*_with_generation(store, pointer.read(store), incoming.generation, since))
     result = plan(store, retention, kept)
     manifest = parsed_manifest(incoming.manifest_text, incoming.path)
     return result.ended("planned", incoming.generation, manifest)
@@ -156,7 +155,7 @@ def publish_into(
     with changing(store, make=True) as published:
         trust = _check_trust(store, incoming, since)
         is_placed = _place(store, incoming, trust, gate)
-        entries, changes = _with(store, published, incoming.generation, since, withdrawn)
+        entries, changes = _with_generation(store, published, incoming.generation, since, withdrawn)
         is_listed = entries == published and changes == pointer.read_changes(store)
         if not is_listed:
             pointer.save(store, entries, changes)
@@ -179,27 +178,29 @@ def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | 
 
 def _place(store: Path, incoming: Incoming, trust: Trust | None, gate: Gate | None) -> bool:
     """Give a dataset its folder in the store; return whether the store did not have these bytes."""
-    target, current = Path(pointer.folder_of(store, incoming.generation)), pointer.current_of(store)
-    compare = None
-    if gate is not None and current not in (None, incoming.generation):
-        compare = partial(gate, Path(pointer.folder_of(store, current or "")))
+    target = Path(pointer.folder_of(store, incoming.generation))
     # Also the same manifest: of the same values, another version of Arrow makes other bytes.
-    if is_whole(target) and manifest_text(target) == incoming.manifest_text:
-        if compare is not None:
-            compare(target)
+    is_new = not is_whole(target) or manifest_text(target) != incoming.manifest_text
+    if is_new:
+        with atomic.staged_folder(target, FOLDER_MODE) as fresh:
+            if incoming.write(fresh).generation != incoming.generation:
+                raise DatasetError(incoming.path, "replaced while it was read", "publish again")
+            _adopt(fresh, incoming)
+            if trust is not None:
+                check_trusted(fresh, trust)  # again: the source may have changed since
+            _compare(store, incoming, gate, fresh)
+    else:
+        _compare(store, incoming, gate, target)
         _adopt(target, incoming)
-        remove_archive(store, incoming.generation)
-        return False
-    with atomic.staged_folder(target, FOLDER_MODE) as fresh:
-        if incoming.write(fresh).generation != incoming.generation:
-            raise DatasetError(incoming.path, "replaced while it was read", "publish again")
-        _adopt(fresh, incoming)
-        if trust is not None:
-            check_trusted(fresh, trust)  # again: the source may have changed since
-        if compare is not None:
-            compare(fresh)
     remove_archive(store, incoming.generation)
-    return True
+    return is_new
+
+
+def _compare(store: Path, incoming: Incoming, gate: Gate | None, folder: Path) -> None:
+    """Compare the current generation with a dataset, if that is another one; see ``Gate``."""
+    current = pointer.current_of(store)
+    if gate is not None and current is not None and current != incoming.generation:
+        gate(Path(pointer.folder_of(store, current)), folder)
 
 
 def _adopt(folder: Path, incoming: Incoming) -> None:
@@ -208,7 +209,7 @@ def _adopt(folder: Path, incoming: Incoming) -> None:
         adopt_signature(folder, incoming.signature)
 
 
-def _with(
+def _with_generation(
     store: Path,
     published: list[Publication],
     generation: str,

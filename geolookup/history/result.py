@@ -14,7 +14,7 @@ from geolookup.errors import DatasetError, count_text, short_id
 from geolookup.history.archived import manifest_of
 from geolookup.store import pointer
 
-#: The states whose word alone would not say what the generation is.
+#: States that need more words in ``line``.
 _SAID = {
     "past": "put into the past",
     "rolled back": "rolled back to",

@@ -12,8 +12,7 @@ unpacked again.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -50,12 +49,12 @@ def open_unpacked(
     for _ in range(_ATTEMPTS - 1):
         seen = _places(store, generation)
         try:
-            return _opened(store, generation, check)
+            return _open(store, generation, check)
         except DatasetError:
             # Damage stays; a generation that moved between folder and archive opens now.
             if _places(store, generation) == seen:
                 raise
-    return _opened(store, generation, check)
+    return _open(store, generation, check)
 
 
 def _places(store: str | os.PathLike[str], generation: str) -> tuple[bool, str]:
@@ -67,10 +66,10 @@ def _places(store: str | os.PathLike[str], generation: str) -> tuple[bool, str]:
     return pointer.is_unpacked(store, generation), name
 
 
-def _opened(store: str | os.PathLike[str], generation: str, check: Check | None) -> Dataset:
+def _open(store: str | os.PathLike[str], generation: str, check: Check | None) -> Dataset:
     folder = Path(pointer.folder_of(store, generation))
     if folder.is_dir():
-        return _checked(generation, check, folder)
+        return _open_folder(generation, check, folder)
     find = partial(open_entry, check=check, generation=generation)
     make = partial(_unpack, Path(store), generation, check)
     return open_cached(_cache_name(store, generation), find, make)
@@ -91,7 +90,7 @@ def _cache_name(store: str | os.PathLike[str], generation: str) -> str:
     return f"past-{generation[:_DIGITS]}-{status.st_size:x}-{status.st_mtime_ns:x}"
 
 
-def _checked(generation: str, check: Check | None, folder: Path) -> Dataset:
+def _open_folder(generation: str, check: Check | None, folder: Path) -> Dataset:
     """Open a dataset of this generation that passes a check; DatasetError for another one."""
     dataset = Dataset(folder)
     if dataset.generation != generation:
@@ -116,14 +115,7 @@ def _unpack(store: Path, generation: str, check: Check | None, folder: Path) -> 
     ):
         write_files(head, members, fresh)
         if check is not None:
-            with _of_archive(members.archive):
+            try:
                 check(Dataset(fresh))
-
-
-@contextmanager
-def _of_archive(archive: Path) -> Iterator[None]:
-    """Name an archive in errors, not the folder in which it is unpacked."""
-    try:
-        yield
-    except DatasetError as error:
-        raise DatasetError(archive, error.problem, error.remedy) from error
+            except DatasetError as error:  # the folder goes, the archive stays
+                raise DatasetError(members.archive, error.problem, error.remedy) from error

@@ -38,11 +38,6 @@ def check_trusted(dataset: str | os.PathLike[str], trust: Trust) -> Statement:
     return trust.check(manifest_text(dataset), read_signature(dataset), dataset)
 
 
-def sign_dataset(dataset: Path, text: bytes, keys: Sequence[PrivateKey], after: int = 0) -> None:
-    """Sign the text of a verified manifest, with a serial above ``after`` and the dataset's own."""
-    write_signature(dataset, signed_statement(text, keys, max(after, serial_in(dataset))))
-
-
 def adopt_signature(dataset: Path, text: bytes) -> None:
     """Give a dataset the signature ``text`` if it is newer than its own.
 
@@ -78,7 +73,7 @@ def sign(dataset: str | os.PathLike[str] | None, signing_keys: SigningKeys) -> N
     if not pointer.read(folder):
         # The text that was verified: a writer of the folder could have replaced the file.
         text = verify(folder).manifest_text
-        sign_dataset(folder, text, signers)
+        write_signature(folder, signed_statement(text, signers, serial_in(folder)))
         return
     with changing(folder) as published:
         current = pointer.not_withdrawn(published)[-1]

@@ -1,4 +1,4 @@
-"""What a mirror offers to a store: the current generation of its index, if that has changed."""
+"""The offer of a mirror to a store: the current generation of its index, if it has changed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
                 job.tell(f"would fetch and publish generation {short_id(index.current)}")
             yield Offer("unchanged" if current == index.current else "planned")
         else:
-            with _incoming(job, mirror, index, folder) as incoming:
+            with _fetch_generation(job, mirror, index, folder) as incoming:
                 yield Offer(
                     "published",
                     incoming,
@@ -73,10 +73,10 @@ def _current(store: Path) -> str | None:
 
 
 @contextmanager
-def _incoming(job: Job, mirror: Mirror, index: Index, folder: Path) -> Iterator[Incoming]:
+def _fetch_generation(job: Job, mirror: Mirror, index: Index, folder: Path) -> Iterator[Incoming]:
     """Yield the current generation of an index, from the store if it has it, else fetched."""
     address = f"{mirror.safe_url}/{INDEX}"
-    if stored := _stored(job.store, index, address):
+    if stored := _stored_generation(job.store, index, address):
         yield stored
         return
     file = cast("File", index.now.archive)  # read_index demands one of the current generation
@@ -89,7 +89,7 @@ def _incoming(job: Job, mirror: Mirror, index: Index, folder: Path) -> Iterator[
         yield incoming
 
 
-def _stored(store: Path, index: Index, address: str) -> Incoming | None:
+def _stored_generation(store: Path, index: Index, address: str) -> Incoming | None:
     """Return the current generation of an index, if the store has its folder undamaged."""
     folder = Path(pointer.folder_of(store, index.current))
     if not is_whole(folder):

@@ -1,4 +1,4 @@
-"""What a recipe offers to a store: the dataset of its sources, compiled unless nothing changed."""
+"""The offer of a recipe to a store: the dataset of its sources, compiled if a file changed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
         incoming = from_folder(current)
     else:
         with job.step("compile"):
-            incoming = from_verified(_compiled(job, recipe, folder / "dataset", current))
+            incoming = from_verified(_compile(job, recipe, folder / "dataset", current))
     gate = partial(_check_gates, job, recipe, current is not None)
     signature = _signature(job, incoming)
     return Offer("published", incoming, {"inputs": inputs}, gate, signature=signature)
@@ -126,7 +126,7 @@ def _would_fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
     return str(pending)
 
 
-def _compiled(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:
+def _compile(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:
     """Compile the downloaded files, compare their rows with the current generation, note losses."""
     from geolookup_builder.compile import compile_recipe
     from geolookup_builder.overlaid_sources import Options

@@ -44,7 +44,7 @@ Tell = Callable[[str], None]
 
 
 class Offer(NamedTuple):
-    """What a source offers to a store: a dataset, or only the state of the result without one."""
+    """The offer of a source to a store: a dataset, or only a state of the result."""
 
     state: str
     incoming: Incoming | None = None

@@ -17,7 +17,7 @@ from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import BuildError, GeoLookupError, MirrorError, OutputError, UpdateError
 from geolookup.history.incoming import from_archive
 from geolookup.history.pruning import prune_after
-from geolookup.history.publishing import planned, publish_into
+from geolookup.history.publishing import plan_publication, publish_into
 from geolookup.history.result import StoreResult
 from geolookup.mirrors.source import Mirror
 from geolookup.store import pointer
@@ -66,7 +66,7 @@ def _is_recent(job: Job, before: State) -> bool:
 def _plan(job: Job, before: State, folder: Path) -> StoreResult:
     with _offer(job, before, folder) as offer:
         if offer.incoming is not None and offer.state == "published":
-            return planned(job.store, offer.incoming, job.retention)
+            return plan_publication(job.store, offer.incoming, job.retention)
     return job.result.ended(offer.state)
 
 
