@@ -26,7 +26,7 @@ class Incoming:
     path: Path  # names it in errors
     generation: str
     manifest_text: bytes
-    signature: bytes | None
+    signature: bytes | None  # the dataset's own, or a newer one
     #: Writes the files to an empty folder and verifies them, once; DatasetError if it cannot.
     write: Callable[[Path], VerifiedDataset]
 

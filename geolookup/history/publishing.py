@@ -139,19 +139,15 @@ def publish_into(
     since: str | None = None,
     gate: Gate | None = None,
     withdrawn: Collection[str] = (),
-    signature: bytes | None = None,
 ) -> bool:
     """Make a dataset the current generation of a store; return whether the store has changed.
 
     With ``since`` (a time as ``timestamp`` writes it) it was in force from then on, until the next
     change. ``gate`` compares the folder of the current generation with the new one. ``withdrawn``
-    are marked as such in the same step. ``signature`` is a newer one than the dataset's own. Raises
-    DatasetError for a dataset that the store does not trust or that is damaged, OutputError for a
-    folder that is not a store or cannot be written, and what ``gate`` raises. The store then stays
-    unchanged.
+    are marked as such in the same step. Raises DatasetError for a dataset that the store does not
+    trust or that is damaged, OutputError for a folder that is not a store or cannot be written, and
+    what ``gate`` raises. The store then stays unchanged.
     """
-    if signature is not None:
-        incoming = replace(incoming, signature=signature)
     with changing(store, make=True) as published:
         trust = _check_trust(store, incoming, since)
         is_placed = _place(store, incoming, trust, gate)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
@@ -52,13 +53,8 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
             yield Offer("unchanged" if current == index.current else "planned")
         else:
             with _fetch_generation(job, mirror, index, folder) as incoming:
-                yield Offer(
-                    "published",
-                    incoming,
-                    members,
-                    withdrawn=index.withdrawn,
-                    signature=index.signature,
-                )
+                newest = replace(incoming, signature=index.signature or incoming.signature)
+                yield Offer("published", newest, members, withdrawn=index.withdrawn)
     except BaseException:
         # With the ETag of a refused index, a server could answer "not modified" for ever.
         forget(folder, "index")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,8 +59,9 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
         with job.step("compile"):
             incoming = from_verified(_compile(job, recipe, folder / "dataset", current))
     gate = partial(_check_gates, job, recipe, current is not None)
-    signature = _signature(job, incoming)
-    return Offer("published", incoming, {"inputs": inputs}, gate, signature=signature)
+    if job.signers:
+        incoming = replace(incoming, signature=_signature(job, incoming))
+    return Offer("published", incoming, {"inputs": inputs}, gate)
 
 
 def _whole_current(store: Path) -> Path | None:
@@ -71,8 +72,6 @@ def _whole_current(store: Path) -> Path | None:
 
 def _signature(job: Job, incoming: Incoming) -> bytes | None:
     """Return a signature by the keys of the job, the one that the store has if each has signed."""
-    if not job.signers:
-        return None
     stored = Path(pointer.folder_of(job.store, incoming.generation))
     if is_signed_by(stored, job.signers) and manifest_text(stored) == incoming.manifest_text:
         return read_signature(stored)

@@ -51,7 +51,6 @@ class Offer(NamedTuple):
     members: Mapping[str, Any] = {}  # of STORE/update.json after success
     gate: Gate | None = None
     withdrawn: Collection[str] = ()
-    signature: bytes | None = None
 
 
 @dataclass(slots=True)

@@ -79,11 +79,7 @@ def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]
         if offer.incoming is not None:
             with job.step("publish"):
                 is_changed = publish_into(
-                    job.store,
-                    offer.incoming,
-                    gate=offer.gate,
-                    withdrawn=offer.withdrawn,
-                    signature=offer.signature,
+                    job.store, offer.incoming, gate=offer.gate, withdrawn=offer.withdrawn
                 )
             state = "published" if is_changed else "unchanged"
     received = before.bytes + job.result.counts.get("downloaded", 0)
