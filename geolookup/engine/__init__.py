@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from geolookup.contract.types import FieldNames
     from geolookup.dataset.metadata import Metadata
-    from geolookup.history.past_path import PastPath
     from geolookup.history.timeline import History
     from geolookup.overlays import OverlaidPath
     from geolookup.signing.keys import PublicKey
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from geolookup.store.watch import Watch
     from geolookup.tables.generations import Generations
 
-    Location = DatasetPath | PastPath | OverlaidPath
+    Location = DatasetPath | OverlaidPath
 
 
 class Engine(NetworkAnswers):
@@ -332,7 +331,7 @@ def _location(
     return OverlaidPath(base, os.path.abspath(overlay), requirements)
 
 
-def _base(path: str, requirements: Requirements, past: str | None) -> DatasetPath | PastPath:
+def _base(path: str, requirements: Requirements, past: str | None) -> DatasetPath:
     if requirements.instant is None:
         from geolookup.store.resolve import DatasetPath
 

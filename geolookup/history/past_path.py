@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class PastPath(DatasetPath):
     """A store, and the generation that was in force at the instant of the requirements.
 
-    The generation is fixed: changes of the store are not noticed, and nothing is to be reloaded.
+    The generation is fixed: no change of the store needs a reload.
     """
 
     def __init__(self, path: str, generation: str, requirements: Requirements) -> None:

@@ -22,9 +22,8 @@ from geolookup.filesystem import check_regular
 from geolookup.filesystem.cache import open_cached
 from geolookup.store import pointer
 from geolookup.store.cached import open_entry
+from geolookup.store.resolve import retry_if_changed
 
-#: How often a generation is sought: another process may unpack, archive or remove it meanwhile.
-_ATTEMPTS = 3
 _DIGITS = 32
 Check = Callable[[Dataset], None]
 
@@ -46,15 +45,9 @@ def open_unpacked(
     ``check`` compares signature and digests, where keys are trusted. A dataset in the cache that
     does not pass it, or that others may change, is unpacked again.
     """
-    for _ in range(_ATTEMPTS - 1):
-        seen = _places(store, generation)
-        try:
-            return _open(store, generation, check)
-        except DatasetError:
-            # Damage stays; a generation that moved between folder and archive opens now.
-            if _places(store, generation) == seen:
-                raise
-    return _open(store, generation, check)
+    # Damage stays; a generation that moves between folder and archive opens in the next attempt.
+    read = partial(_open, store, generation, check)
+    return retry_if_changed(read, partial(_places, store, generation))
 
 
 def _places(store: str | os.PathLike[str], generation: str) -> tuple[bool, str]:

@@ -119,7 +119,7 @@ class Requirements:
     def check(self, dataset: Dataset) -> None:
         """Raise DatasetError for data older than the limit, or log that, at most once a day.
 
-        Without a limit, log the notice about old data, once per process; not of the past.
+        Without a limit, log the notice about old data, once per process; none about the past.
         """
         if self.limit is None:
             if self.instant is None:

@@ -12,17 +12,22 @@ import os
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import DatasetError, short_id
+from geolookup.errors import BuildError, DatasetError, short_id
 from geolookup.store import pointer
 from geolookup.store.paths import dataset_path
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
     from geolookup.store.requirements import Requirements
 
     Fingerprint = tuple[int, int, int] | None
+    T = TypeVar("T")
+
+#: How often changing files are read.
+_ATTEMPTS = 3
 
 
 def fingerprint(path: str) -> Fingerprint:
@@ -42,6 +47,21 @@ def file_fingerprint(path: str | os.PathLike[str]) -> Fingerprint:
         return None
     # A rename brings another inode; time and size differ if the file system reuses inodes.
     return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def retry_if_changed(read: Callable[[], T], fingerprint_of: Callable[[], object]) -> T:
+    """Return the result of ``read``; retry if it fails and the fingerprint changes meanwhile.
+
+    Raises the BuildError or DatasetError of the last attempt.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        seen = fingerprint_of()
+        try:
+            return read()
+        except (BuildError, DatasetError):
+            if fingerprint_of() == seen:
+                raise
+    return read()
 
 
 def folder(path: str | os.PathLike[str] | None) -> str:

@@ -68,7 +68,7 @@ class State:
 
 
 def read_state(store: str | os.PathLike[str]) -> State:
-    """Return the state of a store; without a whole one, the state before any update."""
+    """Return the state of a store; the state before any update if it is missing or damaged."""
     try:
         document = json.loads(Path(store, STATE).read_bytes())
         is_ours = document.pop("format") == _FORMAT and document.pop("format_version") == _VERSION
