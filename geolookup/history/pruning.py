@@ -144,8 +144,8 @@ def prune_store(store: Path, retention: Retention, result: StoreResult) -> None:
 def _write_pointer(store: Path, kept: Sequence[Publication], removed: Collection[str]) -> None:
     """Write the pointer before the removal: it never lists a missing generation.
 
-    If the disk is too full for it, generations that go anyway are removed first, one by one. The
-    current one stays, and so does the one before it unless only one shall remain.
+    If the disk is too full for it, generations to remove are removed first, one by one. The current
+    one stays, and so does the one before it unless only one is kept.
     """
     for name in removed:
         try:

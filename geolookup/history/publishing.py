@@ -110,10 +110,10 @@ def _replacement_warnings(store: Path, generation: str, since: str | None) -> li
 def check_expected(incoming: Incoming, expect: str | None) -> None:
     """Raise DatasetError if the generation is not the expected one."""
     if expect not in (None, incoming.generation):
-        whole = expect is not None and len(expect) == len(incoming.generation)
-        expected = short_id(expect) if expect and whole else expect
+        is_id = expect is not None and len(expect) == len(incoming.generation)
+        expected = short_id(expect) if expect and is_id else expect
         problem = f"its generation is {short_id(incoming.generation)}, but {expected} was expected"
-        remedy = "fetch the dataset that you expect" if whole else "state all 64 digits of the id"
+        remedy = "fetch the dataset that you expect" if is_id else "state all 64 digits of the id"
         raise DatasetError(incoming.path, problem, remedy)
 
 
@@ -159,7 +159,7 @@ def publish_into(
 
 
 def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | None:
-    """Check what a dataset states; return the requirements of the store, None if it trusts all.
+    """Check the signature of a dataset; return the trust of the store, None if it trusts all.
 
     Datasets of the past have older signatures.
     """
