@@ -14,14 +14,14 @@ from pathlib import Path
 
 from geolookup.archives.head import Head
 from geolookup.archives.members import END, SUFFIX, header, padding
-from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import manifest_text
 from geolookup.errors import REBUILD, DatasetError, OutputError
 from geolookup.filesystem import ReadErrors, atomic, open_regular
 from geolookup.signing.keys import SigningKeys, read_signing_keys
 from geolookup.signing.statement import read_signature, serial_in, signed_statement
 from geolookup.store import resolve
 from geolookup.store.paths import dataset_path
-from geolookup.store.signatures import manifest_text
 from geolookup.store.trusted import latest_serial
 
 _OTHER_FORMATS = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".mmdb")
@@ -80,8 +80,7 @@ def _check_name(archive: Path) -> None:
 
 def _head(folder: Path) -> Head:
     """Return the head of a dataset with its own signature; DatasetError for a damaged one."""
-    path = Path(read_manifest(folder).path)  # raises if there is no dataset
-    return Head.of(manifest_text(folder), read_signature(folder), path)
+    return Head.of(manifest_text(folder), read_signature(folder), folder / fmt.MANIFEST)
 
 
 def _write(output: Path, folder: Path, head: Head) -> None:

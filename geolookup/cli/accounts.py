@@ -235,4 +235,4 @@ def _json_line(entry: Entry) -> str:
 
 
 def _date(moment: int) -> str:
-    return timestamp(datetime.fromtimestamp(moment // 1_000_000, UTC))
+    return timestamp(moment // 1_000_000)

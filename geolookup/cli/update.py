@@ -93,7 +93,6 @@ def update(
 
     Example: geolookup update --if-older 7d
     """
-    from geolookup.history.result import current_of
     from geolookup.progress import Progress
     from geolookup.updates.run import run
     from geolookup.updates.update import job_of
@@ -121,7 +120,7 @@ def update(
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)
         if as_json:
-            print_result(job.done.ended("failed", current_of(job.store)), as_json=True)
+            print_result(job.result.ended("failed"), as_json=True)
         sys.exit(1)
     report(result)
     if source is not None and values["store"] is None and result.state == "published":

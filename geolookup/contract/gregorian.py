@@ -57,13 +57,15 @@ def _days_before(year: int) -> tuple[int, ...]:
     return _BEFORE_IN_LEAP_YEARS if is_leap(year) else _BEFORE
 
 
-def timestamp(at: datetime | None = None) -> str:
-    """Return an instant, by default the present one, as files and commands state it.
+def timestamp(at: datetime | int | None = None) -> str:
+    """Return an instant or Unix second, by default the present, as files and commands state it.
 
     That is RFC 3339 in UTC, to the second: "2026-11-25T23:03:41Z".
     """
     from datetime import UTC, datetime
 
+    if isinstance(at, int):
+        at = datetime.fromtimestamp(at, UTC)
     instant = datetime.now(UTC) if at is None else at.astimezone(UTC)
     return f"{instant.replace(microsecond=0, tzinfo=None).isoformat()}Z"
 

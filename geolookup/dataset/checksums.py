@@ -18,6 +18,8 @@ from functools import cache
 from json.encoder import encode_basestring
 
 from geolookup.dataset.layout import POLYNOMIAL
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import REBUILD, DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from geolookup.dataset.files import Dataset
     from geolookup.dataset.manifest import FileDescription, Manifest
 
 _ONES = 0xFFFF_FFFF
@@ -139,6 +142,22 @@ def wrong_files(folder: Path, manifest: Manifest) -> Iterator[tuple[Path, str]]:
         for path, problem in zip(paths, problems, strict=True):
             if problem:
                 yield path, problem
+
+
+def check_digests(dataset: Dataset) -> None:
+    """Raise DatasetError unless all files have the size and digest in the manifest."""
+    from pathlib import Path
+
+    for path, problem in wrong_files(Path(dataset.path), dataset.manifest):
+        raise DatasetError(path, problem, REBUILD)
+
+
+def is_whole(folder: Path) -> bool:
+    """Return whether a folder has a dataset, and its files the digests in the manifest."""
+    try:
+        return not any(wrong_files(folder, read_manifest(folder)))
+    except DatasetError:
+        return False
 
 
 def _problem(file: tuple[Path, FileDescription]) -> str:

@@ -279,16 +279,20 @@ class Manifest:
 
 def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
     """Return the manifest of a dataset; DatasetError if it is missing or of another version."""
+    return parsed_manifest(manifest_text(folder), os.path.join(folder, fmt.MANIFEST))
+
+
+def manifest_text(folder: str | os.PathLike[str]) -> bytes:
+    """Return the content of a dataset's manifest; DatasetError if it cannot be read."""
     path = os.path.join(folder, fmt.MANIFEST)
     try:
-        text = _text(path)
+        return _text(path)
     except (FileNotFoundError, NotADirectoryError):
         raise _no_dataset(folder) from None
     except OSError as error:
         raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
     except ValueError:  # not a path at all
         raise DatasetError(path, "not a manifest", REBUILD) from None
-    return parsed_manifest(text, path)
 
 
 def parsed_manifest(text: bytes, path: str | os.PathLike[str]) -> Manifest:

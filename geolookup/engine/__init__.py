@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from geolookup.contract.types import FieldNames
     from geolookup.dataset.metadata import Metadata
-    from geolookup.history.past_path import PastPath
     from geolookup.history.timeline import History
     from geolookup.overlays import OverlaidPath
     from geolookup.signing.keys import PublicKey
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from geolookup.store.watch import Watch
     from geolookup.tables.generations import Generations
 
-    Location = DatasetPath | PastPath | OverlaidPath
+    Location = DatasetPath | OverlaidPath
 
 
 class Engine(NetworkAnswers):
@@ -321,9 +320,9 @@ def _location(
     path: str,
     overlay: str | os.PathLike[str] | None,
     requirements: Requirements,
-    past: tuple[int, str] | None = None,
+    past: str | None = None,
 ) -> Location:
-    """Return what an engine opens; ``past`` has an instant and its generation if that is known."""
+    """Return what an engine opens; ``past`` is the generation of the past if that is known."""
     base = _base(path, requirements, past)
     if overlay is None:
         return base
@@ -332,18 +331,15 @@ def _location(
     return OverlaidPath(base, os.path.abspath(overlay), requirements)
 
 
-def _base(
-    path: str, requirements: Requirements, past: tuple[int, str] | None
-) -> DatasetPath | PastPath:
+def _base(path: str, requirements: Requirements, past: str | None) -> DatasetPath:
     if requirements.instant is None:
         from geolookup.store.resolve import DatasetPath
 
         return DatasetPath(path, requirements)
     from geolookup.history.past_path import PastPath
+    from geolookup.store.in_force import generation_at
 
-    if past is None:
-        return PastPath.at(path, requirements.instant, requirements)
-    return PastPath(path, *past, requirements)
+    return PastPath(path, past or generation_at(path, requirements.instant), requirements)
 
 
 def reopen(
@@ -357,7 +353,7 @@ def reopen(
     """Open one generation of a path, as an unpickled engine does; DatasetError without it."""
     from geolookup.store.requirements import Requirements
 
-    instant = None if past is None else past[0]
+    instant, of = past or (None, None)
     requirements = Requirements(trusted_keys=trusted_keys or None, instant=instant)
-    location = _location(path, overlay, requirements, past)
+    location = _location(path, overlay, requirements, of)
     return Engine(location, location.open_generation(generation, serial), requirements)

@@ -71,17 +71,17 @@ def open_cached(name: str, find: Callable[[Path], T | None], make: Callable[[Pat
     ``$GEOLOOKUP_CACHE_SIZE``, and the errors of ``find`` and ``make``.
     """
     folder = entries_folder() / name
-    found = find(folder)
-    if found is None:
+    value = find(folder)
+    if value is None:
         most = _most_bytes()
         with _cache_errors(folder):
             make_folder(folder.parent)
             with hold_lock(_lock_of(folder), _PATIENCE):
-                found = _made(folder, find, make)
+                value = _create(folder, find, make)
                 _touch(folder)
                 evict(folder, most)
     _touch(folder)
-    return found
+    return value
 
 
 def _touch(folder: Path) -> None:
@@ -90,14 +90,14 @@ def _touch(folder: Path) -> None:
         os.utime(folder)
 
 
-def _made(folder: Path, find: Callable[[Path], T | None], make: Callable[[Path], object]) -> T:
-    found = find(folder)  # another process may have made it meanwhile
-    if found is None:
+def _create(folder: Path, find: Callable[[Path], T | None], make: Callable[[Path], object]) -> T:
+    value = find(folder)  # another process may have made it meanwhile
+    if value is None:
         make(folder)
-        found = find(folder)
-    if found is None:
+        value = find(folder)
+    if value is None:
         raise OutputError(folder, "cannot be opened after it was written", "remove it, try again")
-    return found
+    return value
 
 
 def make_folder(folder: Path) -> None:

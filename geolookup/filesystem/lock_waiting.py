@@ -1,4 +1,4 @@
-"""How to lock an open file: at once, or waiting up to a limit, with a notice in the log.
+"""Locks an open file: at once, or waiting up to a limit, with a notice in the log.
 
 A lock is ``flock``, on Windows ``msvcrt.locking`` of the first byte. Waiting polls: that works on
 all systems, and can end.

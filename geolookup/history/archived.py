@@ -55,7 +55,7 @@ def manifest_of(store: Path, generation: str) -> Manifest:
 
 
 def archive(store: Path, generation: str) -> None:
-    """Turn the folder of a generation into an archive, which is checked before the folder goes.
+    """Replace the folder of a generation by an archive, after all digests in it are checked.
 
     Raises DatasetError for a damaged dataset, OutputError if the archive cannot be written; the
     folder then stays.

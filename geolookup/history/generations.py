@@ -92,9 +92,9 @@ def rollback(
     from geolookup.store.trusted import trust_of
 
     store = store_path(store)
-    done = StoreResult(str(store))
+    result = StoreResult(str(store))
     signers = read_signing_keys(signing_keys)
-    with done.step("rollback"), changing(store) as published:
+    with result.step("rollback"), changing(store) as published:
         not_withdrawn = pointer.not_withdrawn(published)
         if len(not_withdrawn) < 2:
             raise DatasetError(store, "no generation before the current one", "publish another")
@@ -106,4 +106,4 @@ def rollback(
         elif (trust := trust_of(store)) is not None:
             check_trusted(folder, trust)
         pointer.save(store, [pointer.withdraw(entry, {current}) for entry in published])
-    return done.ended("rolled back", before)
+    return result.ended("rolled back")

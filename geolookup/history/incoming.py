@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,44 +12,40 @@ from geolookup.archives.extract import extract
 from geolookup.archives.head import is_archive, open_archive
 from geolookup.archives.members import SUFFIX
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.manifest import manifest_text, parsed_manifest
 from geolookup.filesystem.copying import copy_file, write_file
 from geolookup.integrity import VerifiedDataset
 from geolookup.signing.statement import SIGNATURE, read_signature
 from geolookup.store import pointer, resolve
-from geolookup.store.signatures import manifest_text
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A dataset on its way into a store: what it states, and how its files are written."""
+    """A dataset on its way into a store: its manifest, its signature, and a writer of its files."""
 
     path: Path  # names it in errors
     generation: str
     manifest_text: bytes
-    signature: bytes | None
+    signature: bytes | None  # the dataset's own, or a newer one
     #: Writes the files to an empty folder and verifies them, once; DatasetError if it cannot.
     write: Callable[[Path], VerifiedDataset]
 
 
-@contextmanager
-def opened(dataset: str | os.PathLike[str] | None) -> Iterator[Incoming]:
-    """Yield the dataset of a path that ``geolookup.open`` accepts, or of an archive.
+def open_incoming(dataset: str | os.PathLike[str] | None) -> AbstractContextManager[Incoming]:
+    """Return the dataset of a path that ``geolookup.open`` accepts, or of an archive.
 
     Raises DatasetError for one that is missing or damaged.
     """
     path = None if dataset is None else Path(dataset)
-    # By its name or its first bytes: a damaged archive is no folder either.
+    # By name or first bytes: a damaged archive is reported as an archive, not as a folder.
     if path is not None and path.is_file() and (path.name.endswith(SUFFIX) or is_archive(path)):
-        with from_archive(path) as incoming:
-            yield incoming
-    else:
-        yield from_folder(Path(resolve.folder(dataset)))
+        return from_archive(path)
+    return nullcontext(from_folder(Path(resolve.folder(dataset))))
 
 
 @contextmanager
 def from_archive(archive: Path) -> Iterator[Incoming]:
-    """Yield the dataset of an archive, which stays open."""
+    """Yield the dataset of an archive; the file is open for the block."""
     with open_archive(archive) as (head, members):
         generation = head.manifest.generation
         yield Incoming(
@@ -61,22 +57,19 @@ def from_archive(archive: Path) -> Iterator[Incoming]:
         )
 
 
-@contextmanager
-def from_store(store: Path, generation: str) -> Iterator[Incoming]:
-    """Yield a generation that a store keeps; DatasetError if it does not."""
+def from_store(store: Path, generation: str) -> AbstractContextManager[Incoming]:
+    """Return a generation that a store keeps; DatasetError if it does not."""
     if pointer.is_unpacked(store, generation):
-        yield from_folder(Path(pointer.folder_of(store, generation)))
-    else:
-        with from_archive(Path(pointer.archive_of(store, generation))) as incoming:
-            yield incoming
+        return nullcontext(from_folder(Path(pointer.folder_of(store, generation))))
+    return from_archive(Path(pointer.archive_of(store, generation)))
 
 
 def from_folder(source: Path) -> Incoming:
     """Return a dataset whose files are copied, then verified: the source may change at any time."""
-    manifest = read_manifest(source)
+    text, signature = manifest_text(source), read_signature(source)
+    manifest = parsed_manifest(text, source / fmt.MANIFEST)
     files = {name: manifest.file(name) for name in manifest.expected_files}
     sizes = {name: file.bytes or 0 for name, file in files.items() if file is not None}
-    text, signature = manifest_text(source), read_signature(source)
 
     def write(folder: Path) -> VerifiedDataset:
         write_file(folder / fmt.MANIFEST, text)

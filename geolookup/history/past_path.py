@@ -17,21 +17,14 @@ if TYPE_CHECKING:
 
 
 class PastPath(DatasetPath):
-    """A store, an instant (Unix second), and the generation that was in force then.
+    """A store, and the generation that was in force at the instant of the requirements.
 
-    The generation is fixed: changes of the store are not noticed, and nothing is to be reloaded.
+    The generation is fixed: no change of the store needs a reload.
     """
 
-    def __init__(
-        self, path: str, instant: int, generation: str, requirements: Requirements
-    ) -> None:
+    def __init__(self, path: str, generation: str, requirements: Requirements) -> None:
         super().__init__(path, requirements)
-        self.instant, self._generation = instant, generation
-
-    @classmethod
-    def at(cls, path: str, instant: int, requirements: Requirements) -> PastPath:
-        """Return the location of a store as of an instant; DatasetError as ``folder_at``."""
-        return cls(path, instant, generation_at(path, instant), requirements)
+        self._generation = generation
 
     @property
     def identity(self) -> str:

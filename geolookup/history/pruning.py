@@ -18,11 +18,11 @@ from statistics import fmean
 
 from geolookup.errors import DatasetError, OutputError, short_id
 from geolookup.history import archived, changes
-from geolookup.history.result import StoreResult, current_of
+from geolookup.history.result import StoreResult
 from geolookup.store import pointer
 from geolookup.store.changing import changing, store_path
 from geolookup.store.in_force import periods
-from geolookup.store.pointer import Change, Publication
+from geolookup.store.pointer import Publication
 from geolookup.store.retention import Retention
 
 #: The bytes of a city dataset over those of its archive.
@@ -54,35 +54,33 @@ def prune(
     """
     store = store_path(store)
     retention = Retention.of(keep, keep_for, keep_unpacked)
-    done = StoreResult(str(store))
+    result = StoreResult(str(store))
     if dry_run:
         published = pointer.read_existing(store)
-        done = plan(store, retention, published, pointer.read_changes(store))
-        return done.ended("planned", current_of(store))
-    with done.step("prune"):
-        prune_store(store, retention, done)
-    log_warnings(done)
-    is_changed = done.removed or done.archived
-    return done.ended("pruned" if is_changed else "unchanged", current_of(store))
+        kept = retention.kept(published, pointer.read_changes(store))
+        return plan(store, retention, kept).ended("planned")
+    with result.step("prune"):
+        prune_store(store, retention, result)
+    log_warnings(result)
+    is_changed = result.removed or result.archived
+    return result.ended("pruned" if is_changed else "unchanged")
 
 
-def plan(
-    store: Path,
-    retention: Retention,
-    published: Sequence[Publication],
-    changes_in_force: Sequence[Change] | None,
-) -> StoreResult:
-    """Return what ``prune_store`` would remove and archive; nothing is changed."""
-    in_force = pointer.read_changes(store) if changes_in_force is None else changes_in_force
-    kept = retention.kept(published, in_force)
-    names = {entry.generation for entry in kept}
-    removed = [name for name in archived.generations_in(store) if name not in names]
-    return StoreResult(
-        str(store),
-        removed=removed,
-        archived=_older_folders(store, retention, kept),
-        expected_bytes=_expected_bytes(store, retention, kept[-1].generation),
-    )
+def plan(store: Path, retention: Retention, kept: Sequence[Publication]) -> StoreResult:
+    """Return what ``prune_store`` does to keep these generations; nothing is changed."""
+    removed, older = _to_change(store, retention, kept)
+    size = _expected_bytes(store, retention, kept[-1].generation)
+    return StoreResult(str(store), removed=removed, archived=older, expected_bytes=size)
+
+
+def _to_change(
+    store: Path, retention: Retention, kept: Sequence[Publication]
+) -> tuple[list[str], list[str]]:
+    """Return the generations to remove, also unpublished ones, and those to archive."""
+    names, folders = {entry.generation for entry in kept}, retention.folders(kept)
+    others = [name for name in archived.generations_in(store) if name not in names]
+    older = [entry.generation for entry in kept if entry.generation not in folders]
+    return others, [name for name in older if pointer.is_unpacked(store, name)]
 
 
 def _expected_bytes(store: Path, retention: Retention, newest: str) -> int | None:
@@ -107,62 +105,47 @@ def _expected_bytes(store: Path, retention: Retention, newest: str) -> int | Non
     return round(size + (count * fmean(changed) if changed else 0))
 
 
-def prune_after(store: Path, retention: Retention, done: StoreResult) -> None:
+def prune_after(store: Path, retention: Retention, result: StoreResult) -> None:
     """Prune a store after a publication: that has succeeded, so a failure is only a warning."""
     try:
-        prune_store(store, retention, done)
+        prune_store(store, retention, result)
     except (DatasetError, OutputError) as error:
-        done.warnings.append(f"old generations are not all removed: {error}")
+        result.warnings.append(f"old generations are not all removed: {error}")
 
 
-def log_warnings(done: StoreResult) -> None:
+def log_warnings(result: StoreResult) -> None:
     """Write the failures to the log ``geolookup``."""
-    for warning in done.warnings:
+    for warning in result.warnings:
         getLogger("geolookup").warning("%s", warning)
 
 
-def prune_store(store: Path, retention: Retention, done: StoreResult) -> None:
+def prune_store(store: Path, retention: Retention, result: StoreResult) -> None:
     """Prune a store; raises DatasetError without a store, OutputError if it cannot be written."""
     with changing(store) as published:
         kept = retention.kept(published, pointer.read_changes(store))
         names = [entry.generation for entry in kept]
-        _remove_others(store, published, kept, done)
-        done.warnings += changes.write_missing(store, names)
+        result.removed, older = _to_change(store, retention, kept)
+        if len(kept) < len(published):
+            _write_pointer(store, kept, result.removed)
+        for name in result.removed:
+            archived.remove(store, name)
+        result.warnings += changes.write_missing(store, names)
         changes.remove_others(store, names)
-        for name in _older_folders(store, retention, kept):
+        for name in older:
             try:
                 archived.archive(store, name)
-                done.archived.append(name)
+                result.archived.append(name)
             except (DatasetError, OutputError) as error:
                 problem = f"generation {short_id(name)} does not become an archive"
-                done.warnings.append(f"{problem}: {error}")
-        done.expected_bytes = _expected_bytes(store, retention, names[-1])
-
-
-def _older_folders(store: Path, retention: Retention, kept: Sequence[Publication]) -> list[str]:
-    """Return the kept generations that are folders and should be archives, the oldest first."""
-    folders = retention.folders(kept)
-    names = [entry.generation for entry in kept if entry.generation not in folders]
-    return [name for name in names if pointer.is_unpacked(store, name)]
-
-
-def _remove_others(
-    store: Path, published: Sequence[Publication], kept: Sequence[Publication], done: StoreResult
-) -> None:
-    """Remove the generations that are not kept, also those that no entry of the pointer names."""
-    names = {entry.generation for entry in kept}
-    done.removed += [name for name in archived.generations_in(store) if name not in names]
-    if len(kept) < len(published):
-        _write_pointer(store, kept, done.removed)
-    for name in done.removed:
-        archived.remove(store, name)
+                result.warnings.append(f"{problem}: {error}")
+        result.expected_bytes = _expected_bytes(store, retention, names[-1])
 
 
 def _write_pointer(store: Path, kept: Sequence[Publication], removed: Collection[str]) -> None:
     """Write the pointer before the removal: it never lists a missing generation.
 
-    If the disk is too full for it, generations that go anyway are removed first, one by one. The
-    current one stays, and so does the one before it unless only one shall remain.
+    If the disk is too full for it, generations to remove are removed first, one by one. The current
+    one stays, and so does the one before it unless only one is kept.
     """
     for name in removed:
         try:

@@ -14,25 +14,24 @@ import os
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 
-from geolookup.dataset.checksums import wrong_files
-from geolookup.dataset.manifest import parsed_manifest, read_manifest
+from geolookup.dataset.checksums import is_whole
+from geolookup.dataset.manifest import manifest_text, parsed_manifest
 from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.history.archived import remove_archive
-from geolookup.history.incoming import Incoming, opened
+from geolookup.history.incoming import Incoming, open_incoming
 from geolookup.history.pruning import log_warnings, plan, prune_after
-from geolookup.history.result import StoreResult, current_of
+from geolookup.history.result import StoreResult
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing, check_parent, check_store, store_path
 from geolookup.store.in_force import AsOf, is_current_since, read_since, with_past
 from geolookup.store.pointer import Change, Publication, not_withdrawn
 from geolookup.store.retention import ALL, Retention
-from geolookup.store.signatures import adopt_signature, check_trusted, manifest_text
+from geolookup.store.signatures import adopt_signature, check_trusted
 from geolookup.store.trusted import trust_of
 
 #: Compares the current generation with a new one; raises an error to keep the current one.
@@ -75,32 +74,31 @@ def publish(
     store = store_path(store)
     begin = None if since is None else read_since(since)
     retention = Retention.of(keep, keep_for, keep_unpacked, ALL)
-    done = StoreResult(str(store))
-    with opened(dataset) as incoming:
+    result = StoreResult(str(store))
+    with open_incoming(dataset) as incoming:
         check_expected(incoming, expect)
         _check_kept(store, incoming.generation, begin, retention)
-        done.warnings += _replaced(store, incoming.generation, begin)
+        result.warnings += _replacement_warnings(store, incoming.generation, begin)
         if dry_run:
-            return planned(store, incoming, retention, begin)
-        with done.step("publish"):
+            return plan_publication(store, incoming, retention, begin)
+        with result.step("publish"):
             is_changed = publish_into(store, incoming, since=begin)
-    with done.step("prune"):
-        prune_after(store, retention, done)
-    log_warnings(done)
-    is_current = current_of(store) == incoming.generation
+    with result.step("prune"):
+        prune_after(store, retention, result)
+    log_warnings(result)
+    is_current = pointer.current_of(store) == incoming.generation
     state = ("published" if is_current else "past") if is_changed else "unchanged"
-    return done.ended(state, incoming.generation)
+    return result.ended(state, incoming.generation)
 
 
 def _check_kept(store: Path, generation: str, since: str | None, retention: Retention) -> None:
     """Raise ValueError if a retention would remove the generation at once."""
-    entries, changes = _with(store, pointer.read(store), generation, since)
-    kept = retention.kept(entries, changes or pointer.read_changes(store))
+    kept = retention.kept(*_with_generation(store, pointer.read(store), generation, since))
     if generation not in {entry.generation for entry in kept}:
         raise ValueError("keep would remove this generation at once; keep more, or use keep_for")
 
 
-def _replaced(store: Path, generation: str, since: str | None) -> list[str]:
+def _replacement_warnings(store: Path, generation: str, since: str | None) -> list[str]:
     """Return a warning if another generation came into force at that time: its time is lost."""
     return [
         f"generation {short_id(change.generation)} was in force since {since}, and is no longer"
@@ -112,14 +110,14 @@ def _replaced(store: Path, generation: str, since: str | None) -> list[str]:
 def check_expected(incoming: Incoming, expect: str | None) -> None:
     """Raise DatasetError if the generation is not the expected one."""
     if expect not in (None, incoming.generation):
-        whole = expect is not None and len(expect) == len(incoming.generation)
-        expected = short_id(expect) if expect and whole else expect
+        is_id = expect is not None and len(expect) == len(incoming.generation)
+        expected = short_id(expect) if expect and is_id else expect
         problem = f"its generation is {short_id(incoming.generation)}, but {expected} was expected"
-        remedy = "fetch the dataset that you expect" if whole else "state all 64 digits of the id"
+        remedy = "fetch the dataset that you expect" if is_id else "state all 64 digits of the id"
         raise DatasetError(incoming.path, problem, remedy)
 
 
-def planned(
+def plan_publication(
     store: Path, incoming: Incoming, retention: Retention, since: str | None = None
 ) -> StoreResult:
     """Return what a publication would do; nothing is written. Raises as a publication."""
@@ -128,10 +126,10 @@ def planned(
         atomic.check_place(store)
         check_store(store)
     _check_trust(store, incoming, since)
-    entries, changes = _with(store, pointer.read(store), incoming.generation, since)
-    done = plan(store, retention, entries, changes)
+    kept = retention.kept(*_with_generation(store, pointer.read(store), incoming.generation, since))
+    result = plan(store, retention, kept)
     manifest = parsed_manifest(incoming.manifest_text, incoming.path)
-    return done.ended("planned", incoming.generation, manifest)
+    return result.ended("planned", incoming.generation, manifest)
 
 
 def publish_into(
@@ -141,31 +139,27 @@ def publish_into(
     since: str | None = None,
     gate: Gate | None = None,
     withdrawn: Collection[str] = (),
-    signature: bytes | None = None,
 ) -> bool:
     """Make a dataset the current generation of a store; return whether the store has changed.
 
     With ``since`` (a time as ``timestamp`` writes it) it was in force from then on, until the next
     change. ``gate`` compares the folder of the current generation with the new one. ``withdrawn``
-    are marked as such in the same step. ``signature`` is a newer one than the dataset's own. Raises
-    DatasetError for a dataset that the store does not trust or that is damaged, OutputError for a
-    folder that is not a store or cannot be written, and what ``gate`` raises. The store then stays
-    unchanged.
+    are marked as such in the same step. Raises DatasetError for a dataset that the store does not
+    trust or that is damaged, OutputError for a folder that is not a store or cannot be written, and
+    what ``gate`` raises. The store then stays unchanged.
     """
-    if signature is not None:
-        incoming = replace(incoming, signature=signature)
     with changing(store, make=True) as published:
         trust = _check_trust(store, incoming, since)
         is_placed = _place(store, incoming, trust, gate)
-        entries, changes = _with(store, published, incoming.generation, since, withdrawn)
-        is_listed = entries == published and changes in (None, pointer.read_changes(store))
+        entries, changes = _with_generation(store, published, incoming.generation, since, withdrawn)
+        is_listed = entries == published and changes == pointer.read_changes(store)
         if not is_listed:
             pointer.save(store, entries, changes)
     return is_placed or not is_listed
 
 
 def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | None:
-    """Check what a dataset states; return the requirements of the store, None if it trusts all.
+    """Check the signature of a dataset; return the trust of the store, None if it trusts all.
 
     Datasets of the past have older signatures.
     """
@@ -180,39 +174,29 @@ def _check_trust(store: Path, incoming: Incoming, since: str | None) -> Trust | 
 
 def _place(store: Path, incoming: Incoming, trust: Trust | None, gate: Gate | None) -> bool:
     """Give a dataset its folder in the store; return whether the store did not have these bytes."""
-    target, current = Path(pointer.folder_of(store, incoming.generation)), current_of(store)
-    compare = None
-    if gate is not None and current not in (None, incoming.generation):
-        compare = partial(gate, Path(pointer.folder_of(store, current or "")))
-    if _has_these_bytes(target, incoming):
-        if compare is not None:
-            compare(target)
+    target = Path(pointer.folder_of(store, incoming.generation))
+    # Also the same manifest: of the same values, another version of Arrow makes other bytes.
+    is_new = not is_whole(target) or manifest_text(target) != incoming.manifest_text
+    if is_new:
+        with atomic.staged_folder(target, FOLDER_MODE) as fresh:
+            if incoming.write(fresh).generation != incoming.generation:
+                raise DatasetError(incoming.path, "replaced while it was read", "publish again")
+            _adopt(fresh, incoming)
+            if trust is not None:
+                check_trusted(fresh, trust)  # again: the source may have changed since
+            _compare(store, incoming, gate, fresh)
+    else:
+        _compare(store, incoming, gate, target)
         _adopt(target, incoming)
-        remove_archive(store, incoming.generation)
-        return False
-    with atomic.staged_folder(target, FOLDER_MODE) as fresh:
-        if incoming.write(fresh).generation != incoming.generation:
-            raise DatasetError(incoming.path, "replaced while it was read", "publish again")
-        _adopt(fresh, incoming)
-        if trust is not None:
-            check_trusted(fresh, trust)  # again: the source may have changed since
-        if compare is not None:
-            compare(fresh)
     remove_archive(store, incoming.generation)
-    return True
+    return is_new
 
 
-def _has_these_bytes(target: Path, incoming: Incoming) -> bool:
-    """Return whether a folder is undamaged and has the manifest of a dataset.
-
-    Of the same values, another version of Arrow makes other bytes.
-    """
-    try:
-        manifest = read_manifest(target)
-        is_same = manifest_text(target) == incoming.manifest_text
-        return is_same and next(wrong_files(target, manifest), None) is None
-    except DatasetError:
-        return False
+def _compare(store: Path, incoming: Incoming, gate: Gate | None, folder: Path) -> None:
+    """Compare the current generation with a dataset, if that is another one; see ``Gate``."""
+    current = pointer.current_of(store)
+    if gate is not None and current is not None and current != incoming.generation:
+        gate(Path(pointer.folder_of(store, current)), folder)
 
 
 def _adopt(folder: Path, incoming: Incoming) -> None:
@@ -221,24 +205,22 @@ def _adopt(folder: Path, incoming: Incoming) -> None:
         adopt_signature(folder, incoming.signature)
 
 
-def _with(
+def _with_generation(
     store: Path,
     published: list[Publication],
     generation: str,
     since: str | None,
     withdrawn: Collection[str] = (),
-) -> tuple[list[Publication], list[Change] | None]:
-    """Return the entries of the pointer with a generation, and all changes if one is of the past.
-
-    The same entries if nothing changes.
-    """
+) -> tuple[list[Publication], list[Change]]:
+    """Return the entries and the changes of the pointer with a generation, new or not."""
     changes = pointer.read_changes(store)
     if since is not None and not is_current_since(changes, since):
         return with_past(published, changes, generation, since)
     entries = [pointer.withdraw(entry, withdrawn) for entry in published]
     current = [entry.generation for entry in not_withdrawn(entries)[-1:]]
     if since is None and current == [generation]:
-        return entries, None
+        return entries, changes
     # A withdrawn generation is published again: its former entry goes.
     others = [entry for entry in entries if entry.generation != generation]
-    return [*others, pointer.entry_now(generation, since)], None
+    entry = pointer.entry_now(generation, since)
+    return [*others, entry], pointer.with_current(changes, entry)

@@ -14,7 +14,7 @@ from geolookup.errors import DatasetError, count_text, short_id
 from geolookup.history.archived import manifest_of
 from geolookup.store import pointer
 
-#: The states whose word alone would not say what the generation is.
+#: States that need more words in ``line``.
 _SAID = {
     "past": "put into the past",
     "rolled back": "rolled back to",
@@ -60,15 +60,19 @@ class StoreResult:
             self.seconds[name] = round(time.monotonic() - began, 3)
 
     def ended(
-        self, state: str, generation: str | None, manifest: Manifest | None = None
+        self, state: str, generation: str | None = None, manifest: Manifest | None = None
     ) -> StoreResult:
-        """Return the result at its end; ``manifest`` is of a generation outside of the store."""
+        """Return the result at its end, by default of the current generation.
+
+        ``manifest`` is of a generation outside of the store.
+        """
         store = Path(self.store)
-        self.state, self.generation = state, generation
-        self.current = generation is not None and generation == current_of(store)
+        current = pointer.current_of(store)
+        self.state, self.generation = state, generation or current
+        self.current = current is not None and self.generation == current
         try:
-            if generation is not None:
-                metadata = (manifest or manifest_of(store, generation)).metadata()
+            if self.generation is not None:
+                metadata = (manifest or manifest_of(store, self.generation)).metadata()
                 self.name, self.data_date = metadata.name, metadata.age.date
                 self.bytes, self.counts = metadata.bytes, {**metadata.counts, **self.counts}
         except DatasetError:  # it is damaged
@@ -94,9 +98,3 @@ class StoreResult:
         if self.expected_bytes is not None:
             parts.append(f"at this pace, all to keep will take about {self.expected_bytes:,} bytes")
         return "; ".join(parts)
-
-
-def current_of(store: Path) -> str | None:
-    """Return the current generation of a store; None if it has none."""
-    not_withdrawn = pointer.not_withdrawn(pointer.read(store))
-    return not_withdrawn[-1].generation if not_withdrawn else None

@@ -40,9 +40,8 @@ class StoreGenerations:
         """Return the open dataset of a generation, unpacked into the cache if it is an archive."""
         if generation == self._state.dataset.generation:
             return self._state
-        instant = self._begin_of[generation]
-        requirements = self._requirements.as_of(instant)
-        past = PastPath(self.store, instant, generation, requirements)
+        requirements = self._requirements.as_of(self._begin_of[generation])
+        past = PastPath(self.store, generation, requirements)
         if self._overlay is None:
             return State(past.open_dataset())
         return State(OverlaidPath(past, self._overlay, requirements).open_dataset())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -142,7 +141,7 @@ def _history(
     }
     first = known[-1]
     answer = FirstAnswer(
-        _text(first.begin), first.generation, None if question.is_prefix else fields
+        timestamp(first.begin), first.generation, None if question.is_prefix else fields
     )
     return History(question.text, tuple(changes), answer)
 
@@ -163,12 +162,9 @@ class _Generations:
     def opened(self, generation: str) -> Dataset:
         """Return a generation that meets the requirements."""
         if generation not in self._opened:
-            check = self._check_signed if self._requirements.keys else None
+            check = self._requirements.signature_check()
             self._opened[generation] = open_unpacked(self._store, generation, check)
         return self._opened[generation]
-
-    def _check_signed(self, dataset: Dataset) -> None:
-        self._requirements.check_signed(dataset, None, 0)
 
     def rows(self, old: str, new: str, question: Question) -> list[ChangedRow]:
         """Return where the answers of two generations differ, in address order."""
@@ -190,7 +186,7 @@ def _changes(
 ) -> list[Change]:
     """Return the changes in some fields (None: in all); neighbours that changed alike are one."""
     until = after.begin if before.end is None else before.end
-    times = _text(after.begin), after.generation, before.generation, _text(until)
+    times = timestamp(after.begin), after.generation, before.generation, timestamp(until)
     changes: list[Change] = []
     end = -1  # of the last change
     for row in rows:
@@ -217,7 +213,3 @@ def _layers(row: ChangedRow, paths: Collection[str] | None) -> dict[str, LayerCh
             layer = layers.setdefault(field.layer, LayerChange({}, field.sources))
             layer.fields[path] = field.values
     return layers
-
-
-def _text(second: int) -> str:
-    return timestamp(datetime.fromtimestamp(second, UTC))

@@ -12,19 +12,18 @@ unpacked again.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem import check_regular
-from geolookup.filesystem.cache import is_safe, open_cached
+from geolookup.filesystem.cache import open_cached
 from geolookup.store import pointer
+from geolookup.store.cached import open_entry
+from geolookup.store.resolve import retry_if_changed
 
-#: How often a generation is sought: another process may unpack, archive or remove it meanwhile.
-_ATTEMPTS = 3
 _DIGITS = 32
 Check = Callable[[Dataset], None]
 
@@ -46,15 +45,9 @@ def open_unpacked(
     ``check`` compares signature and digests, where keys are trusted. A dataset in the cache that
     does not pass it, or that others may change, is unpacked again.
     """
-    for _ in range(_ATTEMPTS - 1):
-        seen = _places(store, generation)
-        try:
-            return _opened(store, generation, check)
-        except DatasetError:
-            # Damage stays; a generation that moved between folder and archive opens now.
-            if _places(store, generation) == seen:
-                raise
-    return _opened(store, generation, check)
+    # Damage stays; a generation that moves between folder and archive opens in the next attempt.
+    read = partial(_open, store, generation, check)
+    return retry_if_changed(read, partial(_places, store, generation))
 
 
 def _places(store: str | os.PathLike[str], generation: str) -> tuple[bool, str]:
@@ -66,14 +59,13 @@ def _places(store: str | os.PathLike[str], generation: str) -> tuple[bool, str]:
     return pointer.is_unpacked(store, generation), name
 
 
-def _opened(store: str | os.PathLike[str], generation: str, check: Check | None) -> Dataset:
+def _open(store: str | os.PathLike[str], generation: str, check: Check | None) -> Dataset:
     folder = Path(pointer.folder_of(store, generation))
     if folder.is_dir():
-        return _checked(generation, check, folder)
-    name = _cache_name(store, generation)
-    find = partial(_found, generation, check)
+        return _open_folder(generation, check, folder)
+    find = partial(open_entry, check=check, generation=generation)
     make = partial(_unpack, Path(store), generation, check)
-    return open_cached(name, find, make)
+    return open_cached(_cache_name(store, generation), find, make)
 
 
 def _cache_name(store: str | os.PathLike[str], generation: str) -> str:
@@ -91,19 +83,7 @@ def _cache_name(store: str | os.PathLike[str], generation: str) -> str:
     return f"past-{generation[:_DIGITS]}-{status.st_size:x}-{status.st_mtime_ns:x}"
 
 
-def _found(generation: str, check: Check | None, folder: Path) -> Dataset | None:
-    """Open a generation in the cache; None if it is missing, damaged or does not pass."""
-    try:
-        if check is not None and not (folder.exists() and is_safe(folder)):
-            return None
-        dataset = _checked(generation, check, folder)
-        dataset.map_all()  # the bound of the cache may remove it
-    except DatasetError:
-        return None
-    return dataset
-
-
-def _checked(generation: str, check: Check | None, folder: Path) -> Dataset:
+def _open_folder(generation: str, check: Check | None, folder: Path) -> Dataset:
     """Open a dataset of this generation that passes a check; DatasetError for another one."""
     dataset = Dataset(folder)
     if dataset.generation != generation:
@@ -128,14 +108,7 @@ def _unpack(store: Path, generation: str, check: Check | None, folder: Path) -> 
     ):
         write_files(head, members, fresh)
         if check is not None:
-            with _of_archive(members.archive):
+            try:
                 check(Dataset(fresh))
-
-
-@contextmanager
-def _of_archive(archive: Path) -> Iterator[None]:
-    """Name an archive in errors, not the folder in which it is unpacked."""
-    try:
-        yield
-    except DatasetError as error:
-        raise DatasetError(archive, error.problem, error.remedy) from error
+            except DatasetError as error:  # the folder goes, the archive stays
+                raise DatasetError(members.archive, error.problem, error.remedy) from error

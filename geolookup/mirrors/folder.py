@@ -66,9 +66,9 @@ def mirror(
     store, folder = store_path(store), Path(output)
     listed_generations(store)  # without a store, no folder is made
     with changing(folder):
-        text, former = _former(folder)
+        text, former = _former_index(folder)
         check = partial(check_acceptable, store, folder=folder, former=former, keys=keys)
-        index = _index(*_packed(store, folder, check), former, limit)
+        index = _index(*_pack_generations(store, folder, check), former, limit)
         if former is not None and limit is None and _is_same(index, former, text, keys):
             return MirrorResult("unchanged", former)
         _replace(folder, index, keys)
@@ -78,7 +78,7 @@ def mirror(
     return MirrorResult("published", index)
 
 
-def _former(folder: Path) -> tuple[bytes, Index | None]:
+def _former_index(folder: Path) -> tuple[bytes, Index | None]:
     """Return text and content of the index that a mirror has; DatasetError for a damaged one."""
     path = folder / INDEX
     try:
@@ -92,7 +92,7 @@ def _former(folder: Path) -> tuple[bytes, Index | None]:
         raise DatasetError(path, error.problem, "remove it, and mirror again") from None
 
 
-def _packed(
+def _pack_generations(
     store: Path, folder: Path, check: Callable[[Path], None]
 ) -> tuple[str, tuple[IndexEntry, ...]]:
     """Return the name of the dataset and the entries of the index, their archives written.

@@ -33,16 +33,16 @@ def listed_generations(store: Path) -> list[MirrorGeneration]:
     """
     published = pointer.read_existing(store)
     *others, current = pointer.not_withdrawn(published)
-    listed = {current: _fetched(store, current)}
+    listed = {current: _fetched_generation(store, current)}
     with suppress(DatasetError):  # pruned, or of another format version
-        listed |= {entry: _fetched(store, entry) for entry in others[-1:]}
+        listed |= {entry: _fetched_generation(store, entry) for entry in others[-1:]}
     withdrawn = [entry for entry in published if entry.withdrawn][-_MOST_WITHDRAWN:]
     for entry in withdrawn:
         listed[entry] = MirrorGeneration(entry.generation, entry.at, withdrawn=True)
     return [listed[entry] for entry in reversed(published) if entry in listed]
 
 
-def _fetched(store: Path, entry: Publication) -> MirrorGeneration:
+def _fetched_generation(store: Path, entry: Publication) -> MirrorGeneration:
     """Return a generation that followers fetch; DatasetError for a signature of another one."""
     with from_store(store, entry.generation) as incoming:
         signature = incoming.signature

@@ -49,7 +49,7 @@ def accepted_index(text: bytes, address: str, store: Path, serial: int) -> Index
 def check_incoming(incoming: Incoming, index: Index, address: str) -> None:
     """Raise DatasetError for a dataset that is not the one that an index describes.
 
-    Once published, one with the wrong name would make the store refuse every later index.
+    A published dataset with the wrong name would make the store refuse every later index.
     """
     check_expected(incoming, index.current)
     name = parsed_manifest(incoming.manifest_text, incoming.path).metadata().name

@@ -14,42 +14,23 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
 
+from geolookup.dataset.checksums import check_digests
 from geolookup.dataset.files import Dataset
 from geolookup.errors import BuildError, DatasetError, short_id
 from geolookup.filesystem import atomic, opener
 from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.overlays.sources import compile_overlay, overlay_files
-from geolookup.store import resolve
-from geolookup.store.cached import checked
+from geolookup.store.cached import open_entry
 from geolookup.store.requirements import Requirements
+from geolookup.store.resolve import DatasetPath, file_fingerprint, retry_if_changed
 
 _DIGITS = 32
-#: How often changing files are read.
-_ATTEMPTS = 3
-
-
-class Base(Protocol):
-    """The location of a dataset below an overlay."""
-
-    path: str
-
-    @property
-    def identity(self) -> str:
-        """A text that no other location has."""
-
-    def fingerprint(self) -> object:
-        """Return a value that changes when the dataset changes."""
-
-    def open_checked(self, check: Callable[[Dataset], None], *, fallback: bool = False) -> Dataset:
-        """Open the current dataset, if it passes ``check``."""
 
 
 class OverlaidPath:
@@ -58,7 +39,7 @@ class OverlaidPath:
     The base must meet the trusted keys; the overlay needs no signature.
     """
 
-    def __init__(self, base: Base, overlay: str, requirements: Requirements) -> None:
+    def __init__(self, base: DatasetPath, overlay: str, requirements: Requirements) -> None:
         self.base, self.path, self.overlay = base, base.path, overlay
         self._requirements = requirements
         self._name: str | None = None  # of the base in use, and the serial of its signature
@@ -66,7 +47,7 @@ class OverlaidPath:
 
     def fingerprint(self) -> tuple[object, ...]:
         """Return a value that changes when the base, the overlay or a file of it changes."""
-        return self.base.fingerprint(), *map(resolve.file_fingerprint, overlay_files(self.overlay))
+        return self.base.fingerprint(), *map(file_fingerprint, overlay_files(self.overlay))
 
     def generation(self) -> str:
         """Return the id of the current dataset with the overlay, compiled if it is new."""
@@ -89,7 +70,7 @@ class OverlaidPath:
         self._serial = serial
         current = self._current()
         folders = entries_folder().glob(f"{self._prefix}*")  # of former files too
-        cached = (checked(folder, self._requirements.keys) for folder in folders)
+        cached = map(self._open_entry, folders)
         for dataset in chain([current], filter(None, cached)):
             if dataset.generation == generation:
                 return dataset
@@ -100,14 +81,7 @@ class OverlaidPath:
 
     def _current(self, *, fallback: bool = False) -> Dataset:
         """Open the result of the current files; again if they change meanwhile."""
-        for _ in range(_ATTEMPTS - 1):
-            seen = self.fingerprint()
-            try:
-                return self._opened(fallback=fallback)
-            except (BuildError, DatasetError):
-                if self.fingerprint() == seen:
-                    raise
-        return self._opened(fallback=fallback)
+        return retry_if_changed(partial(self._opened, fallback=fallback), self.fingerprint)
 
     def _opened(self, *, fallback: bool) -> Dataset:
         base = self.base.open_checked(self._check_base, fallback=fallback)
@@ -122,9 +96,11 @@ class OverlaidPath:
 
     def _result(self, base: Dataset) -> Dataset:
         """Return the dataset of a base with the overlay, from the cache if that has it."""
-        find = partial(checked, keys=self._requirements.keys)
         make = partial(self._compile, base, self.fingerprint())
-        return open_cached(self._name_of(base), find, make)
+        return open_cached(self._name_of(base), self._open_entry, make)
+
+    def _open_entry(self, folder: Path) -> Dataset | None:
+        return open_entry(folder, check_digests if self._requirements.keys else None)
 
     def _compile(self, base: Dataset, seen: tuple[object, ...], folder: Path) -> None:
         """Compile a result, if its files have been the same since they were seen."""

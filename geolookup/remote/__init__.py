@@ -1,8 +1,8 @@
 """Files from other machines: https, s3 and gs addresses, downloaded into a cache of whole files.
 
-In the order of a download: ``address`` (checked) -> ``key`` (the credential) -> ``web``, with
-``headers``, and ``buckets`` (one request) -> ``transfer`` (retries, resuming) -> ``content``
-(the expected file, with its end) -> ``cache`` (atomic replacement). All share this module: the
+In the order of a download: ``address`` (checked) -> ``key`` (the credential) -> ``web`` and
+``buckets`` (one request) -> ``transfer`` (retries, resuming) -> ``content`` (the expected file,
+with its end) -> ``cache`` (atomic replacement). All share this module: the
 answer of a request, and the limits of a download.
 """
 

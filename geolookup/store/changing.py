@@ -23,7 +23,7 @@ from geolookup.store.pointer import Publication
 _LOCK = ".lock"
 #: A generation that is being written, replaced or removed (`publish`, `prune`). Temporary names
 #: have the first 50 characters of an id.
-_UNFINISHED = re.compile(r"\.(?:[0-9a-f]{50,64}|removed)\.")
+_UNFINISHED = re.compile(r"\.[0-9a-f]{50,64}\.")
 
 
 def store_path(store: str | os.PathLike[str] | None) -> Path:

@@ -67,8 +67,7 @@ def generation_at(store: str | os.PathLike[str], as_of: AsOf) -> str:
     second, all_periods = read_instant(as_of), periods(store)
     number = bisect_right([period.begin for period in all_periods], second) - 1
     if number < 0:
-        first = all_periods[0].begin
-        since = timestamp(datetime.fromtimestamp(first, UTC))
+        since = timestamp(all_periods[0].begin)
         problem = f"no generation was in force at that time; the first is in force since {since}"
         raise DatasetError(store, problem, "name a later date, or 'geolookup publish --since DATE'")
     return all_periods[number].generation
@@ -106,7 +105,7 @@ def read_since(since: AsOf) -> str:
     Raises ValueError for an instant in the future, and the errors of ``read_instant``.
     """
     try:
-        text = timestamp(datetime.fromtimestamp(read_instant(since, "since"), UTC))
+        text = timestamp(read_instant(since, "since"))
     except (OverflowError, OSError):
         raise ValueError(f"{since!r} is not an instant; {EXAMPLE}") from None
     if text > timestamp():

@@ -108,6 +108,12 @@ def read(store: str | os.PathLike[str]) -> list[Publication]:
     return _read(store)[0]
 
 
+def current_of(store: str | os.PathLike[str]) -> str | None:
+    """Return the current generation of a store; None without a store. Raises as ``read``."""
+    current = not_withdrawn(read(store))[-1:]
+    return current[0].generation if current else None
+
+
 def read_changes(store: str | os.PathLike[str]) -> list[Change]:
     """Return the changes of the current generation, the oldest first; raises as ``read``.
 
@@ -208,7 +214,7 @@ def save(
     from geolookup.filesystem.ownership import FILE_MODE
 
     if changes is None:
-        changes = _with_current(_read_or_none(store), not_withdrawn(published)[-1])
+        changes = with_current(read_changes(store), not_withdrawn(published)[-1])
     document = {
         "format": _FORMAT,
         "format_version": _VERSION,
@@ -219,16 +225,8 @@ def save(
         fresh.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def _read_or_none(store: str | os.PathLike[str]) -> list[Change]:
-    """Return the changes so far; none for a pointer that is damaged: it is replaced."""
-    try:
-        return read_changes(store)
-    except DatasetError:
-        return []
-
-
-def _with_current(changes: list[Change], current: Publication) -> list[Change]:
-    """Append a change if the current generation is another one than before."""
+def with_current(changes: list[Change], current: Publication) -> list[Change]:
+    """Return the changes, with one more if the current generation is another one than before."""
     from geolookup.contract.gregorian import timestamp
 
     if not changes:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from copy import copy
 
-from geolookup.errors import REBUILD, DatasetError
+from geolookup.errors import DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import timedelta
     from typing import Literal
 
@@ -86,6 +87,12 @@ class Requirements:
         self.check_signed(dataset, None, 0)
         self.check(dataset)
 
+    def signature_check(self, serial: int = 0) -> Callable[[Dataset], None] | None:
+        """Return the check of a signature no older than ``serial``; None without keys."""
+        if not self.keys:
+            return None
+        return lambda dataset: self.check_signed(dataset, None, serial)
+
     def check_signed(self, dataset: Dataset, name: str | None, serial: int) -> None:
         """Raise DatasetError unless a trusted key signed a dataset, and every byte is as signed.
 
@@ -93,13 +100,10 @@ class Requirements:
         keys nothing is checked.
         """
         if self.keys:
-            from pathlib import Path
-
-            from geolookup.dataset.checksums import wrong_files
+            from geolookup.dataset.checksums import check_digests
 
             self._check_statement(dataset, name, serial)
-            for path, problem in wrong_files(Path(dataset.path), dataset.manifest):
-                raise DatasetError(path, problem, REBUILD)
+            check_digests(dataset)
 
     def _check_statement(self, dataset: Dataset, name: str | None, serial: int) -> None:
         from pathlib import Path
@@ -115,7 +119,7 @@ class Requirements:
     def check(self, dataset: Dataset) -> None:
         """Raise DatasetError for data older than the limit, or log that, at most once a day.
 
-        Without a limit, log the notice about old data, once per process; not of the past.
+        Without a limit, log the notice about old data, once per process; none about the past.
         """
         if self.limit is None:
             if self.instant is None:

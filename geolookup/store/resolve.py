@@ -12,17 +12,22 @@ import os
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import DatasetError, short_id
+from geolookup.errors import BuildError, DatasetError, short_id
 from geolookup.store import pointer
 from geolookup.store.paths import dataset_path
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
     from geolookup.store.requirements import Requirements
 
     Fingerprint = tuple[int, int, int] | None
+    T = TypeVar("T")
+
+#: How often changing files are read.
+_ATTEMPTS = 3
 
 
 def fingerprint(path: str) -> Fingerprint:
@@ -44,20 +49,34 @@ def file_fingerprint(path: str | os.PathLike[str]) -> Fingerprint:
     return status.st_ino, status.st_mtime_ns, status.st_size
 
 
+def retry_if_changed(read: Callable[[], T], fingerprint_of: Callable[[], object]) -> T:
+    """Return the result of ``read``; retry if it fails and the fingerprint changes meanwhile.
+
+    Raises the BuildError or DatasetError of the last attempt.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        seen = fingerprint_of()
+        try:
+            return read()
+        except (BuildError, DatasetError):
+            if fingerprint_of() == seen:
+                raise
+    return read()
+
+
 def folder(path: str | os.PathLike[str] | None) -> str:
     """Return the folder of a path's current dataset; DatasetError for a damaged pointer.
 
     ``path`` is what ``geolookup.open`` accepts.
     """
     path = dataset_path(path)
-    published = pointer.not_withdrawn(pointer.read(path))
-    return pointer.folder_of(path, published[-1].generation) if published else path
+    current = pointer.current_of(path)
+    return path if current is None else pointer.folder_of(path, current)
 
 
 def generation(path: str) -> str:
     """Return the current generation of a path; DatasetError without one."""
-    published = pointer.not_withdrawn(pointer.read(path))
-    return published[-1].generation if published else read_manifest(path).generation
+    return pointer.current_of(path) or read_manifest(path).generation
 
 
 def open_dataset(
@@ -120,15 +139,11 @@ class DatasetPath:
 
     def open_generation(self, generation: str, serial: int) -> Dataset:
         """Open one generation, signed no earlier than ``serial``."""
-        requirements = self._requirements
-
-        def check(dataset: Dataset) -> None:
-            requirements.check_signed(dataset, None, serial)
-
+        check = self._requirements.signature_check(serial)
         if pointer.read(self.path):
             from geolookup.history.unpacked import open_unpacked
 
-            return open_unpacked(self.path, generation, check if requirements.keys else None)
+            return open_unpacked(self.path, generation, check)
         dataset = open_dataset(self.path, check)
         if dataset.generation != generation:
             actual, pickled = map(short_id, (dataset.generation, generation))

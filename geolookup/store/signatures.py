@@ -10,9 +10,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import manifest_text
 from geolookup.errors import DatasetError
-from geolookup.filesystem import ReadErrors, atomic, open_regular
+from geolookup.filesystem import atomic
 from geolookup.filesystem.ownership import FILE_MODE
 from geolookup.signing.keys import PrivateKey, SigningKeys, read_signing_keys
 from geolookup.signing.statement import (
@@ -30,24 +30,12 @@ from geolookup.store.paths import dataset_path
 from geolookup.store.trusted import latest_serial, trust_of
 
 
-def manifest_text(dataset: str | os.PathLike[str]) -> bytes:
-    """Return the content of a dataset's manifest; DatasetError if it cannot be read."""
-    path = Path(dataset, fmt.MANIFEST)
-    with ReadErrors(path), open_regular(path) as file:
-        return file.read()
-
-
 def check_trusted(dataset: str | os.PathLike[str], trust: Trust) -> Statement:
     """Return the statement of a dataset that is accepted; DatasetError for any other.
 
     Reads manifest and signature only: ``verify`` checks the digests in the manifest.
     """
     return trust.check(manifest_text(dataset), read_signature(dataset), dataset)
-
-
-def sign_dataset(dataset: Path, text: bytes, keys: Sequence[PrivateKey], after: int = 0) -> None:
-    """Sign the text of a verified manifest, with a serial above ``after`` and the dataset's own."""
-    write_signature(dataset, signed_statement(text, keys, max(after, serial_in(dataset))))
 
 
 def adopt_signature(dataset: Path, text: bytes) -> None:
@@ -85,7 +73,7 @@ def sign(dataset: str | os.PathLike[str] | None, signing_keys: SigningKeys) -> N
     if not pointer.read(folder):
         # The text that was verified: a writer of the folder could have replaced the file.
         text = verify(folder).manifest_text
-        sign_dataset(folder, text, signers)
+        write_signature(folder, signed_statement(text, signers, serial_in(folder)))
         return
     with changing(folder) as published:
         current = pointer.not_withdrawn(published)[-1]

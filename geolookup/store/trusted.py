@@ -153,11 +153,11 @@ def latest_serial(store: str | os.PathLike[str]) -> int:
 
 def _serial(store: str | os.PathLike[str], generation: str) -> int:
     """Return the serial of a generation, a folder or an archive; 0 without a signature."""
-    archive = Path(pointer.archive_of(store, generation))
-    if pointer.is_unpacked(store, generation) or not archive.is_file():
-        return serial_in(Path(pointer.folder_of(store, generation)))
+    if pointer.is_unpacked(store, generation):
+        return serial_in(pointer.folder_of(store, generation))
     from geolookup.archives.head import open_archive  # imports Arrow: slow
 
+    archive = Path(pointer.archive_of(store, generation))
     try:
         with open_archive(archive) as (head, _):
             return 0 if head.signature is None else serial_of(head.signature, archive)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 from geolookup.contract.gregorian import timestamp
@@ -54,7 +53,7 @@ class RowsWithoutGeneration:
 
     def lines(self, generations: Generations) -> list[str]:
         """Return a line for each reason that occurs."""
-        first = timestamp(datetime.fromtimestamp(generations.begins[0], UTC))
+        first = timestamp(generations.begins[0])
         store = generations.store
         reasons = (
             (self.before, f"before {first}, the first generation of {store}"),

@@ -1,22 +1,23 @@
-"""What a mirror offers to a store: the current generation of its index, if that has changed."""
+"""The offer of a mirror to a store: the current generation of its index, if it has changed."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from geolookup.dataset.checksums import is_whole
 from geolookup.errors import DatasetError, short_id
 from geolookup.history.incoming import Incoming, from_archive, from_folder
-from geolookup.history.result import current_of
 from geolookup.mirrors.index import INDEX, File, Index, has_expired
 from geolookup.mirrors.rules import accepted_index, check_incoming
 from geolookup.mirrors.source import Mirror, forget
 from geolookup.store import pointer
-from geolookup.updates.job import Job, Offer, whole_folder
+from geolookup.updates.job import Job, Offer
 from geolookup.updates.state import State
 
 
@@ -51,14 +52,9 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
                 job.tell(f"would fetch and publish generation {short_id(index.current)}")
             yield Offer("unchanged" if current == index.current else "planned")
         else:
-            with _incoming(job, mirror, index, folder) as incoming:
-                yield Offer(
-                    "published",
-                    incoming,
-                    members,
-                    withdrawn=index.withdrawn,
-                    signature=index.signature,
-                )
+            with _fetch_generation(job, mirror, index, folder) as incoming:
+                newest = replace(incoming, signature=index.signature or incoming.signature)
+                yield Offer("published", newest, members, withdrawn=index.withdrawn)
     except BaseException:
         # With the ETag of a refused index, a server could answer "not modified" for ever.
         forget(folder, "index")
@@ -68,15 +64,15 @@ def mirror_offer(job: Job, mirror: Mirror, before: State, folder: Path) -> Itera
 
 def _current(store: Path) -> str | None:
     """Return the current generation of a store; None if it has none, or lost its files."""
-    current = current_of(store)
+    current = pointer.current_of(store)
     return current if current and pointer.is_unpacked(store, current) else None
 
 
 @contextmanager
-def _incoming(job: Job, mirror: Mirror, index: Index, folder: Path) -> Iterator[Incoming]:
+def _fetch_generation(job: Job, mirror: Mirror, index: Index, folder: Path) -> Iterator[Incoming]:
     """Yield the current generation of an index, from the store if it has it, else fetched."""
     address = f"{mirror.safe_url}/{INDEX}"
-    if stored := _stored(job.store, index, address):
+    if stored := _stored_generation(job.store, index, address):
         yield stored
         return
     file = cast("File", index.now.archive)  # read_index demands one of the current generation
@@ -89,10 +85,13 @@ def _incoming(job: Job, mirror: Mirror, index: Index, folder: Path) -> Iterator[
         yield incoming
 
 
-def _stored(store: Path, index: Index, address: str) -> Incoming | None:
+def _stored_generation(store: Path, index: Index, address: str) -> Incoming | None:
     """Return the current generation of an index, if the store has its folder undamaged."""
+    folder = Path(pointer.folder_of(store, index.current))
+    if not is_whole(folder):
+        return None
     try:
-        incoming = from_folder(whole_folder(store, index.current))
+        incoming = from_folder(folder)
         check_incoming(incoming, index, address)
     except DatasetError:
         return None

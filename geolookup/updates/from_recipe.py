@@ -1,18 +1,18 @@
-"""What a recipe offers to a store: the dataset of its sources, compiled unless nothing changed."""
+"""The offer of a recipe to a store: the dataset of its sources, compiled if a file changed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geolookup.comparison.gates import verdict_line
-from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.checksums import is_whole
+from geolookup.dataset.manifest import manifest_text, read_manifest
 from geolookup.errors import (
     BuildError,
-    DatasetError,
     DownloadError,
     QualityError,
     UpdateError,
@@ -20,14 +20,13 @@ from geolookup.errors import (
 )
 from geolookup.filesystem.cache import default_folder
 from geolookup.history.incoming import Incoming, from_folder, from_verified
-from geolookup.history.result import current_of
 from geolookup.integrity import VerifiedDataset
 from geolookup.remote.transfer import ask
 from geolookup.signing.statement import read_signature, signed_statement
 from geolookup.store import pointer
-from geolookup.store.signatures import check_signers, is_signed_by, manifest_text
+from geolookup.store.signatures import check_signers, is_signed_by
 from geolookup.store.trusted import latest_serial
-from geolookup.updates.job import Job, Offer, whole_folder
+from geolookup.updates.job import Job, Offer
 from geolookup.updates.state import State
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
     inputs = inputs_of(recipe, job.cache)
     current = _whole_current(job.store)
     is_same = current and inputs and (before.inputs, before.generation) == (inputs, current.name)
-    if job.dry_run and (job.done.counts.get("changed_sources") or not is_same):
+    if job.dry_run and (job.result.counts.get("changed_sources") or not is_same):
         gates = count_text(len(recipe.update.fail_if), "gate")
         job.tell(f"would compile {recipe.name}, apply {gates} and publish it")
         return Offer("planned")
@@ -58,24 +57,21 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
         incoming = from_folder(current)
     else:
         with job.step("compile"):
-            incoming = from_verified(_compiled(job, recipe, folder / "dataset", current))
+            incoming = from_verified(_compile(job, recipe, folder / "dataset", current))
     gate = partial(_check_gates, job, recipe, current is not None)
-    signature = _signature(job, incoming)
-    return Offer("published", incoming, {"inputs": inputs}, gate, signature=signature)
+    if job.signers:
+        incoming = replace(incoming, signature=_signature(job, incoming))
+    return Offer("published", incoming, {"inputs": inputs}, gate)
 
 
 def _whole_current(store: Path) -> Path | None:
     """Return the folder of the current generation; None if it is damaged or missing."""
-    try:
-        return whole_folder(store, current_of(store) or "")
-    except DatasetError:
-        return None
+    folder = Path(pointer.folder_of(store, pointer.current_of(store) or ""))
+    return folder if is_whole(folder) else None
 
 
 def _signature(job: Job, incoming: Incoming) -> bytes | None:
     """Return a signature by the keys of the job, the one that the store has if each has signed."""
-    if not job.signers:
-        return None
     stored = Path(pointer.folder_of(job.store, incoming.generation))
     if is_signed_by(stored, job.signers) and manifest_text(stored) == incoming.manifest_text:
         return read_signature(stored)
@@ -109,7 +105,7 @@ def _each_remote(recipe: Recipe, step: Callable[[SourceSpec, Remote], str], job:
             job.tell(f"{spec.name}: {step(spec, spec.remote)}")
         except BuildError as error:
             is_optional = spec.expected.may_be_missing and isinstance(error, DownloadError)
-            (job.done.warnings if is_optional else failed).append(f"{spec.name}: {error}")
+            (job.result.warnings if is_optional else failed).append(f"{spec.name}: {error}")
             wait = max(wait, getattr(error, "wait", None) or 0.0)
     if failed:
         raise UpdateError(failed, wait=wait)
@@ -129,7 +125,7 @@ def _would_fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
     return str(pending)
 
 
-def _compiled(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:
+def _compile(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:
     """Compile the downloaded files, compare their rows with the current generation, note losses."""
     from geolookup_builder.compile import compile_recipe
     from geolookup_builder.overlaid_sources import Options
@@ -146,7 +142,7 @@ def _compiled(job: Job, recipe: Recipe, output: Path, current: Path | None) -> V
         if rejected or nulled:
             rows, values = count_text(rejected, "row"), count_text(nulled, "invalid value")
             job.tell(f"{source.name}: {rows} rejected, {values}")
-    job.done.warnings += report.warnings
+    job.result.warnings += report.warnings
     return dataset
 
 
@@ -160,10 +156,10 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
     if name != recipe.name:
         reason = f"is of the dataset {name}" if is_whole else "is damaged"
         problem = f"no gate was applied, because the current generation {reason}"
-        job.done.warnings.append(f"{job.store}: {problem}")
+        job.result.warnings.append(f"{job.store}: {problem}")
         return
     result = diff(old, new, fail_if=recipe.update.fail_if, top=0)
-    job.done.gates += map(asdict, result.gates)
+    job.result.gates += map(asdict, result.gates)
     if result.failed:
         hint = (
             f"to accept the change, run 'geolookup build {recipe.path} --output DIR'"

@@ -21,9 +21,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from geolookup.dataset.checksums import wrong_files
-from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.locks import hold_lock
 from geolookup.history.incoming import Incoming
@@ -47,14 +44,13 @@ Tell = Callable[[str], None]
 
 
 class Offer(NamedTuple):
-    """What a source offers to a store: a dataset, or only the state of the result without one."""
+    """The offer of a source to a store: a dataset, or only a state of the result."""
 
     state: str
     incoming: Incoming | None = None
     members: Mapping[str, Any] = {}  # of STORE/update.json after success
     gate: Gate | None = None
     withdrawn: Collection[str] = ()
-    signature: bytes | None = None
 
 
 @dataclass(slots=True)
@@ -72,10 +68,10 @@ class Job:
     trusted_keys: tuple[PublicKey, ...] = ()
     tell: Tell = lambda _text: None
     progress: Progress = field(default_factory=lambda: Progress(silent=True))
-    done: StoreResult = field(init=False)
+    result: StoreResult = field(init=False)
 
     def __post_init__(self) -> None:
-        self.done = StoreResult(str(self.store))
+        self.result = StoreResult(str(self.store))
 
     @property
     def title(self) -> str:
@@ -87,13 +83,13 @@ class Job:
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Show a step while the block runs, and measure it."""
-        with self.done.step(name), self.progress.stage(name):
+        with self.result.step(name), self.progress.stage(name):
             yield
 
     def count(self, **numbers: int) -> None:
         """Add to the counts of the result."""
         for name, number in numbers.items():
-            self.done.counts[name] = self.done.counts.get(name, 0) + number
+            self.result.counts[name] = self.result.counts.get(name, 0) + number
 
     @contextmanager
     def place(self) -> Iterator[Path]:
@@ -121,11 +117,3 @@ class Job:
                 yield folder
             finally:
                 shutil.rmtree(folder / "dataset", ignore_errors=True)
-
-
-def whole_folder(store: Path, generation: str) -> Path:
-    """Return the folder of a generation; DatasetError if it is missing or damaged."""
-    folder = Path(pointer.folder_of(store, generation))
-    for path, problem in wrong_files(folder, read_manifest(folder)):
-        raise DatasetError(path, problem, REBUILD)
-    return folder

@@ -17,8 +17,8 @@ from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import BuildError, GeoLookupError, MirrorError, OutputError, UpdateError
 from geolookup.history.incoming import from_archive
 from geolookup.history.pruning import prune_after
-from geolookup.history.publishing import planned, publish_into
-from geolookup.history.result import StoreResult, current_of
+from geolookup.history.publishing import plan_publication, publish_into
+from geolookup.history.result import StoreResult
 from geolookup.mirrors.source import Mirror
 from geolookup.store import pointer
 from geolookup.updates.from_mirror import mirror_offer
@@ -32,7 +32,7 @@ def run(job: Job) -> StoreResult:
     with job.place() as folder:
         before = read_state(job.store)
         if _is_recent(job, before):
-            return job.done.ended("recent", current_of(job.store))
+            return job.result.ended("recent")
         before = replace(before, source=job.title)
         if job.dry_run:
             return _plan(job, before, folder)
@@ -44,12 +44,12 @@ def run(job: Job) -> StoreResult:
             raise
         if state != "held":  # also what an update that died has left to be pruned
             with job.step("prune"):
-                prune_after(job.store, job.retention, job.done)
+                prune_after(job.store, job.retention, job.result)
         try:
             write_state(job.store, before.after_success(state, **members))
         except OutputError as error:  # the store is up to date
-            job.done.warnings.append(f"--if-older will not know of this update: {error}")
-    return job.done.ended(state, current_of(job.store))
+            job.result.warnings.append(f"--if-older will not know of this update: {error}")
+    return job.result.ended(state)
 
 
 def _is_recent(job: Job, before: State) -> bool:
@@ -60,14 +60,14 @@ def _is_recent(job: Job, before: State) -> bool:
     if job.if_older is None or not before.began_at or before.source != job.title:
         return False
     passed = datetime.now(UTC) - read_timestamp(before.began_at)
-    return current_of(job.store) is not None and timedelta(0) <= passed < job.if_older
+    return pointer.current_of(job.store) is not None and timedelta(0) <= passed < job.if_older
 
 
 def _plan(job: Job, before: State, folder: Path) -> StoreResult:
     with _offer(job, before, folder) as offer:
         if offer.incoming is not None and offer.state == "published":
-            return planned(job.store, offer.incoming, job.retention)
-    return job.done.ended(offer.state, current_of(job.store))
+            return plan_publication(job.store, offer.incoming, job.retention)
+    return job.result.ended(offer.state)
 
 
 def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]]:
@@ -79,15 +79,11 @@ def _publish(job: Job, before: State, folder: Path) -> tuple[str, dict[str, Any]
         if offer.incoming is not None:
             with job.step("publish"):
                 is_changed = publish_into(
-                    job.store,
-                    offer.incoming,
-                    gate=offer.gate,
-                    withdrawn=offer.withdrawn,
-                    signature=offer.signature,
+                    job.store, offer.incoming, gate=offer.gate, withdrawn=offer.withdrawn
                 )
             state = "published" if is_changed else "unchanged"
-    received = before.bytes + job.done.counts.get("downloaded", 0)
-    common = {"began_at": began, "generation": current_of(job.store), "bytes": received}
+    received = before.bytes + job.result.counts.get("downloaded", 0)
+    common = {"began_at": began, "generation": pointer.current_of(job.store), "bytes": received}
     return state, {"inputs": "", **offer.members, **common}
 
 

@@ -68,16 +68,16 @@ class State:
 
 
 def read_state(store: str | os.PathLike[str]) -> State:
-    """Return the state of a store; without a whole one, the state before any update."""
+    """Return the state of a store; the state before any update if it is missing or damaged."""
     try:
         document = json.loads(Path(store, STATE).read_bytes())
         is_ours = document.pop("format") == _FORMAT and document.pop("format_version") == _VERSION
-        return _checked(State(**document)) if is_ours else State()
+        return _check(State(**document)) if is_ours else State()
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return State()
 
 
-def _checked(state: State) -> State:
+def _check(state: State) -> State:
     """Return a state; TypeError or ValueError if a member is malformed."""
     for member in fields(State):
         value = getattr(state, member.name)

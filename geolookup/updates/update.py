@@ -75,7 +75,7 @@ def update(
     """
     job = job_of(**locals())  # the arguments of this call
     result = run(job)
-    log_warnings(job.done)
+    log_warnings(job.result)
     return result
 
 

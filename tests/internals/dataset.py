@@ -25,7 +25,13 @@ from geolookup.dataset.intervals import (
     sizes,
 )
 from geolookup.dataset.layout import MANIFEST
-from geolookup.dataset.manifest import Manifest, is_dataset, is_generation, read_manifest
+from geolookup.dataset.manifest import (
+    Manifest,
+    is_dataset,
+    is_generation,
+    manifest_text,
+    read_manifest,
+)
 from geolookup.dataset.metadata import Source, data_age
 from geolookup.dataset.networks import Network, holding, limits_of, network_at, network_of
 from geolookup.dataset.provenance import decisions, explain

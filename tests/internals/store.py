@@ -7,6 +7,6 @@ from geolookup.store.pointer import CURRENT, Change, Publication
 from geolookup.store.requirements import Requirements
 from geolookup.store.resolve import DatasetPath
 from geolookup.store.retention import Retention
-from geolookup.store.signatures import adopt_signature, is_signed_by, manifest_text, sign
+from geolookup.store.signatures import adopt_signature, is_signed_by, sign
 from geolookup.store.trusted import distrust, keys_of, latest_serial, trust, trust_of
 from geolookup.store.watch import Watch

@@ -16,12 +16,13 @@ from geolookup.errors import DatasetError
 from tests.cli.program import umask
 from tests.internals.archives import pack
 from tests.internals.dataset import layout as fmt
+from tests.internals.dataset import manifest_text
 from tests.internals.filesystem import copy_file
 from tests.internals.history import prune, rollback
 from tests.internals.integrity import integrity, verify
 from tests.internals.signing import SIGNATURE, read_signature, read_statement
 from tests.internals.signing import PrivateKey as Key
-from tests.internals.store import distrust, keys_of, manifest_text, sign, trust
+from tests.internals.store import distrust, keys_of, sign, trust
 from tests.signing.keys import Paths
 from tests.signing.test_trusted_store import folder_of, refused
 from tests.skips import needs

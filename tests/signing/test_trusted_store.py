@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from geolookup import publish
 from geolookup.errors import DatasetError, GeoLookupError, KeyFileError
 from tests.cli.program import run
 from tests.internals.archives import write_archive
+from tests.internals.dataset import manifest_text
 from tests.internals.history import from_store, generations, publish_into, unpacked
 from tests.internals.integrity import verify
 from tests.internals.signing import (
@@ -30,7 +31,6 @@ from tests.internals.store import (
     is_signed_by,
     keys_of,
     latest_serial,
-    manifest_text,
     sign,
     trust,
     trust_of,
@@ -97,10 +97,10 @@ def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
         signed_statement(manifest_text(datasets[0]), [key], after) for key in (theirs, ours)
     )
     with from_store(store, first) as stored:
-        take = partial(publish_into, store, stored)
-        refused(store, partial(take, signature=forged), "signed by no trusted key")
-        refused(store, take, "older than an accepted")
-        take(signature=genuine)
+        other = replace(stored, signature=forged)
+        refused(store, lambda: publish_into(store, other), "signed by no trusted key")
+        refused(store, lambda: publish_into(store, stored), "older than an accepted")
+        publish_into(store, replace(stored, signature=genuine))
     assert generations(store)[0].generation == first
     verify(store, deep=True)
 
