@@ -69,7 +69,7 @@ def prune(
 def plan(store: Path, retention: Retention, kept: Sequence[Publication]) -> StoreResult:
     """Return what ``prune_store`` does to keep these generations; nothing is changed."""
     removed, older = _to_change(store, retention, kept)
-    size = _expected_bytes(store, retention, kept[-1].generation)
+    size = _expected_bytes(store, retention)
     return StoreResult(str(store), removed=removed, archived=older, expected_bytes=size)
 
 
@@ -83,19 +83,20 @@ def _to_change(
     return others, [name for name in older if pointer.is_unpacked(store, name)]
 
 
-def _expected_bytes(store: Path, retention: Retention, newest: str) -> int | None:
+def _expected_bytes(store: Path, retention: Retention) -> int | None:
     """Return what the generations of ``keep_for`` will take at the pace of those so far.
 
     None without ``keep_for``, and before the generations span a day.
     """
-    if retention.keep_for is None or not pointer.read_changes(store):
+    current = pointer.current_of(store)
+    if retention.keep_for is None or current is None:
         return None
     begins = [period.begin for period in periods(store)]
     span = timedelta(seconds=begins[-1] - begins[0])
     if span < _SHORTEST_SPAN:
         return None
     count = max(retention.keep_for / span * (len(begins) - 1), 1.0)
-    folder = archived.manifest_of(store, newest).metadata().bytes
+    folder = archived.manifest_of(store, current).metadata().bytes
     archives, changed = (
         [path.stat().st_size for path in (store / kind).glob("[!.]*")]
         for kind in (pointer.ARCHIVE, pointer.CHANGES)
@@ -138,7 +139,7 @@ def prune_store(store: Path, retention: Retention, result: StoreResult) -> None:
             except (DatasetError, OutputError) as error:
                 problem = f"generation {short_id(name)} does not become an archive"
                 result.warnings.append(f"{problem}: {error}")
-        result.expected_bytes = _expected_bytes(store, retention, names[-1])
+        result.expected_bytes = _expected_bytes(store, retention)
 
 
 def _write_pointer(store: Path, kept: Sequence[Publication], removed: Collection[str]) -> None:

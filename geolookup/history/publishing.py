@@ -27,7 +27,7 @@ from geolookup.history.pruning import log_warnings, plan, prune_after
 from geolookup.history.result import StoreResult
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
-from geolookup.store.changing import changing, check_parent, check_store, store_path
+from geolookup.store.changing import changing, check_place, store_path
 from geolookup.store.in_force import AsOf, is_current_since, read_since, with_past
 from geolookup.store.pointer import Change, Publication, not_withdrawn
 from geolookup.store.retention import ALL, Retention
@@ -120,11 +120,11 @@ def check_expected(incoming: Incoming, expect: str | None) -> None:
 def plan_publication(
     store: Path, incoming: Incoming, retention: Retention, since: str | None = None
 ) -> StoreResult:
-    """Return what a publication would do; nothing is written. Raises as a publication."""
-    check_parent(store)
-    with atomic.output_errors(store):
-        atomic.check_place(store)
-        check_store(store)
+    """Return what a publication would do; nothing is written, and no file of it is verified.
+
+    Raises as a publication, but for damaged files.
+    """
+    check_place(store)
     _check_trust(store, incoming, since)
     kept = retention.kept(*_with_generation(store, pointer.read(store), incoming.generation, since))
     result = plan(store, retention, kept)

@@ -125,7 +125,7 @@ def _local(path: Path, sha256: str, largest: int) -> Path:
     if size > largest:
         raise MirrorError(path, f"the file is larger than {largest:,} bytes", _AGAIN)
     if sha256 and (digest := sha256_of(path)) != sha256:
-        problem = f"the SHA-256 of the file is {digest}, the index says {sha256}"
+        problem = f"the SHA-256 of the file is {digest}, but {sha256} is expected"
         raise MirrorError(path, problem, _AGAIN)
     return path
 

@@ -47,7 +47,7 @@ def check(path: Path, digest: str, sha256: str, key: Key | None) -> None:
     for is_fault, problem, remedy in (
         (
             sha256 not in ("", digest),
-            f"the SHA-256 of the file is {digest}, the recipe says {sha256}",
+            f"the SHA-256 of the file is {digest}, but {sha256} is expected",
             "correct sha256, or ask the vendor",
         ),
         (not head, "the downloaded file is empty", "ask the vendor"),

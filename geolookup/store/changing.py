@@ -63,6 +63,14 @@ def check_parent(store: Path) -> None:
         raise OutputError(store.parent, "no such folder", "create it first")
 
 
+def check_place(store: Path) -> None:
+    """Raise OutputError if a store can neither be written nor made."""
+    check_parent(store)
+    with atomic.output_errors(store):
+        atomic.check_place(store)
+        check_store(store)
+
+
 def _is_user_store(store: Path) -> bool:
     return store == Path(paths.user_store())
 

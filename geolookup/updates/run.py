@@ -21,6 +21,7 @@ from geolookup.history.publishing import plan_publication, publish_into
 from geolookup.history.result import StoreResult
 from geolookup.mirrors.source import Mirror
 from geolookup.store import pointer
+from geolookup.store.changing import check_place
 from geolookup.updates.from_mirror import mirror_offer
 from geolookup.updates.from_recipe import recipe_offer
 from geolookup.updates.job import Job, Offer
@@ -64,6 +65,7 @@ def _is_recent(job: Job, before: State) -> bool:
 
 
 def _plan(job: Job, before: State, folder: Path) -> StoreResult:
+    check_place(job.store)
     with _offer(job, before, folder) as offer:
         if offer.incoming is not None and offer.state == "published":
             return plan_publication(job.store, offer.incoming, job.retention)

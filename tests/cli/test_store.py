@@ -131,6 +131,8 @@ def test_a_store_that_keeps_its_past(datasets: list[Path], tmp_path: Path) -> No
     assert [item["data_date"] for item in described] == ["2026-11-20"] * 3
     assert all(0 < item["bytes"] < 100_000 for item in described)
     assert all(datetime.fromisoformat(item["at"]) >= began for item in described)
+    planned = run("publish", str(SMALL), "--store", store, "--keep-for", "1y", "--dry-run").stdout
+    assert planned.startswith("planned: geolookup-sample, ")
     # 3 generations in a fortnight: 100 years are 5,218 weeks.
     said = run("prune", store, "--keep-for", "100y").stdout
     expected = re.search(r"all to keep will take about ([\d,]+) bytes", said)

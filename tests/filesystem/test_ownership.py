@@ -163,3 +163,16 @@ def test_another_user_accepts_the_files_of_root() -> None:
             finally:
                 os._exit(status)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@as_root
+def test_a_folder_that_may_not_be_entered_is_refused_in_one_line(tmp_path: Path) -> None:
+    """For another user: as root, everything may be entered."""
+    (tmp_path / "closed").mkdir(0o700)
+    user = os.geteuid()
+    os.seteuid(65534)
+    try:
+        with pytest.raises(DatasetError, match="cannot be read"):
+            check_strictly([tmp_path / "closed" / "cache" / "datasets"])
+    finally:
+        os.seteuid(user)

@@ -69,7 +69,7 @@ def test_a_poll_that_ends(followed: Edge, tmp_path: Path, is_withdrawal: bool, k
     old, new = id_of(1), followed.index().current
     whole = shutil.copytree(followed.store, tmp_path / "whole")
     steps, outcomes = steps_of(followed.poll), set()
-    for step in (*range(0, steps, steps // scaled(4, 16)), 2 * steps):
+    for step in (*range(0, steps, steps // scaled(10, 16)), 2 * steps):
         shutil.rmtree(followed.store)
         shutil.copytree(whole, followed.store)
         ended = ending(followed.poll, kind, step)

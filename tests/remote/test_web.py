@@ -120,7 +120,7 @@ def test_a_stated_digest_that_is_there_needs_no_server(tmp_path: Path) -> None:
         digest = hashlib.sha256(OTHER).hexdigest()
         assert fetched(f"{site.url}/a.csv", tmp_path, digest).file.path.read_bytes() == OTHER
         assert site.asked[1][1].get("If-None-Match") is None
-        with pytest.raises(BuildError, match=f"of the file is {digest}, the recipe says 0000"):
+        with pytest.raises(BuildError, match=f"of the file is {digest}, but 0000"):
             fetched(f"{site.url}/a.csv", tmp_path, "0" * 64)
         assert len(site.asked) == 3  # another attempt would bring the same
     assert kept_files(tmp_path, "a.csv") == [OTHER]

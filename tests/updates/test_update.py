@@ -141,6 +141,13 @@ def everything(folder: Path) -> dict[str, bytes | None]:
     return {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
+def test_a_dry_run_is_of_a_place_that_can_be_written(publisher: Publisher, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for place, problem in ((tmp_path / "file", "not a folder"), (tmp_path / "a" / "b", "no such")):
+        with pytest.raises(geolookup.OutputError, match=problem):
+            geolookup.update(publisher.recipe, store=place, dry_run=True)
+
+
 def test_a_dry_run_changes_nothing(publisher: Publisher, store: Path, tmp_path: Path) -> None:
     recipe = str(publisher.recipe)
     before = everything(tmp_path)
