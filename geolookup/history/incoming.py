@@ -66,8 +66,8 @@ def from_store(store: Path, generation: str) -> AbstractContextManager[Incoming]
 
 def from_folder(source: Path) -> Incoming:
     """Return a dataset whose files are copied, then verified: the source may change at any time."""
-    text, signature = manifest_text(source), read_signature(source)
-    manifest = parsed_manifest(text, source / fmt.MANIFEST)
+    text = manifest_text(source)
+    manifest, signature = parsed_manifest(text, source / fmt.MANIFEST), read_signature(source)
     files = {name: manifest.file(name) for name in manifest.expected_files}
     sizes = {name: file.bytes or 0 for name, file in files.items() if file is not None}
 
