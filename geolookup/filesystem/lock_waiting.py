@@ -92,5 +92,5 @@ def _holder(descriptor: int) -> str:
 
 def _command(process: str) -> str:
     with suppress(OSError):
-        return f" ({Path('/proc', process, 'comm').read_text(errors='replace').strip()})"
+        return f" ({Path('/proc', process, 'comm').read_text('utf-8', 'replace').strip()})"
     return ""
