@@ -67,7 +67,7 @@ def compile_recipe(
 
 
 def _metadata_of(folder: Path) -> Metadata | None:
-    """Return the metadata of a dataset; None if there is none, or none that can be read."""
+    """Return the metadata of a dataset; None for a missing or unreadable one."""
     try:
         return read_manifest(folder).metadata()
     except DatasetError:

@@ -86,7 +86,7 @@ def _to_change(
 def _expected_bytes(store: Path, retention: Retention) -> int | None:
     """Return what the generations of ``keep_for`` will take at the pace of those so far.
 
-    None without ``keep_for``, and before the generations span a day.
+    None without ``keep_for``, before the generations span a day, and if the current one is damaged.
     """
     current = pointer.current_of(store)
     if retention.keep_for is None or current is None:
@@ -96,7 +96,10 @@ def _expected_bytes(store: Path, retention: Retention) -> int | None:
     if span < _SHORTEST_SPAN:
         return None
     count = max(retention.keep_for / span * (len(begins) - 1), 1.0)
-    folder = archived.manifest_of(store, current).metadata().bytes
+    try:
+        folder = archived.manifest_of(store, current).metadata().bytes
+    except DatasetError:  # what is pruned does not depend on it
+        return None
     archives, changed = (
         [path.stat().st_size for path in (store / kind).glob("[!.]*")]
         for kind in (pointer.ARCHIVE, pointer.CHANGES)
@@ -123,6 +126,8 @@ def log_warnings(result: StoreResult) -> None:
 def prune_store(store: Path, retention: Retention, result: StoreResult) -> None:
     """Prune a store; raises DatasetError without a store, OutputError if it cannot be written."""
     with changing(store) as published:
+        if retention.keep_for is not None:
+            periods(store)  # a damaged time must not decide which generations go
         kept = retention.kept(published, pointer.read_changes(store))
         names = [entry.generation for entry in kept]
         result.removed, older = _to_change(store, retention, kept)

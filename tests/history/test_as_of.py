@@ -66,8 +66,11 @@ def test_what_has_no_generation_is_named(store: Path, tmp_path: Path) -> None:
         with pytest.raises(DatasetError, match="not a store: only a store keeps the generations"):
             geolookup.open(path, as_of="2026-03-01")
     pointer.save(store, pointer.read(store), [Change(id_of(4), "March")])
-    with pytest.raises(DatasetError, match="in_force"):
-        geolookup.prune(store, keep_for="1y", dry_run=True)
+    before = sorted(store.rglob("*"))
+    for dry_run in (True, False):
+        with pytest.raises(DatasetError, match="in_force"):
+            geolookup.prune(store, keep_for="1y", dry_run=dry_run)
+    assert sorted(store.rglob("*")) == before
     with pytest.raises(DatasetError, match="in_force"):
         periods(store)
 
