@@ -148,7 +148,7 @@ def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
     return keys
 
 
-def mix(keys: Sequence[U64], attempt: int) -> U64:
+def mix(keys: Sequence[U64], attempt: int = 0) -> U64:
     """Return a hash for each row; the constants come from splitmix64 (Vigna, 2015)."""
     hashes = np.full(len(keys[0]), 0x9E3779B97F4A7C15 + attempt, np.uint64)
     for key in keys:
