@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.runs import run_starts
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import GrowingStarts, NewColumn
 
 Rows = Mapping[str, NDArray[Any]]
 
@@ -17,11 +17,9 @@ Rows = Mapping[str, NDArray[Any]]
 class JoinedIntervals:
     """A partition of a family with columns of rows, appended chunk by chunk."""
 
-    def __init__(
-        self, columns: Columns, family: int, most: int, kinds: Mapping[str, DTypeLike]
-    ) -> None:
-        self._starts = columns.starts(family, most)
-        self._rows = {name: columns.column(kind, most) for name, kind in kinds.items()}
+    def __init__(self, new_column: NewColumn, family: int, kinds: Mapping[str, DTypeLike]) -> None:
+        self._starts = GrowingStarts(new_column, family)
+        self._rows = {name: new_column(kind) for name, kind in kinds.items()}
         self._last: list[Any] = []  # the last row of the chunk before
 
     def append(self, starts: Addresses, rows: Rows) -> Rows:
