@@ -16,13 +16,14 @@ import pyarrow as pa
 
 from geolookup.comparison.overlay import FAMILIES, Side, special_space
 from geolookup.comparison.scoring.places import Partition, first_stating
-from geolookup.comparison.values import in_common, read_table
+from geolookup.comparison.values import in_common
 from geolookup.contract.fields import OWN, OWN_PREFIX, Field
 from geolookup.contract.special import CARRIES_IPV4, PUBLIC
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, read, starts_of, type_of
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, Bools, overlay, sizes
+from geolookup.tables.row_tables import row_tables
 
 #: The kinds of metrics, as the levels of a location have them.
 KINDS = ("agree", "wrong", "null")
@@ -89,30 +90,30 @@ def own_metrics(truths: Sequence[OwnTruth], dataset: Dataset) -> dict[str, dict[
     """
     if not dataset.schema.own or not truths:
         return {}
-    table = read_table(dataset, OWN)
+    table = row_tables(dataset)
     sides = {family: Side(dataset, family) for family in FAMILIES}
     return {
         f"ipv{family}": {
             name: share
             for field in dataset.schema.own
-            for name, share in _metrics(truths, field, table[field.column], sides[family], family)
+            for name, share in _metrics(truths, field, table.column(field), sides[family], family)
         }
         for family in FAMILIES
     }
 
 
 def _metrics(
-    truths: Sequence[OwnTruth], field: Field, values: pa.ChunkedArray, side: Side, family: int
+    truths: Sequence[OwnTruth], field: Field, values: pa.Array, side: Side, family: int
 ) -> Iterator[tuple[str, float]]:
     stating = [truth for truth in truths if field.path in truth.columns]
-    if not stating or side.own_rows is None:
+    if not stating or OWN not in side.rows:
         return
     partition, stated = _together(stating, field, family)
-    pair = in_common(pa.chunked_array([stated.cast(type_of(field))]), values)
+    pair = in_common(stated.cast(type_of(field)), values)
     special, kinds = special_space(family)
     starts, (in_special, in_truth, in_dataset) = overlay([special, partition.starts, side.starts])
     truth = pair.old[partition.row[in_truth]]
-    answer = pair.new[side.own_rows[in_dataset]]
+    answer = pair.new[side.rows[OWN][in_dataset]]
     counted = (truth >= 0) & _has_answers(field, kinds[in_special])
     weight = sizes(starts) * counted
     if total := float(weight.sum()):
