@@ -46,10 +46,8 @@ from geolookup.comparison.measures import (
     share,
 )
 from geolookup.comparison.traffic import Requests, Traffic
-from geolookup.comparison.truth import AUTO, Truth, TruthFile, compile_truth
+from geolookup.comparison.truth import AUTO, TruthFile, compile_truth
 from geolookup.comparison.values import COMPARED, Values
-from geolookup.contract.fields import Field
-from geolookup.dataset.files import Dataset
 from geolookup.errors import DiffError
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -172,14 +170,17 @@ def score(
     if not (files := _paths(truth)):
         raise ValueError("name at least one file of truth")
     with TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True) as folder:
-        truths = _Truths(files, truth_format, declared, Path(folder))
-        overlaid = [_lay_over(truths.of(side), side, requests) for side in sides]
+        stated = compile_truth(files, truth_format, list(declared.values()), Path(folder, "truth"))
+        overlaid = [
+            lay_over(stated.dataset, side, requests, single_addresses=stated.of_addresses)
+            for side in sides
+        ]
         scored = [_score_dataset(part) for part in overlaid]
     if not any(part.of or part.fields for one in scored for part in one.parts.values()):
         problem = f"{', '.join(files)}: no row states a value for a public address"
         raise DiffError(problem, "name others")
     return Score(
-        truth=truths.of(sides[0]).files,
+        truth=stated.files,
         requests=overlaid[0].requests,
         datasets=scored,
         gates=[_verdict(gate, scored) for gate in gates],
@@ -189,30 +190,6 @@ def score(
 def _paths(paths: Paths) -> list[str]:
     several = [paths] if isinstance(paths, str | PathLike) else list(paths)
     return [fspath(path) for path in several]
-
-
-class _Truths:
-    """The truth as a dataset, compiled again for datasets that declare own columns otherwise."""
-
-    def __init__(
-        self, files: Sequence[str], format_name: str, declared: Mapping[str, Field], folder: Path
-    ) -> None:
-        self._files, self._format, self._declared = files, format_name, declared
-        self._folder = folder
-        self._compiled: dict[tuple[Field, ...], Truth] = {}
-
-    def of(self, dataset: Dataset) -> Truth:
-        """Return the truth for a dataset."""
-        own = self._declared | {field.path: field for field in dataset.schema.own}
-        key = tuple(own.values())
-        if key not in self._compiled:
-            folder = self._folder / str(len(self._compiled))
-            self._compiled[key] = compile_truth(self._files, self._format, key, folder)
-        return self._compiled[key]
-
-
-def _lay_over(truth: Truth, dataset: Dataset, traffic: Traffic | None) -> Overlaid:
-    return lay_over(truth.dataset, dataset, traffic, single_addresses=truth.of_addresses)
 
 
 def _score_dataset(overlaid: Overlaid) -> DatasetScore:

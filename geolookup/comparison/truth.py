@@ -32,6 +32,7 @@ _REJECTS = (1 << 63) - 1
 _LENIENT = {"empty": "ok", "releases": "all"}
 _FEED = "geofeed"
 _REMEDY = "name its format by --truth-format"
+_WRITE_TEXTS = "write its columns as texts, in UTF-8"
 _NAME_FILES = "name files of ground truth, of one format"
 
 
@@ -152,6 +153,8 @@ def _own_remedies(paths: Sequence[str]) -> Iterator[None]:
         path = labels.get(str(error.path), str(error.path))
         quotes = holds_address(error.problem)
         problem = "not recognised" if quotes else error.problem
+        if path != str(error.path) and is_table(path):
+            raise BuildError(path, problem, remedy=_WRITE_TEXTS) from None
         if quotes or error.remedy == REMEDY or path != str(error.path):
             raise BuildError(path, problem, remedy=_REMEDY) from None
         if "recipe" in error.remedy:

@@ -1,12 +1,12 @@
-"""Ground truth from a table of single addresses: the table of a source, a range an address.
+"""Ground truth from a table of single addresses, as the table of a source: a row an address.
 
-The addresses are kept in memory and in the temporary dataset of the truth; no error quotes a cell.
+No error quotes a cell: the table may list addresses that were looked up.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,60 +52,46 @@ def is_table(path: str) -> bool:
 
 
 def read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, int]:
-    """Return the table of a source, with these own columns, and the number of rows left out.
+    """Return the table of a source, with these own columns, and how many rows have no address.
 
-    These have no valid address, or a later row has it: the last row of an address decides. Raises
-    TableFileError for what cannot be used.
+    Raises TableFileError for what cannot be used.
     """
     kind = known_kind(path)
     if kind is None:
         raise TableFileError(path, "its suffix is not a table's", "name it .csv or .parquet")
-    file = TableFile(path, kind)
-    columns = _columns(path, file, own)
-    with open_table(file, ReadOptions(path, tuple(columns.values()), "dropped")) as table:
+    columns = _columns(path, column_names(TableFile(path, kind), path), own)
+    keys = tuple(columns.values())
+    with open_table(TableFile(path, kind), ReadOptions(path, keys, "dropped")) as table:
         schema = table.rows.schema
-        _check_addresses(path, schema.field(columns[_ADDRESS]).type)
-        rows = pa.Table.from_batches(table.rows.batches, schema)
-    numbers, texts = _addresses(rows[columns.pop(_ADDRESS)])
-    cells = {ours: _text(path, theirs, rows[theirs]) for ours, theirs in columns.items()}
-    last = pa.table({"text": texts, "row": numbers}).group_by("text").aggregate([("row", "max")])
-    stated = pa.table(cells | _regions(cells)).take(last["row_max"])
-    return stated.append_column(_ADDRESS, last["text"]), len(rows) - len(texts)
+        rows = pa.Table.from_batches(table.rows.batches, schema).rename_columns(list(columns))
+    numbers, texts = _addresses(path, rows[_ADDRESS])
+    stated = _with_regions(path, rows.drop_columns(_ADDRESS)).take(numbers)
+    return stated.append_column(_ADDRESS, texts), len(rows) - len(texts)
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[\s-]+", "_", name.strip().lower())
 
 
-def _columns(path: str, file: TableFile, own: Sequence[Field]) -> dict[str, str]:
-    """Return the column of the file for each of ours that it has."""
-    names = column_names(file, path)
-    if not names:
-        raise TableFileError(path, "has no columns", "give a table, such as CSV")
-    columns: dict[str, str] = {}
+def _columns(path: str, names: Sequence[str], own: Sequence[Field]) -> dict[str, str]:
+    """Return the column of the file for each of ours that it has, in the order of the file."""
     # An own column by its path, or by its name in an enriched table.
     of_own = {field.path: (field.path, field.name) for field in own}
-    for ours, aliases in (_ALIASES | of_own).items():
-        theirs = [name for name in names if _plain(name) in aliases]
-        if len(theirs) > 1:
-            problem = f"two columns of the {ours.replace('_', ' ')}"
+    ours = {alias: name for name, many in (_ALIASES | of_own).items() for alias in many}
+    columns: dict[str, str] = {}
+    for name in names:
+        key = ours.get(_plain(name))
+        if key in columns:
+            problem = f"two columns of the {key.replace('_', ' ')}"
             raise TableFileError(path, problem, "drop one of them")
-        if theirs:
-            columns[ours] = theirs[0]
+        if key is not None:
+            columns[key] = name
     if _ADDRESS not in columns:
-        remedy = f"name it {_ALIASES[_ADDRESS][0]}"
-        raise TableFileError(path, "no column of addresses", remedy)
+        raise TableFileError(path, "no column of addresses", "name it ip")
     if len(columns) == 1 or ("latitude" in columns) != ("longitude" in columns):
         problem = "no column of a country, a region, a city, or a latitude and a longitude"
         raise TableFileError(path, problem, "name them country, region, city, latitude, longitude")
     return columns
-
-
-def _check_addresses(path: str, kind: pa.DataType) -> None:
-    try:
-        address_reader(kind)
-    except TypeError as error:
-        raise TableFileError(path, str(error), "write the addresses as text") from error
 
 
 class _Parser:
@@ -123,22 +109,24 @@ class _Parser:
         self.parsed.append(MixedAddresses(families.copy(), highs, lows))
 
 
-def _addresses(column: pa.ChunkedArray) -> tuple[I64, pa.Array]:
-    """Return the rows with a valid address, and these addresses as texts, by family.
+def _addresses(path: str, cells: pa.ChunkedArray) -> tuple[I64, pa.Array]:
+    """Return the rows with a valid address, and these addresses as texts.
 
-    An address that carries an IPv4 address is replaced by it.
+    An address that carries an IPv4 address is replaced by it. The order of equal addresses stays:
+    the last of them decides.
     """
+    column = column_of(cells)
+    try:
+        address_reader(column.type)
+    except TypeError as error:
+        raise TableFileError(path, str(error), "write the addresses as text") from error
     parser = _Parser()
-    chunks = (without_dictionary(chunk) for chunk in column_of(column).iterchunks() if len(chunk))
-    families = [locate_chunk(parser, chunk).families for chunk in chunks]
-    none = np.empty(0, np.uint64)
-    addresses = replace_embedded(
-        MixedAddresses(
-            np.concatenate([np.empty(0, np.uint8), *families]),
-            np.concatenate([none, *(part.high for part in parser.parsed)]),
-            np.concatenate([none, *(part.low for part in parser.parsed)]),
-        )
-    )
+    for chunk in column.iterchunks():
+        locate_chunk(parser, without_dictionary(chunk))
+    if not parser.parsed:
+        return np.empty(0, np.int64), pa.array([], pa.string())
+    parts = ((part.family, part.high, part.low) for part in parser.parsed)
+    addresses = replace_embedded(MixedAddresses(*map(np.concatenate, zip(*parts, strict=True))))
     rows = [np.flatnonzero(addresses.family == family) for family in FAMILIES]
     texts = [
         address_texts(family, addresses.high[of_family], addresses.low[of_family])
@@ -147,50 +135,38 @@ def _addresses(column: pa.ChunkedArray) -> tuple[I64, pa.Array]:
     return np.concatenate(rows), pa.concat_arrays(texts)
 
 
-def _text(path: str, name: str, column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as trimmed text, empty as null; raises TableFileError for other types."""
-    try:
-        text = _values(column).cast(pa.string())
-        text.validate(full=True)  # the reader of CSV passes any bytes
-    except pa.ArrowNotImplementedError:
-        problem = f"column {name!r} holds neither texts nor numbers"
-        raise TableFileError(path, problem, "write texts") from None
-    except pa.ArrowInvalid:  # Arrow's text may quote a cell
-        problem = f"column {name!r} is not UTF-8"
-        raise TableFileError(path, problem, "convert the file first") from None
-    text = pc.utf8_trim_whitespace(text)
-    return pc.if_else(pc.equal(text, ""), _NO_TEXT, text)
-
-
-def _values(column: pa.ChunkedArray) -> pa.Array:
-    """Return the values of a column as one plain array; NaN is null, as pandas means it."""
-    column = column.combine_chunks()
-    if isinstance(column, pa.ChunkedArray):  # of no chunk, or of more than one array can hold
-        column = pa.concat_arrays(column.chunks) if column.chunks else pa.nulls(0, pa.string())
-    column = without_dictionary(column)
-    if pa.types.is_floating(column.type):
-        column = column.cast(pa.float64())
-        return pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
-    return column
-
-
-def _regions(cells: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """Return codes and names of regions: one in the form of a code is one, such as CA or US-CA.
+def _with_regions(path: str, rows: pa.Table) -> pa.Table:
+    """Split regions into codes and names: one in the form of a code is one, such as CA or US-CA.
 
     A code of another country than the row's is left out.
     """
-    if "region_code" not in cells:
-        return {}
-    regions = cells["region_code"]
-    countries = cells.get("country_code", pa.nulls(len(regions), pa.string()))
-    country = _iso_codes(pc.utf8_upper(countries))
+    if "region_code" not in rows.column_names:
+        return rows
+    regions, countries, names = (
+        _texts(path, rows[name]) if name in rows.column_names else pa.nulls(len(rows), pa.string())
+        for name in ("region_code", "country_code", "region_name")
+    )
     # "US-CA" is US and CA, "CA" has an empty country, "California" matches nothing.
     parts = pc.extract_regex(regions, _REGION)
     prefix, code = (pc.struct_field(parts, name) for name in ("country", "code"))
-    own = pc.or_kleene(pc.equal(prefix, ""), pc.equal(_iso_codes(prefix), country))
+    is_own = pc.equal(_iso_codes(prefix), _iso_codes(pc.utf8_upper(countries)))
+    is_own = pc.or_kleene(pc.equal(prefix, ""), is_own)
+    rows = rows.select([name for name in rows.column_names if not name.startswith("region_")])
+    rows = rows.append_column("region_code", pc.if_else(is_own, code, _NO_TEXT))
     name = pc.if_else(parts.is_null(), regions, _NO_TEXT)
-    names = pc.coalesce(cells["region_name"], name) if "region_name" in cells else name
-    return {"region_code": pc.if_else(own, code, _NO_TEXT), "region_name": names}
+    return rows.append_column("region_name", pc.coalesce(names, name))
+
+
+def _texts(path: str, column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as trimmed texts, empty as null; raises TableFileError for other types."""
+    try:
+        texts = pa.concat_arrays(column.cast(pa.string()).chunks or [pa.array([], pa.string())])
+        texts.validate(full=True)  # the reader of CSV passes any bytes
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # Arrow's text may quote a cell
+        problem = "the column of the region or of its country holds no UTF-8 texts"
+        raise TableFileError(path, problem, "write texts, in UTF-8") from None
+    texts = pc.utf8_trim_whitespace(texts)
+    return pc.if_else(pc.equal(texts, ""), _NO_TEXT, texts)
 
 
 def _iso_codes(countries: pa.Array) -> pa.Array:
