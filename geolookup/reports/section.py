@@ -84,7 +84,7 @@ def charts_section(
     tables at the end that are closed until a reader opens them. Among the charts, a table stands
     beside the chart before it if the page is wide enough.
     """
-    values = {"note": note, "first": first, "charts": charts, "tables": tables, "details": details}
+    values = {"note": note, "parts": [*first, *charts, *tables], "details": details}
     drawn = (chart for chart in charts if isinstance(chart, Chart) and chart.rows)
     pictures = (Picture(chart.name, chart.picture_svg()) for chart in drawn)
     return Section(anchor, title, "charts.html", values, pictures=pictures)

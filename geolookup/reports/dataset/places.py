@@ -31,6 +31,7 @@ from geolookup.reports.section import Section, Table, charts_section
 NO_CITY, LARGE_SHARE = "no city", "large share"
 _MOST = 20
 _SHARE, _PAIRS = 0.25, 10
+_MARKED = "default coordinates, listed below"
 _NOTE = (
     "Default coordinates stand for a country or a provider rather than a place, so the people who "
     "use these addresses may be far from the ring. Two signs are looked for: addresses without a "
@@ -68,24 +69,18 @@ def places_section(facts: Facts) -> Section:
     )
 
 
-def _map(
-    facts: Facts, family: int, places: Places, defaults: list[DefaultCoordinates]
-) -> Chart:
+def _map(facts: Facts, family: int, places: Places, defaults: list[DefaultCoordinates]) -> Chart:
     of_location = facts.tables[LOCATION][COUNTRY].to_numpy()
     weights = np.bincount(of_location, places.weights, len(facts.tables[COUNTRY])).tolist()
     by_code: dict[str, float] = {}
-    for code, weight in zip(facts.tables[COUNTRY]["country_code"].to_pylist(), weights, strict=True):
+    for code, weight in zip(
+        facts.tables[COUNTRY]["country_code"].to_pylist(), weights, strict=True
+    ):
         if code and weight:
             by_code[code] = by_code.get(code, 0.0) + weight
-    marks = [Mark(default.latitude, default.longitude, _text(default)) for default in defaults]
+    marks = [Mark(default.latitude, default.longitude, _MARKED) for default in defaults]
     title = f"IPv{family} {UNITS[family]} by country and place"
     return world("world", title, UNITS[family], by_code, places, marks)
-
-
-def _text(default: DefaultCoordinates) -> str:
-    count, share = wording.count(default.addresses), wording.percent(default.share)
-    name = wording.name(default.name)
-    return f"{name}, {default.reason}, {count} addresses, {share} of the country"
 
 
 def _table(defaults: list[DefaultCoordinates]) -> Table:

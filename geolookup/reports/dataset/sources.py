@@ -28,7 +28,9 @@ _UNKNOWN = "not stated"
 
 def sources_section(facts: Facts) -> Section:
     """Return the age of each source, and what it decides by layer."""
-    sources = {f"{at}. {source.origin}": source for at, source in enumerate(facts.metadata.sources, 1)}
+    sources = {
+        f"{at}. {source.origin}": source for at, source in enumerate(facts.metadata.sources, 1)
+    }
     private = [_PRIVATE_NOTE] if facts.dataset.schema.private_layers else []
     note = " ".join([_NOTE, *private, *_old_sentences(facts)])
     charts = [_ages(sources), *(_deciding(facts, sources, family) for family in facts.space)]
