@@ -9,4 +9,4 @@ from geolookup.pictures.map_picture import NOTHING, pixels, png
 from geolookup.pictures.packing import pack, pack_within
 from geolookup.pictures.page_data import deflate
 from geolookup.pictures.wording import cover, mark_shown
-from geolookup.pictures.world import DefaultCoordinates
+from geolookup.pictures.densities import DefaultCoordinates
