@@ -176,15 +176,13 @@ class Summary:
         return rows
 
     def places(self) -> tuple[F64, F64, F64]:
-        """Return the coordinates in degrees and the addresses of each location with a place."""
+        """Return the coordinates in degrees, NaN if unknown, and addresses of each location."""
         columns = row_tables(self._state.dataset)
         latitudes, longitudes = (
             columns.values(LOCATION, name).fill_null(np.nan).to_numpy(zero_copy_only=False)
             for name in ("latitude", "longitude")
         )
-        addresses = self.by_row(LOCATION)
-        located = (addresses > 0) & ~np.isnan(latitudes) & ~np.isnan(longitudes)
-        return latitudes[located], longitudes[located], addresses[located].astype(np.float64)
+        return latitudes, longitudes, self.by_row(LOCATION).astype(np.float64)
 
     def by(self, kind: str) -> list[Count]:
         """Return the counts of a kind, the largest first, then in order, without the unknown."""
