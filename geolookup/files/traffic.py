@@ -23,6 +23,7 @@ from geolookup.tables.times import Clock, Instants, Int64
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
 
+F64 = NDArray[np.float64]
 DAYS, HOURS = 7, 24
 HOUR, WEEK = 3600, 7 * DAY
 #: Where buckets begin: 0001-01-01, a Monday.
@@ -58,7 +59,7 @@ class Traffic:
         self.hosting = np.zeros((len(self.countries) + 1, len(HOSTING)), np.int64)
         self.distinct = DistinctAddresses()
         self.times = Times()
-        self.hours = WeekHours(state)
+        self.hours = LocalHours(state)
 
     def add(
         self,
@@ -133,57 +134,55 @@ class Times:
         return bucket * self.size + _ORIGIN
 
 
-class WeekHours:
-    """Requests by hour of the week: 0 is Monday from midnight to one, 167 the last hour.
+class LocalHours:
+    """Requests by hour of the local week: 0 is Monday from midnight to one, 167 the last hour.
 
-    ``utc`` are counts by hour in UTC, shape (168,). ``local`` are counts by local hour, a row for
-    each offset from UTC, because the same period has other local hours at other offsets.
+    Each offset from UTC has a row of 168 counts: a period has other local hours at other offsets.
     """
 
     def __init__(self, state: State) -> None:
         clock = Clock(row_tables(state.dataset).zones, 0)  # each row has its own instant
         self._taker = Taker(state, of_rows(("time.utc_offset_seconds",)), clock)
-        self.utc = np.zeros(DAYS * HOURS, np.int64)
-        self.local = np.zeros((2 * _QUARTERS + 1, DAYS * HOURS), np.int64)
+        self._by_offset = np.zeros((2 * _QUARTERS + 1, DAYS * HOURS), np.int64)
+
+    @property
+    def counts(self) -> Int64:
+        """The requests by hour of the week, shape (168,)."""
+        return self._by_offset.sum(axis=0)
 
     def add(self, intervals: NDArray[np.int32], seconds: Int64) -> None:
-        """Count n interval ids and their Unix seconds."""
+        """Count n interval ids and their Unix seconds, if their time zone is known."""
         (column,) = self._taker.take(intervals, Instants(seconds, np.ones(len(seconds), bool)))
         is_known = column.is_valid().to_numpy(zero_copy_only=False)
         offsets = column.fill_null(0).to_numpy().astype(np.int64)[is_known]
         rows = (offsets + _QUARTER // 2) // _QUARTER + _QUARTERS
-        np.add.at(self.local, (rows, _since_monday(seconds[is_known] + offsets) // HOUR), 1)
-        np.add.at(self.utc, _since_monday(seconds) // HOUR, 1)
+        hours = (seconds[is_known] + offsets - _ORIGIN) % WEEK // HOUR
+        np.add.at(self._by_offset, (rows, hours), 1)
 
-    def utc_average(self, first: int, last: int) -> NDArray[np.float64]:
-        """Return the requests per hour in UTC on an average day between two Unix seconds."""
-        return self.utc / _occurrences(first, last)
+    def average(self, first: int, last: int) -> F64:
+        """Return the requests per hour on an average day between two Unix seconds.
 
-    def local_average(self, first: int, last: int) -> NDArray[np.float64]:
-        """Return the requests per local hour on an average day between two Unix seconds."""
-        average = np.zeros(DAYS * HOURS)
-        for row in np.flatnonzero(self.local.any(axis=1)).tolist():
-            offset = (row - _QUARTERS) * _QUARTER
-            average += self.local[row] / _occurrences(first + offset, last + offset)
-        return average
-
-
-def _since_monday(local: Int64) -> Int64:
-    """Return the seconds since the beginning of the week of local times."""
-    return (local - _ORIGIN) % WEEK
+        The shape is (168,); NaN if an hour of the week does not occur between them.
+        """
+        rows = np.flatnonzero(self._by_offset.any(axis=1))
+        offsets = ((rows - _QUARTERS) * _QUARTER).tolist()
+        occurrences = np.array([_occurrences(first + at, last + at) for at in offsets])
+        average: F64 = np.nansum(self._by_offset[rows] / occurrences, axis=0)
+        return np.where(np.isnan(occurrences).all(axis=0), np.nan, average)
 
 
-def _occurrences(first: int, last: int) -> NDArray[np.float64]:
-    """Return how often each hour of the week occurs between two local times, at least once.
+def _occurrences(first: int, last: int) -> F64:
+    """Return how often each hour of the week occurs between two local times; NaN if never.
 
-    An hour that lies partly in the period counts as that part: from Monday 10:40 to the Monday
-    after it at 12:00, the hour from 10 on occurs 1 + 1/3 times.
+    An hour that lies partly in the period counts as that part, but at least once. From Monday
+    10:40 to the Monday after it at 12:00, the hour from 10 on occurs 1 + 1/3 times.
     """
     hours = np.arange(DAYS * HOURS) * HOUR
 
-    def until(end: int) -> NDArray[np.int64]:
+    def until(end: int) -> Int64:
         """Return the seconds of each hour of the week from ``_ORIGIN`` to a local time."""
         weeks, seconds = divmod(end - _ORIGIN, WEEK)
         return weeks * HOUR + np.clip(seconds - hours, 0, HOUR)
 
-    return np.maximum((until(last + 1) - until(first)) / HOUR, 1.0)
+    parts = (until(last + 1) - until(first)) / HOUR
+    return np.where(parts > 0, np.maximum(parts, 1.0), np.nan)

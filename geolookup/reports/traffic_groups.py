@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from geolookup.dataset.intervals import I64
 from geolookup.errors import count_text
 from geolookup.files.summarize import KINDS, Count, Summary
@@ -18,8 +20,6 @@ from geolookup.reports.section import Section, Table, charts_section
 LEAST_SHARE = 0.2
 _ONE = {"countries": "country", "cities": "city", "networks": "network"}
 _ALL = "All countries"
-_HOSTING_NOTE = "The kind of a network is the user_type of the dataset."
-_STATUS_NOTE = "4xx are errors of clients, 5xx errors of the server."
 
 
 class Groups(NamedTuple):
@@ -60,12 +60,12 @@ def no_chart(what: str) -> str:
 
 
 def groups_section(summary: Summary, top: int, least: int) -> Section:
-    """Return bars of the largest groups of each kind, and the sums of the others."""
+    """Return bars of the largest groups of each kind, and lines on the others."""
     kinds = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
     drawn = [groups for groups in kinds if is_drawn(groups.known, summary.addresses)]
     absent = [f"a known {_ONE[groups.kind]}" for groups in kinds if groups not in drawn]
     note = no_chart(" or ".join(absent)) if absent else ""
-    others = [row for groups in drawn for row in _others(groups, least)]
+    others = [line for groups in drawn for line in _others(groups, least)]
     tables = [Table("Not in the charts", ("", "requests"), others)] if others else []
     charts = [_bars(groups) for groups in drawn]
     return charts_section("whose", "Networks, cities, countries", note, charts, tables)
@@ -78,16 +78,21 @@ def _bars(groups: Groups) -> Chart:
 
 
 def _others(groups: Groups, least: int) -> Iterator[tuple[str, str]]:
-    """Yield the lines on the groups of a kind that its chart does not show."""
-    one, few = _ONE[groups.kind], f"fewer than {wording.count(least)} requests each"
-    lines = (
-        (count_text(len(groups.further), f"further {one}", f"further {groups.kind}"),
-         _sum(groups.further)),
-        (f"{count_text(len(groups.few), f'further {one}', f'further {groups.kind}')} with {few}",
-         _sum(groups.few)),
-        (f"no known {one}", groups.unknown),
-    )  # fmt: skip
-    return ((line, wording.count_or_few(number, least)) for line, number in lines if number)
+    """Yield lines on the groups of a kind that its chart does not show, and their requests."""
+    one = _ONE[groups.kind]
+    names = f"further {one}", f"further {groups.kind}"
+    if groups.further:
+        yield count_text(len(groups.further), *names), wording.count(_sum(groups.further))
+    if groups.few:
+        yield few_line([group.addresses for group in groups.few], *names, least)
+    if groups.unknown:
+        yield f"no known {one}", wording.count_or_few(groups.unknown, least)
+
+
+def few_line(counts: Sequence[int], noun: str, nouns: str, least: int) -> tuple[str, str]:
+    """Return a line on hidden counts, and the text of their sum."""
+    line = f"{count_text(len(counts), noun, nouns)} with fewer than {wording.count(least)} requests"
+    return f"{line} each" if len(counts) > 1 else line, wording.count_or_few(sum(counts), least)
 
 
 def label(kind: str, group: Count) -> str:
@@ -115,26 +120,25 @@ _LABELS: Mapping[str, Callable[..., str]] = {
 }
 
 
-def hosting_section(summary: Summary, traffic: Traffic, top: int, least: int) -> Section:
-    """Return the shares of hosting providers and other networks, by country."""
-    known = int(traffic.hosting[:, :2].sum())
-    if not is_drawn(known, summary.addresses):
-        return charts_section("hosting", "Hosting", no_chart("a known kind of network"), [])
-    rows = _rows_by_country(summary, traffic, traffic.hosting, top, least)
-    chart = _stacked("hosting-countries", "Kinds of network by country", HOSTING, rows, least)
-    return charts_section("hosting", "Hosting", _HOSTING_NOTE, [chart])
-
-
-def status_section(summary: Summary, traffic: Traffic, top: int, least: int) -> Section:
-    """Return the shares of the classes of status codes, by country."""
-    totals = traffic.statuses.sum(axis=0)
-    if not is_drawn(int(totals.sum()), summary.addresses):
-        return charts_section("status", "Status codes", no_chart("a status code"), [])
-    occurring = totals > 0  # most logs have no 1xx
-    classes = [name for name, occurs in zip(STATUSES, occurring, strict=True) if occurs]
-    rows = _rows_by_country(summary, traffic, traffic.statuses[:, occurring], top, least)
-    chart = _stacked("status-countries", "Status codes by country", classes, rows, least)
-    return charts_section("status", "Status codes", _STATUS_NOTE, [chart])
+def classes_section(summary: Summary, traffic: Traffic, top: int, least: int) -> Section:
+    """Return the kinds of networks and the classes of status codes, by country."""
+    hosting, statuses = traffic.hosting, traffic.statuses
+    said, charts = [], []
+    if is_drawn(int(hosting[:, :2].sum()), summary.addresses):
+        said.append("The kind of a network is the user_type of the dataset.")
+        rows = _rows_by_country(summary, traffic, hosting, top, least)
+        charts.append(_stacked("hosting", "Kinds of network by country", HOSTING, rows, least))
+    else:
+        said.append(no_chart("a known kind of network"))
+    if is_drawn(int(statuses.sum()), summary.addresses):
+        said.append("Status codes 4xx are errors of clients, 5xx errors of the server.")
+        occurring = np.flatnonzero(statuses.any(axis=0))  # most logs have no 1xx
+        rows = _rows_by_country(summary, traffic, statuses[:, occurring], top, least)
+        classes = [STATUSES[at] for at in occurring.tolist()]
+        charts.append(_stacked("status", "Status codes by country", classes, rows, least))
+    else:
+        said.append(no_chart("a status code"))
+    return charts_section("kinds", "Hosting and status codes", " ".join(said), charts)
 
 
 def _rows_by_country(

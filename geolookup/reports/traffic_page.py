@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import count_text, name_text
 from geolookup.files.byte_streams import STANDARD
@@ -23,18 +25,18 @@ from geolookup.pictures.world import Places, world
 from geolookup.reports.dataset.sources import credits_section
 from geolookup.reports.dataset.summary import Figure
 from geolookup.reports.section import Section, charts_section
-from geolookup.reports.traffic_groups import groups_section, hosting_section, status_section
-from geolookup.reports.traffic_times import hours_section, time_section, utc_text
+from geolookup.reports.traffic_groups import classes_section, groups_section
+from geolookup.reports.traffic_times import times_section, utc_text
 
 _HOLDS = (
     "A row of the file is a request. The page holds counts only: no address, no time more precise "
     "than a minute, and no place more precise than about 100 km."
 )
 _HIDES = (
-    "A count from 1 to one below {least} is shown as fewer than {least}, and such a group is not "
-    "broken down. Sums are exact: a reader who subtracts the other counts from a sum can infer a "
-    "hidden one, for example the only hidden country. Take a larger --min-count before you publish "
-    "the page of a small log."
+    "A place, time or group of fewer than {least} requests is shown only in a sum, and is not "
+    "broken down. A total of 1 to {most} requests reads fewer than {least}. Sums are exact. So a "
+    "reader can infer a hidden count if it is the only one that is missing in a sum, for example "
+    "the requests of the last country. A larger --min-count hides more."
 )
 #: An IPv4 address in the name of a file, such as 192-0-2-1; no date and time.
 #: "2026-01-31-12" and "12-2026-1-2-3" do not match: four groups of 1 to 3 digits, no digit before.
@@ -72,11 +74,9 @@ def sections(
     """Yield the sections; ``top`` groups of each kind, none of fewer than ``least`` requests."""
     yield _world_section(summary, least)
     yield _summary_section(summary, traffic, least)
-    yield time_section(summary, traffic.times, least)
-    yield hours_section(summary, traffic, least)
+    yield times_section(summary, traffic, least)
     yield groups_section(summary, top, least)
-    yield hosting_section(summary, traffic, top, least)
-    yield status_section(summary, traffic, top, least)
+    yield classes_section(summary, traffic, top, least)
     yield _method_section(least)
     yield credits_section(metadata)
 
@@ -86,18 +86,22 @@ def _world_section(summary: Summary, least: int) -> Section:
     requests = Counter[str]()
     for group in summary.by("countries"):
         requests[group.members[0]] += group.addresses
-    countries = {
-        code: float(number)
-        for code, number in requests.items()
-        if not wording.is_few(number, least)
-    }
-    if not countries:
+    shown = {code: n for code, n in requests.items() if not wording.is_few(n, least)}
+    if not shown:
         note = "No country has enough requests for a map." if requests else "No country is known."
         return charts_section("where", "World", note, [])
     places = Places(*summary.places())
-    chart = world("world", "Requests by country and place", "requests", countries, places,
-                  least=least)  # fmt: skip
-    return charts_section("where", "World", "", [chart])
+    located = int(places.weights[~np.isnan(places.latitudes)].sum())
+    note = f"Country known: {_share(requests.total(), summary.addresses)} of the requests. "
+    note += f"Place known, as circles: {_share(located, summary.addresses)}."
+    title = "Requests by country and place"
+    chart = world("world", title, "requests", shown, places, least=least)
+    return charts_section("where", "World", note, [chart])
+
+
+def _share(part: int, whole: int) -> str:
+    """Return a share in whole percent; only all reads 100 %."""
+    return f"{min(round(100 * part / whole), 100 if part == whole else 99)} %"
 
 
 def _summary_section(summary: Summary, traffic: Traffic, least: int) -> Section:
@@ -123,5 +127,5 @@ def _method_section(least: int) -> Section:
     """Return what the page holds and hides, and what a reader can infer."""
     said = _HOLDS
     if least > 1:
-        said += f" {_HIDES.format(least=wording.count(least))}"
+        said += f" {_HIDES.format(least=wording.count(least), most=wording.count(least - 1))}"
     return charts_section("privacy", "Privacy", said, [])

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from math import isnan
 
 import numpy as np
 
 from geolookup.contract.gregorian import DAY
-from geolookup.dataset.intervals import F64, I64
+from geolookup.dataset.intervals import I64
 from geolookup.files.summarize import Summary
 from geolookup.files.traffic import DAYS, HOUR, HOURS, WEEK, Times, Traffic
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, heatmap, periods
 from geolookup.reports.section import Section, charts_section
-from geolookup.reports.traffic_groups import is_drawn, no_chart
+from geolookup.reports.traffic_groups import few_line, is_drawn, no_chart
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {60: "minute", HOUR: "hour", DAY: "day", WEEK: "week"}
@@ -28,10 +30,10 @@ _NO_TIMES = (
     "No request has a time. The lines of a log have one; of another file, "
     "--local-time-column names the column."
 )
-_HOURS_NOTE = (
-    "Requests per hour on an average day: the requests of an hour of the week are divided by the "
-    "number of times that it occurs from the first request to the last. Hours that lie partly in "
-    "this period count in part, but at least once."
+_AVERAGE = (
+    "Requests per hour are averages: the requests of an hour of the week, divided by the number "
+    "of times that it occurs from the first request to the last. An hour that lies partly in this "
+    "period counts in part, but at least once."
 )
 
 
@@ -40,22 +42,34 @@ def utc_text(second: int, *, day: bool = False) -> str:
     return f"{_EPOCH + timedelta(seconds=second):{'%Y-%m-%d' if day else '%Y-%m-%d %H:%M'}}"
 
 
-def time_section(summary: Summary, times: Times, least: int) -> Section:
-    """Return the requests by minute, hour, day or week in UTC."""
+def times_section(summary: Summary, traffic: Traffic, least: int) -> Section:
+    """Return the requests over time, and by hour of the week."""
+    timed = int(traffic.times.counts.sum())
+    if wording.is_few(timed, least) or not is_drawn(timed, summary.addresses):
+        note = f"Requests with a time: {wording.count_or_few(timed, least)}, too few for a chart."
+        return charts_section("time", "Time", note if timed else _NO_TIMES, [])
+    parts = _over_time(traffic.times, least), _week(traffic, summary.addresses, least)
+    said, charts = ([item for part in parts for item in part[at]] for at in (0, 1))
+    return charts_section("time", "Time", " ".join(said), charts)
+
+
+def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
+    """Return the requests by minute, hour, day or week in UTC, with what is to say."""
     unit, buckets = _UNITS[times.size], _whole_buckets(times)
-    note, charts = "", []
-    if not times.counts.any():
-        note = _NO_TIMES
-    elif not is_drawn(int(times.counts.sum()), summary.addresses):
-        note = no_chart("a time")
-    elif len(buckets) > MOST_COLUMNS:
-        note = f"The times are up to {len(buckets):,} weeks apart: too far for a chart."
-    elif len(buckets) < 2:
-        note = "The times are within a few minutes: too close for a chart."
-    else:
-        note = _left_out(times, buckets, unit)
-        charts = [_columns(times, buckets, unit, least)]
-    return charts_section("time", "Requests over time", note, charts)
+    if len(buckets) > MOST_COLUMNS:
+        return [f"The times are up to {len(buckets):,} weeks apart: too far for a chart."], []
+    if len(buckets) < 2:
+        return ["The times are within a few minutes: no chart over time."], []
+    counts = np.zeros(len(buckets), np.int64)
+    at = times.numbers - buckets.start
+    inside = (at >= 0) & (at < len(buckets))
+    counts[at[inside]] = times.counts[inside]
+    starts = [utc_text(times.start(bucket), day=times.size >= DAY) for bucket in buckets]
+    values = [None if wording.is_few(count, least) else count for count in counts.tolist()]
+    chart = periods("over-time", f"Requests by {unit}, UTC", "requests", starts, values)
+    texts = [wording.count_or_few(count, least) for count in counts.tolist()]
+    chart = replace(chart, rows=[*zip(starts, texts, strict=True)])
+    return [*_left_out(times, buckets, unit), *_hidden(counts, unit, least)], [chart]
 
 
 def _whole_buckets(times: Times) -> range:
@@ -69,54 +83,39 @@ def _whole_buckets(times: Times) -> range:
     return buckets[before > most : len(buckets) - (after > most)]
 
 
-def _left_out(times: Times, buckets: range, unit: str) -> str:
+def _left_out(times: Times, buckets: range, unit: str) -> Iterator[str]:
     every = times.buckets()
-    ends = [("first", every[0]), ("last", every[-1])]
-    names = [name for name, bucket in ends if bucket not in buckets]
-    if not names:
-        return ""
-    units = f"{unit}s are" if len(names) > 1 else f"{unit} is"
-    return f"The {' and the '.join(names)} {units} left out: the log covers only a part of them."
+    ends = {"first": every[0], "last": every[-1]}
+    for name, bucket in ends.items():
+        if bucket not in buckets:
+            yield f"The {name} {unit} is incomplete and left out."
 
 
-def _columns(times: Times, buckets: range, unit: str, least: int) -> Chart:
-    counts = np.zeros(len(buckets), np.int64)
-    at = times.numbers - buckets.start
-    inside = (at >= 0) & (at < len(buckets))
-    counts[at[inside]] = times.counts[inside]
-    starts = [utc_text(times.start(bucket), day=times.size >= DAY) for bucket in buckets]
-    title = f"Requests by {unit}, UTC"
-    return periods("requests-time", title, "requests", starts, _shown(counts, counts, least))
+def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
+    few = [count for count in counts.tolist() if wording.is_few(count, least)]
+    if few:
+        yield f"Hidden: {': '.join(few_line(few, unit, f'{unit}s', least))} requests."
 
 
-def _shown(values: F64 | I64, counts: I64, least: int) -> list[float | None]:
-    """Return n values; None for those of few requests."""
-    return [
-        None if wording.is_few(count, least) else float(value)
-        for value, count in zip(values.tolist(), counts.tolist(), strict=True)
-    ]
+def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[Chart]]:
+    """Return the requests by hour of the local week, with what is to say."""
+    counts = traffic.hours.counts
+    if not is_drawn(int(counts.sum()), requests):
+        return [no_chart("a known local time")], []
+    average = traffic.hours.average(traffic.times.first or 0, traffic.times.last or 0)
+    cells = [_cell(*pair, least) for pair in zip(average.tolist(), counts.tolist(), strict=True)]
+    days = [cells[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)]
+    values = [[value for value, _ in day] for day in days]
+    title = "Requests per hour on an average day, local time of the address"
+    chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, values)
+    rows = [(name, *(text for _, text in day)) for name, day in zip(_DAY_NAMES, days, strict=True)]
+    return [_AVERAGE, *_hidden(counts, "hour", least)], [replace(chart, rows=rows)]
 
 
-def hours_section(summary: Summary, traffic: Traffic, least: int) -> Section:
-    """Return the requests by hour of the week: local hours, or UTC if too few are known."""
-    times, hours = traffic.times, traffic.hours
-    first, last = times.first or 0, times.last or 0
-    local = hours.local.sum(axis=0)
-    if is_drawn(int(local.sum()), summary.addresses):
-        chart = _week("Requests per local hour", hours.local_average(first, last), local, least)
-        note = "The hour at the location of the address, with daylight saving. " + _HOURS_NOTE
-    elif is_drawn(int(hours.utc.sum()), summary.addresses):
-        chart = _week("Requests per hour, UTC", hours.utc_average(first, last), hours.utc, least)
-        note = "Few local hours are known: the hours are in UTC. " + _HOURS_NOTE
-    else:
-        note = no_chart("a time") if hours.utc.any() else _NO_TIMES
-        return charts_section("when", "Hours", note, [])
-    return charts_section("when", "Hours", note, [chart])
-
-
-def _week(title: str, averages: F64, counts: I64, least: int) -> Chart:
-    shown = _shown(averages, counts, least)
-    values: Sequence[Sequence[float | None]] = [
-        shown[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)
-    ]
-    return heatmap("hours", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, values)
+def _cell(average: float, count: int, least: int) -> tuple[float | None, str]:
+    """Return the value and the text of an hour: none for one outside of the period."""
+    if isnan(average):
+        return None, ""
+    if wording.is_few(count, least):
+        return None, wording.count_or_few(count, least)
+    return average, wording.count(average)

@@ -55,7 +55,7 @@ def _second(minutes: int) -> int:
 @settings(max_examples=scaled(40, 400))
 def test_counts_are_those_of_single_lookups(sample: geolookup.Engine, rows: list[_Row]) -> None:
     traffic = _traffic(sample, rows)
-    statuses, hosting, utc, local = (Counter[Any]() for _ in range(4))
+    statuses, hosting, local = (Counter[Any]() for _ in range(3))
     instants = []
     for address, minutes, code in rows:
         data: Any = sample.lookup(address)["data"]
@@ -69,7 +69,6 @@ def test_counts_are_those_of_single_lookups(sample: geolookup.Engine, rows: list
         if minutes is not None:
             at = _FIRST + timedelta(minutes=minutes)
             instants.append(at)
-            utc[at.weekday() * 24 + at.hour] += 1
             if zone := (data or {"time": {"zone": None}})["time"]["zone"]:
                 there = at.astimezone(ZoneInfo(zone))
                 local[there.weekday() * 24 + there.hour] += 1
@@ -80,8 +79,7 @@ def test_counts_are_those_of_single_lookups(sample: geolookup.Engine, rows: list
         codes = [None, *traffic.countries]
         assert {(codes[at], kind): n for (at, kind), n in np.ndenumerate(counts) if n} == wanted
         assert counts.shape == (len(codes), width)
-    assert dict(enumerate(traffic.hours.utc)) == {hour: utc[hour] for hour in range(168)}
-    assert traffic.hours.local.sum(axis=0).tolist() == [local[hour] for hour in range(168)]
+    assert traffic.hours.counts.tolist() == [local[hour] for hour in range(168)]
     _check_times(traffic, [int(at.timestamp()) for at in instants])
 
 
@@ -106,15 +104,16 @@ def test_even_requests_are_even_on_an_average_day(sample: geolookup.Engine, days
     rows: list[_Row] = [(zone, at, 200) for zone in zones for at in range(int(days * 24 * 60))]
     traffic = _traffic(sample, rows, 1 << 20)
     first, last = _second(0), _second(len(rows) // len(zones)) - 1
-    for average in (traffic.hours.local_average, traffic.hours.utc_average):
-        assert average(first, last).tolist() == pytest.approx([180.0] * 168)
+    assert traffic.hours.average(first, last).tolist() == pytest.approx([180.0] * 168)
 
 
 def test_an_hour_that_occurs_in_part_counts_once(sample: geolookup.Engine) -> None:
     """Ten requests in a minute are no 600 in an hour."""
     traffic = _traffic(sample, [("77.88.8.201", 0, 200)] * 10)
-    average = traffic.hours.utc_average(_second(0), _second(0))
-    assert {hour: n for hour, n in enumerate(average.tolist()) if n} == {6 * 24 + 10: 10.0}
+    average = traffic.hours.average(_second(0), _second(0))
+    # 10:40 on a Sunday is 13:40 in Moscow; the other hours of the week do not occur.
+    assert average[6 * 24 + 13] == 10.0
+    assert np.isnan(average).sum() == 167
 
 
 @given(texts=st.lists(st.sampled_from([

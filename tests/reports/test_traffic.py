@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from hypothesis import strategies as st
 import geolookup
 from tests.cli.program import run
 from tests.conftest import build_at
-from tests.datasets import SMALL
 from tests.internals.files import KINDS, Summary, Traffic
 from tests.internals.reports import Section, groups_of, traffic_sections
 from tests.internals.reports import traffic_page_title as title
@@ -143,7 +141,11 @@ def test_groups_of_few_requests_are_only_in_sums(sample: geolookup.Engine) -> No
         "Requests": "15,720", "Located": "14,412", "Unknown": "0", "Private": "fewer than 810",
         "Invalid": "907", "Distinct addresses": "fewer than 810",
     }  # fmt: skip
-    assert set(_rows(sections["status"])) == {"All countries", "United States", "Australia"}
+    assert set(_rows(sections["kinds"], "status")) == {
+        "All countries",
+        "United States",
+        "Australia",
+    }
 
 
 def _figures(sections: Mapping[str, Section]) -> Iterator[tuple[str, str]]:
@@ -168,10 +170,11 @@ def test_one_small_group_is_not_its_sum(sample: geolookup.Engine) -> None:
     sections = _sections(sample, [US] * 9 + [RUSSIA] * 3 + [AUSTRALIA] * 2)
     others = _rows(sections["whose"], OTHERS_CAPTION)
     assert others["2 further countries with fewer than 5 requests each"] == ["5"]
-    assert others["1 further city with fewer than 5 requests each"] == ["fewer than 5"]
+    assert others["1 further city with fewer than 5 requests"] == ["fewer than 5"]
     assert others["no known city"] == ["fewer than 5"]
     every = _sections(sample, [US] * 9 + [RUSSIA], least=1)
-    assert _rows(every["whose"], "top-countries") == {"United States": ["9"], "Russia": ["1"]}
+    countries = _rows(every["whose"], "top-countries")
+    assert countries == {"United States": ["9"], "Russia": ["1"]}
     assert "fewer" not in " ".join(_values(every["privacy"].values))
 
 
@@ -192,12 +195,12 @@ def test_even_requests_make_even_charts(sample: geolookup.Engine, name: str) -> 
     first, length, step, start, columns, count, is_cut = _EVEN[name]
     seconds = range(first, first + length, step)
     sections = _sections(sample, [RUSSIA] * len(seconds), seconds)
-    rows = _rows(sections["time"])
+    rows = _rows(sections["time"], "over-time")
     assert (next(iter(rows)), len(rows)) == (start, columns)
     assert {*map(tuple, rows.values())} == {(f"{count}",)}
-    assert ("left out" in sections["time"].values["note"]) == is_cut
+    assert ("is incomplete" in sections["time"].values["note"]) == is_cut
     if length >= 7 * _DAY:
-        hours = _rows(sections["when"])
+        hours = _rows(sections["time"], "week")
         assert [*hours] == [*_DAYS]
         # The end of the log is up to a step after the last request.
         even = pytest.approx([_HOUR / step] * 24, rel=0.05)
@@ -208,36 +211,57 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 
 
 @pytest.mark.parametrize(
-    ("addresses", "seconds", "time", "whose"),
+    ("addresses", "seconds", "note", "charts"),
     [
-        ([], [], "No request has a time", "Fewer than 20 %"),
-        (["10.0.0.1"] * 9, [0] * 9, "No request has a time", "Fewer than 20 %"),
-        ([US] * 9, [], "No request has a time", ""),
-        ([US] * 9, [_SECOND] * 9, "within a few minutes", ""),
-        ([US, "10.0.0.1", *["none"] * 7], [_SECOND] * 9, "Fewer than 20 %", "Fewer than 20 %"),
-        ([US] * 9, [_SECOND] * 8 + [-62_000_000_000], "weeks apart", ""),
+        ([], [], "No request has a time", []),
+        ([RUSSIA] * 9, [], "No request has a time", []),
+        (["10.0.0.1"] * 9, [0] * 9, "No request has a time", []),
+        ([RUSSIA] * 2, [0, 9999], "Requests with a time: fewer than 5", []),
+        ([RUSSIA] * 9 + ["10.0.0.1"] * 40, [0] * 49, "Requests with a time: 9, too few", []),
+        ([AUSTRALIA] * 9, range(0, 9999, 1111), "have a known local time", ["over-time"]),
+        ([RUSSIA] * 9, [0] * 9, "within a few minutes", ["week"]),
+        ([RUSSIA] * 9, [0] * 8 + [-62_000_000_000], "weeks apart", ["week"]),
     ],
 )
-def test_a_sentence_takes_the_place_of_a_chart(
-    sample: geolookup.Engine, addresses: list[str], seconds: list[int], time: str, whose: str
+def test_times_are_drawn_if_they_are_known(
+    sample: geolookup.Engine,
+    addresses: list[str],
+    seconds: Sequence[int],
+    note: str,
+    charts: list[str],
 ) -> None:
-    sections = _sections(sample, addresses, seconds)
-    assert time in sections["time"].values["note"]
-    assert not sections["time"].values["charts"]
-    assert sections["whose"].values["note"].startswith(whose)
-    assert bool(sections["whose"].values["charts"]) != bool(whose)
+    section = _sections(sample, addresses, seconds)["time"]
+    assert note in section.values["note"]
+    assert [chart.name for chart in section.values["charts"]] == charts
+
+
+def test_hours_outside_of_the_log_are_not_empty_hours(sample: geolookup.Engine) -> None:
+    """Ten requests from Thursday 03:00 to 05:59 in Moscow, none of them from 04:00 on."""
+    seconds = [0] * 5 + [2 * _HOUR + 3599] * 3
+    section = _sections(sample, [RUSSIA] * 8, seconds)["time"]
+    hours = _rows(section, "week")
+    assert hours["Thursday"] == ["", "", "", "5", "0", "fewer than 5", *[""] * 18]
+    assert all(text == "" for day in _DAYS if day != "Thursday" for text in hours[day])
+    assert "1 hour with fewer than 5 requests: fewer than 5 requests." in section.values["note"]
+
+
+def test_groups_are_drawn_if_they_are_known(sample: geolookup.Engine) -> None:
+    for addresses, share in ((["10.0.0.1"] * 9, 0), ([AUSTRALIA] * 9, 2), ([US] * 9, 3)):
+        section = _sections(sample, addresses)["whose"]
+        assert len(section.values["charts"]) == share
+        assert section.values["note"].startswith("Fewer than 20 %") == (share < 3)
 
 
 def test_shares_are_by_country(sample: geolookup.Engine) -> None:
     addresses = [US] * 20 + [RUSSIA] * 10 + [AUSTRALIA] * 6
     sections = _sections(sample, addresses, codes=[*[200] * 17, *[404] * 19])
-    assert _rows(sections["status"]) == {
+    assert _rows(sections["kinds"], "status") == {
         "All countries": ["17", "19"],
         "United States": ["17", "fewer than 5"],
         "Russia": ["0", "10"],
         "Australia": ["0", "6"],
     }
-    assert _rows(sections["hosting"])["All countries"] == ["10", "20", "6"]
+    assert _rows(sections["kinds"], "hosting")["All countries"] == ["10", "20", "6"]
 
 
 @MADE
