@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
 from geolookup.dataset.intervals import Addresses
-from geolookup_builder.factorize import Codes
+from geolookup.dataset.runs import Codes
 from geolookup_builder.spill import Spill
 
 #: Intervals of a chunk. Four times as many take no less time and 100 MB more.

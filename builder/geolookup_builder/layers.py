@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from geolookup.contract.special import Range
 from geolookup.dataset.intervals import I64, Addresses, Bools, count_addresses, cut_at, overlay
+from geolookup.dataset.runs import Codes
 from geolookup_builder.columns import Columns
-from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Intervals, changes, coalesce
 from geolookup_builder.layer_values import UNKNOWN
 

@@ -14,56 +14,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import OwnAnswers
 from geolookup.comparison.values import CODE, LOCATION_FIELDS, Pair, Values
 from geolookup.dataset.distances import distances
+from geolookup.dataset.runs import distinct
 
 Bools = NDArray[np.bool_]
 F64 = NDArray[np.float64]
-_LARGEST_KEY = (1 << 63) - 1
 _PERCENTS = (50, 90, 99)
-
-
-@dataclass(frozen=True, slots=True)
-class Distinct:
-    """m distinct combinations of the values of n rows."""
-
-    columns: list[NDArray[Any]]  # each of shape (m,)
-    weight: F64  # (m,): the summed weight of the rows with this combination
-    of_row: NDArray[np.int32]  # (n,): the number of each row's combination
-
-
-def distinct(columns: Sequence[NDArray[Any]], weight: F64) -> Distinct:
-    """Sum the weights of n rows by combination; the columns hold integers from 0, shape (n,).
-
-    The columns become one column of int64 keys, in a mixed radix: each column's radix is its
-    largest value plus 1. If the product of the radices would exceed an int64, the keys so far are
-    replaced by the numbers 0 to m - 1 of their distinct values. Example: the columns (2, 0) and
-    (1, 3) have the radices 3 and 4 and the keys 2 * 4 + 1 = 9 and 0 * 4 + 3 = 3.
-    """
-    keys, size = np.zeros(len(weight), np.int64), 1
-    for column in columns:
-        span = int(column.max(initial=0)) + 1
-        if size * span > _LARGEST_KEY:
-            keys = _number(keys).astype(np.int64)
-            size = int(keys.max(initial=0)) + 1
-        keys, size = keys * span + column, size * span
-    of_row = _number(keys)
-    count = int(of_row.max(initial=-1)) + 1
-    weights = np.bincount(of_row, weight, minlength=count).astype(np.float64)
-    # Any row of a combination serves: its values are the same in all of them.
-    example = np.zeros(count, np.int64)
-    example[of_row] = np.arange(len(of_row))
-    return Distinct([column[example] for column in columns], weights, of_row)
-
-
-def _number(keys: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Number the distinct keys; Arrow's hashing takes half the time of numpy's sorting."""
-    numbers: NDArray[np.int32] = pa.array(keys).dictionary_encode().indices.to_numpy()
-    return numbers
 
 
 @dataclass(frozen=True, slots=True)

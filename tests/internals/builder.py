@@ -2,7 +2,6 @@
 
 import geolookup_builder as package
 from geolookup_builder import compile, expected_rows, gather, memory, output_files, overlaid_sources
-from geolookup_builder import factorize as factorize_module
 from geolookup_builder.bands import MemoryColumn, PartitionBands, bands
 from geolookup_builder.build_report import BuildReport, Demand, FillCount, KeysRead, SourceReport
 from geolookup_builder.calls import build
@@ -15,7 +14,6 @@ from geolookup_builder.demands import check as demands_check
 from geolookup_builder.demands import check_truth, failures
 from geolookup_builder.downloads import read_through, with_local_paths
 from geolookup_builder.expected_rows import RowsBefore, check_drop
-from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import (
     Intervals,
     Ranges,

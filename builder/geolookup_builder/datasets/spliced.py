@@ -28,8 +28,8 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_dictionary, without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup.dataset.public_ranges import any_known
+from geolookup.dataset.runs import Codes, factorize
 from geolookup_builder.datasets.source import DatasetSource, RowPartition
-from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
 from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import Provenance, insert

@@ -14,25 +14,22 @@ from geolookup.comparison.scoring import Score
 from geolookup.dataset.files import Dataset
 from geolookup.pictures import wording
 from geolookup.reports.address_maps import address_map_section
-from geolookup.reports.changed_ranges import ranges_section
-from geolookup.reports.changes import change_section, from_to, moved_section
-from geolookup.reports.dataset.coordinates import coordinates_section
-from geolookup.reports.dataset.countries import countries_section
-from geolookup.reports.dataset.coverage import coverage_section
+from geolookup.reports.changes import change_section, from_to
+from geolookup.reports.dataset.coverage import coverage_section, prefix_lengths_section
 from geolookup.reports.dataset.facts import Facts, read_facts
-from geolookup.reports.dataset.located import located_section
-from geolookup.reports.dataset.network_sections import networks_section, prefix_lengths_section
+from geolookup.reports.dataset.groups import countries_section, networks_section
+from geolookup.reports.dataset.places import places_section
 from geolookup.reports.dataset.sources import licences_section, sources_section
 from geolookup.reports.dataset.summary import files_section, summary_section
 from geolookup.reports.dataset.views import dataset_views
 from geolookup.reports.difference import Difference, change_view
+from geolookup.reports.ranges import ranges_section
 from geolookup.reports.section import Section
 from geolookup.reports.truth import truth_section
 
 #: The sections after the summary, the changes and the address maps, in their order.
 SECTIONS: Sequence[Callable[[Facts], Section]] = (
-    located_section,
-    coordinates_section,
+    places_section,
     coverage_section,
     countries_section,
     networks_section,
@@ -41,9 +38,6 @@ SECTIONS: Sequence[Callable[[Facts], Section]] = (
     licences_section,
     files_section,
 )
-
-#: The characters that a page of changes takes from the map of a family, to stay below 6 MB.
-_SPARE = {4: 500_000, 6: 430_000}
 
 
 def title(path: str | PathLike[str], changed: Difference | None = None) -> str:
@@ -70,7 +64,7 @@ def sections(
     facts = read_facts(dataset)
     if changed is not None:
         yield change_section(changed)
-        yield from filter(None, [moved_section(changed), ranges_section(changed, rows)])
+        yield from filter(None, [ranges_section(changed, rows)])
     yield summary_section(facts)
     if scored is not None:
         yield truth_section(scored)
@@ -84,7 +78,5 @@ def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]
     for family in FAMILIES:
         views = [] if changed is None else [change_view(changed, family)]
         views += dataset_views(facts.dataset, facts.tables, family)
-        # The file of changed ranges and the map of what moved need room.
-        spare = 0 if changed is None else _SPARE[family]
-        if (section := address_map_section(views, spare)) is not None:
+        if (section := address_map_section(views)) is not None:
             yield section

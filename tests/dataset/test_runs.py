@@ -1,4 +1,4 @@
-"""Tuples of numbers are numbered as they appear, whatever their widths and hashes."""
+"""Runs of equal neighbours; rows are numbered as they appear, whatever their widths and hashes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.internals.builder import factorize
-from tests.internals.builder import factorize_module as module
+from tests.internals.dataset import distinct, factorize, run_starts, runs
 
 #: Two keys of 64 bits, which are mixed.
 COLUMNS: list[NDArray[Any]] = [
@@ -20,21 +19,51 @@ COLUMNS: list[NDArray[Any]] = [
     np.array([0, 0, 0, 9, 9], np.uint8),
 ]
 NUMBERS = [0, 1, 0, 2, 3]
+KINDS = (np.bool_, np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64, np.float64)
+#: Rows of three columns with few values each, so that neighbours are often equal.
+ROWS = st.lists(st.tuples(*[st.integers(0, 2)] * 3))
+
+
+@given(rows=ROWS, kinds=st.tuples(*[st.sampled_from(KINDS)] * 3))
+def test_a_run_starts_where_a_column_differs(
+    rows: list[tuple[int, ...]], kinds: tuple[type[Any], ...]
+) -> None:
+    columns = [np.array([row[at] for row in rows]).astype(kind) for at, kind in enumerate(kinds)]
+    listed = list(zip(*(column.tolist() for column in columns), strict=True))
+    expected = [not at or row != listed[at - 1] for at, row in enumerate(listed)]
+    for column in columns:
+        if column.dtype == np.float64:
+            column[column == 0] = np.nan  # NaN equals NaN
+    starts = run_starts(*columns)
+    assert (starts.tolist(), starts.dtype) == (expected, np.bool_)
+
+
+@given(rows=ROWS, weighted=st.booleans())
+def test_distinct_rows_have_the_summed_weight(rows: list[tuple[int, ...]], weighted: bool) -> None:
+    columns = [np.array([row[at] for row in rows], np.int64) for at in range(3)]
+    weight = np.arange(len(rows)) / 2 if weighted else np.ones(len(rows))
+    sums = dict.fromkeys(rows, 0.0)
+    for row, size in zip(rows, weight.tolist(), strict=True):
+        sums[row] += size
+    result = distinct(columns, weight if weighted else None)
+    combinations = zip(*(column.tolist() for column in result.columns), strict=True)
+    assert dict(zip(combinations, result.weight.tolist(), strict=True)) == sums
+    assert result.of_row.tolist() == [[*sums].index(row) for row in rows]
 
 
 def test_collisions_are_found_or_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
-    mix, attempts = module.mix, list[int]()
+    mix, attempts = runs.mix, list[int]()
 
     def colliding(columns: Sequence[NDArray[Any]], attempt: int) -> NDArray[np.uint64]:
         attempts.append(attempt)
         return mix(columns, attempt) % np.uint64(2 if attempt < 3 else 1 << 63)
 
-    monkeypatch.setattr(module, "mix", colliding)
+    monkeypatch.setattr(runs, "mix", colliding)
     codes, first = factorize(COLUMNS)
     assert codes.tolist() == NUMBERS
     assert first.tolist() == [0, 1, 3, 4]
     assert attempts == [0, 1, 2, 3]
-    monkeypatch.setattr(module, "mix", lambda columns, _: np.zeros(len(columns[0]), np.uint64))
+    monkeypatch.setattr(runs, "mix", lambda columns, _: np.zeros(len(columns[0]), np.uint64))
     with pytest.raises(AssertionError, match="64 different hashes collided"):
         factorize(COLUMNS)
 
