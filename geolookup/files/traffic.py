@@ -148,7 +148,8 @@ class LocalHours:
     @property
     def counts(self) -> Int64:
         """The requests by hour of the week, shape (168,)."""
-        return self._by_offset.sum(axis=0)
+        counts: Int64 = self._by_offset.sum(axis=0)
+        return counts
 
     def add(self, intervals: NDArray[np.int32], seconds: Int64) -> None:
         """Count n interval ids and their Unix seconds, if their time zone is known."""
