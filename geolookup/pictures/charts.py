@@ -68,7 +68,9 @@ class Chart:
     def _svg(self, ink: str, frame: Mapping[str, Any], keyless: bool) -> str:
         import vl_convert
 
-        svg: str = vl_convert.vegalite_to_svg({**self.spec, **frame, "config": _config(ink, keyless)})
+        svg: str = vl_convert.vegalite_to_svg(
+            {**self.spec, **frame, "config": _config(ink, keyless)}
+        )
         # Drawings on one page must not share ids.
         return _TAGS.sub(lambda tag: _IDS.sub(f"{self.name}-", tag[0]), svg)
 

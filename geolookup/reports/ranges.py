@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table
+from geolookup.dataset.intervals import F64
 from geolookup.errors import line_text
 from geolookup.pictures import wording
 from geolookup.reports.difference import Difference
@@ -97,8 +98,9 @@ def _largest(rows: pa.Table) -> pa.Table:
     return rows.unify_dictionaries().take(selection)
 
 
-def _sizes(rows: pa.Table) -> np.ndarray:
-    return rows["addresses"].cast(pa.float64()).to_numpy()
+def _sizes(rows: pa.Table) -> F64:
+    sizes: F64 = rows["addresses"].cast(pa.float64()).to_numpy()
+    return sizes
 
 
 def _sentence(family: int, ranges: _Ranges) -> str:

@@ -81,10 +81,10 @@ def charts_section(
     """Return a section that shows charts, and tables after them.
 
     ``note`` is the sentence above them, ``first`` are tables before the charts, ``details``
-    tables at the end that are closed until a reader opens them. Among the charts, a table stands
-    beside the chart before it if the page is wide enough.
+    tables at the end that are closed until a reader opens them. A table among the charts stands
+    beside the chart before it if the page is wide enough, and has its values.
     """
-    values = {"note": note, "parts": [*first, *charts, *tables], "details": details}
+    values = {"note": note, "first": first, "charts": charts, "tables": tables, "details": details}
     drawn = (chart for chart in charts if isinstance(chart, Chart) and chart.rows)
     pictures = (Picture(chart.name, chart.picture_svg()) for chart in drawn)
     return Section(anchor, title, "charts.html", values, pictures=pictures)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK
-from geolookup.dataset.intervals import F64, UNITS
+from geolookup.dataset.intervals import UNITS
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars
 from geolookup.reports.dataset.facts import Facts, KnownSpace
@@ -22,7 +24,7 @@ from geolookup.reports.dataset.row_names import (
 from geolookup.reports.section import Section, Table, charts_section
 
 #: So many groups have a bar, and so many networks a row.
-_BARS, _NETWORKS = 20, 100
+_BARS, _NETWORKS = 12, 100
 _SHARES = "Shares are of all known addresses. IPv6 is counted in /64 networks."
 _COUNTRIES_NOTE = (
     f"{_SHARES} Region and city: the share of the country's addresses whose answer names one."
@@ -90,7 +92,7 @@ def _networks(facts: Facts, space: KnownSpace) -> Iterable[_Group]:
             yield _Group(name, float(sums[at]), float(sums[at] / space.space))
 
 
-def _largest(sums: F64) -> list[int]:
+def _largest(sums: NDArray[Any]) -> list[int]:
     """Return the positions of the sums above 0, the largest first."""
     order = np.argsort(-sums, kind="stable")
     positions: list[int] = order[sums[order] > 0].tolist()

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from geolookup.comparison.values import coordinates
 from geolookup.contract.fields import COUNTRY, LOCATION
-from geolookup.dataset.intervals import F64, UNITS
+from geolookup.dataset.intervals import F64, I64, UNITS
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart
 from geolookup.pictures.world import Mark, Places, world
@@ -124,7 +124,7 @@ def find_default_coordinates(facts: Facts) -> list[DefaultCoordinates]:
     ]
 
 
-def _pairs(facts: Facts, of_row: np.ndarray) -> pa.Table:
+def _pairs(facts: Facts, of_row: I64) -> pa.Table:
     """Return the distinct pairs of coordinates of each country, with their known addresses."""
     locations = facts.tables[LOCATION]
     latitudes, longitudes = coordinates(locations)
@@ -136,7 +136,7 @@ def _pairs(facts: Facts, of_row: np.ndarray) -> pa.Table:
         "space": space,
         "without_city": np.where(np.asarray(locations["city_name"].is_null()), space, 0.0),
     }
-    table = pa.table(columns).filter((pa.array(~np.isnan(latitudes) & (space > 0))))
+    table = pa.table(columns).filter(pa.array(~np.isnan(latitudes) & (space > 0)))
     keys = ["country", "latitude", "longitude"]
     # Floats are compared exactly: equal texts of a source are equal floats.
     sums = table.group_by(keys, use_threads=False).aggregate(
