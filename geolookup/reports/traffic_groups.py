@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -73,7 +73,7 @@ def groups_section(summary: Summary, top: int, least: int) -> Section:
 
 def _bars(groups: Groups) -> Chart:
     values = [(label(groups.kind, group), float(group.addresses)) for group in groups.top]
-    title = f"{groups.kind.capitalize()} by requests, the largest first"
+    title = f"{groups.kind.capitalize()} with the most requests"
     return bars(f"top-{groups.kind}", title, "requests", values, head=groups.kind)
 
 
@@ -97,27 +97,12 @@ def few_line(counts: Sequence[int], noun: str, nouns: str, least: int) -> tuple[
 
 def label(kind: str, group: Count) -> str:
     """Return the name of a group of a kind, as shown."""
-    return wording.name(_LABELS[kind](*group.members))
-
-
-def _country(code: str, name: str | None) -> str:
-    return name or code
-
-
-def _city(city: str, region: str | None, country: str | None) -> str:
-    return ", ".join(name for name in (city, region, country) if name is not None)
-
-
-def _network(number: int, name: str | None) -> str:
-    return f"AS{number}" if name is None else f"AS{number} {name}"
-
-
-#: What names a group of each kind, by its members.
-_LABELS: Mapping[str, Callable[..., str]] = {
-    "countries": _country,
-    "cities": _city,
-    "networks": _network,
-}
+    names = [name for name in group.members if name is not None]
+    if kind == "countries":
+        return wording.name(names[-1])  # its code, if it has no name
+    if kind == "networks":
+        return wording.name(" ".join(("AS" + str(names[0]), *names[1:])))
+    return wording.name(", ".join(names))
 
 
 def classes_section(summary: Summary, traffic: Traffic, top: int, least: int) -> Section:

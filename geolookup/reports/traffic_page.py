@@ -34,9 +34,9 @@ _HOLDS = (
 )
 _HIDES = (
     "A place, time or group of fewer than {least} requests is shown only in a sum, and is not "
-    "broken down. A total of 1 to {most} requests reads fewer than {least}. Sums are exact. So a "
-    "reader can infer a hidden count if it is the only one that is missing in a sum, for example "
-    "the requests of the last country. A larger --min-count hides more."
+    "broken down. A total of 1 to {most} requests reads fewer than {least}. Sums are exact, so a "
+    "reader can infer a hidden count if it is the only one missing from a sum: for example, the "
+    "requests of all countries less those of all shown ones. A larger --min-count hides more."
 )
 #: An IPv4 address in the name of a file, such as 192-0-2-1; no date and time.
 #: "2026-01-31-12" and "12-2026-1-2-3" do not match: four groups of 1 to 3 digits, no digit before.
@@ -92,16 +92,11 @@ def _world_section(summary: Summary, least: int) -> Section:
         return charts_section("where", "World", note, [])
     places = Places(*summary.places())
     located = int(places.weights[~np.isnan(places.latitudes)].sum())
-    note = f"Country known: {_share(requests.total(), summary.addresses)} of the requests. "
-    note += f"Place known, as circles: {_share(located, summary.addresses)}."
+    known, placed = (wording.count_or_few(number, least) for number in (requests.total(), located))
+    note = f"{known} requests have a known country, {placed} a known place."
     title = "Requests by country and place"
     chart = world("world", title, "requests", shown, places, least=least)
     return charts_section("where", "World", note, [chart])
-
-
-def _share(part: int, whole: int) -> str:
-    """Return a share in whole percent; only all reads 100 %."""
-    return f"{min(round(100 * part / whole), 100 if part == whole else 99)} %"
 
 
 def _summary_section(summary: Summary, traffic: Traffic, least: int) -> Section:

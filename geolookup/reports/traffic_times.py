@@ -31,9 +31,9 @@ _NO_TIMES = (
     "--local-time-column names the column."
 )
 _AVERAGE = (
-    "Requests per hour are averages: the requests of an hour of the week, divided by the number "
-    "of times that it occurs from the first request to the last. An hour that lies partly in this "
-    "period counts in part, but at least once."
+    "The average week: the requests of an hour of the week, divided by how often this hour occurs "
+    "from the first request to the last. An hour that lies partly in this period counts in part, "
+    "but at least once. Local time is the time at the location of the address."
 )
 
 
@@ -86,9 +86,9 @@ def _whole_buckets(times: Times) -> range:
 def _left_out(times: Times, buckets: range, unit: str) -> Iterator[str]:
     every = times.buckets()
     ends = {"first": every[0], "last": every[-1]}
-    for name, bucket in ends.items():
-        if bucket not in buckets:
-            yield f"The {name} {unit} is incomplete and left out."
+    names = [f"the {name} {unit}" for name, bucket in ends.items() if bucket not in buckets]
+    if names:
+        yield f"Left out, because the log has only a part of it: {' and '.join(names)}."
 
 
 def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[
     cells = [_cell(*pair, least) for pair in zip(average.tolist(), counts.tolist(), strict=True)]
     days = [cells[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)]
     values = [[value for value, _ in day] for day in days]
-    title = "Requests per hour on an average day, local time of the address"
+    title = "Requests per hour of an average week, local time"
     chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, values)
     rows = [(name, *(text for _, text in day)) for name, day in zip(_DAY_NAMES, days, strict=True)]
     return [_AVERAGE, *_hidden(counts, "hour", least)], [replace(chart, rows=rows)]
