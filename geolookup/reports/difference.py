@@ -27,8 +27,8 @@ from geolookup.comparison.measures import FieldChange, Share, SourceChange, shar
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.contract.fields import OWN_PREFIX
 from geolookup.dataset.coverage import public_space
+from geolookup.dataset.runs import run_starts
 from geolookup.pictures import colours, wording
-from geolookup.pictures.address_map import changes
 from geolookup.pictures.address_space import FIRST, SPECIAL, UNKNOWN, View
 from geolookup.reports.section import Table, counts_to_hide, without_zeros
 
@@ -82,7 +82,7 @@ def change_view(difference: Difference, family: int) -> View:
     values = np.where(joint.special, np.uint32(SPECIAL), np.uint32(UNKNOWN))
     # Positions of labels: special space, the unknown, then the kinds.
     values[joint.reached] = difference.kinds[family] + len(FIRST)
-    begins = changes(values)
+    begins = run_starts(values)
     palette = (colours.SPECIAL, colours.UNKNOWN, *colours.CATEGORIES[:UNCHANGED], colours.OTHER)
     starts, labels = joint.starts[begins], (*FIRST, *KINDS)
     return View("change", "Change", _NOTE, starts, values[begins], labels, palette)

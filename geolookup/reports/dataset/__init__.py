@@ -42,9 +42,6 @@ SECTIONS: Sequence[Callable[[Facts], Section]] = (
     files_section,
 )
 
-#: The characters that a page of changes takes from the map of a family, to stay below 6 MB.
-_SPARE = {4: 500_000, 6: 430_000}
-
 
 def title(path: str | PathLike[str], changed: Difference | None = None) -> str:
     """Return the title of the report: it names datasets, not where they lie."""
@@ -84,7 +81,5 @@ def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]
     for family in FAMILIES:
         views = [] if changed is None else [change_view(changed, family)]
         views += dataset_views(facts.dataset, facts.tables, family)
-        # The file of changed ranges and the map of what moved need room.
-        spare = 0 if changed is None else _SPARE[family]
-        if (section := address_map_section(views, spare)) is not None:
+        if (section := address_map_section(views)) is not None:
             yield section
