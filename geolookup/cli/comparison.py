@@ -205,7 +205,7 @@ def report(
 
     Example: geolookup report mydata --against mydata-old -o report.html
     """
-    from geolookup.reports.dataset import sections, title
+    from geolookup.reports.dataset import lead, sections, title
     from geolookup.reports.difference import difference
     from geolookup.reports.page import STANDARD_OUTPUT, check_outputs, write_page
 
@@ -217,16 +217,15 @@ def report(
         path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, path, fail_if)
     scored = geolookup.score(path, truth=truth, truth_format=truth_format) if truth else None
-    lead = "The known fields of the dataset, its sources and its places."
-    if changed is not None:
-        lead = "The changes first, then the newer dataset: its fields, sources and places."
     link = None
     if against is not None and rows is not None:
         _write_rows((against, str(path)), rows, force=force)
         beside = os.curdir if output == STANDARD_OUTPUT else output.parent
         link = Path(os.path.relpath(rows, beside)).as_posix()
-    shown_sections = list(sections(path, changed, scored, link))
-    written = write_page(output, png, title(path, changed), lead, shown_sections, force=force)
+    head = title(path, changed), lead(path, changed)
+    written = write_page(
+        output, png, *head, list(sections(path, changed, scored, link)), force=force
+    )
     print_sizes(written, err=output == STANDARD_OUTPUT)
     if changed is not None:
         _exit_by_gates(changed.judged)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.contract.display import fold
 from geolookup.contract.fields import COUNTRY, FIELDS, LOCATION, NETWORK, ZONE, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import with_items
@@ -26,6 +28,8 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
 
 CODE = "location.country_code"
+#: The fields that are names of places.
+NAMES = ("location.region_name", "location.city_name")
 
 #: The contract paths of the fields that a location row decides, and of the fields of a network.
 LOCATION_FIELDS = tuple(field.path for field in FIELDS if field.layer == LOCATION)
@@ -44,7 +48,7 @@ class Pair:
 
     old: Codes
     new: Codes
-    values: pa.Array | None = None
+    values: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class LinkedTable:
     link: Pair
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Values:
     """Fields by contract path, and coordinates in degrees (NaN is null) by location row."""
 
@@ -65,6 +69,11 @@ class Values:
     old_coordinates: NDArray[np.float64]  # (2, rows): latitude, longitude
     new_coordinates: NDArray[np.float64]
     new_networks: pa.Table
+
+    @cached_property
+    def folded(self) -> Mapping[str, Pair]:
+        """The pairs of ``NAMES``, with equal numbers for names that are equal folded."""
+        return {path: _folded(self.location[path]) for path in NAMES}
 
 
 def read_values(old: Dataset, new: Dataset) -> Values:
@@ -140,6 +149,15 @@ def in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:
     both = pa.chunked_array([_encode(old), _encode(new)]).unify_dictionaries()
     codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in both.chunks]
     return Pair(codes[0], codes[1], both.chunk(0).dictionary)
+
+
+def _folded(names: Pair) -> Pair:
+    """Return names in their folded form; a name that folds to nothing, such as "?", stays."""
+    texts = [fold(name) or name for name in names.values.to_pylist()]
+    folded = pa.array(texts, pa.string()).dictionary_encode()
+    # The last item is the number of null: -1 takes it.
+    numbers = np.append(folded.indices.to_numpy(), np.int32(-1))
+    return Pair(numbers[names.old], numbers[names.new], folded.dictionary)
 
 
 def _encode(column: pa.ChunkedArray) -> pa.DictionaryArray:

@@ -1,8 +1,9 @@
 """Charts as Vega-Lite specifications, drawn to SVG by vl-convert without a browser.
 
-A page shows a chart in the colours of its own text; a picture has dark ink on white. A chart
-fits a screen of 400 px without scaling its text. What a chart states as text is in the table
-of its values too.
+A page shows a chart in the colours of its own text; a picture has dark ink on white. The other
+colours suit both. A chart fits a screen of 400 px without scaling its text. A wide one is scaled
+to the width of the page, so its key is text of the page. What a chart states as text is in the
+table of its values too.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from geolookup.pictures import wording
-from geolookup.pictures.colours import CATEGORIES, OTHER, spread
+from geolookup.pictures.colours import CATEGORIES, OTHER, SCALE
 from geolookup.pictures.picture_files import FONT, INK
 
 #: The width of a chart with its labels, in px.
@@ -30,12 +32,13 @@ _AXIS = {"grid": False, "domain": False, "ticks": False, "labelPadding": 4, "lab
 _TITLE = {"titleFontSize": _SIZE, "titleFontWeight": "normal"}
 #: The tags of a drawing, and where an id begins in one. Texts have no tags: they are escaped.
 _TAGS, _IDS = re.compile(r"<[^>]*>"), re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
-#: The colours of a scale in a drawing.
-_SCALE = re.compile(r'(?<=")rgb\([^)"]*\)(?=")')
+#: A shape that has a description, and the lines of a shape: tenths of a px are enough.
+_DESCRIBED = re.compile(r'<path aria-label="([^"]*)" role="[^"]*" aria-role[^=]*="[^"]*"([^>]*)/>')
+_LINES, _DECIMALS = re.compile(r' d="[^"]*"'), re.compile(r"(\.\d)\d+")
 Form = Callable[[float], str]
 #: A label and its value. The library takes no integers of more than 64 bits, but floats.
 Values = Sequence[tuple[str, float]]
-_Part = dict[str, Any]  # of a specification
+Part = dict[str, Any]  # of a specification
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,33 +50,39 @@ class Chart:
     spec: Mapping[str, Any]  # Vega-Lite, without colours of text and background
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    dark: Mapping[str, Any] | None = None  # for a dark page, if its scale differs
     saved_only: Collection[int] = ()  # columns that only the saved CSV has, from 0
+    wide: bool = False  # as wide as the page
+    key: Sequence[tuple[str, str]] = ()  # colours and their texts, if it is not in the drawing
 
     def page_svg(self) -> str:
         """Return the chart for a page: transparent, with the text colour of the page."""
-        frame = {"background": None, "padding": {"left": _SLACK, "right": _SLACK, "bottom": 4}}
-        light = self._svg("currentColor", self.spec, frame)
-        if self.dark is None:
-            return light
-        # Both drawings have the same colours in the same order, so they pair one by one.
-        dark = iter(_SCALE.findall(self._svg("currentColor", self.dark, frame)))
-        return _SCALE.sub(lambda colour: f"light-dark({colour[0]}, {next(dark)})", light)
+        padding = 0 if self.wide else {"left": _SLACK, "right": _SLACK, "bottom": 4}
+        svg = self._svg("currentColor", {"background": None, "padding": padding}, self.wide)
+        return svg + self._key() if self.key else svg
 
     def picture_svg(self) -> str:
         """Return the chart for a picture of its own: its title above, dark ink on white."""
         title = {"text": self.title, "anchor": "start", "frame": "bounds", "offset": 12}
-        return self._svg(INK, self.spec, {"background": "white", "padding": 16, "title": title})
+        return self._svg(INK, {"background": "white", "padding": 16, "title": title}, False)
 
-    def _svg(self, ink: str, spec: Mapping[str, Any], frame: Mapping[str, Any]) -> str:
+    def _svg(self, ink: str, frame: Mapping[str, Any], keyless: bool) -> str:
         import vl_convert
 
-        svg: str = vl_convert.vegalite_to_svg({**spec, **frame, "config": _config(ink)})
+        svg: str = vl_convert.vegalite_to_svg(
+            {**self.spec, **frame, "config": _config(ink, keyless)}
+        )
         # Drawings on one page must not share ids.
         return _TAGS.sub(lambda tag: _IDS.sub(f"{self.name}-", tag[0]), svg)
 
+    def _key(self) -> str:
+        items = (
+            f'<li><span style="background:{colour}"></span>{escape(text)}</li>'
+            for colour, text in self.key
+        )
+        return f'<ul class="key">{"".join(items)}</ul>'
 
-def _config(ink: str) -> dict[str, Any]:
+
+def _config(ink: str, keyless: bool) -> dict[str, Any]:
     labels = {"labelColor": ink, "titleColor": ink, **_TITLE}
     return {
         "aria": False,  # the page names the chart
@@ -83,6 +92,7 @@ def _config(ink: str) -> dict[str, Any]:
         "axis": {**labels, **_AXIS},
         "legend": {
             **labels,
+            "disable": keyless,
             "labelFontSize": _SIZE,
             "labelLimit": WIDTH - 20,
         },
@@ -106,7 +116,7 @@ def bars(
     """
     rows = [(wording.name(label), value, form(value)) for label, value in values]
     data = [{"row": i, "name": a, "value": float(b), "text": c} for i, (a, b, c) in enumerate(rows)]
-    x: _Part = {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": True}}
+    x: Part = {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": True}}
     # Beside a line that marks a limit the values stand in a column, clear of the line.
     beside = x if limit is None else {"value": "width"}
     before, after = (
@@ -151,9 +161,9 @@ def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> dict[str
 def histogram(name: str, title: str, axis: str, unit: str, values: Values) -> Chart:
     """Return columns, one for each class in the order given; ``axis`` names the classes."""
     data = [{"class": label, "value": float(value)} for label, value in values]
-    x: _Part = {"field": "class", "type": "ordinal", "sort": None, "title": axis}
+    x: Part = {"field": "class", "type": "ordinal", "sort": None, "title": axis}
     x["axis"] = {"labelAngle": 0, "values": _sparse_labels([label for label, _ in values], 260)}
-    y: _Part = {"field": "value", "type": "quantitative", "title": unit}
+    y: Part = {"field": "value", "type": "quantitative", "title": unit}
     y["axis"] = {"grid": True, "gridColor": "#88888855", "tickCount": 4, "labelExpr": _SHORT}
     y["axis"] |= {"titlePadding": 10}
     spec = {
@@ -185,6 +195,38 @@ _STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SHORT = "datum.value < 1 ? datum.value : replace(format(datum.value, '~s'), 'G', 'B')"
 
 
+def periods(
+    name: str,
+    title: str,
+    unit: str,
+    starts: Sequence[str],
+    values: Sequence[float | None],
+) -> Chart:
+    """Return columns over time, a period each from its start on; at most about 240 fit.
+
+    A value of None is hidden or incomplete: it has no column, but a grey band.
+    """
+    data = [
+        {"at": at, "value": None if value is None else float(value)}
+        for at, value in enumerate(values)
+    ]
+    x: Part = {"field": "at", "type": "ordinal", "title": None, "scale": {"padding": 0}}
+    x["axis"] = {"labelAngle": 0, "values": [0]}
+    y: Part = {"field": "value", "type": "quantitative", "title": unit}
+    spec = {
+        "width": WIDTH - 70,
+        "height": 160,
+        "data": {"values": data},
+        "mark": {"type": "bar", "color": CATEGORIES[0]},
+        "encoding": {"x": x, "y": y},
+    }
+    rows = [
+        (start, "hidden" if value is None else wording.count(value))
+        for start, value in zip(starts, values, strict=True)
+    ]
+    return Chart(name, title, spec, ("from", unit), rows)
+
+
 def heatmap(
     name: str,
     title: str,
@@ -193,10 +235,7 @@ def heatmap(
     columns: Sequence[str],
     values: Sequence[Sequence[float | None]],
 ) -> Chart:
-    """Return a cell for each row and column; a value of None is hidden and has no colour.
-
-    Much is dark on a light page and light on a dark one, as on the map of the world.
-    """
+    """Return a cell for each row and column; a value of None is hidden and has no cell."""
     data = [
         {"row": row, "column": column, "value": float(value)}
         for row, line in zip(rows, values, strict=True)
@@ -211,28 +250,21 @@ def heatmap(
         "width": size * len(columns),
         "height": max(size, 18) * len(rows),
         "data": {"values": data},
-        "view": {"fill": "#88888822"},
         "mark": {"type": "rect"},
+        "encoding": {"x": x, "y": y, "color": _gradient(unit, has_any=bool(data))},
     }
-    light, dark = (
-        {
-            **spec,
-            "encoding": {"x": x, "y": y, "color": _gradient(unit, colours, has_any=bool(data))},
-        }
-        for colours in (spread(9)[::-1], spread(9))
-    )
     table = [
         (row, *("hidden" if value is None else wording.count(value) for value in line))
         for row, line in zip(rows, values, strict=True)
     ]
-    return Chart(name, title, light, ("", *columns), table, dark)
+    return Chart(name, title, spec, ("", *columns), table)
 
 
-def _ordinal(field: str) -> _Part:
+def _ordinal(field: str) -> Part:
     return {"field": field, "type": "ordinal", "title": None}
 
 
-def _gradient(unit: str, colours: Sequence[str], *, has_any: bool) -> _Part:
+def _gradient(unit: str, *, has_any: bool) -> Part:
     """Return the colour of values; their legend would read NaN if none is shown."""
     legend = {"orient": "bottom", "gradientLength": 200, "labelExpr": _SHORT, "titleLimit": WIDTH}
     return {
@@ -240,7 +272,7 @@ def _gradient(unit: str, colours: Sequence[str], *, has_any: bool) -> _Part:
         "type": "quantitative",
         "title": unit,
         "legend": legend if has_any else None,
-        "scale": {"range": colours, "zero": True},
+        "scale": {"range": SCALE, "zero": True},
     }
 
 
@@ -278,7 +310,7 @@ def stacked_bars(
 
 
 #: The position of shares, from 0 to 1.
-_SHARES: _Part = {
+_SHARES: Part = {
     "field": "share",
     "type": "quantitative",
     "title": None,
@@ -287,7 +319,7 @@ _SHARES: _Part = {
 }
 
 
-def _categories(labels: Sequence[str], position: Mapping[str, int]) -> _Part:
+def _categories(labels: Sequence[str], position: Mapping[str, int]) -> Part:
     """Return the colours of parts, and their legend at a place of the chart."""
     colours = [*CATEGORIES[: len(labels)], *[OTHER] * (len(labels) - len(CATEGORIES))]
     # An outline goes around the colours: not all stand out from a page.

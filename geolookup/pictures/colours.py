@@ -87,3 +87,14 @@ def spread(count: int) -> Sequence[str]:
     if count == 1:
         return [SEQUENTIAL[len(SEQUENTIAL) // 2]]
     return [SEQUENTIAL[step * (len(SEQUENTIAL) - 1) // (count - 1)] for step in range(count)]
+
+
+#: From few to much, on a white page and on a dark one: the more, the less of the page shines through.
+SCALE = ("#00a0a040", "#00a0a080", "#1890c8b0", "#2a7de0d0", "#3b6ef0ff")
+#: Circles on a map that is coloured by ``SCALE``.
+CIRCLES = "#e8710a"
+
+
+def scale_colours(count: int) -> list[str]:
+    """Return so many colours of ``SCALE``."""
+    return [SCALE[round(step * (len(SCALE) - 1) / max(count - 1, 1))] for step in range(count)]

