@@ -10,7 +10,7 @@ from os import PathLike
 
 import geolookup
 from geolookup.comparison.overlay import FAMILIES
-from geolookup.comparison.scoring import Score
+from geolookup.comparison.score import Score
 from geolookup.dataset.files import Dataset
 from geolookup.pictures import wording
 from geolookup.reports.address_maps import address_map_section
