@@ -15,12 +15,13 @@ from tests.damage import copied
 from tests.internals.comparison import (
     DIFF_METRICS,
     Comparison,
-    Traffic,
     Verdict,
-    judge,
+    evaluate,
+    lay_over,
+    measured,
+    open_dataset,
     overlay,
     quantiles,
-    read,
     verdict_line,
 )
 from tests.internals.comparison import comparison as diff
@@ -31,11 +32,11 @@ from tests.internals.dataset import layout as fmt
 def test_space_that_became_private_is_not_compared(
     pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert diff.compare(*pair).parts["ipv4"].moved["country"].count == 64
+    assert diff.diff(*pair).parts["ipv4"].moved["country"].count == 64
     parts = [(0, 0x080807FF, special.PUBLIC), (0x08080800, 0x080808FF, special.PRIVATE)]
     parts.append((0x08080900, 2**32 - 1, special.PUBLIC))
     monkeypatch.setattr(overlay, "partition", {4: parts, 6: special.partition(6)}.__getitem__)
-    part = diff.compare(*pair).parts["ipv4"]
+    part = diff.diff(*pair).parts["ipv4"]
     assert (part.moved["country"].count, part.moved["country"].of) == (0, 128)
 
 
@@ -67,18 +68,18 @@ def test_damage_is_told(pair: tuple[Path, Path], tmp_path: Path) -> None:
         _rewritten(damaged, file, column, 2, 199)
         for sides in ((pair[0], damaged), (damaged, pair[0])):
             with pytest.raises(DatasetError, match=told):
-                diff.compare(*sides)
+                diff.diff(*sides)
     files = json.loads((pair[1] / fmt.MANIFEST).read_bytes())["files"]
     for column, table in (("country", fmt.COUNTRY), ("zone", fmt.ZONE)):  # just outside
         damaged = copied(pair[1], tmp_path / column)
         _rewritten(damaged, fmt.LOCATION, column, 1, files[table]["rows"])
         with pytest.raises(DatasetError, match="outside its table"):
-            diff.compare(pair[0], damaged)
+            diff.diff(pair[0], damaged)
     damaged = copied(pair[1], tmp_path / "refused by Arrow")
     path = damaged / fmt.LOCATION
     path.write_bytes(path.read_bytes()[:-6] + b"\0" * 6)
     with pytest.raises(DatasetError, match="damaged"):
-        diff.compare(pair[0], damaged)
+        diff.diff(pair[0], damaged)
 
 
 _LEVELS = ("location", "country", "region", "city")
@@ -113,7 +114,7 @@ def test_each_level_of_each_case(tmp_path: Path) -> None:
     old, new = (
         dataset(tmp_path / name, world=text) for name, text in zip("on", sides, strict=True)
     )
-    actual = read(old, new).changes["ipv4"]
+    actual = lay_over(open_dataset(old), open_dataset(new)).changes["ipv4"]
     shown: dict[str, list[str]] = {}
     for level in _LEVELS:
         move = actual.moves.by_level[level]
@@ -178,11 +179,12 @@ def test_what_is_no_gate_is_told() -> None:
 
 def _verdict(gate: str, comparison: Comparison) -> Verdict:
     metrics = {name: part.metrics for name, part in comparison.parts.items()}
-    return judge(DIFF_METRICS.gates(gate)[0], metrics)
+    (one,) = DIFF_METRICS.gates(gate)
+    return evaluate(one, measured(one, metrics))
 
 
 def test_a_failed_gate_states_what_it_measured_in_its_unit(pair: tuple[Path, Path]) -> None:
-    compared = diff.compare(*pair)
+    compared = diff.diff(*pair)
     km = compared.parts["ipv6"].metrics["km_max"]
     for gate, said in (
         (
@@ -200,7 +202,7 @@ def test_a_failed_gate_states_what_it_measured_in_its_unit(pair: tuple[Path, Pat
 def test_requests_are_measured_together(pair: tuple[Path, Path], tmp_path: Path) -> None:
     path = tmp_path / "requests.txt"
     path.write_text("8.8.8.129\n8.8.8.1\n8.8.8.1\n2a00::1\n", encoding="utf-8")
-    comparison = diff.compare(*pair, Traffic(path))
+    comparison = diff.diff(*pair, traffic=path)
     verdict = _verdict("country_moved >= 25%", comparison)
     assert verdict.failed == ["country_moved"]
     assert verdict.measured == {"country_moved": 0.25}
