@@ -70,7 +70,7 @@ def whole(weight: float | Fraction) -> int:
     return max(round(float(weight)), int(weight > 0))
 
 
-def compared(level: str, sight: SeenAnswers) -> bool | None:
+def has_moved(level: str, sight: SeenAnswers) -> bool | None:
     """Whether it moved; None where it cannot be compared."""
 
     def pair(path: str) -> bool | None:
@@ -105,7 +105,7 @@ def kind(sight: SeenAnswers) -> str | None:
     if not (old and new):
         return "lost" if old else "gained" if new else None
     for level in ("country", "region", "city"):
-        if compared(level, sight):
+        if has_moved(level, sight):
             return f"{level} moved"
     differ = {path for path in sight.old if sight.old[path] != sight.new[path]}
     if any(path.startswith(LOCATION) for path in differ):
@@ -160,7 +160,7 @@ def _share(hits: int, among: int) -> float:
 def moves(all_seen: list[SeenAnswers]) -> dict[str, tuple[int, int]]:
     actual = {}
     for level in LEVELS:
-        said = [moved for sight in all_seen if (moved := compared(level, sight)) is not None]
+        said = [moved for sight in all_seen if (moved := has_moved(level, sight)) is not None]
         actual[level] = sum(said), len(said)
     return actual
 
@@ -191,7 +191,7 @@ def movers(all_seen: Iterable[SeenAnswers]) -> dict[tuple[Any, Any], tuple[int, 
     compared: Counter[tuple[Any, Any]] = Counter()
     for sight in all_seen:
         name = sight.new["network.asn"], sight.new["network.asn_organization"]
-        verdict = compared("location", sight)
+        verdict = has_moved("location", sight)
         compared[name] += verdict is not None
         moved[name] += bool(verdict)
     return {name: (count, compared[name]) for name, count in moved.items() if count}

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import geolookup
 from geolookup.errors import DatasetError, DiffError
 from tests.comparison.conftest import dataset
 from tests.damage import copied
@@ -22,6 +23,7 @@ from tests.internals.comparison import (
     open_dataset,
     overlay,
     quantiles,
+    report_lines,
     verdict_line,
 )
 from tests.internals.comparison import comparison as diff
@@ -83,30 +85,39 @@ def test_damage_is_told(pair: tuple[Path, Path], tmp_path: Path) -> None:
 
 
 _LEVELS = ("location", "country", "region", "city")
-#: Cells in OLD and in NEW: country, code and name of the region, city. Then what moved at each
-#: level: + moved, = stayed, . cannot be compared.
+#: Cells in OLD and in NEW: country, code and name of the region, city, coordinates. Then what moved
+#: at each level: + moved, = stayed, . cannot be compared.
 _CASES = (
-    ("US,,,Paris", "US,,,Paris", "= = . ="),
-    ("US,,,Paris", "FR,,,Paris", "+ + . +"),
-    ("US,TX,,Paris", "US,CA,,Paris", "+ = + +"),
-    ("US,TX,,Paris", "FR,TX,,Paris", "+ + + +"),
-    ("US,TX,,", "FR,TX,,", "+ + + ."),
-    ("US,,Texas,Paris", "US,,Texas,Paris", "= = = ="),
-    ("US,,Texas,Paris", "US,,Utah,Paris", "+ = + +"),
-    ("US,TX,Texas,Paris", "US,,Utah,Paris", "+ = + +"),  # by name where one has no code
-    ("US,TX,Texas,Paris", "US,TX,Tejas,Paris", "= = = ="),  # by code where both have one
-    ("US,TX,Texas,Paris", "US,CA,Texas,Paris", "+ = + +"),
-    ("US,TX,,Paris", "US,,Texas,Paris", "= = . ="),
-    ("US,TX,,Paris", "US,TX,,Austin", "+ = = +"),
-    ("US,,,Paris", "US,,,", "= = . ."),
-    (",,,Paris", "US,,,Paris", "= . . ="),
-    (",,,Paris", "US,,,Austin", "+ . . +"),
-    ("US,,,", ",TX,,", ". . . ."),
+    ("US,,,Paris,,", "US,,,Paris,,", "= = . ="),
+    ("US,,,Paris,,", "FR,,,Paris,,", "+ + . +"),
+    ("US,TX,,Paris,,", "US,CA,,Paris,,", "+ = + ="),  # another region alone is the same city
+    ("US,TX,,Paris,,", "FR,TX,,Paris,,", "+ + + +"),
+    ("US,TX,,,,", "FR,TX,,,,", "+ + + ."),
+    ("US,,Texas,Paris,,", "US,,Texas,Paris,,", "= = = ="),
+    ("US,,Texas,Paris,,", "US,,Utah,Paris,,", "+ = + ="),
+    ("US,TX,Texas,Paris,,", "US,,Utah,Paris,,", "+ = + ="),  # by name where one has no code
+    ("US,TX,Texas,Paris,,", "US,TX,Tejas,Paris,,", "= = = ="),  # by code where both have one
+    ("US,TX,Texas,Paris,,", "US,CA,Texas,Paris,,", "+ = + ="),
+    ("US,TX,,Paris,,", "US,,Texas,Paris,,", "= = . ="),
+    ("US,TX,,Paris,,", "US,TX,,Austin,,", "+ = = +"),
+    ("US,,,Paris,,", "US,,,,,", "= = . ."),
+    (",,,Paris,,", "US,,,Paris,,", "= . . ="),
+    (",,,Paris,,", "US,,,Austin,,", "+ . . +"),
+    ("US,,,,,", ",TX,,,,", ". . . ."),
+    # Springfield in Illinois and in Missouri, 306 km apart: two cities.
+    ("US,IL,,Springfield,39.78,-89.65", "US,MO,,Springfield,37.21,-93.29", "+ = + +"),
+    ("US,IL,,Springfield,39.78,-89.65", "US,MO,,Springfield,,", "+ = + ="),
+    # Vendors divide Finland in different ways; the coordinates are 2 km apart.
+    ("FI,18,,Helsinki,60.17,24.94", "FI,01,Uusimaa,Helsinki,60.18,24.96", "+ = + ="),
+    # Far apart in one region: the same city, in the middle of two areas.
+    ("US,AK,,Sitka,57.05,-135.33", "US,AK,,Sitka,59.05,-135.33", "= = = ="),
+    ("CH,ZH,,Zürich,,", "CH,ZH,,Zurich,,", "= = = ="),
+    ("CH,,Genève,Saint-Denis,,", "CH,,GENEVE,saint denis,,", "= = = ="),
 )
 
 
 def test_each_level_of_each_case(tmp_path: Path) -> None:
-    head = "network,country_code,region_code,region_name,city_name\n"
+    head = "network,country_code,region_code,region_name,city_name,latitude,longitude\n"
     sides = [
         head + "".join(f"20.{at}.0.0/16,{case[side]}\n" for at, case in enumerate(_CASES))
         for side in (0, 1)
@@ -122,6 +133,30 @@ def test_each_level_of_each_case(tmp_path: Path) -> None:
         shown[level] = ["+" if moved else "=" if compared else "." for compared, moved in masks]
     for case, marks in zip(_CASES, zip(*shown.values(), strict=True), strict=True):
         assert " ".join(marks) == case[2], case
+    # The same rule scores: what moved is wrong.
+    levels = (
+        geolookup.score(new, truth=tmp_path / "o" / "world.csv").datasets[0].parts["ipv4"].levels
+    )
+    for level in _LEVELS[1:]:
+        marks = [case[2].split()[_LEVELS.index(level)] for case in _CASES]
+        agreement = levels[level]
+        counts = (agreement.agree.count, agreement.wrong.count)
+        assert counts == (marks.count("=") << 16, marks.count("+") << 16), level
+
+
+def test_changed_is_a_share_of_the_addresses_with_a_value_in_both(tmp_path: Path) -> None:
+    """Also of a single address in a large range: its part is exact."""
+    head = "network,country_code,city_name\n"
+    old = dataset(tmp_path / "old", world=f"{head}2a00::/16,FR,Paris\n")
+    new = dataset(tmp_path / "new", world=f"{head}2a00::1/128,FR,Lyon\n2a00::2/128,FR,\n")
+    part = diff.diff(old, new).parts["ipv6"]
+    assert part.metrics["changed.location.city_name"] == 1
+    assert part.metrics["changed.location.country_code"] == 0
+    city = part.fields["location.city_name"]
+    assert (city.both, city.changed, city.both.weight) == (1, 1, 2.0**-64)
+    lines = [line.split() for line in report_lines(diff.diff(old, new))]
+    assert ["location.city_name", "281,474,976,710,656", "0", "<1"] in lines
+    assert "country moved 0 (0.00 %) of <1 known in both".split() in lines
 
 
 def test_quantiles_are_the_least_distances_that_enough_do_not_exceed() -> None:

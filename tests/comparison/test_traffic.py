@@ -59,9 +59,7 @@ def test_every_format_counts_alike(pair: tuple[Path, Path], tmp_path: Path) -> N
     for name, (table, kind) in FILES.items():
         (tmp_path / name).write_bytes(packed(written(table, kind), Path(name).suffix))
         assert _counted(pair, Traffic(tmp_path / name, "client", "hits")) == expected, name
-    named = diff(
-        *pair, traffic=tmp_path / "raw.parquet", ip_column="client", traffic_count="hits"
-    )
+    named = diff(*pair, traffic=tmp_path / "raw.parquet", ip_column="client", traffic_count="hits")
     assert named.requests == expected["requests"] == Requests(total=25, private=1, invalid=11)
     assert expected["parts"]["all"]["moved"]["country"] == {"count": 8, "of": 13, "share": 8 / 13}
 
