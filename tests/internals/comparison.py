@@ -27,7 +27,7 @@ from geolookup.comparison.change_table import (
 )
 from geolookup.comparison.changes import CLASSES_KM, KINDS, by_distance, country_flows, kinds
 from geolookup.comparison.gates import DIFF_METRICS, Verdict, evaluate, measured, verdict_line
-from geolookup.comparison.measures import quantiles
+from geolookup.comparison.measures import Count, quantiles
 from geolookup.comparison.report import lines as report_lines
 from geolookup.comparison.score import NAMES, Score, ScoredPart
 from geolookup.comparison.score_text import lines as text_lines
