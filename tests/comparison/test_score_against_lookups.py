@@ -254,8 +254,7 @@ def test_numbers_are_those_of_lookups(
                 "traffic": None if requests is None else folder / "asked.txt",
             }
             cases = [_cases(stated, engine) for engine in engines]
-            reached = {address for address, _ in cases[0]}
-            if not reached if requests is None else not reached & set(map(ip_address, requests)):
+            if not cases[0]:
                 with pytest.raises(geolookup.DiffError, match="no row"):
                     geolookup.score(paths, **options)
                 continue
