@@ -17,7 +17,7 @@ import numpy as np
 
 from geolookup.dataset.intervals import F64
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, Part
+from geolookup.pictures.charts import Chart, Part, class_colour
 from geolookup.pictures.classes import class_bounds, class_labels
 from geolookup.pictures.colours import CIRCLES, scale_colours
 
@@ -32,16 +32,19 @@ from geolookup.pictures.densities import (  # noqa: F401
 )
 
 FILE = Path(__file__).with_name("world.json")
-CREDIT = "Countries: Natural Earth"
+CREDIT = "Countries: Natural Earth, GeoNames"
 #: The size of the map in px. It ends north of Antarctica.
-_WIDTH, _HEIGHT = 800, 360
+_WIDTH, _HEIGHT = 800, 350
 #: Of the sphere in px, and where its centre is.
-_PROJECTION = {"type": "equalEarth", "scale": 147, "translate": [_WIDTH / 2, 190]}
+_PROJECTION = {"type": "equalEarth", "scale": 147, "translate": [_WIDTH / 2, 194]}
 _LAND, _BORDER, _INK = "#8888882e", "#88888899", "currentColor"
+#: The marks of the key.
+_CIRCLE = f"border-radius:50%;background:{CIRCLES}"
+_RING = "border-radius:50%;border:2px solid #000;outline:2px solid #fff;outline-offset:-1px"
 #: In px²: the largest circle of a place, the smallest, and that of a country.
-_LARGEST, _SMALLEST, _COUNTRY = 900.0, 4.0, 80.0
+_LARGEST, _SMALLEST, _COUNTRY = 600.0, 2.5, 90.0
 #: More circles make the page large and hide each other.
-_MOST_CIRCLES = 1000
+_MOST_CIRCLES = 500
 
 
 class Places(NamedTuple):
@@ -78,22 +81,31 @@ def world(
     weights = {code: float(weight) for code, weight in weights.items() if weight > 0}
     bounds = class_bounds([weight for weight in weights.values() if weight >= least], least)
     circles = [] if places is None else _circles(places, unit, least)
+    rings = [{**mark._asdict(), "size": 120} for mark in marks]
+    texts = []
+    if circles:
+        largest = max(circle["weight"] for circle in circles)
+        text = f"circles: {unit} within about 100 km, at most {wording.short(largest)}"
+        if len(circles) == _MOST_CIRCLES:
+            text += f"; the {_MOST_CIRCLES} largest"
+        texts.append((text, _CIRCLE))
+    texts += [(f"rings: {text}", _RING) for text in dict.fromkeys(mark.text for mark in marks)]
+    texts.append((CREDIT, ""))
     spec = {
         "width": _WIDTH,
         "height": _HEIGHT,
         "projection": _PROJECTION,
+        "title": {"subtitle": [text for text, _ in texts]},
         "layer": [
             *_countries(weights, unit, bounds, least),
-            _points(circles, {"fill": CIRCLES, "fillOpacity": 0.55, "stroke": CIRCLES}),
-            _points([_ring(mark) for mark in marks], {"stroke": _INK, "strokeWidth": 2}),
+            _points(circles, {"type": "circle", "fill": CIRCLES, "fillOpacity": 0.6}),
+            # Black within white stands out from every colour.
+            _points(rings, {"type": "point", "stroke": "white", "strokeWidth": 5}),
+            _points(rings, {"type": "point", "stroke": "black", "strokeWidth": 2}),
         ],
     }
-    key = [*zip(scale_colours(len(bounds)), class_labels(bounds, unit), strict=True)]
-    if circles:
-        largest = max(circle["weight"] for circle in circles)
-        text = f"{unit} within about 100 km; the largest circle {wording.short(largest)}"
-        key.append((CIRCLES, text))
-    key += [("ring", text) for text in dict.fromkeys(mark.text for mark in marks)]
+    classes = zip(class_labels(bounds), scale_colours(len(bounds)), strict=True)
+    key = [*((f"{text} {unit}", f"background:{colour}") for text, colour in classes), *texts]
     rows = [(_name(code), _amount(weight, least)) for code, weight in weights.items()]
     if not rows and circles:
         rows = [("all circles", wording.count(sum(circle["weight"] for circle in circles)))]
@@ -118,7 +130,7 @@ def _countries(
     weights: Mapping[str, float], unit: str, bounds: Sequence[float], least: float
 ) -> Iterator[Part]:
     """Yield the layers of the areas and of the countries too small to be seen."""
-    classes = class_labels(bounds, unit)
+    classes = class_labels(bounds)
     data = [
         {
             "id": code,
@@ -128,22 +140,19 @@ def _countries(
         for code, weight in weights.items()
         if weight >= least
     ]
-    fill = {
-        "field": "class",
-        "type": "ordinal",
-        "scale": {"domain": classes, "range": scale_colours(len(classes))},
-        "title": None,
-    }
     look = {"data": {"values": data}, "key": "id", "fields": ["class", "text"]}
     yield {
         "data": {
             "values": _file()["topology"],
             "format": {"type": "topojson", "feature": "countries"},
         },
-        "transform": [{"lookup": "id", "from": look}],
+        "transform": [{"lookup": "id", "from": look, "default": ""}],
         "mark": {"type": "geoshape", "stroke": _BORDER, "strokeWidth": 0.5, "aria": True},
         "encoding": {
-            "fill": {"condition": {"test": "datum.class", **fill}, "value": _LAND},
+            "fill": {
+                "condition": {"test": "datum.class", **class_colour(classes, unit)},
+                "value": _LAND,
+            },
             "description": {"field": "text"},
         },
     }
@@ -153,14 +162,21 @@ def _countries(
         for row in data
         if row["id"] in points
     ]
-    layer = _points(small, {"stroke": _INK, "strokeWidth": 0.5, "size": _COUNTRY})
-    yield {**layer, "encoding": {**layer["encoding"], "size": {"value": _COUNTRY}, "fill": fill}}
+    layer = _points(small, {"type": "point", "stroke": _INK, "strokeWidth": 1, "aria": True})
+    yield {
+        **layer,
+        "encoding": {
+            **layer["encoding"],
+            "size": {"value": _COUNTRY},
+            "fill": class_colour(classes, unit),
+        },
+    }
 
 
 def _points(rows: Sequence[Mapping[str, Any]], mark: Mapping[str, Any]) -> Part:
     return {
         "data": {"values": [*rows]},
-        "mark": {"type": "point", "shape": "circle", "aria": True, **mark},
+        "mark": {**mark},
         "encoding": {
             "longitude": {"field": "longitude", "type": "quantitative"},
             "latitude": {"field": "latitude", "type": "quantitative"},
@@ -183,7 +199,6 @@ def _circles(places: Places, unit: str, least: float) -> list[dict[str, Any]]:
             "longitude": longitude,
             "weight": weight,
             "size": size,
-            "text": f"{wording.short(weight)} {unit}",
         }
         for latitude, longitude, weight, size in zip(*(c.tolist() for c in columns), strict=True)
     ]
@@ -202,7 +217,3 @@ def cells(places: Places) -> tuple[F64, F64, F64]:
     distinct, of_place = np.unique(centres, axis=0, return_inverse=True)
     sums = np.bincount(of_place.ravel(), places.weights[known], len(distinct))
     return distinct[:, 0], distinct[:, 1], sums.astype(np.float64)
-
-
-def _ring(mark: Mark) -> dict[str, Any]:
-    return {**mark._asdict(), "size": 120}
