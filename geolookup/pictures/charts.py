@@ -1,14 +1,11 @@
-"""Charts as Vega-Lite specifications, drawn to SVG by vl-convert without a browser.
+"""Charts as Vega-Lite specifications.
 
-A page shows a chart in the colours of its own text; a picture has dark ink on white. The other
-colours suit both. A chart fits a screen of 400 px without scaling its text. A wide one is scaled
-to the width of the page, so its key is text of the page. What a chart states as text is in the
-table of its values too.
+A chart fits a screen of 400 px without scaling its text. A wide one is scaled to the width of the
+page, so its key is text of the page. What a chart states as text is in the table of its values too.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +14,9 @@ from typing import Any
 
 from geolookup.pictures import wording
 from geolookup.pictures.classes import class_labels, even_bounds
-from geolookup.pictures.colours import CATEGORIES, OTHER, SCALE, scale_colours
-from geolookup.pictures.picture_files import FONT, INK
+from geolookup.pictures.colours import CATEGORIES, OTHER, scale_colours
+from geolookup.pictures.picture_files import INK
+from geolookup.pictures.vega import draw, light_and_dark
 
 #: The width of a chart with its labels, in px.
 WIDTH = 312
@@ -26,27 +24,16 @@ WIDTH = 312
 _PLOT = WIDTH - 70
 #: Of lines and bands behind the columns.
 _FAINT = "#88888855"
-#: The size of text, the most px of a label, and px that no character of a number exceeds.
-_SIZE, _LABEL, _DIGIT = 12, 132, 8
+#: The most px of a label, and px that no character of a number exceeds.
+_LABEL, _DIGIT = 132, 8
 #: The least px that bars have beside long labels and long numbers.
 _NARROWEST = 30
 #: The height of a stacked bar with the space around it.
 _BAND = 24
 #: The px on each side of a page's chart for texts in a font that is wider than the measured one.
 _SLACK = 12
-_AXIS = {"grid": False, "domain": False, "ticks": False, "labelPadding": 4, "labelFontSize": _SIZE}
-_BELOW = {"orient": "bottom", "symbolType": "square", "symbolSize": 150}
-_TITLE = {"titleFontSize": _SIZE, "titleFontWeight": "normal"}
-#: The tags of a drawing. Texts have no tags: they are escaped.
-_TAGS = re.compile(r"<[^>]*>")
-#: In a tag: where an id begins, a colour of a scale, a line and its decimals beyond the first, and
-#: the description of a shape.
-_IDS = re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
-_COLOURS = re.compile(rf'(?<=[":])(?:{"|".join(SCALE)})(?=")')
-_LINES, _DECIMALS = re.compile(r' (?:d|transform)="[^"]*"'), re.compile(r"(\.\d)\d+")
-_SHAPE = re.compile(r'<path aria-label="([^"]*)" role="[^"]*" aria-roledescription="[^"]*"')
-#: The colours of a scale on a dark page: much stands out from both pages.
-_ON_DARK = dict(zip(SCALE, reversed(SCALE), strict=True))
+#: A legend under the drawing.
+_UNDER = {"orient": "bottom", "symbolType": "square", "symbolSize": 150}
 Form = Callable[[float], str]
 #: A label and its value. The library takes no integers of more than 64 bits, but floats.
 Values = Sequence[tuple[str, float]]
@@ -69,59 +56,22 @@ class Chart:
     def page_svg(self) -> str:
         """Return the chart for a page: transparent, with the text colour of the page."""
         padding = 0 if self.wide else {"left": _SLACK, "right": _SLACK, "bottom": 4}
-        frame = {"background": None, "padding": padding, "title": None}
-        svg = self._svg("currentColor", frame, legends=not self.key)
-        return _TAGS.sub(lambda tag: _COLOURS.sub(_of_page, tag[0]), svg + self._key())
+        spec = {**self.spec, "background": None, "padding": padding, "title": None}
+        legend = {"disable": True} if self.key else {}
+        return light_and_dark(draw(self.name, spec, "currentColor", legend) + self._key())
 
     def picture_svg(self) -> str:
         """Return the chart for a picture of its own: its title above, dark ink on white."""
         title = {"text": self.title, "anchor": "start", "frame": "bounds", "offset": 12}
         title |= self.spec.get("title", {})
-        return self._svg(INK, {"background": "white", "padding": 16, "title": title})
-
-    def _svg(self, ink: str, frame: Mapping[str, Any], *, legends: bool = True) -> str:
-        import vl_convert
-
-        config = _config(ink)
-        config["legend"] |= {"disable": not legends, **(_BELOW if self.wide else {})}
-        svg: str = vl_convert.vegalite_to_svg({**self.spec, **frame, "config": config})
-        # Drawings on one page must not share ids.
-        return _TAGS.sub(lambda tag: _short(_IDS.sub(f"{self.name}-", tag[0])), svg)
+        spec = {**self.spec, "background": "white", "padding": 16, "title": title}
+        return draw(self.name, spec, INK, _UNDER if self.wide else {})
 
     def _key(self) -> str:
-        marks = (f'<span style="{style}"></span>' if style else "" for _, style in self.key)
-        items = (
-            f"<li>{mark}{escape(text)}</li>"
-            for mark, (text, _) in zip(marks, self.key, strict=True)
+        items = "".join(
+            f'<li><span style="{style}"></span>{escape(text)}</li>' for text, style in self.key
         )
-        return f'<ul class="key">{"".join(items)}</ul>' if self.key else ""
-
-
-def _of_page(colour: re.Match[str]) -> str:
-    return f"light-dark({colour[0]}, {_ON_DARK[colour[0]]})"
-
-
-def _short(tag: str) -> str:
-    """Return a tag with tenths of a px, and with the description of a shape as its title."""
-    tag = _LINES.sub(lambda line: _DECIMALS.sub(r"\1", line[0]), tag)
-    shape = _SHAPE.match(tag)
-    if shape is None:
-        return tag
-    title = f"><title>{shape[1]}</title></path>" if shape[1] else "/>"
-    return "<path" + tag[shape.end() :].removesuffix("/>") + title
-
-
-def _config(ink: str) -> dict[str, Any]:
-    labels = {"labelColor": ink, "titleColor": ink, **_TITLE}
-    return {
-        "aria": False,  # the page names the chart
-        "font": FONT,
-        "view": {"stroke": None},
-        "title": {"color": ink, "fontSize": 14, "subtitleColor": ink, "subtitleFontSize": _SIZE},
-        "axis": {**labels, **_AXIS},
-        "legend": {**labels, "labelFontSize": _SIZE, "labelLimit": WIDTH},
-        "text": {"color": ink, "fontSize": _SIZE},
-    }
+        return f'<ul class="key">{items}</ul>' if items else ""
 
 
 def bars(
@@ -150,7 +100,8 @@ def bars(
         "width": max(WIDTH - min(before, _LABEL) - after, _NARROWEST),
         "height": {"step": 20},
         "data": {"values": data},
-        "encoding": {"y": _hidden_axis("row")},
+        # Numbers keep rows of the same name apart.
+        "encoding": {"y": {**_ordinal("row"), "sort": None, "axis": None}},
         "layer": [
             {
                 "mark": {"type": "bar", "color": CATEGORIES[0], "height": {"band": 0.7}},
@@ -164,7 +115,11 @@ def bars(
     return Chart(name, title, spec, (head, unit), [(label, text) for label, _, text in rows])
 
 
-def _rule(at: float) -> dict[str, Any]:
+def _ordinal(field: str) -> Part:
+    return {"field": field, "type": "ordinal", "title": None}
+
+
+def _rule(at: float) -> Part:
     mark = {"type": "rule", "strokeDash": [4, 3], "stroke": "currentColor"}
     return {
         "mark": mark,
@@ -172,12 +127,7 @@ def _rule(at: float) -> dict[str, Any]:
     }
 
 
-def _hidden_axis(field: str) -> dict[str, Any]:
-    """Return the position of rows: numbers keep rows of the same name apart."""
-    return {"field": field, "type": "ordinal", "sort": None, "axis": None}
-
-
-def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> dict[str, Any]:
+def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> Part:
     encoding = {"x": x, "text": {"field": field, "type": "nominal"}}
     return {"mark": {"type": "text", "baseline": "middle", **mark}, "encoding": encoding}
 
@@ -304,7 +254,7 @@ def heatmap(
     y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LABEL}}
     size = min(22, (WIDTH - 40) // max(len(columns), 1))
     note = f"{unit}; empty: hidden" if len(cells) < len(rows) * len(columns) else unit
-    colour = {**class_colour(labels, note), "legend": {**_BELOW, "columns": 3}}
+    colour = {**class_colour(labels, note), "legend": {**_UNDER, "columns": 3}}
     spec = {
         "width": size * len(columns),
         "height": max(size, 18) * len(rows),
@@ -320,10 +270,6 @@ def class_colour(labels: Sequence[str], title: str) -> Part:
     """Return the colour of the classes with these labels, ascending; the field is ``class``."""
     scale = {"domain": [*labels], "range": scale_colours(len(labels))}
     return {"field": "class", "type": "ordinal", "title": title, "scale": scale}
-
-
-def _ordinal(field: str) -> Part:
-    return {"field": field, "type": "ordinal", "title": None}
 
 
 def stacked_bars(

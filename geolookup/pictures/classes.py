@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from geolookup.pictures import wording
 
@@ -51,5 +52,5 @@ def even_bounds(largest: float) -> list[float]:
 def class_labels(bounds: Sequence[float]) -> list[str]:
     """Return the texts of a legend: "10 to 100", "100 to 1k", "1k or more"."""
     texts = [wording.tick(bound) for bound in bounds]
-    labels = [f"{low} to {high}" for low, high in zip(texts[:-1], texts[1:], strict=True)]
+    labels = [f"{low} to {high}" for low, high in pairwise(texts)]
     return [*labels, *(f"{text} or more" for text in texts[-1:])]

@@ -80,7 +80,7 @@ def world(
     weights = dict(sorted(countries.items(), key=lambda item: (-item[1], item[0])))
     weights = {code: float(weight) for code, weight in weights.items() if weight > 0}
     bounds = class_bounds([weight for weight in weights.values() if weight >= least], least)
-    circles = [] if places is None else _circles(places, unit, least)
+    circles = [] if places is None else _circles(places, least)
     rings = [{**mark._asdict(), "size": 120} for mark in marks]
     texts = []
     if circles:
@@ -186,7 +186,7 @@ def _points(rows: Sequence[Mapping[str, Any]], mark: Mapping[str, Any]) -> Part:
     }
 
 
-def _circles(places: Places, unit: str, least: float) -> list[dict[str, Any]]:
+def _circles(places: Places, least: float) -> list[dict[str, Any]]:
     """Return the cells with the largest weights as circles, the largest first."""
     latitudes, longitudes, weights = cells(places)
     largest = np.argsort(-weights, kind="stable")[:_MOST_CIRCLES]

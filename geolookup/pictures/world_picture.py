@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import F64, I64
 from geolookup.pictures import wording
-from geolookup.pictures.picture_files import Picture
 from geolookup.pictures.densities import CountryLayer, DefaultCoordinates, Layer, World, sums_by
+from geolookup.pictures.picture_files import Picture
 from geolookup.pictures.world_frame import (
     SCALE,
     colours_of,
