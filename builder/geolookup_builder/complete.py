@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.dataset.arrow_files import without_nulls
+from geolookup.dataset.runs import Codes, factorize
 from geolookup_builder.build_report import BuildReport, FillCount
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.layer_values import UNKNOWN, Tuples
 from geolookup_builder.values import Reference
 

@@ -14,10 +14,10 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from geolookup.dataset.runs import Codes, factorize
 from geolookup.parallel import alongside
 from geolookup_builder import explained_files
 from geolookup_builder.explained_files import TableRows
-from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from geolookup.contract.fields import LOCATION, Field
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools, concat
+from geolookup.dataset.runs import Codes
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.factorize import Codes
 from geolookup_builder.far_rows import Far, far_rows
 from geolookup_builder.flatten import Ranges
 from geolookup_builder.folding import folded, into_mapped

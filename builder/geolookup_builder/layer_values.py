@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from geolookup.contract.schema import CONTRACT, Schema
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Bools
+from geolookup.dataset.runs import Codes, factorize
 from geolookup.parallel import in_order, threads_for
-from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.memory import release
 from geolookup_builder.values import value_type
 

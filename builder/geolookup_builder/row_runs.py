@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64, Addresses, concat, empty
+from geolookup.dataset.runs import Codes
 from geolookup_builder.bands import Band, bands, work
-from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Ranges, may_decide_beyond
 from geolookup_builder.folding import mapped_keys
 from geolookup_builder.layer_values import UNKNOWN

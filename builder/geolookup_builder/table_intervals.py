@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
 from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, cut_at
+from geolookup.dataset.runs import Codes
 from geolookup_builder.bands import Band
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Intervals, Ranges, flatten
 from geolookup_builder.folding import EXCLUDED, count_duplicates
 from geolookup_builder.layer_values import UNKNOWN

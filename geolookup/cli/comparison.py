@@ -20,7 +20,7 @@ from geolookup.store.paths import dataset_path
 if TYPE_CHECKING:
     from geolookup.comparison import Comparison
     from geolookup.comparison.gates import GateResult
-    from geolookup.comparison.scoring import Score
+    from geolookup.comparison.score import Score
 
 
 @command("diff")
@@ -130,12 +130,8 @@ def _sides(old: str, new: str | None) -> tuple[str, str | None]:
 @click.argument("datasets", type=options.PATH, metavar="[DATASET]...", nargs=-1)
 @table_options.truth("Ground truth", required=True)
 @table_options.fail_if("country_agree < 95%")
-@table_options.traffic("Also weight addresses by their requests")
+@table_options.traffic("Weight addresses by their requests")
 @table_options.table_input
-@options.limit(
-    "--worst",
-    "Number of networks to list per level, and of pairs of countries, by wrong addresses.",
-)
 @options.as_of
 @options.as_json()
 def score(
@@ -144,17 +140,16 @@ def score(
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    The counts are in addresses, in rows of the truth and, with --traffic, in
-    requests. --ip-column, --input-format, --delimiter and --no-header describe
-    the FILE of --traffic. Several datasets have a column each, with the agreement
-    of each pair and a majority vote.
+    The counts are in addresses or, with --traffic, in requests. --ip-column,
+    --input-format, --delimiter and --no-header describe the FILE of --traffic.
+    Several datasets have a column each.
 
     Exits with 0 if no gate fails, 1 if one does, and 2 for misuse, a malformed gate,
     or an unusable dataset or FILE.
 
     Example: geolookup score mydata --truth feed.csv --fail-if "city_wrong > 5%"
     """
-    from geolookup.comparison.scoring.text import lines
+    from geolookup.comparison.score_text import lines
 
     exit_on_signals()
     if (instant := options.instant_of()) is not None:
@@ -205,7 +200,7 @@ def report(
 
     Example: geolookup report mydata --against mydata-old -o report.html
     """
-    from geolookup.reports.dataset import sections, title
+    from geolookup.reports.dataset import lead, sections, title
     from geolookup.reports.difference import difference
     from geolookup.reports.page import STANDARD_OUTPUT, check_outputs, write_page
 
@@ -217,16 +212,15 @@ def report(
         path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, path, fail_if)
     scored = geolookup.score(path, truth=truth, truth_format=truth_format) if truth else None
-    lead = "The known fields of the dataset, its sources and its places."
-    if changed is not None:
-        lead = "The changes first, then the newer dataset: its fields, sources and places."
     link = None
     if against is not None and rows is not None:
         _write_rows((against, str(path)), rows, force=force)
         beside = os.curdir if output == STANDARD_OUTPUT else output.parent
         link = Path(os.path.relpath(rows, beside)).as_posix()
-    shown_sections = list(sections(path, changed, scored, link))
-    written = write_page(output, png, title(path, changed), lead, shown_sections, force=force)
+    head = title(path, changed), lead(path, changed)
+    written = write_page(
+        output, png, *head, list(sections(path, changed, scored, link)), force=force
+    )
     print_sizes(written, err=output == STANDARD_OUTPUT)
     if changed is not None:
         _exit_by_gates(changed.judged)

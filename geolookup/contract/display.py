@@ -88,6 +88,8 @@ def fold(name: str) -> str:
 
 def without_marks(text: str) -> str:
     """Return text without accents and other combining marks (Unicode Standard Annex 15, NFKD)."""
+    if text.isascii():  # most names: a sixth of the time
+        return text
     decomposed = unicodedata.normalize("NFKD", text)
     # U+00E9 (e with acute) is "e" and U+0301, a combining mark, in NFKD.
     unmarked = "".join(mark for mark in decomposed if not unicodedata.combining(mark))

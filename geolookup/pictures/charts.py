@@ -68,9 +68,9 @@ class Chart:
         return draw(self.name, spec, INK, _UNDER if self.wide else {})
 
     def _key(self) -> str:
-        items = "".join(
-            f'<li><span style="{style}"></span>{escape(text)}</li>' for text, style in self.key
-        )
+        marks = [f'<span style="{style}"></span>' if style else "" for _, style in self.key]
+        texts = [escape(text) for text, _ in self.key]
+        items = "".join(map("<li>{}{}</li>".format, marks, texts))
         return f'<ul class="key">{items}</ul>' if items else ""
 
 

@@ -1,12 +1,9 @@
-"""The section on changes since an older dataset, and the map of moved addresses."""
+"""The section on changes since an older dataset."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-
-import numpy as np
-from numpy.typing import NDArray
 
 from geolookup.comparison import Comparison, Part
 from geolookup.comparison.changes import (
@@ -16,48 +13,47 @@ from geolookup.comparison.changes import (
     by_distance,
     country_flows,
 )
-from geolookup.comparison.measures import Pairs
-from geolookup.dataset.intervals import F64
+from geolookup.comparison.gates import Verdict, metric_text
+from geolookup.dataset.coverage import public_space
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, bars, histogram
-from geolookup.pictures.world import Density
-from geolookup.reports.difference import (
-    LEVELS,
-    Difference,
-    coverage_table,
-    field_tables,
-    gate_table,
-    kilometres_tables,
-    kind_sums,
-    kind_table,
-    metric_table,
-    moved_tables,
-    mover_tables,
-    own_tables,
-    source_tables,
-)
-from geolookup.reports.section import Section, charts_section, counts_to_hide
-from geolookup.reports.world_map import world_section
+from geolookup.pictures.charts import Chart, bars
+from geolookup.reports.difference import Difference
+from geolookup.reports.section import Section, Table, charts_section
 
-#: The flows between countries that are drawn, and those that the table lists.
-_DRAWN, _LISTED = 15, 100
+_LEVELS = ("country", "region", "city")
+#: So many flows between countries have a bar.
+_FLOWS = 12
+_RULE = (
+    "A city moved if its name or its country differs, or if its region differs and both datasets "
+    "have coordinates more than 100 km apart."
+)
+#: Cells of nothing: no share, no distance.
+_ZEROS = {"0.00 %", "0.0", "0"}
 
 
 def change_section(difference: Difference) -> Section:
-    """Return the changes by kind, level, country, distance, source, network and field."""
+    """Return the changes by kind, country, distance, level, source, network and field."""
     judged = difference.judged
-    tables = [kind_table(difference), coverage_table(judged), *moved_tables(judged)]
-    tables += [*kilometres_tables(judged), *mover_tables(judged)]
-    if not difference.is_none:
-        tables += source_tables(judged)
+    gates = [_gate_table(judged.gates)] if judged.gates else []
+    if difference.is_none:
+        note = "Nothing has changed: every address has the same answer."
+        return charts_section("changes", "What has changed", note, [], first=gates)
+    moved = ("Level", "moved", "stated in both", "share of these")
+    sources = ("Source", "country moved", "region moved", "city moved", "km p50", "km p99", "new")
+    movers = ("Network", "moved", "share of all that moved", "share of the network")
+    fields = ("Field", "lost, of those before", "gained, of those now", "changed, of those in both")
     return charts_section(
         "changes",
         "What has changed",
-        _note(difference),
+        " ".join([*_shares(difference), *_unchanged(judged), *_own_columns(judged), _RULE]),
         list(_charts(difference)),
-        tables,
-        first=[gate_table(judged)] if judged.gates else [],
-        details=[*field_tables(difference), *own_tables(difference), metric_table(judged)],
+        [
+            *_tables(judged, "Moved", moved, _moved_rows, (1, 2)),
+            *_tables(judged, "Networks that moved most", movers, _mover_rows, (1,)),
+            *_tables(judged, "Locations by their source in this dataset", sources, _source_rows),
+        ],
+        first=gates,
+        details=list(_tables(judged, "Fields", fields, _field_rows)),
     )
 
 
@@ -75,45 +71,42 @@ def from_to(difference: Difference) -> str:
     return f"From {old} to {new}"
 
 
-def _note(difference: Difference) -> str:
-    """Return how much has another answer, and what no address lost."""
-    if difference.is_none:
-        return "Nothing has changed: every address has the same answer."
-    unmoved = _unmoved(difference.judged.parts.values())
-    own = _own_columns(difference.judged)
-    return " ".join([*_changed_shares(difference), *_nothing_lost(difference), *unmoved, *own])
+def _title(name: str, part: Part) -> str:
+    return f"{wording.family(name)} {part.unit}"
 
 
-def _changed_shares(difference: Difference) -> Iterator[str]:
-    for name, sums in kind_sums(difference).items():
-        changed, of = sum(sums.values()) - sums[KINDS[UNCHANGED]], sum(sums.values())
-        if of:
-            unit = difference.judged.parts[name].unit
+def _shares(difference: Difference) -> Iterator[str]:
+    """Yield by family how much has another answer, and how much was and is known."""
+    for name, part in difference.judged.parts.items():
+        sums = difference.by_kind(name)
+        if of := sum(sums.values()):
+            changed = wording.percent((of - sums[KINDS[UNCHANGED]]) / of)
+            public = public_space(int(name[-1]))
+            before, now = (
+                wording.percent(known / public) for known in (part.coverage.old, part.coverage.new)
+            )
             yield (
-                f"{wording.percent(changed / of)} of the known {wording.family(name)} {unit} "
-                "have another answer."
+                f"{changed} of the known {_title(name, part)} have another answer; {before} of "
+                f"public space was known before, {now} is known now."
             )
 
 
-def _nothing_lost(difference: Difference) -> Iterator[str]:
-    parts = difference.judged.parts.values()
+def _unchanged(judged: Comparison) -> Iterator[str]:
+    """Yield sentences on what no address lost, and on the levels at which nothing moved."""
+    parts = judged.parts.values()
     if not any(part.coverage.lost.count for part in parts):
         yield "No address lost its answer."
     for word, path in (("city", "location.city_name"), ("AS", "network.asn")):
-        if not any(part.fields[path].null_gained for part in parts):
+        if not any(part.metrics[f"null_gained.{path}"] for part in parts):
             yield f"No address lost its {word}."
-
-
-def _unmoved(parts: Collection[Part]) -> Iterator[str]:
-    """Yield a sentence on the levels at which nothing moved."""
-    levels = [level for level in LEVELS if not any(part.moved[level].count for part in parts)]
+    levels = [level for level in _LEVELS if not any(part.moved[level].count for part in parts)]
     if levels:
         yield f"No location moved to another {' or '.join(levels)}."
 
 
 def _own_columns(judged: Comparison) -> Iterator[str]:
     """Yield a sentence on each kind of change of own columns."""
-    changes = judged.column_changes
+    changes = judged.columns
     if changes is not None:
         for paths, word in ((changes.added, "added"), (changes.removed, "removed")):
             if paths:
@@ -123,93 +116,99 @@ def _own_columns(judged: Comparison) -> Iterator[str]:
 
 
 def _charts(difference: Difference) -> Iterator[Chart]:
-    for name, sums in kind_sums(difference).items():
-        changed = {kind: weight for kind, weight in sums.items() if kind != KINDS[UNCHANGED]}
-        part, of = difference.judged.parts[name], sum(sums.values())
-        if any(changed.values()):
-            yield _kinds(name, part.unit, {k: w / of for k, w in changed.items() if w})
+    """Yield by family bars of kinds, of flows between countries, and of distances."""
+    overlaid = difference.overlaid
     for name, part in difference.judged.parts.items():
+        title = _title(name, part)
+        kinds = list(difference.by_kind(name).items())
+        if any(weight for kind, weight in kinds if kind != KINDS[UNCHANGED]):
+            yield _bars(f"{name}-kinds", f"{title} by kind of change", "kind", part.unit, kinds)
         if part.moved["country"].count:
-            yield _flows(name, part, difference)
+            flows = country_flows(overlaid.values, overlaid.changes[name])
+            weights = [(f"{flow.old} → {flow.new}", flow.weight) for flow in flows]
+            heading = f"{title} that changed country"
+            yield _bars(f"{name}-flows", heading, "countries", part.unit, weights)
         if part.kilometres.max > CLASSES_KM[0]:
-            yield _distances(name, part, difference)
+            # The first class, up to a metre, did not move; the last one has no upper end.
+            ends = ["same place", *(f"up to {km:,g} km" for km in CLASSES_KM[1:]), "farther"]
+            far = list(zip(ends, by_distance(overlaid.changes[name]), strict=True))
+            heading = f"{title} by the distance between both locations"
+            yield _bars(f"{name}-distances", heading, "distance", part.unit, far)
 
 
-def _kinds(name: str, unit: str, shares: Mapping[str, float]) -> Chart:
-    total = wording.percent(sum(shares.values()))
-    title = f"{total} of the known {wording.family(name)} {unit} changed"
-    head = f"share of known {unit}"
-    values = list(shares.items())
-    return bars(f"{name}-kinds", title, head, values, form=wording.percent, head="kind")
-
-
-def _flows(name: str, part: Part, difference: Difference) -> Chart:
-    flows = country_flows(difference.overlaid.values, difference.overlaid.changes[name])
-    of = part.moved["country"].count
-    drawn = [(f"{flow.old} → {flow.new}", flow.weight / of) for flow in flows[:_DRAWN]]
-    title = f"{wording.family(name)} {part.unit} that changed country"
-    chart = bars(f"{name}-flows", title, "share", drawn, form=wording.percent)
+def _bars(
+    name: str, title: str, head: str, unit: str, weights: Sequence[tuple[str, float]]
+) -> Chart:
+    """Return bars of shares; the table of values has all weights above 0."""
+    of = sum(weight for _, weight in weights)
+    shares = [(label, weight / of) for label, weight in weights if label != KINDS[UNCHANGED]]
+    drawn = [item for item in shares if item[1]][:_FLOWS]
+    chart = bars(name, title, "share", drawn, form=wording.percent)
     rows = [
-        (flow.old, flow.new, wording.count(flow.weight), wording.percent(flow.weight / of))
-        for flow in flows[:_LISTED]
+        (label, wording.count(weight), wording.percent(weight / of))
+        for label, weight in weights
+        if weight
     ]
-    head = ("From", "To", part.unit, "share")
-    return replace(chart, head=head, rows=rows, saved_only=counts_to_hide(int(name[-1]), 2))
+    return replace(chart, head=(head, unit, "share"), rows=rows)
 
 
-def _distances(name: str, part: Part, difference: Difference) -> Chart:
-    sums = by_distance(difference.overlaid.changes[name])
-    # The first class, up to 0.001 km, did not move: its label is 0. The last has no upper end.
-    labels = ["0", *map(_short, CLASSES_KM[1:]), "more"]
-    shares = [weight / sum(sums) for weight in sums]
-    title = f"Distance between both locations of {wording.family(name)} {part.unit}"
-    values = list(zip(labels, shares, strict=True))
-    chart = histogram(f"{name}-distances", title, "up to km", "share", values)
+def _tables(
+    judged: Comparison,
+    caption: str,
+    head: Sequence[str],
+    rows_of: Callable[[Part], Iterable[Sequence[str]]],
+    counts: Sequence[int] = (),
+) -> Iterator[Table]:
+    """Yield a table by family without rows of zeros; ``counts`` are columns too long in IPv6."""
+    for name, part in judged.parts.items():
+        rows = [row for row in rows_of(part) if not _ZEROS.issuperset(row[1:])]
+        if rows:
+            hidden = counts if name == "ipv6" else ()
+            yield Table(f"{caption}: {_title(name, part)}", head, rows, saved_only=hidden)
+
+
+def _moved_rows(part: Part) -> Iterator[Sequence[str]]:
+    for level, moved in part.moved.items():
+        if moved.count:
+            counts = wording.count(moved.count), wording.count(moved.of)
+            yield level, *counts, wording.percent(moved.share)
+
+
+def _mover_rows(part: Part) -> Iterator[Sequence[str]]:
+    for mover in part.movers:
+        system = "no AS" if mover.asn is None else f"AS{mover.asn}"
+        yield (
+            wording.name(f"{system} {mover.asn_organization or ''}".rstrip()),
+            wording.count(mover.moved.count),
+            wording.percent(mover.of_all),
+            wording.percent(mover.moved.share),
+        )
+
+
+def _source_rows(part: Part) -> Iterator[Sequence[str]]:
+    for source in part.new_sources:
+        yield (
+            wording.name(source.source),
+            *(wording.percent(source.moved[level].share) for level in _LEVELS),
+            wording.kilometres(source.kilometres.p50),
+            wording.kilometres(source.kilometres.p99),
+            wording.percent(source.location.gained.share),
+        )
+
+
+def _field_rows(part: Part) -> Iterator[Sequence[str]]:
+    for path in part.fields:
+        kinds = ("null_gained", "null_lost", "changed")
+        yield path, *(wording.percent(part.metrics[f"{kind}.{path}"]) for kind in kinds)
+
+
+def _gate_table(gates: Iterable[Verdict]) -> Table:
     rows = [
-        (label, wording.count(weight), wording.percent(share))
-        for (label, share), weight in zip(values, sums, strict=True)
+        (
+            gate.gate,
+            ", ".join(f"{name} is {metric_text(name, it)}" for name, it in gate.measured.items()),
+            "fails" if gate.failed else "passes",
+        )
+        for gate in gates
     ]
-    head = ("up to km", part.unit, "share")
-    return replace(chart, head=head, rows=rows, saved_only=counts_to_hide(int(name[-1]), 1))
-
-
-def _short(km: float) -> str:
-    return f"{km:g}" if km < 1000 else f"{km / 1000:g}k"
-
-
-def moved_section(difference: Difference) -> Section | None:
-    """Return the map of what moved in country, region or city; None if no place is known."""
-    densities = list(moved_densities(difference))
-    if not any(np.isfinite(density.latitudes).any() for density in densities):
-        return None
-    return world_section("moved", "Where locations moved", densities)
-
-
-def moved_densities(difference: Difference) -> Iterator[Density]:
-    """Yield by family how much moved to each place, and how much from each."""
-    values = difference.overlaid.values
-    for name, part in difference.judged.parts.items():
-        moved = _moved_pairs(difference, name)
-        for way, rows, places in (
-            ("here", moved.new, values.new_coordinates),
-            ("from here", moved.old, values.old_coordinates),
-        ):
-            if len(rows):
-                title = f"{wording.family(name)} {part.unit} that moved {way}"
-                of_density = f"{name}-moved-{way.replace(' ', '-')}"
-                yield _density(of_density, title, part.unit, places, rows, moved.weight)
-
-
-def _moved_pairs(difference: Difference, name: str) -> Pairs:
-    changes = difference.overlaid.changes[name]
-    return changes.locations.take(changes.moves.by_level["location"].moved)
-
-
-def _density(
-    name: str, title: str, unit: str, places: F64, rows: NDArray[np.integer], weight: F64
-) -> Density:
-    """Return the weights summed by row of the location table."""
-    sums = np.bincount(rows, weight).astype(np.float64)
-    some = np.flatnonzero(sums)
-    latitudes, longitudes = places[:, some]
-    return Density(name, title, unit, latitudes, longitudes, sums[some])
+    return Table("Gates", ("Fails if", "measured", "verdict"), rows, words=(0, 1, 2))

@@ -67,17 +67,10 @@ def _templates() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("geolookup.reports", "templates")
-    templates = Environment(
+    return Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    templates.filters["css_text"] = _css_text
-    return templates
-
-
-def _css_text(text: str) -> str:
-    """Return a text as a string of CSS; digits and signs are escaped, so nothing can end it."""
-    return "'" + "".join(c if c.isalpha() or c == " " else f"\\{ord(c):x} " for c in text) + "'"
 
 
 #: The modules of the extra, and the packages that hold them.

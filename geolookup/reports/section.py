@@ -1,8 +1,8 @@
-"""A section of a page: its template and values, tables, and charts."""
+"""A section of a page: charts and tables under a heading, or a template of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,35 +60,19 @@ class Table:
     saved_only: Collection[int] = ()
 
 
-def counts_to_hide(family: int, *columns: int) -> Sequence[int]:
-    """Return the columns with counts of a family if they are of IPv6: only shares are readable."""
-    return columns if family == 6 else ()
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A CSV file in the page, with a button to save it: text of JSON, zlib and base64."""
 
-
-#: A cell of nothing: no count, no share, no distance.
-_ZEROS = {"", "0", "0.0", "0.00 %"}
-
-
-def without_zeros(table: Table) -> Table:
-    """Return a table without the rows and the columns whose numbers are all zero."""
-    numeric = {*range(1, len(table.head))} - {*table.words}
-    rows = [row for row in table.rows if any(row[at] not in _ZEROS for at in numeric)]
-    zeros = {at for at in numeric if all(row[at] in _ZEROS for row in rows)}
-    columns = [at for at in range(len(table.head)) if at not in zeros]
-    return Table(
-        table.caption,
-        [table.head[at] for at in columns],
-        [[row[at] for at in columns] for row in rows],
-        [number for number, at in enumerate(columns) if at in table.words],
-        [number for number, at in enumerate(columns) if at in table.saved_only],
-    )
+    caption: str
+    file: str  # the id of its data
 
 
 def charts_section(
     anchor: str,
     title: str,
     note: str,
-    charts: Sequence[Chart],
+    charts: Sequence[Chart | Table | Download],
     tables: Sequence[Table] = (),
     *,
     first: Sequence[Table] = (),
@@ -97,20 +81,10 @@ def charts_section(
     """Return a section that shows charts, and tables after them.
 
     ``note`` is the sentence above them, ``first`` are tables before the charts, ``details``
-    tables at the end that are closed until a reader opens them.
+    tables at the end that are closed until a reader opens them. A table among the charts stands
+    beside the chart before it if the page is wide enough, and has its values.
     """
     values = {"note": note, "first": first, "charts": charts, "tables": tables, "details": details}
-    return Section(anchor, title, "charts.html", values, pictures=_pictures(charts))
-
-
-def pairs_section(
-    anchor: str, title: str, note: str, pairs: Sequence[tuple[Chart, Table]]
-) -> Section:
-    """Return a section that shows each chart beside its table if the page is wide enough."""
-    values = {"note": note, "pairs": pairs}
-    pictures = _pictures(chart for chart, _ in pairs)
-    return Section(anchor, title, "pairs.html", values, pictures=pictures)
-
-
-def _pictures(charts: Iterable[Chart]) -> Iterator[Picture]:
-    return (Picture(chart.name, chart.picture_svg()) for chart in charts if chart.rows)
+    drawn = (chart for chart in charts if isinstance(chart, Chart) and chart.rows)
+    pictures = (Picture(chart.name, chart.picture_svg()) for chart in drawn)
+    return Section(anchor, title, "charts.html", values, pictures=pictures)

@@ -2,8 +2,7 @@
 
 import geolookup_builder as package
 from geolookup_builder import compile, expected_rows, gather, memory, output_files, overlaid_sources
-from geolookup_builder import factorize as factorize_module
-from geolookup_builder.bands import MemoryColumn, PartitionBands, bands
+from geolookup_builder.bands import Band, MemoryColumn, bands, underlay_bands
 from geolookup_builder.build_report import BuildReport, Demand, FillCount, KeysRead, SourceReport
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
@@ -15,7 +14,6 @@ from geolookup_builder.demands import check as demands_check
 from geolookup_builder.demands import check_truth, failures
 from geolookup_builder.downloads import read_through, with_local_paths
 from geolookup_builder.expected_rows import RowsBefore, check_drop
-from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import (
     Intervals,
     Ranges,
@@ -26,6 +24,7 @@ from geolookup_builder.flatten import (
 )
 from geolookup_builder.fragments import json_columns, json_texts, rows
 from geolookup_builder.gather import SourceRows
+from geolookup_builder.joined_intervals import JoinedIntervals
 from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import Options, OverlaidSources

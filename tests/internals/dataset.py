@@ -1,6 +1,6 @@
 """Internal names of `geolookup/dataset` that tests use."""
 
-from geolookup.dataset import checksums, intervals, layout, manifest, metadata, rows
+from geolookup.dataset import checksums, intervals, layout, manifest, metadata, rows, runs
 from geolookup.dataset import public_ranges as public_ranges_module
 from geolookup.dataset.arrow_files import describe, generation, read, starts_of, type_of
 from geolookup.dataset.checksums import canonical, crc32c
@@ -37,3 +37,4 @@ from geolookup.dataset.networks import Network, holding, limits_of, network_at, 
 from geolookup.dataset.provenance import decisions, explain
 from geolookup.dataset.public_ranges import CONTRACT_TABLES, Ranges, any_known, public_ranges
 from geolookup.dataset.rows import SEPARATOR, number_text
+from geolookup.dataset.runs import distinct, factorize, join_runs, run_starts

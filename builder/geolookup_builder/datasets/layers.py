@@ -14,8 +14,8 @@ import pyarrow as pa
 from geolookup.contract.fields import COUNTRY, LOCATION, ZONE, Field, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_nulls
+from geolookup.dataset.runs import Codes
 from geolookup_builder.datasets.source import DatasetSource
-from geolookup_builder.factorize import Codes
 from geolookup_builder.fragments import list_texts
 from geolookup_builder.layer_values import Column, LayerValues, distinct
 from geolookup_builder.layers import LayerPartition

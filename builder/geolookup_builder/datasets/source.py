@@ -25,6 +25,7 @@ from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
 from geolookup.dataset.public_ranges import any_known
+from geolookup.dataset.runs import Codes
 from geolookup.errors import BuildError, DatasetError, count_text
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.integrity import read_tables
@@ -32,7 +33,6 @@ from geolookup.integrity.tables import Tables
 from geolookup.store import pointer, resolve
 from geolookup.store.paths import BUNDLED, BUNDLED_NAME
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.factorize import Codes
 from geolookup_builder.layers import Provenance
 from geolookup_builder.recipe.document import SourceSpec
 

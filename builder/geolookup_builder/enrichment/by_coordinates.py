@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import DEGREES
 from geolookup.dataset.distances import EARTH_RADIUS_KM
+from geolookup.dataset.runs import factorize
 from geolookup.errors import BuildError
-from geolookup_builder.factorize import factorize
 from geolookup_builder.reference import Credit
 from geolookup_builder.reference.csv_table import Row, read_table
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.contract.display import fold
-from geolookup_builder.factorize import factorize
+from geolookup.dataset.runs import factorize
 from geolookup_builder.reference import Credit
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")

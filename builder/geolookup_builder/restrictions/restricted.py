@@ -15,11 +15,11 @@ import pyarrow as pa
 
 from geolookup.contract.fields import COUNTRY, LOCATION, ZONE, Field
 from geolookup.dataset.intervals import Bools, count_addresses
+from geolookup.dataset.runs import Codes
 from geolookup.prefixes.conditions import Condition
 from geolookup_builder.build_report import BuildReport, SourceReport
 from geolookup_builder.complete import Locations, complete
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.intern import numbers_of
 from geolookup_builder.layer_values import LayerValues, Tuples

@@ -1,6 +1,4 @@
-// Tables as CSV files (RFC 4180): a button below each table.
-
-const CSV_ROWS = "thead tr, tbody tr";
+// Buttons that save tables, and files that lie in the page, as CSV (RFC 4180).
 
 // Returns a cell; numbers lose their thousands separators.
 function csvCell(text) {
@@ -15,43 +13,37 @@ function csvText(rows) {
   return rows.map((row) => `${row.map(csvCell).join(",")}\r\n`).join("");
 }
 
-// Returns the rows of tables with one head: the further rows of a long table are in a second one.
-function tableRows(tables) {
-  return [...tables].flatMap((table, at) => (
-    [...table.querySelectorAll(at ? "tbody tr" : CSV_ROWS)].map(
-      (row) => [...row.cells].map((cell) => cell.textContent.trim()),
-    )
-  ));
+// Returns the text of tables with one head: the further rows of a long table are in a second one.
+function tablesText(tables) {
+  const rows = [...tables].flatMap((table, at) => [...table.rows].slice(at ? 1 : 0));
+  return csvText(rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
 }
 
-// Returns a name of letters, digits and hyphens: "By kind of change" is by-kind-of-change.csv.
-function fileName(title, suffix) {
-  return `${title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 80)}.${suffix}`;
+// Returns the text of a file in the page: compressed by zlib, in base64.
+function fileText(id) {
+  const packed = atob(JSON.parse(document.getElementById(id).textContent));
+  const bytes = new Blob([Uint8Array.from(packed, (letter) => letter.charCodeAt(0))]);
+  return new Response(bytes.stream().pipeThrough(new DecompressionStream("deflate"))).text();
 }
 
-// Saves a text as a file of the reader's.
-function saveText(name, type, text) {
-  const href = URL.createObjectURL(new Blob([text], { type }));
-  Object.assign(document.createElement("a"), { href, download: name }).click();
+// "By kind of change" is saved as by-kind-of-change.csv.
+function fileName(title) {
+  const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+  return `${name.slice(0, 80)}.csv`;
+}
+
+async function save(part) {
+  const { title, file } = part.dataset;
+  const text = file ? await fileText(file) : tablesText(part.querySelectorAll("table"));
+  const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  Object.assign(document.createElement("a"), { href, download: fileName(title) }).click();
   setTimeout(() => URL.revokeObjectURL(href));
 }
 
-// Returns a button that saves what `make` returns when it is pressed.
-function saveButton(label, title, suffix, type, make) {
+for (const part of document.querySelectorAll(".saved")) {
   const button = document.createElement("button");
-  Object.assign(button, { type: "button", className: "save", textContent: label });
-  button.setAttribute("aria-label", `${label}: ${title}`);
-  button.addEventListener("click", async () => saveText(fileName(title, suffix), type, await make()));
-  return button;
-}
-
-for (const each of document.querySelectorAll(".saved")) {
-  const make = () => csvText(tableRows(each.querySelectorAll("table")));
-  each.append(saveButton("Save as CSV", each.dataset.title, "csv", "text/csv", make));
-}
-
-for (const each of document.querySelectorAll("[data-file]")) {
-  const packed = () => JSON.parse(document.getElementById(each.dataset.file).textContent);
-  const make = async () => new TextDecoder().decode(await inflated(packed()));
-  each.append(saveButton("Save as CSV", each.dataset.title, "csv", "text/csv", make));
+  Object.assign(button, { type: "button", className: "save", textContent: "Save as CSV" });
+  button.setAttribute("aria-label", `Save as CSV: ${part.dataset.title}`);
+  button.addEventListener("click", () => save(part));
+  part.append(button);
 }

@@ -10,29 +10,27 @@ from os import PathLike
 
 import geolookup
 from geolookup.comparison.overlay import FAMILIES
-from geolookup.comparison.scoring import Score
+from geolookup.comparison.score import Score
 from geolookup.dataset.files import Dataset
+from geolookup.errors import count_text
 from geolookup.pictures import wording
 from geolookup.reports.address_maps import address_map_section
-from geolookup.reports.changed_ranges import ranges_section
-from geolookup.reports.changes import change_section, from_to, moved_section
-from geolookup.reports.dataset.coordinates import coordinates_section
-from geolookup.reports.dataset.countries import countries_section
-from geolookup.reports.dataset.coverage import coverage_section
+from geolookup.reports.changes import change_section, from_to
+from geolookup.reports.dataset.coverage import coverage_section, prefix_lengths_section
 from geolookup.reports.dataset.facts import Facts, read_facts
-from geolookup.reports.dataset.located import located_section
-from geolookup.reports.dataset.network_sections import networks_section, prefix_lengths_section
+from geolookup.reports.dataset.groups import countries_section, networks_section
+from geolookup.reports.dataset.places import places_section
 from geolookup.reports.dataset.sources import licences_section, sources_section
 from geolookup.reports.dataset.summary import files_section, summary_section
 from geolookup.reports.dataset.views import dataset_views
 from geolookup.reports.difference import Difference, change_view
+from geolookup.reports.ranges import ranges_section
 from geolookup.reports.section import Section
 from geolookup.reports.truth import truth_section
 
 #: The sections after the summary, the changes and the address maps, in their order.
 SECTIONS: Sequence[Callable[[Facts], Section]] = (
-    located_section,
-    coordinates_section,
+    places_section,
     coverage_section,
     countries_section,
     networks_section,
@@ -42,9 +40,6 @@ SECTIONS: Sequence[Callable[[Facts], Section]] = (
     files_section,
 )
 
-#: The characters that a page of changes takes from the map of a family, to stay below 6 MB.
-_SPARE = {4: 500_000, 6: 430_000}
-
 
 def title(path: str | PathLike[str], changed: Difference | None = None) -> str:
     """Return the title of the report: it names datasets, not where they lie."""
@@ -52,6 +47,15 @@ def title(path: str | PathLike[str], changed: Difference | None = None) -> str:
         return from_to(changed)
     with geolookup.open(path) as engine:
         return f"Report of {wording.name(engine.metadata.name)}"
+
+
+def lead(path: str | PathLike[str], changed: Difference | None = None) -> str:
+    """Return the paragraph under the title: which dataset, and how large."""
+    with geolookup.open(path) as engine:
+        about = engine.metadata
+    sources = count_text(len(about.sources), "source")
+    text = f"Generation {about.generation}, of {sources}, {wording.size(about.bytes)}."
+    return text if changed is None else f"The changes first, then the newer dataset. {text}"
 
 
 def sections(
@@ -70,7 +74,7 @@ def sections(
     facts = read_facts(dataset)
     if changed is not None:
         yield change_section(changed)
-        yield from filter(None, [moved_section(changed), ranges_section(changed, rows)])
+        yield from filter(None, [ranges_section(changed, rows)])
     yield summary_section(facts)
     if scored is not None:
         yield truth_section(scored)
@@ -84,7 +88,5 @@ def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]
     for family in FAMILIES:
         views = [] if changed is None else [change_view(changed, family)]
         views += dataset_views(facts.dataset, facts.tables, family)
-        # The file of changed ranges and the map of what moved need room.
-        spare = 0 if changed is None else _SPARE[family]
-        if (section := address_map_section(views, spare)) is not None:
+        if (section := address_map_section(views)) is not None:
             yield section

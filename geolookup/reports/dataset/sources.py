@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
-
-import numpy as np
 
 from geolookup.contract.fields import LOCATION, OWN_PREFIX
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
@@ -16,117 +13,92 @@ from geolookup.errors import line_text
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, stacked_bars
 from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.dataset.views import AGE_CLASSES, age_class
-from geolookup.reports.section import Link, Section, Table, charts_section, counts_to_hide, link
+from geolookup.reports.section import Link, Section, Table, charts_section, link
 
 _NOTE = (
     "Sources are numbered in order of precedence: in each layer, the first source that knows an "
     "address decides. IPv4: shares of the public addresses. IPv6: shares of the known addresses."
 )
 _PRIVATE_NOTE = (
-    "Private own columns are known in special-purpose space too: theirs are shares of the "
+    "Private own columns are known in special-purpose space too: their shares are of the "
     "addresses that have them."
 )
+_UNKNOWN = "not stated"
 
 
 def sources_section(facts: Facts) -> Section:
-    """Return provenance by layer and the ages of the sources."""
-    sources = _by_name(facts.metadata.sources)
-    charts = [_provenance(facts, sources, family) for family in ("ipv4", "ipv6")]
-    charts.append(_ages(sources))
+    """Return the age of each source, and what it decides by layer."""
+    sources = {
+        f"{at}. {source.origin}": source for at, source in enumerate(facts.metadata.sources, 1)
+    }
     private = [_PRIVATE_NOTE] if facts.dataset.schema.private_layers else []
-    note = " ".join([_NOTE, *private, *_update_sentences(facts)])
-    charts.append(_age_shares(facts))
-    return charts_section("sources", "Sources", note, charts, [_decides(facts, sources)])
+    note = " ".join([_NOTE, *private, *_old_sentences(facts)])
+    charts = [_ages(sources), *(_deciding(facts, sources, family) for family in facts.space)]
+    return charts_section("sources", "Sources", note, charts, [_table(facts, sources)])
 
 
-def _by_name(sources: Sequence[Source]) -> dict[str, Source]:
-    """Return the sources by unique names."""
-    return {f"{number}. {source.origin}": source for number, source in enumerate(sources, 1)}
-
-
-def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Chart:
-    layers = list(facts.metadata.coverage)
-    shares = [
-        [
-            source.coverage.get(layer, {}).get(family, 0) / _addresses(facts, layer, family)
-            for source in sources.values()
-        ]
-        for layer in layers
-    ]
-    title = f"{wording.family(family)}: deciding source, by layer"
-    rows = [_words(layer) for layer in layers]
-    return stacked_bars(f"provenance-{family}", title, rows, list(sources), shares)
-
-
-def _addresses(facts: Facts, layer: str, family: str) -> int:
-    """Return the number of addresses that the shares of a layer are of, 1 for none."""
-    if layer in facts.dataset.schema.private_layers:
-        return facts.metadata.coverage[layer][family] or 1
-    return facts.coverage[family].of or 1
+def _days(source: Source) -> int | None:
+    return data_age([(source.name, source.date)]).days
 
 
 def _ages(sources: Mapping[str, Source]) -> Chart:
-    days = {name: data_age([(name, source.date)]).days for name, source in sources.items()}
+    days = {name: _days(source) for name, source in sources.items()}
     values = [(name, age) for name, age in days.items() if age is not None]
-    undated = [(name, "no date stated") for name, age in days.items() if values and age is None]
+    undated = [(name, _UNKNOWN) for name, age in days.items() if values and age is None]
     title = f"Age of sources in days; the line marks {OLD_AFTER} days"
     chart = bars("source-ages", title, "days", values, head="source", limit=OLD_AFTER)
     return replace(chart, rows=[*chart.rows, *undated])
 
 
-def age_shares(facts: Facts, family: str) -> list[float]:
-    """Return the shares of the located addresses of a family by the age of their source.
-
-    They are by ``AGE_CLASSES``, and 0 if no address is located.
-    """
-    sums = np.zeros(len(AGE_CLASSES))
-    for source in facts.metadata.sources:
-        days = data_age([(source.name, source.date)]).days
-        sums[age_class(days)] += source.coverage.get(LOCATION, {}).get(family, 0)
-    total = float(sums.sum()) or 1.0
-    return [float(amount) / total for amount in sums]
-
-
-def _age_shares(facts: Facts) -> Chart:
-    families = [f"ipv{family}" for family in facts.space]
-    shares = [age_shares(facts, family) for family in families]
-    title = "Located addresses by the age of their source"
-    labels = [wording.family(family) for family in families]
-    return stacked_bars("location-ages", title, labels, AGE_CLASSES, shares)
+def _old_sentences(facts: Facts) -> Iterator[str]:
+    """Yield how much of the locations comes from old sources."""
+    for family in facts.space:
+        located = [
+            (_days(source) or 0, source.coverage.get(LOCATION, {}).get(f"ipv{family}", 0))
+            for source in facts.metadata.sources
+        ]
+        old = sum(count for days, count in located if days > OLD_AFTER)
+        if old:
+            share = wording.percent(old / sum(count for _, count in located))
+            yield (
+                f"{share} of the located IPv{family} addresses come from sources that are older "
+                f"than {OLD_AFTER} days."
+            )
 
 
-def _update_sentences(facts: Facts) -> Iterator[str]:
-    """Yield how much of the locations an update of old sources can change."""
-    # The classes up to OLD_AFTER days are recent; of the last, without a date, nothing is known.
-    recent = age_class(OLD_AFTER) + 1
-    shares = {
-        f"IPv{family}": sum(age_shares(facts, f"ipv{family}")[recent:-1]) for family in (4, 6)
-    }
-    listed = " and ".join(f"{wording.percent(share)} of {name}" for name, share in shares.items())
-    if any(shares.values()):
-        yield (
-            f"Sources older than {OLD_AFTER} days decide the locations of {listed}: an update of "
-            "these sources can change no more than that."
-        )
+def _deciding(facts: Facts, sources: Mapping[str, Source], family: int) -> Chart:
+    layers = list(facts.metadata.coverage)
+    shares = [
+        [_share(facts, source, layer, family) for source in sources.values()] for layer in layers
+    ]
+    title = f"IPv{family}: deciding source, by layer"
+    rows = [_words(layer) for layer in layers]
+    return stacked_bars(f"provenance-ipv{family}", title, rows, list(sources), shares)
 
 
-def _decides(facts: Facts, sources: Mapping[str, Source]) -> Table:
-    heads = ((f"IPv{family} {unit}", f"share of IPv{family}") for family, unit in UNITS.items())
-    head = ("Source", "layer", *chain.from_iterable(heads))
+def _share(facts: Facts, source: Source, layer: str, family: int) -> float:
+    """Return the share that a source decides of the addresses that a layer can have."""
+    part = f"ipv{family}"
+    private = layer in facts.dataset.schema.private_layers
+    of = facts.metadata.coverage[layer][part] if private else facts.coverage[part].of
+    return source.coverage.get(layer, {}).get(part, 0) / (of or 1)
+
+
+def _table(facts: Facts, sources: Mapping[str, Source]) -> Table:
     rows = [
-        (wording.name(name), _words(layer), *_counts(facts, layer, count))
+        (
+            wording.name(name),
+            _words(layer),
+            wording.count(count.get("ipv4", 0)),
+            wording.percent(_share(facts, source, layer, 4)),
+            wording.count(count.get("ipv6", 0) / UNIT_ADDRESSES[6]),
+            wording.percent(_share(facts, source, layer, 6)),
+        )
         for name, source in sources.items()
         for layer, count in source.coverage.items()
     ]
-    return Table("What each source decides", head, rows, (1,), counts_to_hide(6, 4))
-
-
-def _counts(facts: Facts, layer: str, addresses: Mapping[str, int]) -> Iterator[str]:
-    for family, unit in UNIT_ADDRESSES.items():
-        count = addresses.get(f"ipv{family}", 0)
-        yield wording.count(count / unit)
-        yield wording.percent(count / _addresses(facts, layer, f"ipv{family}"))
+    heads = (f"IPv4 {UNITS[4]}", "share of IPv4", f"IPv6 {UNITS[6]}", "share of IPv6")
+    return Table("What each source decides", ("Source", "layer", *heads), rows, (1,), (4,))
 
 
 def _words(layer: str) -> str:
@@ -156,8 +128,8 @@ def credits_section(metadata: Metadata) -> Section:
 def _source_credits(sources: Sequence[Source]) -> Iterator[tuple[str | Link, ...]]:
     for number, source in enumerate(sources, 1):
         texts = (source.date, source.licence, source.attribution)
-        words = (line_text(text) if text else "not stated" for text in texts)
-        name, address = f"{number}. {wording.name(source.origin)}", source.url or "not stated"
+        words = (line_text(text) if text else _UNKNOWN for text in texts)
+        name, address = f"{number}. {wording.name(source.origin)}", source.url or _UNKNOWN
         yield name, wording.name(source.format), *words, link(address)
 
 

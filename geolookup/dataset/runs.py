@@ -1,23 +1,82 @@
-"""Numbers the distinct rows of several integer columns, in order of first appearance.
+"""Runs of equal neighbours, and numbers for the distinct rows of several columns.
 
-The columns are combined into as few 64-bit keys as their values need; equal rows have equal keys.
-A small key is an index into a table, one key is encoded by Arrow's hash table. Several keys are
-mixed into one 64-bit hash. The result is verified against the keys; after a collision the mix
-is repeated with another seed.
+A row is the values of all columns at one index. Distinct rows are numbered in order of first
+appearance. For that, the columns are combined into as few 64-bit keys as their values need; equal
+rows have equal keys. A small key is an index into a table, one key is encoded by Arrow's hash
+table. Several keys are mixed into one 64-bit hash. The result is verified against the keys; after
+a collision the mix is repeated with another seed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, U64
+from geolookup.dataset.intervals import F64, I64, U64, Addresses, Bools
 
 Codes = NDArray[np.int32]
 _ALL = (1 << 64) - 1
+
+
+def run_starts(*columns: NDArray[Any]) -> Bools:
+    """Mark each row that differs from the row before in any column; the first row is marked.
+
+    The columns and the result have the shape (n,). NaN equals NaN. Example: the columns 7 7 7 5
+    and 1 1 2 2 have the runs (7, 1) twice, (7, 2) and (5, 2): True False True True. Indexed by
+    the result, a column has one value for each run.
+    """
+    starts = np.zeros(len(columns[0]), bool)
+    starts[:1] = True
+    for column in columns:
+        after, before = column[1:], column[:-1]
+        differs = after != before
+        if column.dtype.kind == "f":
+            # Only NaN differs from itself.
+            differs &= (after == after) | (before == before)
+        starts[1:] |= differs
+    return starts
+
+
+def join_runs(
+    starts: Addresses, columns: Mapping[str, NDArray[Any]]
+) -> tuple[Addresses, dict[str, NDArray[Any]]]:
+    """Join neighbouring intervals of a partition that are equal in all columns.
+
+    Columns that share an array share the result. Example: the starts 0 10 20 with the column
+    7 7 5 become the starts 0 20 with the column 7 5.
+    """
+    arrays = {id(column): column for column in columns.values()}
+    kept = run_starts(*arrays.values())
+    if kept.all():
+        return starts, dict(columns)
+    joined = {key: array[kept] for key, array in arrays.items()}
+    return starts[kept], {name: joined[id(column)] for name, column in columns.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """m distinct combinations of the values of n rows."""
+
+    columns: list[NDArray[Any]]  # each of shape (m,)
+    weight: F64  # (m,): the summed weight of the rows with this combination
+    of_row: Codes  # (n,): the number of each row's combination
+
+
+def distinct(columns: Sequence[NDArray[Any]], weight: NDArray[Any] | None = None) -> Distinct:
+    """Sum the weights of n rows by combination; without weights, count the rows.
+
+    The columns have the shape (n,) and hold integers. Example: of the columns 7 5 7 and 1 1 1 with
+    the weights 10 20 30, the combinations are 0: (7, 1) with weight 40 and 1: (5, 1) with 20; the
+    rows have the combinations 0 1 0.
+    """
+    of_row, first = factorize(columns)
+    weights = np.bincount(of_row, weight, minlength=len(first)).astype(np.float64)
+    return Distinct([column[first] for column in columns], weights, of_row)
 
 
 def factorize(columns: Sequence[NDArray[np.generic]]) -> tuple[Codes, I64]:
@@ -89,7 +148,7 @@ def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
     return keys
 
 
-def mix(keys: Sequence[U64], attempt: int) -> U64:
+def mix(keys: Sequence[U64], attempt: int = 0) -> U64:
     """Return a hash for each row; the constants come from splitmix64 (Vigna, 2015)."""
     hashes = np.full(len(keys[0]), 0x9E3779B97F4A7C15 + attempt, np.uint64)
     for key in keys:
