@@ -106,7 +106,7 @@ def _unchanged(judged: Comparison) -> Iterator[str]:
 
 def _own_columns(judged: Comparison) -> Iterator[str]:
     """Yield a sentence on each kind of change of own columns."""
-    changes = judged.column_changes
+    changes = judged.columns
     if changes is not None:
         for paths, word in ((changes.added, "added"), (changes.removed, "removed")):
             if paths:

@@ -10,7 +10,7 @@ from os import PathLike
 
 import geolookup
 from geolookup.comparison.overlay import FAMILIES
-from geolookup.comparison.scoring import Score
+from geolookup.comparison.score import Score
 from geolookup.dataset.files import Dataset
 from geolookup.errors import count_text, short_id
 from geolookup.pictures import wording
