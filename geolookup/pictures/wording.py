@@ -24,6 +24,16 @@ def count(number: float) -> str:
     return f"{round(number):,}" if whole else f"{number:.3g}"
 
 
+def is_few(number: float, least: float) -> bool:
+    """Tell whether a page hides a count: it is less than ``least``, and not 0."""
+    return 0 < number < least
+
+
+def count_or_few(number: float, least: float) -> str:
+    """Return a number as ``count`` does; of a hidden one only that it is fewer than ``least``."""
+    return f"fewer than {count(least)}" if is_few(number, least) else count(number)
+
+
 def short(number: float) -> str:
     """Return a number in three digits, with the word for its size: 1.23 million."""
     for size, word in _SCALES:

@@ -17,8 +17,6 @@ from geolookup.reports.dataset.views import dataset_views
 from geolookup.reports.difference import Difference, change_view, difference
 from geolookup.reports.page import page
 from geolookup.reports.section import Link, Section, Table, charts_section, link
-from geolookup.reports.traffic_cube import cube_of
 from geolookup.reports.traffic_groups import groups_of
+from geolookup.reports.traffic_page import sections as traffic_sections
 from geolookup.reports.traffic_page import title as traffic_page_title
-from geolookup.reports.traffic_times import hours_section, shown_counts
-from geolookup.reports.traffic_views import share_text
