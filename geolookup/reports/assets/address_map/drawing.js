@@ -2,9 +2,6 @@
 
 const GRID_FONT = "11px system-ui, sans-serif";
 const GRID_LINE = "rgb(128 128 128 / .5)";
-// Light with a dark edge: visible on every colour, on white and on black.
-const MARK_LIGHT = "#fff";
-const MARK_DARK = "#000";
 // A highlight has at most 2^11 pixels a side. A veil of the page's colour covers the other labels.
 const HIGHLIGHT_ORDER = 11;
 const VEILS = { light: "rgb(255 255 255 / .82)", dark: "rgb(20 23 26 / .82)" };
@@ -20,7 +17,7 @@ function highlightPicture(ranges, values, label, colour) {
   context.fillStyle = colour;
   values.forEach((value, position) => {
     if (value !== label) return;
-    const last = Math.ceil(ranges.end(position) / cells);
+    const last = Math.ceil(ranges.starts[position + 1] / cells);
     for (let at = Math.ceil(ranges.starts[position] / cells); at < last;) {
       // The largest square of 4^level pixels from here on.
       let level = 0;
@@ -43,9 +40,8 @@ class MapDrawing {
   // `pictures` are of the whole square, `marks` are [prefix, width].
   draw(size, part, pictures, marks) {
     Object.assign(this, { part, scale: size / part.span });
-    const pixels = Math.round(size * devicePixelRatio);
-    Object.assign(this.canvas, { width: pixels, height: pixels }); // which clears it
-    this.context.scale(pixels / size, pixels / size);
+    this.canvas.width = this.canvas.height = size * devicePixelRatio; // which clears it
+    this.context.scale(devicePixelRatio, devicePixelRatio);
     this.context.imageSmoothingEnabled = false;
     for (const picture of pictures) {
       const per = (picture.naturalWidth ?? picture.width) / this.ranges.side;
@@ -69,9 +65,10 @@ class MapDrawing {
     this.context.font = GRID_FONT;
     this.level = 0;
     while (this.level < most && !this.textsFit(this.level)) this.level += 1;
+    this.hasTexts = this.textsFit(this.level);
     const side = 2 ** this.level;
     const { left, top, span } = this.part;
-    Object.assign(this.context, { textBaseline: "top", lineJoin: "round", fillStyle: MARK_LIGHT });
+    Object.assign(this.context, { textBaseline: "top", lineJoin: "round", fillStyle: "#fff" });
     for (let row = Math.floor(top / side); row * side < top + span; row++) {
       for (let column = Math.floor(left / side); column * side < left + span; column++) {
         this.drawSquare(column, row, side);
@@ -85,9 +82,9 @@ class MapDrawing {
     const [x, y] = this.pixel(column * side, row * side);
     Object.assign(this.context, { lineWidth: 1, strokeStyle: GRID_LINE });
     this.context.strokeRect(x, y, side * this.scale, side * this.scale);
-    if (!this.textsFit(this.level)) return;
+    if (!this.hasTexts) return;
     const text = this.ranges.prefixText({ first, bits: 2 * this.level }).replace(/(\.0)+\/|::\//, "/");
-    Object.assign(this.context, { lineWidth: 3, strokeStyle: MARK_DARK });
+    Object.assign(this.context, { lineWidth: 3, strokeStyle: "#000" });
     this.context.strokeText(text, x + 2.5, y + 2.5);
     this.context.fillText(text, x + 2.5, y + 2.5);
   }
@@ -97,12 +94,12 @@ class MapDrawing {
     return [column - left, row - top].map((cells) => Math.round(cells * this.scale) + 0.5);
   }
 
-  // The outline of a prefix, at least 6 pixels a side; dark around light.
+  // The outline of a prefix, at least 6 pixels a side. White with a black edge is visible on every colour.
   drawMark({ first, bits }, width) {
     const { left, top, width: columns, height: rows } = curveRectangle(first, bits, this.ranges.order);
     const [w, h] = [columns, rows].map((length) => Math.max(length * this.scale, 6));
     const [x, y] = this.pixel(left + columns / 2, top + rows / 2);
-    for (const [lineWidth, strokeStyle] of [[width + 2, MARK_DARK], [width, MARK_LIGHT]]) {
+    for (const [lineWidth, strokeStyle] of [[width + 2, "#000"], [width, "#fff"]]) {
       Object.assign(this.context, { lineWidth, strokeStyle });
       this.context.strokeRect(x - w / 2, y - h / 2, w, h);
     }

@@ -8,7 +8,6 @@ const ACTIONS = {
   ArrowUp: (map) => map.step(0, -1),
   ArrowDown: (map) => map.step(0, 1),
   "+": (map) => map.zoom(2),
-  "=": (map) => map.zoom(2),
   "-": (map) => map.zoom(1 / 2),
   Home: (map) => map.reset(),
 };

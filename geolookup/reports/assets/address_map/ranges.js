@@ -39,15 +39,13 @@ function curveCell(column, row, order) {
 function curveRectangle(first, bits, order) {
   const level = Math.floor(bits / 2);
   const side = 2 ** level;
-  const squares = bits % 2 ? [0, 1] : [0];
-  const points = squares.map((further) => curvePoint(first / 4 ** level + further, order - level));
-  const [columns, rows] = [0, 1].map((axis) => points.map((point) => point[axis]));
-  const [left, top] = [Math.min(...columns), Math.min(...rows)];
+  const [column, row] = curvePoint(first / 4 ** level, order - level);
+  const [nextColumn, nextRow] = curvePoint(first / 4 ** level + (bits % 2), order - level);
   return {
-    left: left * side,
-    top: top * side,
-    width: (Math.max(...columns) + 1 - left) * side,
-    height: (Math.max(...rows) + 1 - top) * side,
+    left: Math.min(column, nextColumn) * side,
+    top: Math.min(row, nextRow) * side,
+    width: (Math.abs(column - nextColumn) + 1) * side,
+    height: (Math.abs(row - nextRow) + 1) * side,
   };
 }
 
@@ -69,13 +67,14 @@ class AddressRanges {
     this.blockBits = blockBits - cellBits; // of cells
     this.blocks = blocks.map((block) => BigInt(`0x${block}`));
     this.covered = blocks.length * 2 ** this.blockBits;
-    this.starts = new Float64Array(lengths.length + 1);
+    // Range k is from starts[k] to before starts[k + 1].
+    this.starts = new Float64Array(lengths.length + 2).fill(this.covered, -1);
     lengths.forEach((length, at) => (this.starts[at + 1] = this.starts[at] + length * 2 ** bits));
   }
 
   // The position of the range that holds a cell.
   find(cell) {
-    let [low, high] = [0, this.starts.length - 1];
+    let [low, high] = [0, this.starts.length - 2];
     while (low < high) {
       const middle = (low + high + 1) >> 1;
       if (this.starts[middle] <= cell) low = middle;
@@ -84,17 +83,13 @@ class AddressRanges {
     return low;
   }
 
-  end(position) {
-    return this.starts[position + 1] ?? this.covered;
-  }
-
   // The largest prefix around a cell within its range and block, and the position of the range.
   prefixAround(cell) {
     const position = this.find(cell);
     let prefix;
     for (let bits = this.bits; bits <= this.blockBits; bits++) {
       const first = cell - (cell % 2 ** bits);
-      const inside = first >= this.starts[position] && first + 2 ** bits <= this.end(position);
+      const inside = first >= this.starts[position] && first + 2 ** bits <= this.starts[position + 1];
       if (prefix && !inside) break;
       prefix = { first, bits, position };
     }

@@ -12,7 +12,7 @@ function addressText(family, address) {
 // The address or prefix of a text, {family, address, length}, or null.
 // The bits after a prefix's length are cleared.
 function parsePrefix(text) {
-  const [, base, digits] = PREFIX.exec(text.trim()) ?? [];
+  const [, base, digits] = PREFIX.exec(text) ?? [];
   const family = base?.includes(":") ? 6 : 4;
   const url = family === 4 ? `http://${base}` : `http://[${base}]`;
   const length = Number(digits ?? ADDRESS_BITS[family]);

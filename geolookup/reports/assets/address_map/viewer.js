@@ -7,6 +7,11 @@ const HIGHLIGHT = "#e0007a";
 
 const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 
+// A new element with text; the texts of datasets only ever become text nodes.
+function textElement(tag, text) {
+  return Object.assign(document.createElement(tag), { textContent: text });
+}
+
 class AddressMap {
   constructor(root, ranges) {
     Object.assign(this, { root, ranges, sought: null, pointed: null, chosen: null });
@@ -25,13 +30,22 @@ class AddressMap {
   listen() {
     followPointers(this.canvas, this);
     followKeys(this.canvas, this.root, this);
-    listenToLegend(this.root, this);
     this.image.addEventListener("load", () => this.changed());
     this.find("views").addEventListener("change", ({ target }) => this.show(Number(target.value)));
-    this.find("go").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.goTo(this.find("go input").value);
-    });
+    this.find("find").addEventListener("reset", () => this.choose(null));
+    for (const [name, action] of [["find", "highlightFirst"], ["go", "goTo"]]) {
+      this.find(name).addEventListener("submit", (event) => {
+        event.preventDefault();
+        this[action](this.find(`${name} input`).value.trim());
+      });
+    }
+    for (const item of this.root.querySelectorAll("[data-label]")) {
+      const label = Number(item.dataset.label);
+      const button = Object.assign(document.createElement("button"), { type: "button", value: label });
+      button.append(...item.childNodes);
+      button.addEventListener("click", () => this.choose(label === this.chosen ? null : label));
+      item.append(button);
+    }
   }
 
   show(number) {
@@ -52,6 +66,14 @@ class AddressMap {
     }
     this.say("highlighted", label === null ? "" : `Highlighted: ${labels[label]}`);
     this.changed();
+  }
+
+  // Highlight the first label that holds a text.
+  highlightFirst(text) {
+    const sought = text.toLowerCase();
+    const label = this.view.labels.findIndex((name) => sought && name.toLowerCase().includes(sought));
+    if (label >= 0) this.choose(label);
+    else this.say("highlighted", `Nothing in this view is named “${text}”.`);
   }
 
   // Draw in the next frame; data-drawn is absent until then.
@@ -169,7 +191,6 @@ async function startAddressMap(root) {
   const data = JSON.parse(document.getElementById(root.dataset.source).textContent);
   const ranges = await AddressRanges.unpack(data);
   for (const element of root.querySelectorAll("[data-live]")) element.hidden = false;
-  root.classList.add("address-map-live");
   new AddressMap(root, ranges);
 }
 
