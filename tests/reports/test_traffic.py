@@ -76,7 +76,9 @@ def _page(folder: Path, *args: str) -> str:
 
 def _rows(section: Section, name: str = "") -> dict[str, list[str]]:
     """Return the rows of the first chart, or of a chart or table by name, by their first cell."""
-    parts = {getattr(part, "name", None) or part.caption: part for part in section.values["parts"]}
+    values = section.values
+    parts = {chart.name: chart for chart in values["charts"]}
+    parts |= {table.caption: table for table in values["tables"]}
     rows = parts[name or next(iter(parts))].rows
     return {str(row[0]): [str(cell) for cell in row[1:]] for row in rows}
 
@@ -231,7 +233,7 @@ def test_times_are_drawn_if_they_are_known(
 ) -> None:
     section = _sections(sample, addresses, seconds)["time"]
     assert note in section.values["note"]
-    assert [chart.name for chart in section.values["parts"]] == charts
+    assert [chart.name for chart in section.values["charts"]] == charts
 
 
 def test_hours_outside_of_the_log_are_not_empty_hours(sample: geolookup.Engine) -> None:
@@ -247,7 +249,7 @@ def test_hours_outside_of_the_log_are_not_empty_hours(sample: geolookup.Engine) 
 def test_groups_are_drawn_if_they_are_known(sample: geolookup.Engine) -> None:
     for addresses, share in ((["10.0.0.1"] * 9, 0), ([AUSTRALIA] * 9, 2), ([US] * 9, 3)):
         section = _sections(sample, addresses)["whose"]
-        assert sum("top-" in getattr(part, "name", "") for part in section.values["parts"]) == share
+        assert len(section.values["charts"]) == share
         assert section.values["note"].startswith("Fewer than 20 %") == (share < 3)
 
 
@@ -270,12 +272,12 @@ def test_the_picture_comes_first(sample: geolookup.Engine, tmp_path: Path) -> No
     dataset, _ = build_at(tmp_path, {"a.csv": rows})
     with geolookup.open(dataset) as engine:
         sections = _sections(engine, ["8.8.8.8"] * 9)
-        (chart,) = sections["where"].values["parts"]
+        (chart,) = sections["where"].values["charts"]
         assert next(iter(sections)) == "where"
         assert [*sections][-2:] == ["privacy", "licences"]
         assert chart.rows[0][0] == "Liechtenstein"
         assert chart.rows[0][-1] == "9"
-    assert not _sections(sample, ["10.0.0.1"])["where"].values["parts"]
+    assert not _sections(sample, ["10.0.0.1"])["where"].values["charts"]
 
 
 @MADE
