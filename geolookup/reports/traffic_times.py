@@ -69,7 +69,8 @@ def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
     chart = periods("over-time", f"Requests by {unit}, UTC", "requests", starts, values)
     texts = [wording.count_or_few(count, least) for count in counts.tolist()]
     chart = replace(chart, rows=[*zip(starts, texts, strict=True)])
-    return [*_left_out(times, buckets, unit), *_hidden(counts, unit, least)], [chart]
+    whole = [f"The chart over time has only whole {unit}s."] if buckets != times.buckets() else []
+    return [*whole, *_hidden(counts, unit, least)], [chart]
 
 
 def _whole_buckets(times: Times) -> range:
@@ -81,14 +82,6 @@ def _whole_buckets(times: Times) -> range:
     after = times.start(buckets[-1] + 1) - 1 - times.last
     most = (1 - _WHOLE) * times.size
     return buckets[before > most : len(buckets) - (after > most)]
-
-
-def _left_out(times: Times, buckets: range, unit: str) -> Iterator[str]:
-    every = times.buckets()
-    ends = {"first": every[0], "last": every[-1]}
-    names = [f"the {name} {unit}" for name, bucket in ends.items() if bucket not in buckets]
-    if names:
-        yield f"Left out, because the log has only a part of it: {' and '.join(names)}."
 
 
 def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:

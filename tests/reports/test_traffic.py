@@ -199,7 +199,7 @@ def test_even_requests_make_even_charts(sample: geolookup.Engine, name: str) -> 
     rows = _rows(sections["time"], "over-time")
     assert (next(iter(rows)), len(rows)) == (start, columns)
     assert {*map(tuple, rows.values())} == {(f"{count}",)}
-    assert ("Left out" in sections["time"].values["note"]) == is_cut
+    assert ("only whole" in sections["time"].values["note"]) == is_cut
     if length >= 7 * _DAY:
         hours = _rows(sections["time"], "week")
         assert [*hours] == [*_DAYS]
