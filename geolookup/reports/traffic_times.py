@@ -33,7 +33,8 @@ _NO_TIMES = (
 _AVERAGE = (
     "The average week: the requests of an hour of the week, divided by how often this hour occurs "
     "from the first request to the last. An hour that lies partly in this period counts in part, "
-    "but at least once. Local time is the time at the location of the address."
+    "but at least once. Hours outside of it have no colour. Local time is the time at the location "
+    "of the address."
 )
 
 
@@ -70,7 +71,7 @@ def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
     texts = [wording.count_or_few(count, least) for count in counts.tolist()]
     chart = replace(chart, rows=[*zip(starts, texts, strict=True)])
     whole = [f"The chart over time has only whole {unit}s."] if buckets != times.buckets() else []
-    return [*whole, *_hidden(counts, unit, least)], [chart]
+    return [*whole, *_hidden(counts, unit, least)], [chart] if any(values) else []
 
 
 def _whole_buckets(times: Times) -> range:
@@ -87,7 +88,8 @@ def _whole_buckets(times: Times) -> range:
 def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
     few = [count for count in counts.tolist() if wording.is_few(count, least)]
     if few:
-        yield f"Hidden: {': '.join(few_line(few, unit, f'{unit}s', least))} requests."
+        line, requests = few_line(few, unit, f"{unit}s", least)
+        yield f"Hidden: {line}, {requests} in all."
 
 
 def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[Chart]]:
@@ -102,7 +104,8 @@ def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[
     title = "Requests per hour of an average week, local time"
     chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, values)
     rows = [(name, *(text for _, text in day)) for name, day in zip(_DAY_NAMES, days, strict=True)]
-    return [_AVERAGE, *_hidden(counts, "hour", least)], [replace(chart, rows=rows)]
+    charts = [replace(chart, rows=rows)] if any(map(any, values)) else []
+    return [_AVERAGE, *_hidden(counts, "hour", least)], charts
 
 
 def _cell(average: float, count: int, least: int) -> tuple[float | None, str]:

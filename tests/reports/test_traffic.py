@@ -219,8 +219,9 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
         (["10.0.0.1"] * 9, [0] * 9, "No request has a time", []),
         ([RUSSIA] * 2, [0, 9999], "Requests with a time: fewer than 5", []),
         ([RUSSIA] * 9 + ["10.0.0.1"] * 40, [0] * 49, "Requests with a time: 9, too few", []),
-        ([AUSTRALIA] * 9, range(0, 9999, 1111), "have a known local time", ["over-time"]),
+        ([AUSTRALIA] * 90, range(0, 900, 10), "have a known local time", ["over-time"]),
         ([RUSSIA] * 9, [0] * 9, "within a few minutes", ["week"]),
+        ([RUSSIA] * 9, range(0, 99999, 11111), "9 hours with fewer than 5 requests each, 9 in", []),
         ([RUSSIA] * 9, [0] * 8 + [-62_000_000_000], "weeks apart", ["week"]),
     ],
 )
@@ -243,7 +244,8 @@ def test_hours_outside_of_the_log_are_not_empty_hours(sample: geolookup.Engine) 
     hours = _rows(section, "week")
     assert hours["Thursday"] == ["", "", "", "5", "0", "fewer than 5", *[""] * 18]
     assert all(text == "" for day in _DAYS if day != "Thursday" for text in hours[day])
-    assert "1 hour with fewer than 5 requests: fewer than 5 requests." in section.values["note"]
+    hidden = "Hidden: 1 hour with fewer than 5 requests, fewer than 5 in all."
+    assert hidden in section.values["note"]
 
 
 def test_groups_are_drawn_if_they_are_known(sample: geolookup.Engine) -> None:
