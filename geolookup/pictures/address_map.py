@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import U64, Bools
+from geolookup.dataset.intervals import F64, U64
+from geolookup.dataset.runs import run_starts
 from geolookup.pictures.address_space import Space, View, last_of_each, space_of
+
+Labels = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +26,31 @@ class AddressMap:
     space: Space
     views: Sequence[View]
     starts: U64
-    values: Sequence[NDArray[np.uint32]]
+    values: Sequence[Labels]
+
+    def shares(self, number: int) -> F64:
+        """Return each label's share of the filled cells in a view, by its number."""
+        cells = np.diff(self.starts, append=np.uint64(self.space.cell_count))
+        count = len(self.views[number].labels)
+        return np.bincount(self.values[number], cells, count) / self.space.cell_count
 
     def coarser(self, steps: int) -> AddressMap:
         """Return the map with cells of 4^steps times as many addresses."""
-        bits = np.uint64(2 * steps)
-        up = np.uint64((1 << 2 * steps) - 1)
-        # Rounded up: a coarse cell shows the label of its first fine cell.
-        cells = self.starts + up >> bits
-        space = self.space.coarser(steps)
-        # A range within the last cell does not decide any.
-        inside = cells < np.uint64(space.cell_count)
+        starts, values = self.coarse_ranges(2 * steps)
+        return AddressMap(self.space.coarser(steps), self.views, starts, values)
+
+    def coarse_ranges(self, bits: int) -> tuple[U64, list[Labels]]:
+        """Return ``starts`` and ``values`` of cells of 2^bits times as many addresses.
+
+        A coarse cell has the labels of its first address. ``bits`` are at most a block's.
+        """
+        up = np.uint64((1 << bits) - 1)
+        # A range decides from the first coarse cell that begins in it.
+        cells = self.starts + up >> np.uint64(bits)
+        # A range within the last cell decides none.
+        inside = cells < np.uint64(self.space.cell_count >> bits)
         starts, rows = last_of_each(cells[inside], np.flatnonzero(inside))
-        return _join(space, self.views, starts, [value[rows] for value in self.values])
+        return _join(starts, [value[rows] for value in self.values])
 
 
 def address_map(views: Sequence[View]) -> AddressMap:
@@ -45,31 +59,17 @@ def address_map(views: Sequence[View]) -> AddressMap:
         raise ValueError("the views are of both families")
     space = space_of(views)
     cuts = {id(view.starts): space.cut(view.starts) for view in views}
-    starts = _union([cells for cells, _ in cuts.values()])
-    holding = {
-        key: intervals[np.searchsorted(cells, starts, side="right") - 1]
-        for key, (cells, intervals) in cuts.items()
+    starts = np.sort(np.concatenate([cells for cells, _ in cuts.values()]), kind="stable")
+    starts = starts[run_starts(starts)]
+    intervals = {
+        key: at[np.searchsorted(cells, starts, side="right") - 1]
+        for key, (cells, at) in cuts.items()
     }
-    return _join(space, views, starts, [view.values[holding[id(view.starts)]] for view in views])
+    values = [view.values[intervals[id(view.starts)]] for view in views]
+    return AddressMap(space, views, *_join(starts, values))
 
 
-def _union(sorted_cells: Sequence[U64]) -> U64:
-    cells = np.sort(np.concatenate(sorted_cells), kind="stable")
-    return cells[changes(cells)]
-
-
-def _join(
-    space: Space, views: Sequence[View], starts: U64, values: Sequence[NDArray[np.uint32]]
-) -> AddressMap:
-    """Return the map with adjacent ranges joined that are alike in every view."""
-    differs = np.zeros(len(starts), bool)
-    for value in values:
-        differs |= changes(value)
-    return AddressMap(space, views, starts[differs], [value[differs] for value in values])
-
-
-def changes(values: NDArray[Any]) -> Bools:
-    """Mark the values that differ from the one before; the first does."""
-    begins = np.ones(len(values), bool)
-    begins[1:] = values[1:] != values[:-1]
-    return begins
+def _join(starts: U64, values: Sequence[Labels]) -> tuple[U64, list[Labels]]:
+    """Join adjacent ranges that have the same label in every view."""
+    begins = run_starts(*values)
+    return starts[begins], [value[begins] for value in values]

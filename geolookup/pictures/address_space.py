@@ -8,7 +8,6 @@ A cell can hold more than one answer: it shows its first address's.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -42,6 +41,12 @@ class View:
     values: NDArray[np.uint32]
     labels: Sequence[str]
     colours: Sequence[str]
+
+    def legend(self) -> list[str]:
+        """Return the text of each colour; the last one may be of several labels."""
+        own = self.labels[: len(self.colours)]
+        others = len(self.labels) - len(self.colours) + 1
+        return [*own] if others < 2 else [*own[:-1], f"{others:,} others"]
 
 
 def view_of(
@@ -94,15 +99,6 @@ class Space:
         """Return the space with cells of 4^steps times as many addresses, at most a block."""
         cell_bits = self.cell_bits + 2 * steps
         return replace(self, order=self.order - steps, cell_bits=cell_bits)
-
-    def cell(self, address: int) -> int | None:
-        """Return the cell that holds an address; None for one that is not on the curve."""
-        block = bisect_right(self.blocks, address) - 1
-        # After the last address of its block.
-        if block < 0 or (address - self.blocks[block]) >> self.block_bits:
-            return None
-        offset = address - self.blocks[block] >> self.cell_bits
-        return block * self.cells_per_block + offset
 
     def first_address(self, cell: int) -> int:
         """Return the first address of a cell; IndexError for an empty cell."""

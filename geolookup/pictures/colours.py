@@ -29,7 +29,7 @@ CATEGORIES = (
 #: So many of ``CATEGORIES`` have a contrast of 3:1 with a white page and with a dark one.
 STANDING_OUT = 4
 #: Values beyond ``CATEGORIES``; nothing known; special-purpose space.
-OTHER, UNKNOWN, SPECIAL = "#a0a0a0", "#e0e0e0", "#606060"
+OTHER, UNKNOWN, SPECIAL = "#a0a0a0", "#f4f4f4", "#2b2b2b"
 
 #: ``SEQUENTIAL`` in Oklab, at equal distances: indigo, blue, azure, green, yellow. Found by a
 #: search for seven classes that differ most in the four kinds of vision above.

@@ -53,5 +53,12 @@ def pack_floats(values: F64) -> str:
     return deflate(_planes(values.astype("<f8")))
 
 
+def pack_numbers(values: NDArray[np.unsignedinteger[Any]]) -> str:
+    """Pack numbers from 0, as the planes of the bytes that the largest one takes; shape (n,)."""
+    planes = np.ascontiguousarray(values, "<u8").view(np.uint8).reshape(-1, 8).T
+    width = (int(values.max(initial=0)).bit_length() + 7) // 8
+    return deflate(planes[:width].tobytes())
+
+
 def _planes(values: NDArray[Any]) -> bytes:
     return values.view(np.uint8).reshape(-1, values.itemsize).T.tobytes()

@@ -5,8 +5,8 @@ from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import IPV4, SPECIAL, UNKNOWN, Space, View, view_of
 from geolookup.pictures.cell_groups import CellParts, mark_cells
 from geolookup.pictures.charts import Chart, bars
-from geolookup.pictures.map_picture import NOTHING, pixels, png
-from geolookup.pictures.packing import pack, pack_within
-from geolookup.pictures.page_data import deflate
+from geolookup.pictures.layers import NOTHING, layers, pixels, png
+from geolookup.pictures.page_data import deflate, pack_numbers
+from geolookup.pictures.range_table import pack_table, table_within
 from geolookup.pictures.wording import cover, mark_shown
 from geolookup.pictures.densities import DefaultCoordinates

@@ -19,6 +19,14 @@ function joinPlanes(planes, width) {
   return bytes.buffer;
 }
 
+// Returns `count` numbers from 0, stored as planes of as many bytes as the largest one takes.
+async function unpackNumbers(text, count) {
+  const planes = await inflated(text);
+  const numbers = new Float64Array(count);
+  planes.forEach((byte, at) => (numbers[at % count] += byte * 256 ** Math.floor(at / count)));
+  return numbers;
+}
+
 // Integers are packed as differences, each with its sign in the lowest bit.
 async function unpackIntegers(text) {
   const coded = new Uint32Array(joinPlanes(await inflated(text), 4));
