@@ -66,12 +66,15 @@ def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
     inside = (at >= 0) & (at < len(buckets))
     counts[at[inside]] = times.counts[inside]
     starts = [utc_text(times.start(bucket), day=times.size >= DAY) for bucket in buckets]
+    hidden = _hidden(counts, unit, least)
+    if (counts < least).all():
+        return [*hidden], []
     values = [None if wording.is_few(count, least) else count for count in counts.tolist()]
     chart = periods("over-time", f"Requests by {unit}, UTC", "requests", starts, values)
     texts = [wording.count_or_few(count, least) for count in counts.tolist()]
     chart = replace(chart, rows=[*zip(starts, texts, strict=True)])
     whole = [f"The chart over time has only whole {unit}s."] if buckets != times.buckets() else []
-    return [*whole, *_hidden(counts, unit, least)], [chart] if any(values) else []
+    return [*whole, *hidden], [chart]
 
 
 def _whole_buckets(times: Times) -> range:
@@ -97,6 +100,9 @@ def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[
     counts = traffic.hours.counts
     if not is_drawn(int(counts.sum()), requests):
         return [no_chart("a known local time")], []
+    hidden = _hidden(counts, "hour", least)
+    if (counts < least).all():
+        return [*hidden], []
     average = traffic.hours.average(traffic.times.first or 0, traffic.times.last or 0)
     cells = [_cell(*pair, least) for pair in zip(average.tolist(), counts.tolist(), strict=True)]
     days = [cells[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)]
@@ -104,8 +110,7 @@ def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[
     title = "Requests per hour of an average week, local time"
     chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, values)
     rows = [(name, *(text for _, text in day)) for name, day in zip(_DAY_NAMES, days, strict=True)]
-    charts = [replace(chart, rows=rows)] if any(map(any, values)) else []
-    return [_AVERAGE, *_hidden(counts, "hour", least)], charts
+    return [_AVERAGE, *hidden], [replace(chart, rows=rows)]
 
 
 def _cell(average: float, count: int, least: int) -> tuple[float | None, str]:

@@ -143,7 +143,7 @@ def test_groups_of_few_requests_are_only_in_sums(sample: geolookup.Engine) -> No
         "Invalid": "907", "Distinct addresses": "fewer than 810",
     }  # fmt: skip
     assert set(_rows(sections["kinds"], "status")) == {
-        "All countries",
+        "All requests",
         "United States",
         "Australia",
     }
@@ -259,12 +259,12 @@ def test_shares_are_by_country(sample: geolookup.Engine) -> None:
     addresses = [US] * 20 + [RUSSIA] * 10 + [AUSTRALIA] * 6
     sections = _sections(sample, addresses, codes=[*[200] * 17, *[404] * 19])
     assert _rows(sections["kinds"], "status") == {
-        "All countries": ["17", "19"],
+        "All requests": ["17", "19"],
         "United States": ["17", "fewer than 5"],
         "Russia": ["0", "10"],
         "Australia": ["0", "6"],
     }
-    assert _rows(sections["kinds"], "hosting")["All countries"] == ["10", "20", "6"]
+    assert _rows(sections["kinds"], "hosting")["All requests"] == ["10", "20", "6"]
 
 
 @MADE
