@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from geolookup.archives.unpack import unpack
     from geolookup.comparison import diff
     from geolookup.comparison.change_table import diff_table
-    from geolookup.comparison.scoring import score
+    from geolookup.comparison.score import score
     from geolookup.contract.display import FieldInfo, fields
     from geolookup.contract.types import (
         BooleanField,
@@ -150,7 +150,7 @@ _LAZY = {
         "geolookup.archives.unpack": "unpack",
         "geolookup.comparison": "diff",
         "geolookup.comparison.change_table": "diff_table",
-        "geolookup.comparison.scoring": "score",
+        "geolookup.comparison.score": "score",
         "geolookup.contract.display": "FieldInfo fields",
         "geolookup.contract.types": (
             "ColumnName Currency Data Envelope FieldName Location Network OwnField Time"

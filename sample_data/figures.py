@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 import geolookup
-from geolookup.comparison.scoring import DatasetScore
+from geolookup.comparison.score import DatasetScore
 from geolookup.dataset.coverage import known_addresses
 from sample_data import geolite, make, ranges, seats
 
@@ -34,7 +34,6 @@ _TRUTHS = (
     ("geofeed/geofeed-valid.csv", "geofeed", "a geofeed of three networks"),
 )
 _GEOLITE = "GeoLite2 Country, 2024-06-18"
-_WORST = 5
 _RULES = ("country left out", "country of the delegation", "operator and users left out")
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 _SEED, _DRAWN = 1, 1000
@@ -48,13 +47,12 @@ def figures_text(data: Path) -> str:
         scored = [(name, _score(data / path, kind)) for path, kind, name in _TRUTHS]
         scored.append((_GEOLITE, _score(other, "csv")))
         changed = tuple(_changed(data, Path(folder), other))
-    scores = (_scores(scored), _worst(scored[0][1]), _pairs(scored[-1][1]))
-    parts = (changed, _known(), _drawn(), *scores, _agreement(data))
+    parts = (changed, _known(), _drawn(), _scores(scored), _agreement(data))
     return "\n".join(line for part in parts for line in (*part, ""))
 
 
 def _score(truth: Path, kind: str, dataset: Path = make.DATASET) -> DatasetScore:
-    return geolookup.score(dataset, truth=truth, truth_format=kind, worst=_WORST).datasets[0]
+    return geolookup.score(dataset, truth=truth, truth_format=kind).datasets[0]
 
 
 def _changed(data: Path, folder: Path, other: Path) -> Iterator[str]:
@@ -101,7 +99,7 @@ def _agreeing(folder: Path, rows: Sequence[tuple[str, ...]], other: Path) -> lis
         csv.writer(file).writerows([("first", "last", "country_code"), *rows])
     geolookup.build(path, folder / "rows")
     parts = _score(other, "csv", folder / "rows").parts
-    countries = [parts[family].score.country for family in ("ipv4", "ipv6")]
+    countries = [parts[family].levels["country"] for family in ("ipv4", "ipv6")]
     return [
         country.agree.count / (country.agree.count + country.wrong.count) for country in countries
     ]
@@ -138,28 +136,11 @@ def _scores(scored: list[tuple[str, DatasetScore]]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for name, dataset in scored:
         for part in dataset.parts.values():
-            country = part.score.country
-            shares = (item.share for item in (country.agree, country.wrong, country.null))
-            if part.score.of:
+            country = part.levels["country"]
+            shares = (item.share for item in (country.agree, country.wrong, country.missing))
+            if part.of:
                 shown = " | ".join(f"{share:.2%}" for share in shares)
-                yield f"| {name} | {part.score.of:,.0f} {part.unit} | {shown} |"
-
-
-def _worst(delegations: DatasetScore) -> Iterator[str]:
-    """Yield the largest networks whose country differs from that of the delegation."""
-    yield "| differs most | addresses | delegated to | here |"
-    yield "|---|---|---|---|"
-    for item in delegations.parts["ipv4"].worst["country"]:
-        yield f"| {item.network} | {item.wrong.count:,.0f} | {item.truth} | {item.dataset} |"
-
-
-def _pairs(scored: DatasetScore) -> Iterator[str]:
-    """Yield the pairs of countries that differ most."""
-    yield f"| differ most | {_GEOLITE} | here | share |"
-    yield "|---|---|---|---|"
-    for family, unit in (("ipv4", "IPv4 addresses"), ("ipv6", "IPv6, /64 networks")):
-        for pair in scored.parts[family].country_pairs:
-            yield f"| {unit} | {pair.truth} | {pair.dataset} | {pair.wrong.share:.2%} |"
+                yield f"| {name} | {part.of:,} {part.unit} | {shown} |"
 
 
 def _agreement(data: Path) -> Iterator[str]:

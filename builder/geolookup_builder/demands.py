@@ -81,12 +81,12 @@ def _scored(quality: Quality, recipe: Path, dataset: Path) -> Iterator[Demand]:
     if not quality.truth:
         return
     from geolookup.comparison.gates import measured_text
-    from geolookup.comparison.scoring import score
+    from geolookup.comparison.score import score
 
     path = recipe.parent / quality.truth
     pattern = str(path) if path.exists() else f"{glob.escape(str(recipe.parent))}/{quality.truth}"
     try:
-        result = score(dataset, truth=pattern, fail_if=quality.fail_if, worst=0)
+        result = score(dataset, truth=pattern, fail_if=quality.fail_if)
     except (BuildError, TableFileError, DiffError) as error:
         raise BuildError(recipe, f"quality.truth: {error}") from error
     for verdict in result.gates:

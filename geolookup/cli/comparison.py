@@ -20,7 +20,7 @@ from geolookup.store.paths import dataset_path
 if TYPE_CHECKING:
     from geolookup.comparison import Comparison
     from geolookup.comparison.gates import GateResult
-    from geolookup.comparison.scoring import Score
+    from geolookup.comparison.score import Score
 
 
 @command("diff")
@@ -130,12 +130,8 @@ def _sides(old: str, new: str | None) -> tuple[str, str | None]:
 @click.argument("datasets", type=options.PATH, metavar="[DATASET]...", nargs=-1)
 @table_options.truth("Ground truth", required=True)
 @table_options.fail_if("country_agree < 95%")
-@table_options.traffic("Also weight addresses by their requests")
+@table_options.traffic("Weight addresses by their requests")
 @table_options.table_input
-@options.limit(
-    "--worst",
-    "Number of networks to list per level, and of pairs of countries, by wrong addresses.",
-)
 @options.as_of
 @options.as_json()
 def score(
@@ -144,17 +140,16 @@ def score(
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
-    The counts are in addresses, in rows of the truth and, with --traffic, in
-    requests. --ip-column, --input-format, --delimiter and --no-header describe
-    the FILE of --traffic. Several datasets have a column each, with the agreement
-    of each pair and a majority vote.
+    The counts are in addresses or, with --traffic, in requests. --ip-column,
+    --input-format, --delimiter and --no-header describe the FILE of --traffic.
+    Several datasets have a column each.
 
     Exits with 0 if no gate fails, 1 if one does, and 2 for misuse, a malformed gate,
     or an unusable dataset or FILE.
 
     Example: geolookup score mydata --truth feed.csv --fail-if "city_wrong > 5%"
     """
-    from geolookup.comparison.scoring.text import lines
+    from geolookup.comparison.score_text import lines
 
     exit_on_signals()
     if (instant := options.instant_of()) is not None:

@@ -91,7 +91,7 @@ def summarize(
 @table_options.top
 @options.limit(
     "--min-count",
-    "Hide places, times and groups with fewer rows; the page states their sum.",
+    "Show places, times and groups with fewer rows only in a sum.",
     least=1,
     usual=5,
 )
@@ -118,8 +118,8 @@ def map(  # noqa: A001 - the name of the command
 
     INPUT is a file, log or folder that `geolookup enrich` reads, or - for standard
     input, by default with one address per line. The page is one file: it opens from
-    disk and needs no network. It holds sums only: no address, no time more precise
-    than a minute, and no place more precise than 1 km. Needs the extra `report`.
+    disk and needs no network. It holds counts only: no address, no time more precise
+    than a minute, and no place more precise than 100 km. Needs the extra `report`.
 
     Example: geolookup map access.log --output map.html
     """

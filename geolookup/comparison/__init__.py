@@ -2,8 +2,9 @@
 
 Strategy: ``overlay`` overlays the intervals of both, ``values`` reads both tables into one set of
 codes, ``changes`` finds the distinct pairs of rows, ``measures`` sums what moved between them;
-``traffic`` weights by requests. This module reads the datasets (``read``) and combines the sums
-(``measure``). ``gates`` evaluates, ``report`` prints, ``scoring`` compares with ground truth.
+``traffic`` weights by requests. This module reads the datasets (``lay_over``) and combines the sums
+(``measure``). ``gates`` evaluates, ``report`` prints. ``score`` compares datasets with ground
+truth, which ``truth`` makes a dataset too.
 
 Changes as rows: ``dataset_pair`` has the fields, values and conditions, ``changed_intervals`` the
 ranges, ``change_table`` the columns, ``change_files`` the files.
@@ -14,7 +15,7 @@ families, addresses do not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -31,13 +32,13 @@ from geolookup.comparison.gates import (
     Verdict,
     change_metrics,
     diff_metrics,
-    judge,
+    evaluate,
+    measured,
 )
 from geolookup.comparison.measures import (
     Coverage,
     FieldChange,
     Kilometres,
-    Pairs,
     Share,
     SourceChange,
     coverage,
@@ -47,7 +48,7 @@ from geolookup.comparison.measures import (
     quantiles,
     source_change,
 )
-from geolookup.comparison.overlay import Answers, Joint, OwnAnswers, joints, together
+from geolookup.comparison.overlay import Joint, OwnAnswers, joints, together
 from geolookup.comparison.own_columns import (
     ColumnChanges,
     column_changes,
@@ -57,10 +58,7 @@ from geolookup.comparison.own_columns import (
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.comparison.values import Pair, Values, read_values
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import UNITS
-from geolookup.dataset.metadata import Metadata
-
-_UNITS = {f"ipv{family}": unit for family, unit in UNITS.items()}
+from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS, sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +94,19 @@ class Overlaid:
     values: Values
     joints: Mapping[int, Joint]  # by family
     requests: Requests | None
+    units: Mapping[str, str]  # of the weights, by part
     changes: Mapping[str, Changes]  # by part
     own_values: Mapping[str, Pair]  # own columns of either dataset, by path
     own: Mapping[str, Sequence[OwnAnswers]]  # by part, of each family in it
+
+    def field_changes(self, part: str) -> dict[str, FieldChange]:
+        """Return the changes of each field and own column in a part, by path."""
+        changes = self.changes[part]
+        return {
+            **location_changes(self.values, changes.locations),
+            **network_changes(self.values, changes.networks),
+            **(own_changes(self.own_values, self.own[part]) if self.own_values else {}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +118,7 @@ class Comparison(GateResult):
     requests: Requests | None
     parts: Mapping[str, Part]
     gates: Sequence[Verdict]
-
-    @property
-    def column_changes(self) -> ColumnChanges | None:
-        """The changes of own columns; None if neither dataset has any."""
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class OwnComparison(Comparison):
-    """Two datasets compared; one or both have own columns."""
-
-    columns: ColumnChanges
-
-    @property
-    def column_changes(self) -> ColumnChanges:
-        """The changes of own columns."""
-        return self.columns
+    columns: ColumnChanges | None  # of own columns; None if neither dataset has any
 
 
 def diff(
@@ -145,11 +137,10 @@ def diff(
     """Compare two datasets or stores over all addresses that a lookup can answer.
 
     The result has ``old`` and ``new`` (path, name, generation), ``requests``, ``parts``
-    (by "ipv4", "ipv6" and, with ``traffic``, "all") and ``gates``. If a dataset has own columns,
-    it also has ``columns`` (added, removed and retyped ones), and these are compared in
-    special-purpose space too. Counts are in the
-    ``unit`` of their part: IPv4 addresses, IPv6 networks of /64, or requests. Shares are
-    0 to 1, distances kilometres.
+    (by "ipv4", "ipv6" and, with ``traffic``, "all"), ``gates`` and ``columns`` (own columns that
+    were added, removed or retyped). Own columns are compared in special-purpose space too. Counts
+    are whole numbers in the ``unit`` of their part: IPv4 addresses, IPv6 networks of /64, or
+    requests. A count above 0 is at least 1. Shares are 0 to 1, distances kilometres.
 
     ``fail_if`` are gates such as "country_moved > 2%"; ``failed`` of the result lists those
     that fail. ``top`` is the number of networks in ``movers``.
@@ -183,74 +174,56 @@ def gates_between(old: Dataset, new: Dataset, texts: Iterable[str]) -> list[Gate
     return diff_metrics(either_has(old.schema, new.schema)).gates(texts)
 
 
-def compare(
-    old: str | PathLike[str], new: str | PathLike[str], traffic: Traffic | None = None
-) -> Comparison:
-    """Compare two datasets or stores, without gates; see ``diff``."""
-    return measure(read(old, new, traffic))
-
-
-def read(
-    old: str | PathLike[str], new: str | PathLike[str] | None, traffic: Traffic | None = None
-) -> Overlaid:
-    """Read two datasets or stores and lay them over each other; raises the errors of ``diff``."""
-    return lay_over(open_dataset(old), open_dataset(new), traffic)
-
-
-def lay_over(old: Dataset, new: Dataset, traffic: Traffic | None = None) -> Overlaid:
-    """Lay two datasets over each other; raises the errors of ``diff``."""
-    values, overlaid = read_values(old, new), joints(old, new)
-    requests, answers, own = _answers_by_part(overlaid, traffic)
-    changed = {name: changes_of(values, part) for name, part in answers.items()}
-    own_values = read_own_values(old, new)
-    return Overlaid(old, new, values, overlaid, requests, changed, own_values, own)
-
-
-def measure(overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int = 10) -> Comparison:
-    """Sum the changes of each part, and evaluate gates.
-
-    Counts are float64, and IPv6 networks smaller than /64 are fractions.
-    """
-    about = [side.manifest.metadata() for side in (overlaid.old, overlaid.new)]
-    parts = {
-        name: _part(
-            _UNITS[name] if overlaid.requests is None else "requests",
-            overlaid.values,
-            part,
-            about,
-            most_movers,
-            own_changes(overlaid.own_values, overlaid.own[name]) if overlaid.own_values else {},
-        )
-        for name, part in overlaid.changes.items()
-    }
-    sides = [describe(side) for side in (overlaid.old, overlaid.new)]
-    metrics = {name: part.metrics for name, part in parts.items()}
-    verdicts = [judge(gate, metrics) for gate in gates]
-    columns = column_changes(overlaid.old.schema, overlaid.new.schema)
-    members = (sides[0], sides[1], overlaid.requests, parts, verdicts)
-    return Comparison(*members) if columns is None else OwnComparison(*members, columns)
-
-
 def open_dataset(path: str | PathLike[str] | None) -> Dataset:
     """Open the dataset that lookups would use: a folder, or the current one of a store."""
     with geolookup.open(path) as engine:
         return Dataset(engine.path)
 
 
-def _answers_by_part(
-    overlaid: Mapping[int, Joint], traffic: Traffic | None
-) -> tuple[Requests | None, dict[str, Answers], dict[str, list[OwnAnswers]]]:
-    """Return the answers by part, weighted by addresses or by requests."""
-    own = {f: joint.own for f, joint in overlaid.items() if joint.own is not None}
-    if traffic is None:
-        answers = {f"ipv{family}": joint.answers for family, joint in overlaid.items()}
-        return None, answers, {f"ipv{f}": [part] for f, part in own.items()}
-    starts = {family: joint.starts for family, joint in overlaid.items()}
-    requests, weights = count_requests(traffic, starts)
-    answers = {f"ipv{f}": joint.weigh(weights[f]) for f, joint in overlaid.items()}
-    weighed = {f"ipv{f}": [part.weigh(weights[f])] for f, part in own.items()}
-    every = [part for parts in weighed.values() for part in parts]
-    return requests, {**answers, ALL: together(list(answers.values()))}, {**weighed, ALL: every}
+def lay_over(
+    old: Dataset, new: Dataset, traffic: Traffic | None = None, *, single_addresses: bool = False
+) -> Overlaid:
+    """Lay two datasets over each other; raises the errors of ``diff``.
+
+    With ``single_addresses`` IPv6 is counted in addresses, otherwise in networks of /64.
+    """
+    values, by_family = read_values(old, new), joints(old, new)
+    starts = {family: joint.starts for family, joint in by_family.items()}
+    requests, units = None, {f"ipv{family}": unit for family, unit in UNITS.items()}
+    if traffic is not None:
+        requests, weights = count_requests(traffic, starts)
+        units = dict.fromkeys((*units, ALL), "requests")
+    else:
+        weights = {family: sizes(of_family) for family, of_family in starts.items()}
+    if traffic is None and single_addresses:
+        weights[6] *= UNIT_ADDRESSES[6]
+        units["ipv6"] = units["ipv4"]
+    answers = {f"ipv{f}": joint.weigh(weights[f]) for f, joint in by_family.items()}
+    own = {f"ipv{f}": _own_answers(joint, weights[f]) for f, joint in by_family.items()}
+    if traffic is not None:
+        answers[ALL] = together(list(answers.values()))
+        own[ALL] = [part for parts in own.values() for part in parts]
+    changed = {name: changes_of(values, part) for name, part in answers.items()}
+    own_values = read_own_values(old, new)
+    return Overlaid(old, new, values, by_family, requests, units, changed, own_values, own)
+
+
+def _own_answers(joint: Joint, weights: NDArray[np.float64]) -> list[OwnAnswers]:
+    return [] if joint.own is None else [joint.own.weigh(weights)]
+
+
+def measure(overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int = 10) -> Comparison:
+    """Sum the changes of each part, and evaluate gates."""
+    parts = {name: _part(overlaid, name, most_movers) for name in overlaid.changes}
+    metrics = {name: part.metrics for name, part in parts.items()}
+    return Comparison(
+        old=describe(overlaid.old),
+        new=describe(overlaid.new),
+        requests=overlaid.requests,
+        parts=parts,
+        gates=[evaluate(gate, measured(gate, metrics)) for gate in gates],
+        columns=column_changes(overlaid.old.schema, overlaid.new.schema),
+    )
 
 
 def describe(dataset: Dataset) -> ComparedDataset:
@@ -259,45 +232,39 @@ def describe(dataset: Dataset) -> ComparedDataset:
     return ComparedDataset(dataset.path, about.name, about.generation)
 
 
-def _part(
-    unit: str,
-    values: Values,
-    changes: Changes,
-    about: Sequence[Metadata],
-    most_movers: int,
-    own: Mapping[str, FieldChange],
-) -> Part:
+def _part(overlaid: Overlaid, name: str, most_movers: int) -> Part:
+    values, changes = overlaid.values, overlaid.changes[name]
     answers, locations, moves = changes.answers, changes.locations, changes.moves
-    part_coverage = coverage(answers.in_old, answers.in_new, answers.weight)
+    known = coverage(answers.in_old, answers.in_new, answers.weight)
     moved = moves.shares() | {"asn": changes.asn.share(changes.networks.weight)}
     kilometres = quantiles(moves.distances, locations.weight)
-    fields_changed = {
-        **location_changes(values, locations),
-        **network_changes(values, changes.networks),
-        **own,
-    }
+    fields = overlaid.field_changes(name)
+    old_sources, new_sources = (
+        [
+            source_change(source, values, locations.take(rows))
+            for source, rows in by_source(sources, dataset)
+        ]
+        for sources, dataset in (
+            (changes.old_source, overlaid.old),
+            (changes.new_source, overlaid.new),
+        )
+    )
     return Part(
-        unit=unit,
-        coverage=part_coverage,
+        unit=overlaid.units[name],
+        coverage=known,
         moved=moved,
         kilometres=kilometres,
-        fields=fields_changed,
-        old_sources=_by_source(values, locations, changes.old_source, about[0]),
-        new_sources=_by_source(values, locations, changes.new_source, about[1]),
+        fields=fields,
+        old_sources=old_sources,
+        new_sources=new_sources,
         movers=top_movers(values, changes, most_movers),
-        metrics=change_metrics(moved, kilometres, part_coverage, fields_changed),
+        metrics=change_metrics(moved, kilometres, known, fields),
     )
 
 
-def _by_source(
-    values: Values, pairs: Pairs, sources: NDArray[Any], metadata: Metadata
-) -> list[SourceChange]:
-    """Measure the pairs of each source separately, without pairs that no source decided."""
-    order = np.argsort(sources, kind="stable")
-    # Sorted sources 0 0 1 1 3: bounds 2 4 4 5, so source 1 has two pairs, 2 none, 3 one.
-    bounds = np.searchsorted(sources[order], np.arange(1, len(metadata.sources) + 2))
-    return [
-        source_change(source.name, values, pairs.take(order[begin:end]))
-        for source, begin, end in zip(metadata.sources, bounds[:-1], bounds[1:], strict=True)
-        if begin < end
-    ]
+def by_source(sources: NDArray[Any], dataset: Dataset) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Yield name and pairs of each source of a dataset that decided any, by number."""
+    for number, source in enumerate(dataset.manifest.metadata().sources, 1):
+        rows = np.flatnonzero(sources == number)
+        if len(rows):
+            yield source.name, rows

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from geolookup.comparison.change_table import ENDS, METADATA, SIDES, reader, source_column
-from geolookup.comparison.dataset_pair import DatasetPair
+from geolookup.comparison.dataset_pair import ALL, DatasetPair
 from geolookup.contract.schema import own_schema
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.rows import number_text
@@ -133,7 +133,7 @@ def write_changes(old: Path, new: Path, output: Path) -> int:
     The file is complete or absent. Raises DatasetError for a damaged dataset, OutputError if the
     file cannot be written.
     """
-    rows = reader(DatasetPair(Dataset(old), Dataset(new)))
+    rows = reader(DatasetPair(Dataset(old), Dataset(new), (ALL,)))
     with staged_file(output, FILE_MODE) as fresh:
         with pa.OSFile(str(fresh), "wb") as stream:
             count = _write(rows, GroupSink(stream, rows.schema, _GROUP, _LEVEL, _ORDER))
@@ -159,7 +159,7 @@ def rows_between(
     old: Dataset, new: Dataset, family: int, first: int, last: int
 ) -> list[ChangedRow]:
     """Compare two generations in a range of addresses; DatasetError for a damaged one."""
-    batches = reader(DatasetPair(old, new), [(family, (first, last))])
+    batches = reader(DatasetPair(old, new, (ALL,)), [(family, (first, last))])
     return [*_rows(batches.read_all(), family, first, last)]
 
 

@@ -18,12 +18,12 @@ from geolookup.comparison.measures import (
     Move,
     Pairs,
     Share,
-    distinct,
     move,
     share,
 )
 from geolookup.comparison.overlay import Answers
 from geolookup.comparison.values import CODE, Pair, Values
+from geolookup.dataset.runs import distinct
 
 #: The kinds of change of an address, the greatest first.
 LOST, GAINED, COUNTRY, REGION, CITY, LOCATION, NETWORK, UNCHANGED = range(8)

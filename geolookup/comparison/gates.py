@@ -116,11 +116,11 @@ def _split(name: str, metrics: Metrics) -> tuple[str | None, str]:
     return part, f"{kind}.{FIELD_NAMES.get(field, field)}" if field else kind
 
 
-def evaluate(gate: Gate, measured: Mapping[str, float]) -> Verdict:
+def evaluate(gate: Gate, values: Mapping[str, float]) -> Verdict:
     """Return the verdict on the measured values of the gate's metric, by full name."""
     test = _OPERATORS[gate.test]
-    failed = [name for name, value in measured.items() if test(value, gate.limit)]
-    return Verdict(gate.text, gate.limit, dict(measured), failed)
+    failed = [name for name, value in values.items() if test(value, gate.limit)]
+    return Verdict(gate.text, gate.limit, dict(values), failed)
 
 
 def verdict_line(verdict: Verdict) -> str:
@@ -186,18 +186,20 @@ def change_metrics(
     for path, change in changes.items():
         values[f"null_gained.{path}"] = share(change.null_gained, change.old).share
         values[f"null_lost.{path}"] = share(change.null_lost, change.new).share
-        # In both: those with a value in OLD, less those that lost it.
-        values[f"changed.{path}"] = share(change.changed, change.old - change.null_gained).share
+        values[f"changed.{path}"] = share(change.changed, change.both).share
     return {name: values[name] for name in dict.fromkeys((*NAMES, *values))}
 
 
-def judge(gate: Gate, parts: Mapping[str, Mapping[str, float]]) -> Verdict:
-    """Evaluate a gate on the metrics of a comparison by part.
+def measured(gate: Gate, parts: Mapping[str, Mapping[str, float | None]]) -> dict[str, float]:
+    """Return the values of a gate's metric by full name, from the metrics of each part.
 
-    Without a family, requests are measured together; addresses do not add up over families and are
-    measured in each family, and the gate fails if it fails in one of them.
+    Without a part, requests are measured together; addresses do not add up over families and are
+    measured in each family, so the gate fails if it fails in one of them. A part that has nothing
+    to measure is left out.
     """
     if gate.part is None and ALL in parts:
-        return evaluate(gate, {gate.metric: parts[ALL][gate.metric]})
-    families = _FAMILIES if gate.part is None else (gate.part,)
-    return evaluate(gate, {f"{name}.{gate.metric}": parts[name][gate.metric] for name in families})
+        values = {gate.metric: parts[ALL].get(gate.metric)}
+    else:
+        names = _FAMILIES if gate.part is None else (gate.part,)
+        values = {f"{name}.{gate.metric}": parts.get(name, {}).get(gate.metric) for name in names}
+    return {name: value for name, value in values.items() if value is not None}

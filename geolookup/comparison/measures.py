@@ -9,21 +9,53 @@ are one pair (7, 9), whose weight is the number of their addresses.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import OwnAnswers
-from geolookup.comparison.values import CODE, LOCATION_FIELDS, Pair, Values
+from geolookup.comparison.values import CODE, LOCATION_FIELDS, NAMES, Pair, Values
 from geolookup.dataset.distances import distances
 from geolookup.dataset.runs import distinct
 
 Bools = NDArray[np.bool_]
 F64 = NDArray[np.float64]
 _PERCENTS = (50, 90, 99)
+#: A city of the same name in another region is the same place up to this distance.
+SAME_CITY_KM = 100
+
+
+class Count(int):
+    """A weight as a whole number; ``weight`` is exact, such as a fraction of a /64.
+
+    A weight above 0 is at least 1.
+    """
+
+    weight: float
+
+    def __new__(cls, weight: Any) -> Self:
+        """Round a weight."""
+        count = super().__new__(cls, max(round(float(weight)), weight > 0))
+        count.weight = float(weight)
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A count of a total; the share is exact, and 0 if the total is."""
+
+    count: Count
+    of: Count
+    share: float
+
+
+def share(count: Any, of: Any) -> Share:
+    """Return the share of two weights or counts."""
+    part, total = (number if isinstance(number, Count) else Count(number) for number in (count, of))
+    return Share(part, total, part.weight / total.weight if total else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +65,7 @@ class Kilometres:
     p90 is the least distance that at least 90 % of them do not exceed; 0 if there are none.
     """
 
-    of: float  # the weight of these addresses
+    of: Count  # these addresses
     p50: float
     p90: float
     p99: float
@@ -44,39 +76,26 @@ def quantiles(moved: F64, weights: F64) -> Kilometres:
     """Return the weighted quantiles of distances in km, without those that are NaN."""
     with_distance = np.flatnonzero(~np.isnan(moved))
     if not len(with_distance):
-        return Kilometres(0.0, 0.0, 0.0, 0.0, 0.0)
+        return Kilometres(Count(0), 0.0, 0.0, 0.0, 0.0)
     # Distances 1 5 9 with the weights 6 3 1: sums 6 9 10, so p50 is 1 and p90 is 5.
     order = with_distance[np.argsort(moved[with_distance])]
     passed = np.cumsum(weights[order])
     # Multiplied, not divided: whole weights are compared exactly.
     at = [np.searchsorted(passed * 100, passed[-1] * percent) for percent in _PERCENTS]
     p50, p90, p99, most = (float(moved[order[i]]) for i in (*at, -1))
-    return Kilometres(float(passed[-1]), p50, p90, p99, most)
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A count of a total; the share is 0 if the total is."""
-
-    count: float
-    of: float
-    share: float
-
-
-def share(count: Any, of: Any) -> Share:
-    """Return the share of two numbers of any type."""
-    return Share(float(count), float(of), float(count) / float(of) if of else 0.0)
+    return Kilometres(Count(passed[-1]), p50, p90, p99, most)
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """The number of addresses with a value of one field in OLD and in NEW, and its changes."""
+    """The number of addresses with a value of one field in OLD, in NEW and in both; its changes."""
 
-    old: float
-    new: float
-    null_gained: float  # a value in OLD only
-    null_lost: float  # a value in NEW only
-    changed: float  # different values in both
+    old: Count
+    new: Count
+    both: Count
+    null_gained: Count  # a value in OLD only
+    null_lost: Count  # a value in NEW only
+    changed: Count  # different values in both
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +119,10 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The pairs that can be compared, and of these the pairs that moved, as masks."""
+    """The pairs with a value in OLD, in NEW; those that can be compared, and that moved: masks."""
 
+    in_old: Bools
+    in_new: Bools
     compared: Bools
     moved: Bools
 
@@ -110,37 +131,31 @@ class Move:
         return share(weight[self.moved].sum(), weight[self.compared].sum())
 
 
-def region_move(country: Move, code: Move, name: Move) -> Move:
-    """Compare regions by code, or by name if one side has no code.
-
-    A region in another country is a different one whatever its name.
-    """
-    differs = np.where(code.compared, code.moved, name.moved) | country.moved
-    compared = code.compared | name.compared
-    return Move(compared, compared & differs)
-
-
 class LocationMoves:
     """Location pairs, and at which level they moved.
 
-    A city in another region is a different one whatever its name. The level ``location`` is any
-    of country, region and city.
+    A city moved if its name or its country differs, or if its region differs and both sides have
+    coordinates more than 100 km apart: sources divide countries into regions in different ways, so
+    a region does not make another city. A region moved if the country or its code differs; its
+    name decides if one side has no code. Names are compared without case, accents and punctuation.
+    The level ``location`` is any of country, region and city.
     """
 
     def __init__(self, values: Values, pairs: Pairs) -> None:
         self._values, self._pairs = values, pairs
-        country = self._move(CODE)
-        code, name = self._move("location.region_code"), self._move("location.region_name")
-        region = region_move(country, code, name)
-        city_name = self._move("location.city_name")
-        elsewhere = city_name.moved | region.moved | country.moved
-        city = Move(city_name.compared, city_name.compared & elsewhere)
+        country = move(values.location[CODE], pairs)
+        code = move(values.location["location.region_code"], pairs)
+        name, city_name = (move(values.folded[path], pairs) for path in NAMES)
+        compared = code.compared | name.compared
+        differs = np.where(code.compared, code.moved, name.moved) | country.moved
+        region = _move(code.in_old | name.in_old, code.in_new | name.in_new, compared, differs)
+        far = region.moved & (self.distances > SAME_CITY_KM)
+        city = replace(
+            city_name, moved=city_name.compared & (city_name.moved | country.moved | far)
+        )
         levels = (country, region, city)
-        location = Move(_any(m.compared for m in levels), _any(m.moved for m in levels))
+        location = Move(*(_any(masks) for masks in zip(*map(_masks, levels), strict=True)))
         self.by_level = {"location": location, "country": country, "region": region, "city": city}
-
-    def _move(self, path: str) -> Move:
-        return move(self._values.location[path], self._pairs)
 
     def shares(self) -> dict[str, Share]:
         """Return the share that moved, by level."""
@@ -157,8 +172,15 @@ class LocationMoves:
 def move(values: Pair, pairs: Pairs) -> Move:
     """Compare one field of the pairs with a value on both sides."""
     old, new = values.old[pairs.old], values.new[pairs.new]
-    compared = (old >= 0) & (new >= 0)
-    return Move(compared, compared & (old != new))
+    return _move(old >= 0, new >= 0, (old >= 0) & (new >= 0), old != new)
+
+
+def _move(in_old: Bools, in_new: Bools, compared: Bools, differs: Bools) -> Move:
+    return Move(in_old, in_new, compared, compared & differs)
+
+
+def _masks(move: Move) -> tuple[Bools, ...]:
+    return move.in_old, move.in_new, move.compared, move.moved
 
 
 def _any(masks: Iterable[Bools]) -> Bools:
@@ -202,15 +224,16 @@ def _change(values: Pair, pairs: Pairs) -> FieldChange:
     sums = np.bincount(kind, pairs.weight, minlength=8).tolist()
     # 3: the same value, 5: a value in OLD only, 6: in NEW only, 7: another value.
     both = sums[3] + sums[7]
-    return FieldChange(both + sums[5], both + sums[6], sums[5], sums[6], sums[7])
+    counts = (both + sums[5], both + sums[6], both, sums[5], sums[6], sums[7])
+    return FieldChange(*map(Count, counts))
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """The addresses with any known value: of location and network together, or of one of them."""
 
-    old: float
-    new: float
+    old: Count
+    new: Count
     lost: Share  # of those known in OLD
     gained: Share  # of those known in NEW
 
@@ -219,7 +242,7 @@ def coverage(in_old: Bools, in_new: Bools, weight: F64) -> Coverage:
     """Return the weight known, lost and gained, from masks of what each side knows."""
     old, new = weight[in_old].sum(), weight[in_new].sum()
     lost, gained = weight[in_old & ~in_new].sum(), weight[in_new & ~in_old].sum()
-    return Coverage(float(old), float(new), share(lost, old), share(gained, new))
+    return Coverage(Count(old), Count(new), share(lost, old), share(gained, new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +253,7 @@ class SourceChange:
     location: Coverage
     moved: Mapping[str, Share]
     kilometres: Kilometres
-    null_gained: Mapping[str, float]  # by field, without zeros
+    null_gained: Mapping[str, Count]  # by field, without zeros
 
 
 def source_change(source: str, values: Values, pairs: Pairs) -> SourceChange:

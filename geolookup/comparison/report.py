@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from geolookup.comparison import Comparison, Part
-from geolookup.comparison.measures import Coverage, Share, SourceChange
+from geolookup.comparison.measures import Count, Coverage, Share, SourceChange
 from geolookup.comparison.traffic import Requests
 from geolookup.errors import short_id
-
-#: Larger numbers are printed with 4 significant digits.
-_LARGE = 1e15
-#: Smaller numbers are not printed.
-_SMALL = 0.001
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
     """Yield the lines of the report, part by part."""
     for role, dataset in (("old", comparison.old), ("new", comparison.new)):
         yield f"{role}  {dataset.name}, generation {short_id(dataset.generation)}, {dataset.path}"
-    if comparison.column_changes is not None:
-        yield from comparison.column_changes.lines()
+    if comparison.columns is not None:
+        yield from comparison.columns.lines()
     if comparison.requests is not None:
         yield requests_line(comparison.requests)
     for name, part in comparison.parts.items():
@@ -116,16 +111,9 @@ def _share(share: Share) -> str:
     return f"{count_text(share.count)} ({percent_text(share.share)}) of {count_text(share.of)}"
 
 
-def count_text(number: float) -> str:
-    """Return a count; fractions and numbers beyond float's integers have 3 or 4 digits.
-
-    IPv6 is counted in /64 networks: a single address is a very small fraction of one.
-    """
-    if 0 < number < _SMALL:
-        return f"<{_SMALL}"
-    if 0 < number < 1:
-        return f"{number:.3g}"
-    return f"{number:,.0f}" if number < _LARGE else f"{number:.4g}"
+def count_text(count: Count) -> str:
+    """Return a count. IPv6 is counted in /64 networks, of which an address is a small part."""
+    return "<1" if 0 < count.weight < 1 else f"{count:,}"
 
 
 def percent_text(share: float) -> str:

@@ -20,7 +20,6 @@ from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.dataset.files import outside
 from geolookup.engine import Engine
 from geolookup.files.enrich import Step
-from geolookup.files.joint_counts import numbered
 from geolookup.files.logs import LOG_FIELDS
 from geolookup.files.table_files import (
     TIME_COLUMN,
@@ -176,20 +175,14 @@ class Summary:
             self._state.take_rows(intervals, columns[LOCATION], columns[NETWORK])
         return rows
 
-    def places(self) -> tuple[F64, F64, F64, Int64]:
-        """Return the coordinates, addresses and country of each location, row 0 the unknown one.
-
-        Latitudes and longitudes are degrees, NaN if they are not known. Countries are numbers, 0
-        if it is not known.
-        """
+    def places(self) -> tuple[F64, F64, F64]:
+        """Return the coordinates in degrees, NaN if unknown, and addresses of each location."""
         columns = row_tables(self._state.dataset)
         latitudes, longitudes = (
             columns.values(LOCATION, name).fill_null(np.nan).to_numpy(zero_copy_only=False)
             for name in ("latitude", "longitude")
         )
-        (code,) = of_rows(("country_code",))
-        countries, _ = numbered(columns.by_row(code))
-        return latitudes, longitudes, self.by_row(LOCATION).astype(np.float64), countries
+        return latitudes, longitudes, self.by_row(LOCATION).astype(np.float64)
 
     def by(self, kind: str) -> list[Count]:
         """Return the counts of a kind, the largest first, then in order, without the unknown."""

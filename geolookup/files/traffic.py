@@ -1,60 +1,65 @@
-"""Requests by time, local hour, class of status and kind of network, each by country and network.
+"""Requests by time and by hour of the week; by country also by status code and kind of network.
 
 A request is a row with a public address. ``Traffic`` is the part of a summary that the map needs.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST
 from geolookup.files.distinct import DistinctAddresses
-from geolookup.files.joint_counts import JointCounts, Pairs
 from geolookup.tables.row_tables import row_tables
 from geolookup.tables.take import Taker, of_rows
-from geolookup.tables.times import Bools, Clock, Instants, Int64
+from geolookup.tables.times import Clock, Instants, Int64
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
 
+F64 = NDArray[np.float64]
 DAYS, HOURS = 7, 24
-#: Day 0, 1970-01-01, was a Thursday; Monday is 0.
-_THURSDAY = 3
+HOUR, WEEK = 3600, 7 * DAY
 #: Where buckets begin: 0001-01-01, a Monday.
 _ORIGIN = EARLIEST - DAY
 #: The sizes of buckets in seconds, and how many a period has before they become larger.
-_SIZES = (60, 3600, DAY, 7 * DAY)
+_SIZES = (60, HOUR, DAY, WEEK)
 _MOST = 240
+#: Offsets from UTC are rounded to quarters of an hour; none is a day or more.
+_QUARTER, _QUARTERS = 900, 96
 #: Classes of status codes: 1xx to 5xx.
 STATUSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 #: Kinds of network by ``user_type``.
 HOSTING = ("hosting", "other kinds", "unknown")
 
 
-class Rows(NamedTuple):
-    """n rows with public addresses."""
-
-    intervals: NDArray[np.int32]
-    pairs: Int64
-    instants: Instants | None  # None: no row has an instant
-
-
 class Traffic:
-    """Counts of the requests of any number of files."""
+    """Counts of the requests of any number of files.
+
+    ``statuses`` and ``hosting`` are counts by country, shape (countries + 1, classes): row 0 is the
+    unknown country, row 1 the first of ``countries``.
+    """
 
     def __init__(self, state: State) -> None:
-        self.pairs = Pairs(state)
+        self._state = state
+        tables = row_tables(state.dataset)
+        code, user_type = of_rows(("country_code", "user_type"))
+        codes = tables.by_row(code).cast(pa.string()).dictionary_encode()
+        self.countries: list[str] = codes.dictionary.to_pylist()
+        self._country_of = codes.indices.fill_null(-1).to_numpy().astype(np.int64) + 1
+        is_hosting = pc.equal(tables.by_row(user_type).cast(pa.string()), "hosting")
+        self._kind_of = pc.if_else(is_hosting, 0, 1).fill_null(2).to_numpy().astype(np.int64)
+        self.statuses = np.zeros((len(self.countries) + 1, len(STATUSES)), np.int64)
+        self.hosting = np.zeros((len(self.countries) + 1, len(HOSTING)), np.int64)
         self.distinct = DistinctAddresses()
-        self.hours = LocalHours(state)
         self.times = Times()
-        self.statuses = Statuses()
-        self.hosting = Hosting(state)
+        self.hours = LocalHours(state)
 
     def add(
         self,
@@ -65,70 +70,35 @@ class Traffic:
     ) -> None:
         """Count n rows: their addresses, interval ids, instants and status codes."""
         is_public = intervals >= 0
-        mask = pa.array(is_public)
+        mask, intervals = pa.array(is_public), intervals[is_public]
         self.distinct.add(addresses.filter(mask))
-        if instants is not None:
-            instants = Instants(instants.seconds[is_public], instants.is_valid[is_public])
-        intervals = intervals[is_public]
-        rows = Rows(intervals, self.pairs.of(intervals), instants)
-        self.hours.add(rows)
-        self.times.add(rows)
-        self.hosting.add(rows)
+        rows = {table: np.empty(len(intervals), np.uint32) for table in (LOCATION, NETWORK)}
+        self._state.take_rows(intervals, *rows.values())
+        countries = self._country_of[rows[LOCATION]]
+        np.add.at(self.hosting, (countries, self._kind_of[rows[NETWORK]]), 1)
         if statuses is not None:
-            self.statuses.add(rows, statuses.filter(mask))
-
-
-class LocalHours:
-    """Requests by hour of the local week: 0 is Monday from midnight to one, 167 the last hour."""
-
-    def __init__(self, state: State) -> None:
-        clock = Clock(row_tables(state.dataset).zones, 0)  # each row has its own instant
-        self._taker = Taker(state, of_rows(("time.utc_offset_seconds",)), clock)
-        self.joint = JointCounts()
-        #: counts by hour of the week in local time and in UTC, shape (168,)
-        self.counts = np.zeros(DAYS * HOURS, np.int64)
-        self.utc = np.zeros(DAYS * HOURS, np.int64)
-        #: requests without a time in their row, or without a known time zone
-        self.without_time = 0
-        self.without_zone = 0
-
-    def add(self, rows: Rows) -> None:
-        """Count rows."""
-        if rows.instants is None:
-            self.without_time += len(rows.intervals)
-            return
-        timed = rows.instants.is_valid
-        self.without_time += int((~timed).sum())
-        seconds = rows.instants.seconds[timed]
-        offsets, has_offset = self._offsets(rows.intervals[timed], seconds)
-        self.without_zone += int((~has_offset).sum())
-        local = hour_of_week(seconds[has_offset] + offsets[has_offset])
-        self.joint.add(rows.pairs[timed][has_offset], local)
-        self.counts += np.bincount(local, minlength=DAYS * HOURS)
-        self.utc += np.bincount(hour_of_week(seconds), minlength=DAYS * HOURS)
-
-    def _offsets(self, intervals: NDArray[np.int32], seconds: Int64) -> tuple[Int64, Bools]:
-        """Return the seconds east of UTC at n intervals and instants, and whether each is known."""
-        all_valid = np.ones(len(seconds), bool)
-        (offsets,) = self._taker.take(intervals, Instants(seconds, all_valid))
-        has_offset = offsets.is_valid().to_numpy(zero_copy_only=False)
-        return offsets.fill_null(0).to_numpy().astype(np.int64), has_offset
-
-
-def hour_of_week(local: Int64) -> Int64:
-    """Return the hours of the week of local times, in seconds since 1970-01-01."""
-    # Day 0 is 3, Thursday; // and % round down, so days before 1970 are right too.
-    weekday = (local // DAY + _THURSDAY) % DAYS
-    return weekday * HOURS + local // 3600 % HOURS
+            codes = statuses.filter(mask).fill_null(0).to_numpy(zero_copy_only=False)
+            classes = codes.astype(np.int64) // 100 - 1
+            has_class = (classes >= 0) & (classes < len(STATUSES))
+            np.add.at(self.statuses, (countries[has_class], classes[has_class]), 1)
+        if instants is not None:
+            timed = instants.is_valid[is_public]
+            seconds = instants.seconds[is_public][timed]
+            self.times.add(seconds)
+            self.hours.add(intervals[timed], seconds)
 
 
 class Times:
-    """Requests by buckets of time: minutes, hours, days or weeks, by the length of the period."""
+    """Requests by buckets of time: minutes, hours, days or weeks, by the length of the period.
+
+    ``numbers`` are the buckets with requests, in order, and ``counts`` theirs.
+    """
 
     def __init__(self) -> None:
-        self.joint = JointCounts()
         self.first: int | None = None  # the first and the last time, Unix seconds
         self.last: int | None = None
+        self.numbers = np.empty(0, np.int64)
+        self.counts = np.empty(0, np.int64)
         self._at = 0
 
     @property
@@ -136,19 +106,21 @@ class Times:
         """The size of a bucket in seconds."""
         return _SIZES[self._at]
 
-    def add(self, rows: Rows) -> None:
-        """Count the rows that have an instant."""
-        if rows.instants is None or not rows.instants.is_valid.any():
+    def add(self, seconds: Int64) -> None:
+        """Count n Unix seconds."""
+        if not len(seconds):
             return
-        timed = rows.instants.is_valid
-        seconds = rows.instants.seconds[timed]
         first, last = int(seconds.min()), int(seconds.max())
         self.first = first if self.first is None else min(self.first, first)
         self.last = last if self.last is None else max(self.last, last)
         while len(self.buckets()) > _MOST and self.size < _SIZES[-1]:
             self._at += 1
-            self.joint.divide(self.size // _SIZES[self._at - 1])
-        self.joint.add(rows.pairs[timed], (seconds - _ORIGIN) // self.size)
+            self.numbers //= self.size // _SIZES[self._at - 1]
+        numbers = np.append(self.numbers, (seconds - _ORIGIN) // self.size)
+        weights = np.append(self.counts, np.ones(len(seconds), np.int64))
+        self.numbers, group = np.unique(numbers, return_inverse=True)
+        # A sum of float64 is exact up to 2^53.
+        self.counts = np.bincount(group, weights).astype(np.int64)
 
     def buckets(self) -> range:
         """Return the numbers of the buckets from the first time to the last."""
@@ -162,33 +134,56 @@ class Times:
         return bucket * self.size + _ORIGIN
 
 
-class Statuses:
-    """Requests by class of status code; the value is the position in ``STATUSES``."""
+class LocalHours:
+    """Requests by hour of the local week: 0 is Monday from midnight to one, 167 the last hour.
 
-    def __init__(self) -> None:
-        self.joint = JointCounts()
-
-    def add(self, rows: Rows, statuses: pa.Array) -> None:
-        """Count the rows that have a status code of a class."""
-        codes = pc.fill_null(statuses, 0).to_numpy(zero_copy_only=False).astype(np.int64)
-        kinds = codes // 100 - 1
-        has_class = (kinds >= 0) & (kinds < len(STATUSES))
-        self.joint.add(rows.pairs[has_class], kinds[has_class])
-
-
-class Hosting:
-    """Requests by kind of network: the position in ``HOSTING``."""
+    Each offset from UTC has a row of 168 counts: a period has other local hours at other offsets.
+    """
 
     def __init__(self, state: State) -> None:
-        self._state = state
-        (field,) = of_rows(("user_type",))
-        kinds = row_tables(state.dataset).by_row(field).cast(pa.string())
-        kind_of_row = pc.if_else(pc.equal(kinds, "hosting"), 0, 1).fill_null(2)
-        self._kinds = kind_of_row.to_numpy().astype(np.int64)  # by network row
-        self.joint = JointCounts()
+        clock = Clock(row_tables(state.dataset).zones, 0)  # each row has its own instant
+        self._taker = Taker(state, of_rows(("time.utc_offset_seconds",)), clock)
+        self._by_offset = np.zeros((2 * _QUARTERS + 1, DAYS * HOURS), np.int64)
 
-    def add(self, rows: Rows) -> None:
-        """Count rows."""
-        networks = np.empty(len(rows.intervals), np.uint32)
-        self._state.take_rows(rows.intervals, networks[:0], networks)
-        self.joint.add(rows.pairs, self._kinds[networks])
+    @property
+    def counts(self) -> Int64:
+        """The requests by hour of the week, shape (168,)."""
+        counts: Int64 = self._by_offset.sum(axis=0)
+        return counts
+
+    def add(self, intervals: NDArray[np.int32], seconds: Int64) -> None:
+        """Count n interval ids and their Unix seconds, if their time zone is known."""
+        (column,) = self._taker.take(intervals, Instants(seconds, np.ones(len(seconds), bool)))
+        is_known = column.is_valid().to_numpy(zero_copy_only=False)
+        offsets = column.fill_null(0).to_numpy().astype(np.int64)[is_known]
+        rows = (offsets + _QUARTER // 2) // _QUARTER + _QUARTERS
+        hours = (seconds[is_known] + offsets - _ORIGIN) % WEEK // HOUR
+        np.add.at(self._by_offset, (rows, hours), 1)
+
+    def average(self, first: int, last: int) -> F64:
+        """Return the requests per hour on an average day between two Unix seconds.
+
+        The shape is (168,); NaN if an hour of the week does not occur between them.
+        """
+        rows = np.flatnonzero(self._by_offset.any(axis=1))
+        offsets = ((rows - _QUARTERS) * _QUARTER).tolist()
+        occurrences = np.array([_occurrences(first + at, last + at) for at in offsets])
+        average: F64 = np.nansum(self._by_offset[rows] / occurrences, axis=0)
+        return np.where(np.isnan(occurrences).all(axis=0), np.nan, average)
+
+
+def _occurrences(first: int, last: int) -> F64:
+    """Return how often each hour of the week occurs between two local times; NaN if never.
+
+    An hour that lies partly in the period counts as that part, but at least once. From Monday
+    10:40 to the Monday after it at 12:00, the hour from 10 on occurs 1 + 1/3 times.
+    """
+    hours = np.arange(DAYS * HOURS) * HOUR
+
+    def until(end: int) -> Int64:
+        """Return the seconds of each hour of the week from ``_ORIGIN`` to a local time."""
+        weeks, seconds = divmod(end - _ORIGIN, WEEK)
+        return weeks * HOUR + np.clip(seconds - hours, 0, HOUR)
+
+    parts = (until(last + 1) - until(first)) / HOUR
+    return np.where(parts > 0, np.maximum(parts, 1.0), np.nan)

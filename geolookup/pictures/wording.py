@@ -1,14 +1,7 @@
-"""Wording of numbers and names on pages and pictures, and which counts a page hides.
-
-Small counts are hidden: no reader may learn one, not even by subtraction. A page states the sum of
-the counts that it hides. If that sum is small, the smallest of the other counts is hidden too.
-"""
+"""Wording of numbers and names on pages and pictures, and which counts a page hides."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.errors import count_text, line_text
 
 #: Longer names are shortened: a dataset may hold names of any length.
@@ -22,6 +15,16 @@ def count(number: float) -> str:
     """Return a number with thousands separators: 1,234,567; three digits of one below 10."""
     whole = isinstance(number, int) or number >= 10 or number == int(number)
     return f"{round(number):,}" if whole else f"{number:.3g}"
+
+
+def is_few(number: float, least: float) -> bool:
+    """Tell whether a page hides a count: it is less than ``least``, and not 0."""
+    return 0 < number < least
+
+
+def count_or_few(number: float, least: float) -> str:
+    """Return a number as ``count`` does; of a hidden one only that it is fewer than ``least``."""
+    return f"fewer than {count(least)}" if is_few(number, least) else count(number)
 
 
 def short(number: float) -> str:
@@ -72,24 +75,3 @@ def name(text: str) -> str:
     """Return a name as one line of at most 120 characters, its control characters escaped."""
     line = line_text(text)
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
-
-
-def mark_shown(counts: F64 | I64, least: float) -> Bools:
-    """Return which of n counts are shown: ``least`` and more, but see ``cover``."""
-    return cover(counts >= least, counts, least)
-
-
-def cover(mask: Bools, counts: F64 | I64, least: float, beside: float = 0) -> Bools:
-    """Return which of n counts are shown; the others must sum to 0 or to at least ``least``.
-
-    If they would not, the smallest count is hidden too, the last of equal ones. ``beside`` is
-    what a reader cannot tell from the hidden counts: a part of the total, but of no count.
-    """
-    # Counts 50 9 3 1 and least 5: 3 + 1 is only 4, so 9 is hidden too.
-    hidden = float(counts[~mask].sum())
-    if not 0 < hidden < least - beside or not mask.any():
-        return mask
-    places = np.flatnonzero(mask)[::-1]
-    result = mask.copy()
-    result[places[counts[places].argmin()]] = False
-    return result

@@ -1,142 +1,155 @@
-"""The section on whose requests they are: countries, cities and networks, the largest first."""
+"""The sections on whose requests they are, and on their hosting and status codes by country."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from geolookup.dataset.intervals import I64, Bools
+from geolookup.dataset.intervals import I64
+from geolookup.errors import count_text
 from geolookup.files.summarize import KINDS, Count, Summary
+from geolookup.files.traffic import HOSTING, STATUSES, Traffic
 from geolookup.pictures import wording
-from geolookup.pictures.charts import bars
-from geolookup.pictures.wording import cover
-from geolookup.reports.section import Section, Table
-from geolookup.reports.traffic_views import (
-    View,
-    is_drawn,
-    known_title,
-    share_text,
-    views_section,
-)
+from geolookup.pictures.charts import Chart, bars, stacked_bars
+from geolookup.reports.section import Section, Table, charts_section
 
-_NOTE = "By requests, the largest first."
-_HEAD = ("", "groups", "in the chart", "in further groups", "hidden", "unknown")
+#: Below this share of the requests a sentence takes the place of a chart.
+LEAST_SHARE = 0.2
+_ONE = {"countries": "country", "cities": "city", "networks": "network"}
+_ALL = "All requests"
 
 
 class Groups(NamedTuple):
-    """The groups of a kind that a page shows, and the requests of those that it does not."""
+    """The groups of a kind that a page shows, the largest first, and those that it sums."""
 
     kind: str
-    top: Sequence[Count]  # the largest first
-    number: int  # of the groups that are not hidden
-    further: int  # requests in groups that are not hidden, after the top
-    hidden: int  # requests in groups that are hidden
+    top: Sequence[Count]
+    further: Sequence[Count]
+    few: Sequence[Count]  # of fewer requests than the page shows
     unknown: int  # requests whose group is not known
+
+    @property
+    def known(self) -> int:
+        """The requests whose group is known."""
+        return _sum((*self.top, *self.further, *self.few))
 
 
 def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
-    """Return the ``top`` groups of a kind; groups of fewer than ``least`` requests are hidden.
-
-    Another is hidden as ``cover`` says: among all groups, and among the cities of a country: a
-    reader can subtract them from the country.
-    """
-    every = summary.by(kind)
-    sizes = np.array([group.addresses for group in every], np.int64)
-    is_shown = sizes >= least
-    if kind == "cities":
-        is_shown = _cover_by_country(summary, every, sizes, is_shown, least)
-    is_shown = cover(is_shown, sizes, least)
-    # The numbers of the shown groups: the first ``top`` and the further ones.
-    at, further = np.split(np.flatnonzero(is_shown), [top])
-    return Groups(
-        kind,
-        [every[number] for number in at],
-        int(is_shown.sum()),
-        int(sizes[further].sum()),
-        int(sizes[~is_shown].sum()),
-        summary.public - int(sizes.sum()),
-    )
+    """Return the groups of a kind: ``top`` of them are shown, none of fewer than ``least``."""
+    groups = summary.by(kind)
+    shown = [group for group in groups if not wording.is_few(group.addresses, least)]
+    few = groups[len(shown) :]  # the smallest are the last
+    return Groups(kind, shown[:top], shown[top:], few, summary.public - _sum(groups))
 
 
-def _cover_by_country(
-    summary: Summary, cities: Sequence[Count], sizes: I64, is_shown: Bools, least: int
-) -> Bools:
-    """Return which cities are shown, where a reader subtracts them from their country."""
-    of_country = Counter[str]()
-    for country in summary.by("countries"):
-        of_country[country.members[0]] += country.addresses
-    # City, region, country code: the members of a city.
-    codes = np.array([city.members[2] or "" for city in cities], str)
-    is_shown = is_shown.copy()
-    for code, total in of_country.items():
-        among = codes == code
-        # A reader could compute a single hidden city as its country less all shown cities.
-        beside = total - int(sizes[among].sum())  # without a known city
-        is_shown[among] = cover(is_shown[among], sizes[among], least, beside)
-    return is_shown
+def _sum(groups: Sequence[Count]) -> int:
+    return sum(group.addresses for group in groups)
+
+
+def is_drawn(known: int, requests: int) -> bool:
+    """Tell whether enough requests are known for a chart."""
+    return known > 0 and known >= LEAST_SHARE * requests
+
+
+def no_chart(what: str) -> str:
+    """Return the sentence in the place of a chart of what too few requests have."""
+    return f"Fewer than {LEAST_SHARE:.0%} of the requests have {what}: no chart.".replace("%", " %")
 
 
 def groups_section(summary: Summary, top: int, least: int) -> Section:
-    """Return bars of the largest groups of each kind, and a table of all others."""
+    """Return bars of the largest groups of each kind, and lines on the others."""
     kinds = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
-    views, said = [], [_NOTE]
-    for groups in kinds:
-        known = summary.public - groups.unknown
-        if is_drawn(known, summary.addresses):
-            views.append(_view(groups, known, summary.addresses))
-        elif summary.public:
-            share = share_text(known, summary.addresses)
-            said.append(f"Known {groups.kind}: only {share} of the requests, no chart.")
-    if not summary.public:
-        said = ["No request has a public address."]
-    return views_section("whose", "Networks, cities, countries", " ".join(said), views,
-                         [_table(kinds)])  # fmt: skip
+    drawn = [groups for groups in kinds if is_drawn(groups.known, summary.addresses)]
+    absent = [f"a known {_ONE[groups.kind]}" for groups in kinds if groups not in drawn]
+    note = no_chart(" or ".join(absent)) if absent else ""
+    others = [line for groups in drawn for line in _others(groups, least)]
+    tables = [Table("Not in the charts", ("", "requests"), others)] if others else []
+    charts = [_bars(groups) for groups in drawn]
+    return charts_section("whose", "Networks, cities, countries", note, charts, tables)
 
 
-def _view(groups: Groups, known: int, requests: int) -> View:
-    rows = [(label(groups.kind, group), [group.addresses]) for group in groups.top]
-    title = known_title(f"Top {groups.kind} by requests", known, requests)
-    name = f"top-{groups.kind}"
-    values = [(text, counts[0]) for text, counts in rows]
-    picture = bars(name, title, "requests", values, head=groups.kind)
-    return View(name, "bars", title, (groups.kind, "requests"), rows, picture)
+def _bars(groups: Groups) -> Chart:
+    values = [(label(groups.kind, group), float(group.addresses)) for group in groups.top]
+    title = f"{groups.kind.capitalize()} with the most requests"
+    return bars(f"top-{groups.kind}", title, "requests", values, head=groups.kind)
 
 
-def _table(kinds: Sequence[Groups]) -> Table:
-    rows = [
-        (
-            groups.kind,
-            # groups[3:]: further, hidden, unknown.
-            *map(wording.count, (groups.number, sum(n.addresses for n in groups.top), *groups[3:])),
-        )
-        for groups in kinds
-    ]
-    return Table("Requests that the charts show, and others", _HEAD, rows)
+def _others(groups: Groups, least: int) -> Iterator[tuple[str, str]]:
+    """Yield lines on the groups of a kind that its chart does not show, and their requests."""
+    one = _ONE[groups.kind]
+    names = f"further {one}", f"further {groups.kind}"
+    if groups.further:
+        yield count_text(len(groups.further), *names), wording.count(_sum(groups.further))
+    if groups.few:
+        yield few_line([group.addresses for group in groups.few], *names, least)
+    if groups.unknown:
+        yield f"no known {one}", wording.count_or_few(groups.unknown, least)
+
+
+def few_line(counts: Sequence[int], noun: str, nouns: str, least: int) -> tuple[str, str]:
+    """Return a line on hidden counts, and the text of their sum."""
+    line = f"{count_text(len(counts), noun, nouns)} with fewer than {wording.count(least)} requests"
+    return f"{line} each" if len(counts) > 1 else line, wording.count_or_few(sum(counts), least)
 
 
 def label(kind: str, group: Count) -> str:
     """Return the name of a group of a kind, as shown."""
-    return wording.name(_LABELS[kind](*group.members))
+    names = [name for name in group.members if name is not None]
+    if kind == "countries":
+        return wording.name(names[-1])  # its code, if it has no name
+    if kind == "networks":
+        return wording.name(" ".join(("AS" + str(names[0]), *names[1:])))
+    return wording.name(", ".join(names))
 
 
-def _country(code: str, name: str | None) -> str:
-    return name or code
+def classes_section(summary: Summary, traffic: Traffic, top: int, least: int) -> Section:
+    """Return the kinds of networks and the classes of status codes, by country."""
+    hosting, statuses = traffic.hosting, traffic.statuses
+    said, charts = [], []
+    if is_drawn(int(hosting[:, :2].sum()), summary.addresses):
+        said.append("The kind of a network is the user_type of the dataset.")
+        rows = _rows_by_country(summary, traffic, hosting, top, least)
+        charts.append(_stacked("hosting", "Kinds of network by country", HOSTING, rows, least))
+    else:
+        said.append(no_chart("a known kind of network"))
+    if is_drawn(int(statuses.sum()), summary.addresses):
+        said.append("Status codes 4xx are errors of clients, 5xx errors of the server.")
+        occurring = np.flatnonzero(statuses.any(axis=0))  # most logs have no 1xx
+        rows = _rows_by_country(summary, traffic, statuses[:, occurring], top, least)
+        classes = [STATUSES[at] for at in occurring.tolist()]
+        charts.append(_stacked("status", "Status codes by country", classes, rows, least))
+    else:
+        said.append(no_chart("a status code"))
+    return charts_section("kinds", "Hosting and status codes", " ".join(said), charts)
 
 
-def _city(city: str, region: str | None, country: str | None) -> str:
-    return ", ".join(name for name in (city, region, country) if name is not None)
+def _rows_by_country(
+    summary: Summary, traffic: Traffic, counts: I64, top: int, least: int
+) -> dict[str, Sequence[int]]:
+    """Return the counts of all requests and of each country that the page shows, by label."""
+    rows: dict[str, Sequence[int]] = {_ALL: counts.sum(axis=0).tolist()}
+    numbers = {code: number for number, code in enumerate(traffic.countries, 1)}
+    for group in groups_of(summary, "countries", top, least).top:
+        line = counts[numbers[group.members[0]]].tolist()
+        if any(line):
+            rows[label("countries", group)] = line
+    return rows
 
 
-def _network(number: int, name: str | None) -> str:
-    return f"AS{number}" if name is None else f"AS{number} {name}"
-
-
-#: What names a group of each kind, by its members.
-_LABELS: dict[str, Callable[..., str]] = {
-    "countries": _country,
-    "cities": _city,
-    "networks": _network,
-}
+def _stacked(
+    name: str, title: str, parts: Sequence[str], rows: Mapping[str, Sequence[int]], least: int
+) -> Chart:
+    """Return a stacked bar for each row of counts; few requests are a gap at its end."""
+    shares = [
+        [0.0 if wording.is_few(number, least) else number / (sum(line) or 1) for number in line]
+        for line in rows.values()
+    ]
+    texts = [
+        (row, *(wording.count_or_few(number, least) for number in line))
+        for row, line in rows.items()
+    ]
+    chart = stacked_bars(name, title, list(rows), parts, shares)
+    return replace(chart, head=("country", *parts), rows=texts)

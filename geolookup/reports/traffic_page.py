@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+
+import numpy as np
 
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import count_text, name_text
@@ -18,27 +21,24 @@ from geolookup.files.row_streams import holds_address
 from geolookup.files.summarize import Summary
 from geolookup.files.traffic import Traffic
 from geolookup.pictures import wording
-from geolookup.pictures.world import Country, CountryDensity, Density
+from geolookup.pictures.world import Places, world
 from geolookup.reports.dataset.sources import credits_section
 from geolookup.reports.dataset.summary import Figure
-from geolookup.reports.section import Section
-from geolookup.reports.traffic_cube import Cube, cube_of, pack
-from geolookup.reports.traffic_groups import groups_section
-from geolookup.reports.traffic_kinds import hosting_section, status_section
-from geolookup.reports.traffic_times import hours_section, time_section, utc_text
-from geolookup.reports.world_map import world_section
+from geolookup.reports.section import Section, charts_section
+from geolookup.reports.traffic_groups import classes_section, groups_section
+from geolookup.reports.traffic_times import times_section, utc_text
 
-#: In the order in which they need each other.
-_SCRIPTS = (
-    "page_data.js",
-    "shares.js",
-    "traffic/views.js",
-    "traffic/cube.js",
-    "traffic/filter.js",
-    "traffic/save.js",
+_HOLDS = (
+    "A request is a row of the file, not a visitor: one visitor can send many. The page holds "
+    "counts only: no address, no time more precise than a minute, and no place more precise than "
+    "about 100 km."
 )
-#: Labels of totals that are not their names.
-_NAMES = {"addresses": "Requests", "ipv4": "IPv4", "ipv6": "IPv6"}
+_HIDES = (
+    "A place, time or group of fewer than {least} requests is shown only in a sum, and is not "
+    "broken down. A total of 1 to {most} requests reads fewer than {least}. Sums are exact, so a "
+    "reader can infer a hidden count if it is the only one missing from a sum: for example, the "
+    "requests of all countries less those of all shown ones. A larger --min-count hides more."
+)
 #: An IPv4 address in the name of a file, such as 192-0-2-1; no date and time.
 #: "2026-01-31-12" and "12-2026-1-2-3" do not match: four groups of 1 to 3 digits, no digit before.
 _HYPHENATED = re.compile(r"(?<!\d)(?<!\d[-_])\d{1,3}(?:[-_]\d{1,3}){3}(?!\d)")
@@ -60,75 +60,68 @@ def _states_address(name: str) -> bool:
 
 
 def lead(summary: Summary, traffic: Traffic, least: int) -> str:
-    """Return the paragraph under the title: amounts, period, hidden groups."""
-    said = f"{count_text(summary.addresses, 'request')} from "
-    said += f"{count_text(traffic.distinct.count, 'distinct address', 'distinct addresses')}"
-    said += f"{_period(traffic, least)}."
-    if least > 1:
-        said += (
-            f" Places, times and groups with fewer than {wording.count(least)} requests are hidden."
-        )
-        said += " Where these have fewer together, the next larger one is hidden too."
-        said += " The page states only the sums of hidden counts."
-    return f"{said} The page holds no address, and no time more precise than a minute."
+    """Return the paragraph under the title: the requests and their period."""
+    requests = count_text(summary.addresses, "request")
+    times = traffic.times
+    timed = int(times.counts.sum())
+    if times.first is None or times.last is None or wording.is_few(timed, least):
+        return f"{requests}."
+    return f"{requests} from {utc_text(times.first)} to {utc_text(times.last)} UTC."
 
 
 def sections(
     summary: Summary, traffic: Traffic, metadata: Metadata, top: int, least: int
 ) -> Iterator[Section]:
     """Yield the sections; ``top`` groups of each kind, none of fewer than ``least`` requests."""
-    cube = cube_of(summary, traffic, least)
-    yield _summary(summary, traffic, cube)
-    yield time_section(summary, traffic, least)
-    density = Density("requests", "Requests", "requests", *summary.places())
-    # No cell has fewer requests than 1: nothing is hidden.
-    least_shown = least if least > 1 else 0
-    yield world_section("where", "World map", [density], (), least_shown, _by_country(summary))
-    yield hours_section(traffic.hours, summary.addresses, least)
+    yield _world_section(summary, least)
+    yield _summary_section(summary, traffic, least)
+    yield times_section(summary, traffic, least)
     yield groups_section(summary, top, least)
-    yield hosting_section(summary, traffic, least)
-    if (section := status_section(summary, traffic, cube, top, least)) is not None:
-        yield section
+    yield classes_section(summary, traffic, top, least)
+    yield _method_section(least)
     yield credits_section(metadata)
 
 
-def _by_country(summary: Summary) -> CountryDensity:
-    groups = summary.by("countries")
-    rows = [Country(group.members[0], group.members[1], group.addresses) for group in groups]
-    unknown = summary.public - sum(group.addresses for group in groups)
-    rows.append(Country(None, None, unknown))
-    return CountryDensity("requests-countries", "Requests by country", "requests", rows)
+def _world_section(summary: Summary, least: int) -> Section:
+    """Return the map of the world: countries and places of enough requests."""
+    requests = Counter[str]()
+    for group in summary.by("countries"):
+        requests[group.members[0]] += group.addresses
+    shown = {code: n for code, n in requests.items() if not wording.is_few(n, least)}
+    if not shown:
+        note = "No country has enough requests for a map." if requests else "No country is known."
+        return charts_section("where", "World", note, [])
+    places = Places(*summary.places())
+    located = int(places.weights[~np.isnan(places.latitudes)].sum())
+    known, placed = (wording.count_or_few(number, least) for number in (requests.total(), located))
+    note = f"{known} requests have a known country, {placed} a known place."
+    title = "Requests by country and place"
+    chart = world("world", title, "requests", shown, places, least=least)
+    return charts_section("where", "World", note, [chart])
 
 
-def _summary(summary: Summary, traffic: Traffic, cube: Cube) -> Section:
-    """Return the distinct addresses, the figures of ``geolookup summarize`` and the filter."""
-    distinct = traffic.distinct.count
+def _summary_section(summary: Summary, traffic: Traffic, least: int) -> Section:
+    """Return the totals of ``geolookup summarize``, and the distinct addresses."""
     figures = [
-        Figure("Distinct addresses", wording.count(distinct), "public"),
+        Figure("Requests", wording.count(summary.addresses), "rows of the file"),
+        *(
+            _part(name, number, summary.addresses, least)
+            for name, number in summary.totals().items()
+            if name in ("located", "unknown", "private", "invalid")
+        ),
+        Figure("Distinct addresses", wording.count_or_few(traffic.distinct.count, least), "public"),
     ]
-    figures += [
-        Figure(
-            _NAMES.get(name, name.capitalize()),
-            wording.count(number),
-            wording.percent(number / max(summary.addresses, 1)),
-        )
-        for name, number in summary.totals().items()
-    ]
-    return Section(
-        "summary",
-        "Summary",
-        "traffic_summary.html",
-        {"figures": figures, "named": {}, "filter": cube if len(cube.totals) else None},
-        {"traffic-cube": pack(cube)},
-        scripts=_SCRIPTS,
-        styles=("traffic.css",),
-    )
+    return Section("summary", "Summary", "summary.html", {"figures": figures, "named": {}})
 
 
-def _period(traffic: Traffic, least: int) -> str:
-    """Return the first and the last minute; nothing if fewer than ``least`` have a time."""
-    times = traffic.times
-    timed = int(times.joint.rows()[2].sum())
-    if times.first is None or times.last is None or timed < least:
-        return ""
-    return f", from {utc_text(times.first)} to {utc_text(times.last)} UTC"
+def _part(name: str, number: int, requests: int, least: int) -> Figure:
+    share = "" if wording.is_few(number, least) else wording.percent(number / max(requests, 1))
+    return Figure(name.capitalize(), wording.count_or_few(number, least), share)
+
+
+def _method_section(least: int) -> Section:
+    """Return what the page holds and hides, and what a reader can infer."""
+    said = _HOLDS
+    if least > 1:
+        said += f" {_HIDES.format(least=wording.count(least), most=wording.count(least - 1))}"
+    return charts_section("privacy", "Privacy", said, [])

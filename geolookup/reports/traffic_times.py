@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from math import isnan
 
 import numpy as np
 
 from geolookup.contract.gregorian import DAY
 from geolookup.dataset.intervals import I64
 from geolookup.files.summarize import Summary
-from geolookup.files.traffic import DAYS, HOURS, LocalHours, Times, Traffic
+from geolookup.files.traffic import DAYS, HOUR, HOURS, WEEK, Times, Traffic
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, heatmap, histogram
-from geolookup.pictures.wording import mark_shown
-from geolookup.reports.section import Section
-from geolookup.reports.traffic_views import View, is_drawn, known_title, share_text, views_section
+from geolookup.pictures.charts import Chart, heatmap, periods
+from geolookup.reports.section import Section, charts_section
+from geolookup.reports.traffic_groups import few_line, is_drawn, no_chart
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_UNITS = {60: "minute", 3600: "hour", DAY: "day", 7 * DAY: "week from Monday"}
+_UNITS = {60: "minute", HOUR: "hour", DAY: "day", WEEK: "week"}
 #: A chart has no more columns of time: a stray time can be centuries away.
 MOST_COLUMNS = 1000
+#: The first or the last column is shown if the log covers this part of its time.
+_WHOLE = 0.9
 _DAY_NAMES = "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"
 _HOUR_NAMES = [f"{hour:02d}" for hour in range(HOURS)]
 _NO_TIMES = (
     "No request has a time. The lines of a log have one; of another file, "
     "--local-time-column names the column."
 )
-_NO_ADDRESSES = "No request has a public address."
+_AVERAGE = (
+    "The average week: the requests of an hour of the week, divided by how often this hour occurs "
+    "from the first request to the last. An hour that lies partly in this period counts in part, "
+    "but at least once. Hours outside of it have no colour. Local time is the time at the location "
+    "of the address."
+)
 
 
 def utc_text(second: int, *, day: bool = False) -> str:
@@ -35,106 +43,80 @@ def utc_text(second: int, *, day: bool = False) -> str:
     return f"{_EPOCH + timedelta(seconds=second):{'%Y-%m-%d' if day else '%Y-%m-%d %H:%M'}}"
 
 
-def shown_counts(counts: I64, least: int) -> list[int | None]:
-    """Return counts, None for hidden ones: see ``wording.cover``; no 0 is hidden from 1 on."""
-    is_shown = mark_shown(counts, least)
-    return [
-        int(count) if shown or least <= 1 else None
-        for count, shown in zip(counts, is_shown, strict=True)
-    ]
+def times_section(summary: Summary, traffic: Traffic, least: int) -> Section:
+    """Return the requests over time, and by hour of the week."""
+    timed = int(traffic.times.counts.sum())
+    if wording.is_few(timed, least) or not is_drawn(timed, summary.addresses):
+        note = f"Requests with a time: {wording.count_or_few(timed, least)}, too few for a chart."
+        return charts_section("time", "Time", note if timed else _NO_TIMES, [])
+    parts = _over_time(traffic.times, least), _week(traffic, summary.addresses, least)
+    said, charts = ([item for part in parts for item in part[at]] for at in (0, 1))
+    return charts_section("time", "Time", " ".join(said), charts)
 
 
-def bucket_counts(times: Times) -> I64:
-    """Return the requests of each bucket of a period."""
-    buckets = times.buckets()
-    _, values, counts = times.joint.rows()
-    if not len(buckets):
-        return np.zeros(0, np.int64)
-    return np.bincount(values - buckets.start, counts, len(buckets)).astype(np.int64)
-
-
-def time_section(summary: Summary, traffic: Traffic, least: int) -> Section:
-    """Return the requests by minute, hour, day or week in UTC."""
-    times = traffic.times
-    unit, buckets = _UNITS[times.size], times.buckets()
-    counts = bucket_counts(times) if len(buckets) <= MOST_COLUMNS else np.zeros(0, np.int64)
-    known, total = int(counts.sum()), summary.addresses
-    if not is_drawn(known, total):
-        return views_section("time", "Requests over time", _no_columns(summary, buckets, known))
-    labels = [utc_text(times.start(at), day=times.size >= DAY) for at in buckets]
-    values = shown_counts(counts, least)
-    title = known_title(f"Requests by {unit}, UTC", known, total)
-    drawn = [(label, value or 0) for label, value in zip(labels, values, strict=True)]
-    rows = [(label, [value]) for label, value in zip(labels, values, strict=True)]
-    picture = histogram("requests-time", title, unit, "requests", drawn)
-    view = View("requests-time", "columns", title, (unit, "requests"), rows, picture)
-    hidden = known - sum(value or 0 for value in values)
-    note = f"In hidden parts: {wording.count(hidden)}." if hidden else ""
-    return views_section("time", "Requests over time", note, [view])
-
-
-def _no_columns(summary: Summary, buckets: Sequence[int], known: int) -> str:
-    if not summary.public:
-        return _NO_ADDRESSES
+def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
+    """Return the requests by minute, hour, day or week in UTC, with what is to say."""
+    unit, buckets = _UNITS[times.size], _whole_buckets(times)
     if len(buckets) > MOST_COLUMNS:
-        return f"The times are up to {len(buckets):,} weeks apart: too far for a chart."
-    if not known:
-        return _NO_TIMES
-    return f"Only {share_text(known, summary.addresses)} of the requests have a time: no chart."
+        return [f"The times are up to {len(buckets):,} weeks apart: too far for a chart."], []
+    if len(buckets) < 2:
+        return ["The times are within a few minutes: no chart over time."], []
+    counts = np.zeros(len(buckets), np.int64)
+    at = times.numbers - buckets.start
+    inside = (at >= 0) & (at < len(buckets))
+    counts[at[inside]] = times.counts[inside]
+    starts = [utc_text(times.start(bucket), day=times.size >= DAY) for bucket in buckets]
+    hidden = _hidden(counts, unit, least)
+    if (counts < least).all():
+        return [*hidden], []
+    values = [None if wording.is_few(count, least) else count for count in counts.tolist()]
+    chart = periods("over-time", f"Requests by {unit}, UTC", "requests", starts, values)
+    texts = [wording.count_or_few(count, least) for count in counts.tolist()]
+    chart = replace(chart, rows=[*zip(starts, texts, strict=True)])
+    whole = [f"The chart over time has only whole {unit}s."] if buckets != times.buckets() else []
+    return [*whole, *hidden], [chart]
 
 
-def hours_section(hours: LocalHours, requests: int, least: int) -> Section:
-    """Return the requests by hour of the week: local hours, or UTC if too few are known.
-
-    Hours of fewer than ``least`` requests are hidden, and another as ``wording.cover`` says.
-    """
-    views = []
-    local, utc = int(hours.counts.sum()), int(hours.utc.sum())
-    said = []
-    if is_drawn(local, requests):
-        title = known_title("Requests by local hour", local, requests)
-        views = [_view(title, hours.counts, least)]
-        said = [*_sentences(hours, views[0])]
-    elif is_drawn(utc, requests):
-        title = known_title("Requests by hour, UTC", utc, requests)
-        views = [_view(title, hours.utc, least)]
-        share = share_text(local, requests)
-        said = [f"The local hour is known for only {share} of the requests: the hours are in UTC."]
-        said += _hidden(hours.utc, views[0])
-    else:
-        said = [_nothing(hours, requests)]
-    return views_section("when", "Local hours" if local else "Hours", " ".join(said), views)
+def _whole_buckets(times: Times) -> range:
+    """Return the buckets without the first and the last, unless the log covers these too."""
+    buckets = times.buckets()
+    if times.first is None or times.last is None:
+        return buckets
+    before = times.first - times.start(buckets[0])
+    after = times.start(buckets[-1] + 1) - 1 - times.last
+    most = (1 - _WHOLE) * times.size
+    return buckets[before > most : len(buckets) - (after > most)]
 
 
-def _view(title: str, counts: I64, least: int) -> View:
-    values = np.array(shown_counts(counts, least), object).reshape(DAYS, HOURS).tolist()
-    rows = list(zip(_DAY_NAMES, values, strict=True))
-    return View("hours", "heat", title, ("", *_HOUR_NAMES), rows, _picture(title, values))
+def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
+    few = [count for count in counts.tolist() if wording.is_few(count, least)]
+    if few:
+        line, requests = few_line(few, unit, f"{unit}s", least)
+        yield f"Hidden: {line}, {requests} in all."
 
 
-def _picture(title: str, values: Sequence[Sequence[int | None]]) -> Chart:
-    return heatmap("hours", title, "requests", _DAY_NAMES, _HOUR_NAMES, values)
+def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[Chart]]:
+    """Return the requests by hour of the local week, with what is to say."""
+    counts = traffic.hours.counts
+    if not is_drawn(int(counts.sum()), requests):
+        return [no_chart("a known local time")], []
+    hidden = _hidden(counts, "hour", least)
+    if (counts < least).all():
+        return [*hidden], []
+    average = traffic.hours.average(traffic.times.first or 0, traffic.times.last or 0)
+    cells = [_cell(*pair, least) for pair in zip(average.tolist(), counts.tolist(), strict=True)]
+    days = [cells[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)]
+    values = [[value for value, _ in day] for day in days]
+    title = "Requests per hour of an average week, local time"
+    chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, values)
+    rows = [(name, *(text for _, text in day)) for name, day in zip(_DAY_NAMES, days, strict=True)]
+    return [_AVERAGE, *hidden], [replace(chart, rows=rows)]
 
 
-def _sentences(hours: LocalHours, view: View) -> Iterator[str]:
-    yield "The local time at the location of the address, with daylight saving."
-    yield from _hidden(hours.counts, view)
-    others = {
-        "Without a time": hours.without_time,
-        "With a time, but without a known time zone": hours.without_zone,
-    }
-    for name, number in others.items():
-        if number:
-            yield f"{name}: {wording.count(number)}."
-
-
-def _hidden(counts: I64, view: View) -> Iterator[str]:
-    shown = sum(count or 0 for _, row in view.rows for count in row)
-    if hidden := int(counts.sum()) - shown:
-        yield f"In hidden hours: {wording.count(hidden)}."
-
-
-def _nothing(hours: LocalHours, requests: int) -> str:
-    if timed := int(hours.utc.sum()):
-        return f"Only {share_text(timed, requests)} of the requests have a time: no chart."
-    return _NO_TIMES if hours.without_time else _NO_ADDRESSES
+def _cell(average: float, count: int, least: int) -> tuple[float | None, str]:
+    """Return the value and the text of an hour: none for one outside of the period."""
+    if isnan(average):
+        return None, ""
+    if wording.is_few(count, least):
+        return None, wording.count_or_few(count, least)
+    return average, wording.count(average)

@@ -138,7 +138,7 @@ def test_each_address_is_in_a_row_if_its_answers_differ(
         patch.setattr(changed_intervals, "WINDOW", window)
         patch.setattr(change_table, "BATCH", 3)
         old, new = (_built(Path(folder, name), side) for name, side in zip("on", pair, strict=True))
-        table = diff_table(old, new).read_all()
+        table = diff_table(old, new, "all").read_all()
         rows = _check_rows(table)
         file = Path(folder) / "changes.parquet"
         assert write_changes(old, new, file) == len(rows)

@@ -11,4 +11,4 @@ from geolookup.files.summarize import KINDS, Count, Summary
 from geolookup.files.table_files import TableFile, kind_of, open_table
 from geolookup.files.text_blocks import LONGEST_RECORD
 from geolookup.files.timestamps import InstantError, unix_seconds
-from geolookup.files.traffic import STATUSES, Traffic
+from geolookup.files.traffic import HOSTING, STATUSES, Traffic

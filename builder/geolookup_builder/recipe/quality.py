@@ -108,10 +108,9 @@ def _truth(table: Table, schema: Schema) -> tuple[str, tuple[str, ...]]:
         return "", ()
     if "://" in table.text("truth"):
         table.refuse("truth", "is an address", "download the file, and write its path")
-    from geolookup.comparison.scoring.agreement import score_metrics
-    from geolookup.comparison.scoring.joint import REQUESTS
-    from geolookup.comparison.scoring.own_columns import own_metric_names
+    from geolookup.comparison.gates import ALL
+    from geolookup.comparison.score import score_metrics
 
-    metrics = score_metrics(own_metric_names(schema.own))
-    parts = tuple(part for part in metrics.parts if part != REQUESTS)
+    metrics = score_metrics(field.path for field in schema.own)
+    parts = tuple(part for part in metrics.parts if part != ALL)
     return table.text("truth"), table.gates("fail_if", replace(metrics, parts=parts))

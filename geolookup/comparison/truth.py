@@ -1,0 +1,178 @@
+"""Ground truth: files of any source format and tables of single addresses, compiled as one dataset.
+
+Strategy: the files are the sources of a temporary dataset, so the first that states a location for
+an address decides. A table of single addresses becomes a source of single ranges; no error quotes
+one of its cells.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from geolookup.comparison.truth_addresses import is_table, read_addresses
+from geolookup.contract.fields import Field
+from geolookup.contract.schema import column_members
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.metadata import Metadata
+from geolookup.errors import BuildError, near_match
+from geolookup.files.row_streams import holds_address
+
+AUTO = "auto"
+#: The format of a table of addresses.
+ADDRESSES = "addresses"
+#: No limit: rejected rows are counted and left out.
+_REJECTS = (1 << 63) - 1
+#: Truth is not published: it may hold no answers, and files of several dates.
+_LENIENT = {"empty": "ok", "releases": "all"}
+_FEED = "geofeed"
+_REMEDY = "name its format by --truth-format"
+_WRITE_TEXTS = "write its columns as texts, in UTF-8"
+_NAME_FILES = "name files of ground truth, of one format"
+
+
+@dataclass(frozen=True, slots=True)
+class TruthFile:
+    """One file of ground truth, and its rows."""
+
+    path: str
+    format: str  # a source format of recipes, or "addresses"
+    rows: int
+    rejected: int  # rows without a valid range or address
+    nulled: int  # invalid values, read as null
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Ground truth as a dataset, and the files that it is of."""
+
+    dataset: Dataset
+    files: Sequence[TruthFile]
+
+    @property
+    def of_addresses(self) -> bool:
+        """Whether all files list single addresses: these count in both families."""
+        return all(file.format == ADDRESSES for file in self.files)
+
+
+def compile_truth(
+    paths: Sequence[str], format_name: str, own: Sequence[Field], folder: Path
+) -> Truth:
+    """Compile files of ground truth, with these own columns, into a new folder.
+
+    Raises BuildError or TableFileError for what cannot be read.
+    """
+    from geolookup_builder.calls import build
+    from geolookup_builder.sources import FORMATS
+
+    if format_name not in (AUTO, ADDRESSES, *FORMATS):
+        hint = near_match(format_name, (ADDRESSES, *FORMATS))
+        raise BuildError(paths[0], f"no format {format_name!r}", remedy=hint)
+    sources: list[dict[str, Any]] = []
+    invalid = []
+    for number, path in enumerate(paths, 1):
+        source, rejected = _source(path, format_name, own)
+        sources.append({"name": _name(number), **_LENIENT, **source})
+        invalid.append(rejected)
+    with _own_remedies(paths):
+        report = build(
+            sources=sources,
+            output=folder,
+            columns={field.member: _column(field) for field in own},
+            max_rejects=_REJECTS,
+        )
+    dataset = Dataset(folder)
+    about = dataset.manifest.metadata()
+    files = [
+        _file(path, _name(number), report.sources, about, rejected)
+        for number, (path, rejected) in enumerate(zip(paths, invalid, strict=True), 1)
+    ]
+    return Truth(dataset, files)
+
+
+def _name(number: int) -> str:
+    return f"truth {number}"
+
+
+def _source(path: str, format_name: str, own: Sequence[Field]) -> tuple[dict[str, Any], int]:
+    """Return the source that reads a file, and the number of rows that it does not have."""
+    if format_name == ADDRESSES or (format_name == AUTO and is_table(path)):
+        table, rejected = read_addresses(path, own)
+        return {"table": table}, rejected
+    whole_path = os.path.abspath(path)  # noqa: PTH100 - takes any name
+    pattern = _pattern(whole_path)
+    if format_name == AUTO and _are_feeds(pattern):
+        format_name = _FEED
+    # To a folder the detection knows, other files than data may belong.
+    is_folder = format_name == AUTO and os.path.isdir(whole_path)  # noqa: PTH112
+    return {"format": format_name, "path": whole_path if is_folder else pattern}, 0
+
+
+def _column(field: Field) -> dict[str, Any]:
+    """Return an own column as a call declares it."""
+    return {"type": column_members(field)["type"], "private": field.private}
+
+
+def _pattern(path: str) -> str:
+    """Return the glob of a file or of the files in a folder; another text is a glob itself."""
+    if os.path.isdir(path):  # noqa: PTH112
+        return f"{glob.escape(path)}/**/*"
+    return glob.escape(path) if os.path.exists(path) else path  # noqa: PTH110
+
+
+def _are_feeds(pattern: str) -> bool:
+    """Tell whether all files are geofeeds; rows of some fit other formats, too."""
+    from geolookup_builder.sources import FORMATS
+    from geolookup_builder.sources.reading.inputs import members
+    from geolookup_builder.sources.reading.sniffing import opening
+
+    try:
+        openings = [opening(member) for member in members(pattern, Path("/"), ("",))]
+        return all(map(FORMATS[_FEED].detect, openings))
+    except BuildError:
+        return False  # the build explains the error
+
+
+@contextmanager
+def _own_remedies(paths: Sequence[str]) -> Iterator[None]:
+    """Replace what errors say of recipes, and those that quote an address.
+
+    The file may be a list of addresses that were looked up.
+    """
+    from geolookup_builder.sources.auto import REMEDY
+
+    labels = {f"sources[{number}]": path for number, path in enumerate(paths)}
+    try:
+        yield
+    except BuildError as error:
+        path = labels.get(str(error.path), str(error.path))
+        quotes = holds_address(error.problem)
+        problem = "not recognised" if quotes else error.problem
+        if path != str(error.path) and is_table(path):
+            raise BuildError(path, problem, remedy=_WRITE_TEXTS) from None
+        if quotes or error.remedy == REMEDY or path != str(error.path):
+            raise BuildError(path, problem, remedy=_REMEDY) from None
+        if "recipe" in error.remedy:
+            raise BuildError(path, problem, line=error.line, remedy=_NAME_FILES) from error
+        raise
+
+
+def _file(path: str, name: str, reports: Iterable[Any], about: Metadata, invalid: int) -> TruthFile:
+    """Return the rows of a file; one of a vendor can have several tables."""
+    tables = [
+        report for report in reports if report.name == name or report.name.startswith(f"{name} (")
+    ]
+    formats = [of.format for of in about.sources if name in (of.name, of.dataset)]
+    is_table = formats[:1] == ["table"]
+    return TruthFile(
+        path=path,
+        format=ADDRESSES if is_table else formats[0],
+        rows=invalid + sum(report.read for report in tables),
+        rejected=invalid + sum(report.rejected.total() for report in tables),
+        nulled=sum(report.nulled.total() for report in tables),
+    )

@@ -1,0 +1,176 @@
+"""Ground truth from a table of single addresses, as the table of a source: a row an address.
+
+No error quotes a cell: the table may list addresses that were looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.comparison.overlay import FAMILIES
+from geolookup.contract.fields import COUNTRY_ALIASES, Field
+from geolookup.dataset.arrow_files import without_dictionary
+from geolookup.dataset.intervals import I64, MixedAddresses
+from geolookup.errors import TableFileError
+from geolookup.files.row_streams import ReadOptions
+from geolookup.files.table_files import TableFile, column_names, known_kind, open_table
+from geolookup.kernel.columns import parse, replace_embedded
+from geolookup.prefixes.texts import address_texts
+from geolookup.tables.locate import address_reader, column_of, locate_chunk
+
+_ADDRESS = "network"
+#: By column of a source, the names of columns, in lower case with underscores.
+_ALIASES = {
+    _ADDRESS: ("ip", "address", "ip_address", "ipaddress", "addr", "ip_addr"),
+    "country_code": ("country_code", "country", "country_iso_code", "iso_country", "cc"),
+    "region_code": ("region", "region_code", "subdivision", "subdivision_code", "state"),
+    "region_name": ("region_name", "subdivision_name", "state_name"),
+    "city_name": ("city_name", "city"),
+    "latitude": ("latitude", "lat"),
+    "longitude": ("longitude", "lon", "lng", "long"),
+}
+_REGION = r"^(?:(?P<country>[A-Z]{2})-)?(?P<code>[A-Z0-9]{1,3})$"
+_NO_TEXT = pa.scalar(None, pa.string())
+
+
+def is_table(path: str) -> bool:
+    """Tell whether a file is a table with a column of addresses, by its suffix and its header."""
+    kind = known_kind(path)
+    if kind is None:
+        return False
+    try:
+        names = column_names(TableFile(path, kind), path)
+        return any(_plain(name) in _ALIASES[_ADDRESS] for name in names)
+    except TableFileError:
+        return False  # the reader of its source format explains the error
+
+
+def read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, int]:
+    """Return the table of a source, with these own columns, and how many rows have no address.
+
+    Raises TableFileError for what cannot be used.
+    """
+    kind = known_kind(path)
+    if kind is None:
+        raise TableFileError(path, "its suffix is not a table's", "name it .csv or .parquet")
+    columns = _columns(path, column_names(TableFile(path, kind), path), own)
+    keys = tuple(columns.values())
+    with open_table(TableFile(path, kind), ReadOptions(path, keys, "dropped")) as table:
+        schema = table.rows.schema
+        rows = pa.Table.from_batches(table.rows.batches, schema).rename_columns(list(columns))
+    numbers, texts = _addresses(path, rows[_ADDRESS])
+    stated = _with_regions(path, rows.drop_columns(_ADDRESS)).take(numbers)
+    return stated.append_column(_ADDRESS, texts), len(rows) - len(texts)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s-]+", "_", name.strip().lower())
+
+
+def _columns(path: str, names: Sequence[str], own: Sequence[Field]) -> dict[str, str]:
+    """Return the column of the file for each of ours that it has, in the order of the file."""
+    # An own column by its path, or by its name in an enriched table.
+    of_own = {field.path: (field.path, field.name) for field in own}
+    ours = {alias: name for name, many in (_ALIASES | of_own).items() for alias in many}
+    columns: dict[str, str] = {}
+    for name in names:
+        key = ours.get(_plain(name))
+        if key in columns:
+            problem = f"two columns of the {key.replace('_', ' ')}"
+            raise TableFileError(path, problem, "drop one of them")
+        if key is not None:
+            columns[key] = name
+    if _ADDRESS not in columns:
+        raise TableFileError(path, "no column of addresses", "name it ip")
+    if len(columns) == 1 or ("latitude" in columns) != ("longitude" in columns):
+        problem = "no column of a country, a region, a city, or a latitude and a longitude"
+        raise TableFileError(path, problem, "name them country, region, city, latitude, longitude")
+    return columns
+
+
+class _Parser:
+    """Keeps the addresses of a column, where an engine would locate them."""
+
+    def __init__(self) -> None:
+        self.parsed: list[MixedAddresses] = []
+
+    def locate_texts(self, data: Any, offsets: I64, _ids: Any, families: Any) -> None:
+        parsed = parse(data, offsets[:-1], np.diff(offsets))
+        families[:] = parsed.family
+        self.parsed.append(parsed)
+
+    def locate_numbers(self, families: Any, highs: Any, lows: Any, _ids: Any) -> None:
+        self.parsed.append(MixedAddresses(families.copy(), highs, lows))
+
+
+def _addresses(path: str, cells: pa.ChunkedArray) -> tuple[I64, pa.Array]:
+    """Return the rows with a valid address, and these addresses as texts.
+
+    An address that carries an IPv4 address is replaced by it. The order of equal addresses stays:
+    the last of them decides.
+    """
+    column = column_of(cells)
+    try:
+        address_reader(column.type)
+    except TypeError as error:
+        raise TableFileError(path, str(error), "write the addresses as text") from error
+    parser = _Parser()
+    for chunk in column.iterchunks():
+        locate_chunk(parser, without_dictionary(chunk))
+    if not parser.parsed:
+        return np.empty(0, np.int64), pa.array([], pa.string())
+    parts = ((part.family, part.high, part.low) for part in parser.parsed)
+    addresses = replace_embedded(MixedAddresses(*map(np.concatenate, zip(*parts, strict=True))))
+    rows = [np.flatnonzero(addresses.family == family) for family in FAMILIES]
+    texts = [
+        address_texts(family, addresses.high[of_family], addresses.low[of_family])
+        for family, of_family in zip(FAMILIES, rows, strict=True)
+    ]
+    return np.concatenate(rows), pa.concat_arrays(texts)
+
+
+def _with_regions(path: str, rows: pa.Table) -> pa.Table:
+    """Split regions into codes and names: one in the form of a code is one, such as CA or US-CA.
+
+    A code of another country than the row's is left out.
+    """
+    if "region_code" not in rows.column_names:
+        return rows
+    regions, countries, names = (
+        _texts(path, rows[name]) if name in rows.column_names else pa.nulls(len(rows), pa.string())
+        for name in ("region_code", "country_code", "region_name")
+    )
+    # "US-CA" is US and CA, "CA" has an empty country, "California" matches nothing.
+    parts = pc.extract_regex(regions, _REGION)
+    prefix, code = (pc.struct_field(parts, name) for name in ("country", "code"))
+    is_own = pc.equal(_iso_codes(prefix), _iso_codes(pc.utf8_upper(countries)))
+    is_own = pc.or_kleene(pc.equal(prefix, ""), is_own)
+    rows = rows.select([name for name in rows.column_names if not name.startswith("region_")])
+    rows = rows.append_column("region_code", pc.if_else(is_own, code, _NO_TEXT))
+    name = pc.if_else(parts.is_null(), regions, _NO_TEXT)
+    return rows.append_column("region_name", pc.coalesce(names, name))
+
+
+def _texts(path: str, column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as trimmed texts, empty as null; raises TableFileError for other types."""
+    try:
+        texts = pa.concat_arrays(column.cast(pa.string()).chunks or [pa.array([], pa.string())])
+        texts.validate(full=True)  # the reader of CSV passes any bytes
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # Arrow's text may quote a cell
+        problem = "the column of the region or of its country holds no UTF-8 texts"
+        raise TableFileError(path, problem, "write texts, in UTF-8") from None
+    texts = pc.utf8_trim_whitespace(texts)
+    return pc.if_else(pc.equal(texts, ""), _NO_TEXT, texts)
+
+
+def _iso_codes(countries: pa.Array) -> pa.Array:
+    """Return the codes with aliases replaced by ISO 3166's, such as UK by GB."""
+    for alias, code in COUNTRY_ALIASES.items():
+        countries = pc.if_else(pc.equal(countries, alias), pa.scalar(code), countries)
+    return countries

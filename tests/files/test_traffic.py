@@ -1,0 +1,129 @@
+"""The counts behind ``geolookup map``, against a count of the rows one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from tests.internals.files import HOSTING, STATUSES, DistinctAddresses, Summary, Traffic
+from tests.internals.tables import Instants
+from tests.tiers import scaled
+
+#: Addresses of the small dataset: hosting, another kind, no zone and kind, nothing, private, none.
+_ADDRESSES = ("77.88.8.201", "68.181.17.93", "2001:4860:4860::8888", "1.128.77.203",
+              "203.0.114.77", "10.17.93.201", "300.17.93.201")  # fmt: skip
+_FIRST = datetime(2026, 11, 1, 10, 40, tzinfo=UTC)
+_Row = tuple[str, int | None, int | None]
+#: An address, its minutes after ``_FIRST`` and its status code.
+_ROWS = st.tuples(
+    st.sampled_from(_ADDRESSES),
+    st.none() | st.integers(0, 50) | st.integers(0, 40_000) | st.integers(0, 4_000_000),
+    st.sampled_from((None, 0, 99, 101, 200, 299, 404, 503, 600)),
+)
+
+
+def _traffic(engine: geolookup.Engine, rows: list[_Row], chunk: int = 7) -> Traffic:
+    traffic = Traffic(engine.snapshot())
+    summary = Summary(engine, traffic)
+    for begin in range(0, len(rows), chunk):
+        addresses, minutes, codes = zip(*rows[begin : begin + chunk], strict=True)
+        seconds = [0 if at is None else _second(at) for at in minutes]
+        valid = [at is not None for at in minutes]
+        summary.add(
+            pa.array(addresses),
+            instants=Instants(np.array(seconds, np.int64), np.array(valid)),
+            statuses=pa.array(codes, pa.int16()),
+        )
+    return traffic
+
+
+def _second(minutes: int) -> int:
+    return int((_FIRST + timedelta(minutes=minutes)).timestamp())
+
+
+@given(rows=st.lists(_ROWS, max_size=40))
+@settings(max_examples=scaled(40, 400))
+def test_counts_are_those_of_single_lookups(sample: geolookup.Engine, rows: list[_Row]) -> None:
+    traffic = _traffic(sample, rows)
+    statuses, hosting, local = (Counter[Any]() for _ in range(3))
+    instants = []
+    for address, minutes, code in rows:
+        data: Any = sample.lookup(address)["data"]
+        if address in _ADDRESSES[-2:]:
+            continue
+        country = None if data is None else data["location"]["country_code"]
+        kind = None if data is None else data["network"]["user_type"]
+        hosting[country, {"hosting": 0, None: 2}.get(kind, 1)] += 1
+        if code is not None and 100 <= code < 600:
+            statuses[country, code // 100 - 1] += 1
+        if minutes is not None:
+            at = _FIRST + timedelta(minutes=minutes)
+            instants.append(at)
+            if zone := (data or {"time": {"zone": None}})["time"]["zone"]:
+                there = at.astimezone(ZoneInfo(zone))
+                local[there.weekday() * 24 + there.hour] += 1
+    for counts, wanted, width in (
+        (traffic.statuses, statuses, len(STATUSES)),
+        (traffic.hosting, hosting, len(HOSTING)),
+    ):
+        codes = [None, *traffic.countries]
+        assert {(codes[at], kind): n for (at, kind), n in np.ndenumerate(counts) if n} == wanted
+        assert counts.shape == (len(codes), width)
+    assert traffic.hours.counts.tolist() == [local[hour] for hour in range(168)]
+    _check_times(traffic, [int(at.timestamp()) for at in instants])
+
+
+def _check_times(traffic: Traffic, seconds: list[int]) -> None:
+    times = traffic.times
+    assert (times.first, times.last) == (min(seconds, default=None), max(seconds, default=None))
+    buckets = dict(zip(times.numbers.tolist(), times.counts.tolist(), strict=True))
+    assert sum(buckets.values()) == len(seconds)
+    starts = [times.start(bucket) for bucket in times.buckets()]
+    assert all(later - start == times.size for start, later in pairwise(starts))
+    assert len(starts) <= 240 or times.size == 7 * 86400
+    for bucket, count in buckets.items():
+        start = times.start(bucket)
+        assert start in starts
+        assert count == sum(start <= second < start + times.size for second in seconds)
+
+
+@pytest.mark.parametrize("days", [7, 11, 14.3])
+def test_even_requests_are_even_on_an_average_day(sample: geolookup.Engine, days: float) -> None:
+    """Unless hours of the week occur unequally often, at offsets of whole and half hours."""
+    zones = "77.88.8.201", "103.27.9.201", "2.16.195.67"  # +3:00, +5:30, +1:00
+    rows: list[_Row] = [(zone, at, 200) for zone in zones for at in range(int(days * 24 * 60))]
+    traffic = _traffic(sample, rows, 1 << 20)
+    first, last = _second(0), _second(len(rows) // len(zones)) - 1
+    assert traffic.hours.average(first, last).tolist() == pytest.approx([180.0] * 168)
+
+
+def test_an_hour_that_occurs_in_part_counts_once(sample: geolookup.Engine) -> None:
+    """Ten requests in a minute are no 600 in an hour."""
+    traffic = _traffic(sample, [("77.88.8.201", 0, 200)] * 10)
+    average = traffic.hours.average(_second(0), _second(0))
+    # 10:40 on a Sunday is 13:40 in Moscow; the other hours of the week do not occur.
+    assert average[6 * 24 + 13] == 10.0
+    assert np.isnan(average).sum() == 167
+
+
+@given(texts=st.lists(st.sampled_from([
+    "1.2.3.4", "::ffff:1.2.3.4", "1.2.3.5", "2001:db8::1", "2001:DB8:0::1", "::1.2.3.4", "::",
+    "2001:db8::100", "255.255.255.255",
+])))  # fmt: skip
+def test_addresses_count_once(texts: list[str]) -> None:
+    same = {"::ffff:1.2.3.4": "1.2.3.4", "2001:DB8:0::1": "2001:db8::1"}
+    for column in (pa.array(texts, pa.string()), pa.array(texts, pa.string()).dictionary_encode()):
+        distinct = DistinctAddresses()
+        for begin in range(0, len(column), 3):
+            distinct.add(column.slice(begin, 3))
+        assert distinct.count == len({same.get(text, text) for text in texts})
