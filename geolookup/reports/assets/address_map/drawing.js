@@ -54,7 +54,7 @@ class MapDrawing {
 
   // Whether the squares of a level are wide enough for the longest text.
   textsFit(level) {
-    const [group, bits] = this.ranges.family === 4 ? ["255.", 8] : ["ffff:", 16];
+    const [group, bits] = this.ranges.family === 4 ? ["255.", 8] : ["0000:", 16];
     const longest = `${group.repeat(Math.ceil(this.ranges.length(2 * level) / bits))}/24`;
     return this.context.measureText(longest).width <= 2 ** level * this.scale;
   }
