@@ -6,7 +6,7 @@ starts of a partition. A table of few rows has one band: the whole space.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from geolookup.dataset.intervals import Addresses, Bools, concat
+from geolookup_builder.columns import NewColumn
 from geolookup_builder.flatten import Intervals
+from geolookup_builder.joined_intervals import JoinedIntervals
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.layers import LayerPartition, map_numbers, underlay
-from geolookup_builder.spill import ColumnFile, Spill
+from geolookup_builder.spill import Spill
 
-#: Makes a column of a type, in a file or in memory.
-NewColumn = Callable[[DTypeLike], "ColumnFile | MemoryColumn"]
 #: At least every 512th address is in a sample: a page of a column has 512 or 1024.
 _STRIDE = 512
 _SAMPLES_PER_BAND = 64
@@ -126,12 +126,20 @@ def underlay_bands(
     """
     if len(of_family) == 1:
         return underlay(base, below(of_family[0]))
-    joined = PartitionBands(base.starts.family, base.numbers, new_column)
+    kinds = dict.fromkeys(base.numbers, np.int32)
+    joined = JoinedIntervals(new_column, base.starts.family, kinds)
     for band in of_family:
-        joined.add(underlay(band.crop(base), below(band)))
+        part = underlay(band.crop(base), below(band))
+        joined.append(part.starts, part.numbers)
+        del part  # before the next band takes memory
         spill.release_pages()
     spill.remove(*base.columns())
-    return joined.finish()
+    starts, numbers = joined.finish()
+    # Layers that are unknown everywhere share one array, without memory.
+    unknown = np.broadcast_to(np.int32(UNKNOWN), len(starts))
+    return LayerPartition(
+        starts, {layer: codes if codes.strides[0] else unknown for layer, codes in numbers.items()}
+    )
 
 
 def underlay_partition(base: LayerPartition, below: LayerPartition, spill: Spill) -> LayerPartition:
@@ -143,53 +151,18 @@ def underlay_partition(base: LayerPartition, below: LayerPartition, spill: Spill
     return underlay_bands(base, of_family, lambda band: band.crop(below), spill, spill.column)
 
 
-class PartitionBands:
-    """A partition that is joined band by band, in ascending order."""
-
-    def __init__(self, family: int, layers: Iterable[str], new_column: NewColumn) -> None:
-        self._family = family
-        kind = np.uint32 if family == 4 else np.uint64
-        self._low, self._high = new_column(kind), new_column(kind)
-        self._numbers = {layer: new_column(np.int32) for layer in layers}
-        self._last: dict[str, int] | None = None  # the numbers of the last interval
-
-    def add(self, part: LayerPartition) -> None:
-        """Append a part; it is joined to the last interval if its first one has equal numbers."""
-        head = {layer: int(codes[0]) for layer, codes in part.numbers.items()}
-        own = slice(int(head == self._last), None)
-        starts = part.starts[own]
-        self._low.append(starts.low)
-        if starts.high is not None:
-            self._high.append(starts.high)
-        for layer, column in self._numbers.items():
-            column.append(part.numbers[layer][own])
-        self._last = {layer: int(codes[-1]) for layer, codes in part.numbers.items()}
-
-    def finish(self) -> LayerPartition:
-        """Return the partition; layers that are unknown everywhere share one array."""
-        low = self._low.finish()
-        high = self._high.finish() if self._family == 6 else None
-        unknown = np.broadcast_to(np.int32(UNKNOWN), len(low))
-        numbers = {
-            layer: column.finish() if column.is_known else unknown
-            for layer, column in self._numbers.items()
-        }
-        return LayerPartition(Addresses(low, high), numbers)
-
-
 class MemoryColumn:
     """A column in memory, made of parts."""
 
     def __init__(self, kind: DTypeLike) -> None:
         self._parts = [np.empty(0, kind)]
-        self.is_known = False  # whether a value is not 0
 
     def append(self, values: NDArray[Any]) -> None:
         """Append values of the column's type."""
-        self.is_known = self.is_known or bool(values.any())
         self._parts.append(values)
 
     def finish(self) -> NDArray[Any]:
-        """Return the values."""
+        """Return the values; if all are 0, they take no memory."""
         parts, self._parts = self._parts, []
-        return np.concatenate(parts)
+        values = np.concatenate(parts)
+        return values if values.any() else np.broadcast_to(values.dtype.type(0), len(values))

@@ -7,7 +7,7 @@ memory and in files, and so are the results.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,6 +30,10 @@ class Growing(Protocol):
 
     def finish(self) -> NDArray[Any]:
         """Return the whole column."""
+
+
+#: Makes a column of a type, in a file or in memory.
+NewColumn = Callable[[DTypeLike], Growing]
 
 
 class _InMemory:
@@ -74,12 +78,6 @@ class Columns:
         if self._files is not None:
             self._files.release_pages()
 
-    def starts(self, family: int, most: int) -> GrowingStarts:
-        """Begin a column of first addresses."""
-        if family == 4:
-            return GrowingStarts(self.column(np.uint32, most), None)
-        return GrowingStarts(self.column(np.uint64, most), self.column(np.uint64, most))
-
     def looked_up(self, table: NDArray[Any], numbers: NDArray[np.integer]) -> NDArray[Any]:
         """Return ``table[numbers]``; the numbers are read for the last time."""
         if not numbers.strides[0]:  # one value, as often as there are intervals
@@ -119,8 +117,9 @@ IN_MEMORY = Columns()
 class GrowingStarts:
     """First addresses of one family that are appended to."""
 
-    def __init__(self, low: Growing, high: Growing | None) -> None:
-        self._low, self._high = low, high
+    def __init__(self, new_column: NewColumn, family: int) -> None:
+        self._low = new_column(np.uint32 if family == 4 else np.uint64)
+        self._high = None if family == 4 else new_column(np.uint64)
 
     def append(self, starts: Addresses) -> None:
         """Append addresses."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import I64, Addresses, Bools, concat, lasts
+from geolookup.dataset.runs import run_starts
 from geolookup.errors import BuildError
 from geolookup.parallel import alongside
 from geolookup_builder.flatten import Intervals
@@ -68,7 +69,7 @@ def tables(
         fmt.EXPLAINED_TABLES: _tables(rows, begins, [*values]),
         fmt.EXPLAINED_NUMBERS: _numbers(rows, [*values]),
         fmt.EXPLAINED_RANGES: ranges(),
-        fmt.EXPLAINED_LINES: _lines(rows, begins),
+        fmt.EXPLAINED_LINES: _lines(rows),
         fmt.EXPLAINED_FILES: _files(files),
         fmt.EXPLAINED_VALUES: value_table,
     }
@@ -149,14 +150,13 @@ def _are_intervals(rows: TableRows) -> Bools:
     return same
 
 
-def _lines(rows: Sequence[TableRows], begins: I64) -> pa.Table:
+def _lines(rows: Sequence[TableRows]) -> pa.Table:
     """Return the first of rows on consecutive lines of a file, or in a file without lines."""
     file = _join([table.file for table in rows], np.uint32)
     line = _join([table.line for table in rows], np.uint32)
-    follows = np.zeros(int(begins[-1]), bool)
-    # Line 0 is "none": it is followed by 0, any other line by the next one.
-    follows[1:] = (file[1:] == file[:-1]) & (line[1:] == np.where(line[:-1], line[:-1] + 1, 0))
-    row = np.flatnonzero(~follows)
+    # Line 0 is "none". Rows 4 5 6 on the lines 7 8 9 are 3 before their lines.
+    before = np.where(line > 0, line - np.arange(len(line)), 0)
+    row = np.flatnonzero(run_starts(file, line > 0, before))
     lines = line[row]
     columns = {"row": row.astype(np.uint32), "file": file[row]}
     return pa.table({**columns, "line": pa.array(lines, mask=lines == 0)})

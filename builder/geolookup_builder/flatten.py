@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64, Addresses, Bools, concat
+from geolookup.dataset.runs import join_runs, run_starts
 
 #: Sort keys of specificity, most significant first; the row with the least key decides.
 Keys = tuple[NDArray[np.integer], ...]
@@ -128,7 +129,7 @@ def _distinct(bounds: Addresses) -> tuple[Addresses, I64]:
     """Return the sorted distinct addresses and, for each address, its index among them."""
     order = bounds.order()
     sorted_bounds = bounds[order]
-    new = np.concatenate([[True], ~sorted_bounds[1:].equals(sorted_bounds[:-1])])
+    new = run_starts(*sorted_bounds.columns())
     index = np.empty(len(bounds), np.int64)
     index[order] = np.cumsum(new) - 1
     return sorted_bounds[new], index
@@ -198,19 +199,10 @@ def duplicates(ranges: Ranges) -> int:
     # The numbers of distinct addresses are one key each, of either family.
     both = _distinct(ranges.first)[1], _distinct(ranges.last)[1]
     order = np.lexsort(both)
-    return int((~changes(both[0][order], both[1][order])).sum())
+    return int((~run_starts(both[0][order], both[1][order])).sum())
 
 
 def coalesce(intervals: Intervals) -> Intervals:
     """Join neighbours with the same owner."""
-    keep = changes(intervals.owner)
-    return Intervals(intervals.starts[keep], intervals.owner[keep])
-
-
-def changes(*columns: NDArray[np.integer]) -> Bools:
-    """Mark the rows that differ from the row before in any column; the first row is marked."""
-    keep = np.zeros(len(columns[0]), bool)
-    keep[0] = True
-    for column in columns:
-        keep[1:] |= column[1:] != column[:-1]
-    return keep
+    starts, columns = join_runs(intervals.starts, {"owner": intervals.owner})
+    return Intervals(starts, **columns)

@@ -191,9 +191,10 @@ def _numbered(
     family: int, partition: LayerPartition, rows: Mapping[str, _Rows], columns: Columns
 ) -> FamilyIntervals:
     """Return the intervals of a family by row; those with equal rows are joined."""
-    kinds = dict.fromkeys(rows, np.int32)
-    joined = JoinedIntervals(columns, family, len(partition.starts), kinds)
-    for part in columns.chunks(len(partition.starts)):
+    size = len(partition.starts)
+    new_column = partial(columns.column, most=size)
+    joined = JoinedIntervals(new_column, family, dict.fromkeys(rows, np.int32))
+    for part in columns.chunks(size):
         numbers = {layer: codes[part] for layer, codes in partition.numbers.items()}
         chunk = _of_chunk(rows, numbers, part.stop - part.start)
         for table, kept in joined.append(partition.starts[part], chunk).items():
@@ -224,7 +225,8 @@ def _provenance(
     families = {}
     for family, partition in partitions.items():
         size = len(partition.starts)
-        joined = JoinedIntervals(columns, family, size, dict.fromkeys(stated, np.uint8))
+        new_column = partial(columns.column, most=size)
+        joined = JoinedIntervals(new_column, family, dict.fromkeys(stated, np.uint8))
         for part in columns.chunks(size):
             numbers = partition.numbers
             of_layers = {layer: of[numbers[layer][part]] for layer, of in stated.items()}

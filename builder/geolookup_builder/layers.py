@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.contract.special import Range
-from geolookup.dataset.intervals import I64, Addresses, Bools, count_addresses, cut_at, overlay
-from geolookup.dataset.runs import Codes
+from geolookup.dataset.intervals import I64, Addresses, count_addresses, cut_at, overlay
+from geolookup.dataset.runs import Codes, join_runs
 from geolookup_builder.columns import Columns
-from geolookup_builder.flatten import Intervals, changes, coalesce
+from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.layer_values import UNKNOWN
 
 _NO_SOURCE = 0
@@ -72,7 +72,7 @@ def underlay(base: LayerPartition, below: LayerPartition) -> LayerPartition:
         numbers = {layer: below.numbers.get(layer, unknown) for layer in base.numbers}
         return _coalesce(LayerPartition(below.starts, numbers))
     starts, (of_base, of_below) = overlay([base.starts, below.starts])
-    numbers = _take(base.numbers, of_base)
+    numbers = map_numbers(lambda codes: codes[of_base], base.numbers)
     for layer in base.numbers.keys() & below.numbers.keys():
         number = numbers[layer]
         numbers[layer] = np.where(number == UNKNOWN, below.numbers[layer][of_below], number)
@@ -133,15 +133,7 @@ def insert(starts: Addresses, at: I64, values: Addresses) -> Addresses:
 
 
 def _coalesce(partition: LayerPartition) -> LayerPartition:
-    # Layers that no source states share one array: compared once.
-    distinct = {id(codes): codes for codes in partition.numbers.values()}
-    keep = changes(*distinct.values())
-    return LayerPartition(partition.starts[keep], _take(partition.numbers, keep))
-
-
-def _take(numbers: dict[str, Codes], rows: I64 | Bools) -> dict[str, Codes]:
-    """Return the numbers at ``rows``."""
-    return map_numbers(lambda codes: codes[rows], numbers)
+    return LayerPartition(*join_runs(partition.starts, partition.numbers))
 
 
 def map_numbers(change: Callable[[Codes], Codes], numbers: dict[str, Codes]) -> dict[str, Codes]:

@@ -150,11 +150,6 @@ class ColumnFile:
         self._file: tuple[Path, BinaryIO] | None = None
         self._zeros = 0
 
-    @property
-    def is_known(self) -> bool:
-        """Whether a value is not 0."""
-        return self._file is not None
-
     def append(self, values: _Array) -> None:
         """Append values of the column's type."""
         if self._file is None:

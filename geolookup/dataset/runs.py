@@ -9,7 +9,7 @@ a collision the mix is repeated with another seed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import F64, I64, U64, Bools
+from geolookup.dataset.intervals import F64, I64, U64, Addresses, Bools
 
 Codes = NDArray[np.int32]
 _ALL = (1 << 64) - 1
@@ -40,6 +40,22 @@ def run_starts(*columns: NDArray[Any]) -> Bools:
             differs &= (after == after) | (before == before)
         starts[1:] |= differs
     return starts
+
+
+def join_runs(
+    starts: Addresses, columns: Mapping[str, NDArray[Any]]
+) -> tuple[Addresses, dict[str, NDArray[Any]]]:
+    """Join neighbouring intervals of a partition that are equal in all columns.
+
+    Columns that share an array share the result. Example: the starts 0 10 20 with the column
+    7 7 5 become the starts 0 20 with the column 7 5.
+    """
+    arrays = {id(column): column for column in columns.values()}
+    kept = run_starts(*arrays.values())
+    if kept.all():
+        return starts, dict(columns)
+    joined = {key: array[kept] for key, array in arrays.items()}
+    return starts[kept], {name: joined[id(column)] for name, column in columns.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +148,7 @@ def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
     return keys
 
 
-def mix(keys: Sequence[U64], attempt: int) -> U64:
+def mix(keys: Sequence[U64], attempt: int = 0) -> U64:
     """Return a hash for each row; the constants come from splitmix64 (Vigna, 2015)."""
     hashes = np.full(len(keys[0]), 0x9E3779B97F4A7C15 + attempt, np.uint64)
     for key in keys:

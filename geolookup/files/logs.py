@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.dataset.arrow_files import array_of
+from geolookup.dataset.runs import run_starts
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.lines import Lines, lines_of
 from geolookup.files.row_streams import (
@@ -165,8 +166,7 @@ def _times(data: NDArray[np.uint8], first: Int64, size: Int64) -> tuple[Int64, B
 def _seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
     """Return ``common_log_seconds``; equal times of consecutive lines are read once."""
     as_items = texts.view(f"S{COMMON_LOG_SIZE}").ravel()
-    begins = np.ones(len(texts), np.bool_)
-    np.not_equal(as_items[1:], as_items[:-1], out=begins[1:])
+    begins = run_starts(as_items)
     seconds, valid = common_log_seconds(texts[begins])
     # a a b: begins 1 0 1, runs 0 0 1.
     runs = np.cumsum(begins) - 1

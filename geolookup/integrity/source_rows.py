@@ -15,6 +15,7 @@ import pyarrow as pa
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
+from geolookup.dataset.runs import run_starts
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damage
 from geolookup.integrity.texts import decoded_bytes, object_sums
@@ -75,9 +76,8 @@ def _partitions(tables: Tables) -> Iterator[DatasetError]:
         least, end = (np.repeat(numbers, np.diff(firsts)) for numbers in (rows[:-1], rows[1:]))
         bad = (deciding > 0) & ((deciding < least) | (deciding >= end))
         yield from tables.bad(name, "row", bad, "no row of this table")
-        bad = np.zeros(len(starts), bool)
-        bad[1:] = deciding[1:] == deciding[:-1]
-        yield from tables.bad(name, "row", bad & ~begins, "as in the row before")
+        bad = ~run_starts(deciding) & ~begins
+        yield from tables.bad(name, "row", bad, "as in the row before")
 
 
 def _numbers(tables: Tables) -> Iterator[DatasetError]:

@@ -15,6 +15,7 @@ from geolookup.contract.tzdatabase import database, is_key, rules
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, starts_of, without_nulls
 from geolookup.dataset.intervals import Addresses, Bools
+from geolookup.dataset.runs import run_starts
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import PART, Tables, damage
 
@@ -104,11 +105,10 @@ def _after_first(part: slice, pairs: Bools) -> Bools:
 def _distinct_neighbours(tables: Tables, name: str, columns: list[str]) -> Iterator[DatasetError]:
     def mark(part: slice) -> Bools:
         rows = tables.part(name, _with_before(part))
-        same = np.ones(rows.num_rows - 1, bool)
-        for column in columns:
-            values = numbers_of(rows, column)
-            same &= values[1:] == values[:-1]
-        return _after_first(part, same)
+        # Without columns, all rows are equal.
+        no_column = np.zeros(rows.num_rows, bool)
+        starts = run_starts(no_column, *(numbers_of(rows, column) for column in columns))
+        return _after_first(part, ~starts[1:])
 
     return tables.bad_in_parts(name, ", ".join(columns), "as in the row before", mark)
 

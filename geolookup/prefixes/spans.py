@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import U64, Bools
+from geolookup.dataset.runs import run_starts
 
 I32 = NDArray[np.int32]
 _ONE = np.uint64(1)
@@ -80,7 +81,7 @@ def join(batches: Iterable[Spans]) -> Iterator[Spans]:
 
 
 def _join(spans: Spans) -> Spans:
-    begins = np.flatnonzero(~_continues(spans))
+    begins = np.flatnonzero(_begins(spans))
     if len(begins) == len(spans):
         return spans
     # A range ends where the next one begins: ranges 0-2 and 3-4 have the begins 0 3, the ends 2 4.
@@ -89,17 +90,15 @@ def _join(spans: Spans) -> Spans:
     return Spans(spans.family, spans.first.take(begins), spans.last.take(ends), codes)
 
 
-def _continues(spans: Spans) -> Bools:
-    """Mark the ranges that begin right after the range before, and have the same codes."""
-    marks = np.ones(len(spans), bool)
-    # [:1] instead of [0]: the batch may be empty.
-    marks[:1] = False
+def _begins(spans: Spans) -> Bools:
+    """Mark the ranges that begin after a gap, or have other codes than the range before."""
+    # Without codes, only a gap keeps ranges apart.
+    no_code = np.zeros(len(spans), bool)
+    marks = run_starts(no_code, *spans.codes)
     after = spans.last.take(slice(None, -1)).successor()
-    # Both halves must be equal: the high ones, then the low ones.
+    # A gap if either half differs: the high ones, then the low ones.
     for begin, end in zip(spans.first, after, strict=True):
-        marks[1:] &= begin[1:] == end
-    for column in spans.codes:
-        marks[1:] &= column[1:] == column[:-1]
+        marks[1:] |= begin[1:] != end
     return marks
 
 

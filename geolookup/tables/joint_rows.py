@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY, LOCATION, ZONE, Field
 from geolookup.dataset.arrow_files import with_items
+from geolookup.dataset.runs import mix
 from geolookup.tables.row_tables import RowTables, TableColumns
 
 #: The number of each row of a generation's table in the joint table.
 JointNumbers = NDArray[np.uint32]
 _Int64 = NDArray[np.int64]
-# An odd number with irregular bits, the golden ratio times 2**64: it mixes the bits of a hash.
-FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 #: A location refers to a row of these; a joint table of countries can outgrow ``uint16``.
 _LINKS = {COUNTRY: pa.uint32(), ZONE: pa.uint16()}
 
@@ -127,7 +126,7 @@ class _JointTable:
 
     def _add_moved(self, rows: _Int64, moved: _Int64, numbers: Sequence[_Int64]) -> _Int64:
         """Write the joint numbers of rows in other places; return the rows that are new."""
-        hashes = _hashes(numbers, len(moved))
+        hashes = mix([number.view(np.uint64) for number in numbers])
         joint, is_new = self._find(numbers, hashes)
         joint[is_new] = len(self._hashes) + np.arange(np.count_nonzero(is_new))
         rows[moved] = joint
@@ -158,15 +157,6 @@ class _JointTable:
     def columns(self) -> dict[str, pa.Array]:
         """Return a value for each row, by column."""
         return {name: column.values() for name, column in self._columns.items()}
-
-
-def _hashes(numbers: Sequence[_Int64], count: int) -> NDArray[np.uint64]:
-    hashes = np.zeros(count, np.uint64)
-    for number in numbers:
-        hashes ^= number.view(np.uint64)
-        hashes *= FACTOR
-        hashes ^= hashes >> _SHIFT
-    return hashes
 
 
 class _Plain:

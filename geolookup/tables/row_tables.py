@@ -20,6 +20,7 @@ from geolookup.contract.fields import COUNTRY, LOCATION, TEXT, ZONE, Field
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of, with_items
 from geolookup.dataset.files import Dataset, outside
+from geolookup.dataset.runs import factorize
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.tables.row_major import MOST_COLUMNS, RowMajor, is_stored
 
@@ -49,15 +50,9 @@ def first_equal(columns: Collection[pa.Array], count: int) -> NDArray[np.int32]:
     """Return for each of n rows the first row that has the same values in all columns."""
     if not columns:
         return np.zeros(count, np.int32)
-    group = np.zeros(count, np.int64)
-    for column in columns:
-        number = _numbers(column)
-        # Mixed radix: equal if group and number are equal. ``unique`` keeps the groups small.
-        joint = group * (int(number.max(initial=0)) + 1) + number
-        group = np.unique(joint, return_inverse=True)[1]
-    _, first, group = np.unique(group, return_index=True, return_inverse=True)
-    # Groups 0 1 0: first rows 0 1, so rows 0 1 0.
-    return first[group].astype(np.int32)
+    of_row, first = factorize([_numbers(column) for column in columns])
+    # Numbers 0 1 0: first rows 0 1, so rows 0 1 0.
+    return first[of_row].astype(np.int32)
 
 
 def first_equal_rows(dataset: Dataset, fields: Sequence[Field]) -> Mapping[str, NDArray[np.int32]]:

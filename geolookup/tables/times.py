@@ -20,6 +20,7 @@ from geolookup.contract.fields import FIELDS
 from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_object
 from geolookup.dataset.arrow_files import type_of
+from geolookup.dataset.runs import run_starts
 from geolookup.tables.row_notes import RowNote
 
 #: Ticks of each unit of timestamps.
@@ -182,7 +183,7 @@ class Clock:
         # lexsort sorts by its last key first: zone, then second.
         order = np.lexsort((seconds, zone_rows))
         zones, sorted_seconds = zone_rows[order], seconds[order]
-        ends = [*np.flatnonzero(np.diff(zones)) + 1, len(zones)]
+        ends = [*np.flatnonzero(run_starts(zones))[1:], len(zones)]
         numbers = np.full(len(order), -1, np.int32)
         used: list[Period] = []
         begin = 0

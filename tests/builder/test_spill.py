@@ -19,14 +19,17 @@ from tests.builder.building import fails, unwritable
 from tests.conftest import build_at
 from tests.corrupt.test_full_disk import mounted
 from tests.internals.builder import (
+    Band,
+    JoinedIntervals,
     LayerPartition,
     MemoryBudget,
     MemoryColumn,
-    PartitionBands,
     SourceRows,
     Spill,
     bands,
     memory,
+    nothing,
+    underlay_bands,
 )
 from tests.internals.dataset import Addresses
 from tests.internals.filesystem import limits
@@ -41,7 +44,7 @@ def test_an_error_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def fail(*_: object) -> None:
         raise BuildError("a.csv", "a problem")
 
-    monkeypatch.setattr(PartitionBands, "finish", fail)
+    monkeypatch.setattr(JoinedIntervals, "finish", fail)
     with tiny_memory():
         fails(tmp_path, FILES)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "recipe.toml"]
@@ -52,11 +55,11 @@ def test_a_killed_build_is_swept_by_the_next(tmp_path: Path) -> None:
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from geolookup_builder.bands import PartitionBands\n"
+        "from geolookup_builder.joined_intervals import JoinedIntervals\n"
         "from tests.builder.test_spill import FILES\n"
         "from tests.conftest import build_at\n"
         "from tests.property.test_spilled import tiny_memory\n"
-        "PartitionBands.finish = lambda self: os.kill(os.getpid(), 9)\n"
+        "JoinedIntervals.finish = lambda self: os.kill(os.getpid(), 9)\n"
         "with tiny_memory():\n"
         "    build_at(Path(sys.argv[1]), FILES)\n"
     )
@@ -126,10 +129,11 @@ def test_bands_are_joined_where_neighbours_are_equal(tmp_path: Path, in_files: b
         )
     ]
     with closing(Spill(MemoryBudget.of("1GB"), tmp_path / "dataset")) as spill:
-        joined = PartitionBands(6, ("isp", "asn"), spill.column if in_files else MemoryColumn)
-        for part in parts:
-            joined.add(part)
-        result = joined.finish()
+        of_family = Band(6, 0, 1 << 64), Band(6, 1 << 64, 3 << 64), Band(6, 3 << 64)
+        base = nothing(6, ("isp", "asn"))
+        new_column = spill.column if in_files else MemoryColumn
+        of_bands = dict(zip(of_family, parts, strict=True))
+        result = underlay_bands(base, [*of_bands], of_bands.__getitem__, spill, new_column)
         starts = [result.starts.item(at) for at in range(len(result.starts))]
         assert starts == [0, 5, 2 << 64, 3 << 64, 9 << 64]
         assert result.numbers["isp"].tolist() == [0, 3, 0, 4, 5]
@@ -169,10 +173,10 @@ def test_a_column_has_a_file_from_its_first_value_on(tmp_path: Path) -> None:
         for values in (zeros, zeros[:2]):
             column.append(values)
             unknown.append(values)
-        assert (spill.is_used, column.is_known, [*tmp_path.iterdir()]) == (False, False, [])
+        assert (spill.is_used, [*tmp_path.iterdir()]) == (False, [])
         column.append(np.array([0, 7], np.uint8))
         column.append(zeros[:1])
-        assert (spill.is_used, column.is_known, unknown.is_known) == (True, True, False)
+        assert spill.is_used
         written, absent = column.finish(), unknown.finish()
         assert np.array_equal(written, [*zeros, 0, 0, 0, 7, 0])
         assert (len(absent), absent.strides) == (len(zeros) + 2, (0,))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.internals.dataset import distinct, factorize, run_starts, runs
+from tests.internals.dataset import Addresses, distinct, factorize, join_runs, run_starts, runs
 
 #: Two keys of 64 bits, which are mixed.
 COLUMNS: list[NDArray[Any]] = [
@@ -34,8 +34,19 @@ def test_a_run_starts_where_a_column_differs(
     for column in columns:
         if column.dtype == np.float64:
             column[column == 0] = np.nan  # NaN equals NaN
-    starts = run_starts(*columns)
-    assert (starts.tolist(), starts.dtype) == (expected, np.bool_)
+    assert run_starts(*columns).tolist() == expected
+
+
+@given(rows=ROWS.filter(bool))
+def test_equal_neighbours_of_a_partition_are_joined(rows: list[tuple[int, ...]]) -> None:
+    values = [np.array([row[at] for row in rows], np.int32) for at in range(2)]
+    columns = {"a": values[0], "b": values[1], "c": values[0]}
+    starts, joined = join_runs(Addresses.of(4, range(len(rows))), columns)
+    # A row of the result counts until the next one starts.
+    of_row = np.searchsorted(starts.low, np.arange(len(rows)), side="right") - 1
+    assert all((joined[name][of_row] == columns[name]).all() for name in columns)
+    assert run_starts(*joined.values()).all()
+    assert joined["a"] is joined["c"]
 
 
 @given(rows=ROWS, weighted=st.booleans())

@@ -2,7 +2,7 @@
 
 import geolookup_builder as package
 from geolookup_builder import compile, expected_rows, gather, memory, output_files, overlaid_sources
-from geolookup_builder.bands import MemoryColumn, PartitionBands, bands
+from geolookup_builder.bands import Band, MemoryColumn, bands, underlay_bands
 from geolookup_builder.build_report import BuildReport, Demand, FillCount, KeysRead, SourceReport
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
@@ -24,6 +24,7 @@ from geolookup_builder.flatten import (
 )
 from geolookup_builder.fragments import json_columns, json_texts, rows
 from geolookup_builder.gather import SourceRows
+from geolookup_builder.joined_intervals import JoinedIntervals
 from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import Options, OverlaidSources

@@ -37,4 +37,4 @@ from geolookup.dataset.networks import Network, holding, limits_of, network_at, 
 from geolookup.dataset.provenance import decisions, explain
 from geolookup.dataset.public_ranges import CONTRACT_TABLES, Ranges, any_known, public_ranges
 from geolookup.dataset.rows import SEPARATOR, number_text
-from geolookup.dataset.runs import distinct, factorize, run_starts
+from geolookup.dataset.runs import distinct, factorize, join_runs, run_starts

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,8 @@ def _renumbered(
     # Kept yes, no, yes: the numbers 0, 1, 1 (decides nothing), 2.
     numbers = np.append(0, np.cumsum(is_kept)).astype(np.uint8)
     size = len(provenance.starts)
-    joined = JoinedIntervals(columns, family, size, dict.fromkeys(provenance.sources, np.uint8))
+    kinds = dict.fromkeys(provenance.sources, np.uint8)
+    joined = JoinedIntervals(partial(columns.column, most=size), family, kinds)
     for part in columns.chunks(size):
         sources = {layer: numbers[of[part]] for layer, of in provenance.sources.items()}
         joined.append(provenance.starts[part], sources)

@@ -28,9 +28,8 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import without_dictionary, without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup.dataset.public_ranges import any_known
-from geolookup.dataset.runs import Codes, factorize
+from geolookup.dataset.runs import Codes, factorize, join_runs
 from geolookup_builder.datasets.source import DatasetSource, RowPartition
-from geolookup_builder.flatten import changes
 from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import Provenance, insert
 from geolookup_builder.tables import interval_tables, narrowest, rows_table
@@ -66,7 +65,7 @@ def splice(
     content = rows.finish(cuts)
     dataset.tables.release()
     # Popped: each step releases the arrays of the one before.
-    families = {family: _coalesced(cuts.pop(family)) for family in (4, 6)}
+    families = {family: _joined(cuts.pop(family)) for family in (4, 6)}
     behind = dataset.provenance()
     provenance = {
         family: _provenance(part, behind[family], sources)
@@ -112,10 +111,8 @@ def _with_own(part: RowPartition, above: FamilyIntervals) -> Columns:
     return {table: part.rows.get(table, none) for table in above.rows}
 
 
-def _coalesced(cut: _Cut) -> FamilyIntervals:
-    keep = changes(*cut.columns.values())
-    rows = {table: numbers[keep] for table, numbers in cut.columns.items()}
-    return FamilyIntervals(cut.starts[keep], rows)
+def _joined(cut: _Cut) -> FamilyIntervals:
+    return FamilyIntervals(*join_runs(cut.starts, cut.columns))
 
 
 def _provenance(above: Provenance, behind: Provenance, sources: int) -> Provenance:

@@ -15,10 +15,11 @@ from geolookup.contract.fields import Field
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import I64, count_addresses
 from geolookup.dataset.public_ranges import any_known
+from geolookup.dataset.runs import join_runs
 from geolookup.prefixes.select import RowMasks, masks_of
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.datasets.source import DatasetSource, RowPartition
-from geolookup_builder.flatten import Intervals, changes, coalesce
+from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.layers import hide
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.restrictions.restriction import Restriction, check_conditions
@@ -117,8 +118,7 @@ def _kept(
 def _restricted(partition: RowPartition, owners: Intervals) -> RowPartition:
     # The owner -1 takes the last entry, 0: unknown.
     rows = {table: np.append(of, np.int32(0))[owners.owner] for table, of in partition.rows.items()}
-    keep = changes(*rows.values())
-    return RowPartition(owners.starts[keep], {table: of[keep] for table, of in rows.items()})
+    return RowPartition(*join_runs(owners.starts, rows))
 
 
 def _count(

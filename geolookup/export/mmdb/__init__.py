@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from geolookup import kernel
 from geolookup.compat import LANGUAGE, build_epoch
@@ -20,6 +19,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64
 from geolookup.dataset.metadata import Metadata
 from geolookup.dataset.public_ranges import U32
+from geolookup.dataset.runs import factorize
 from geolookup.errors import ExportError
 from geolookup.export.formats import FLAT, Counts, Values
 from geolookup.export.mmdb.boundaries import ALIAS, Boundaries, boundaries
@@ -75,10 +75,9 @@ def _distinct(pairs: I64) -> tuple[I64, I64]:
     The number is _TO_NOTHING without a record, _TO_ALIAS for an alias.
     """
     is_pair = pairs > 0
-    coded = pa.array(pairs[is_pair]).dictionary_encode()
     codes = np.where(pairs == ALIAS, _TO_ALIAS, _TO_NOTHING)
-    codes[is_pair] = coded.indices.to_numpy()
-    return coded.dictionary.to_numpy(), codes
+    codes[is_pair], first = factorize([pairs[is_pair]])
+    return pairs[is_pair][first], codes
 
 
 def _tree(space: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tree:

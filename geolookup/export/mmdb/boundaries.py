@@ -16,6 +16,7 @@ from geolookup.contract.special import parse_block
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, Addresses, concat, empty
 from geolookup.dataset.public_ranges import Ranges, Rows, any_known, public_ranges
+from geolookup.dataset.runs import run_starts
 from geolookup.progress import Progress
 
 #: In address order.
@@ -81,7 +82,8 @@ def _changes(first: Addresses, last: Addresses, pairs: I64) -> _Changes:
     # begins   yes         yes         yes
     # ends     no          yes         yes         before a gap
     # index    1           2           4           10: 5, 20: 7, 30: 0, 40: 7, 50: 0
-    begins = np.concatenate([[True], ~is_adjacent | (pairs[1:] != pairs[:-1])])
+    begins = run_starts(pairs)
+    begins[1:] |= ~is_adjacent
     ends = np.concatenate([~is_adjacent, ~last[-1:].is_last()])
     index = np.cumsum(begins) + np.cumsum(ends) - ends  # of a range's first address, from 1
     low, high = (np.empty(int(begins.sum() + ends.sum()), np.uint64) for _ in range(2))
@@ -123,7 +125,7 @@ def _merge(changes: _Changes) -> Boundaries:
     """Drop addresses at which nothing changes; before the first address is nothing."""
     starts, pairs = changes
     # Of equal addresses only the last one counts.
-    counts = np.append(~starts[:-1].equals(starts[1:]), True)
+    counts = np.append(run_starts(*starts.columns())[1:], True)
     if not counts.all():
         starts, pairs = starts[counts], pairs[counts]
     at = np.flatnonzero(pairs != np.concatenate([[_NOTHING], pairs[:-1]]))

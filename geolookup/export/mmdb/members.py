@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY, LOCATION, ZONE, Field
 from geolookup.dataset.intervals import I64
+from geolookup.dataset.runs import factorize
 from geolookup.errors import ExportError
 from geolookup.export.mmdb.encoding import ARRAY, ENCODERS, MAP, binary, header, strings
 from geolookup.export.mmdb.schemas import Schema
@@ -164,25 +165,8 @@ def _combine(columns: Sequence[I64]) -> tuple[I64, I64]:
 
     The number is -1 where all codes are.
     """
-    count = len(columns[0])
-    numbers, firsts = np.zeros(count, np.int64), np.zeros(1, np.int64)
-    for codes in columns:
-        # Mixed radix: codes -1 to n are 0 to n + 1, so the factor is n + 2. Numbers stay below
-        # ``count``, because they are renumbered after each column.
-        numbers, firsts = _number(numbers * (int(codes.max(initial=-1)) + 2) + codes + 1)
-    rows = np.stack([codes[firsts] for codes in columns], axis=1) if count else _no(len(columns))
+    numbers, firsts = factorize(columns)
+    rows = np.stack([codes[firsts] for codes in columns], axis=1)
     is_known = (rows >= 0).any(axis=1)
     renumbered = np.where(is_known, np.cumsum(is_known) - 1, -1)
     return renumbered[numbers], rows[is_known]
-
-
-def _number(keys: I64) -> tuple[I64, I64]:
-    """Number the distinct keys; return the number of each, and where each is first."""
-    numbers = pa.array(keys).dictionary_encode().indices.to_numpy().astype(np.int64)
-    # Numbers ascend by first appearance: one above all before it is new.
-    before = np.maximum.accumulate(np.concatenate([[-1], numbers[:-1]]))
-    return numbers, np.flatnonzero(numbers > before)
-
-
-def _no(members: int) -> I64:
-    return np.zeros((0, members), np.int64)

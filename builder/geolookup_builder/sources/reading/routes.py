@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import I64, Addresses, Bools
-from geolookup_builder.flatten import changes
+from geolookup.dataset.runs import run_starts
 from geolookup_builder.ranges import ParsedRanges, concatenate
 from geolookup_builder.sources.reading.dictionary_columns import mark
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers
@@ -151,17 +151,13 @@ def _range_keys(ranges: ParsedRanges) -> list[NDArray[np.generic]]:
 
 def _begins(order: I64, *keys: NDArray[np.generic]) -> I64:
     """Return where a group begins in rows that are sorted by the keys."""
-    if not len(order):
-        return order
-    return np.flatnonzero(changes(*(key[order] for key in keys)))  # type: ignore[arg-type]
+    return np.flatnonzero(run_starts(*(key[order] for key in keys)))
 
 
 def _column(origins: NDArray[np.uint32]) -> pa.DictionaryArray:
     """Return origins as texts; null if there is none."""
-    distinct, codes = np.unique(origins, return_inverse=True)
-    texts = pa.array(map(str, distinct.tolist()), pa.string())
-    indices = pa.array(codes.astype(np.int32), mask=origins == NONE)
-    return pa.DictionaryArray.from_arrays(indices, texts)
+    encoded = pa.array(origins, mask=origins == NONE).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(encoded.indices, encoded.dictionary.cast(pa.string()))
 
 
 def origin(path: Path) -> int:
@@ -243,13 +239,11 @@ def deciding_rows(ranges: ParsedRanges, rank: I64) -> I64:
     keys = [key for key in ends if key is not None] + [ranges.family]
     # Within equal ranges by rank; ``lexsort`` is stable, so the later of equal ranks is last.
     order = np.lexsort((rank, *keys))
-    if not len(order):
-        return order
-    begins = changes(*(key[order] for key in keys))
+    begins = run_starts(*(key[order] for key in keys))
     last = np.append(np.flatnonzero(begins)[1:], len(order)) - 1
     rows = np.empty(len(order), np.int64)
     # Each row of a group gets the last row of the group.
-    rows[order] = order[last][np.cumsum(begins) - 1]
+    rows[order] = order[last[np.cumsum(begins) - 1]]
     return rows
 
 
