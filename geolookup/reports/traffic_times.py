@@ -33,7 +33,8 @@ _NO_TIMES = (
 _AVERAGE = (
     "The average week: the requests of an hour of the week, divided by how often this hour occurs "
     "from the first request to the last. An hour that lies partly in this period counts in part, "
-    "but at least once. Local time is the time at the location of the address."
+    "but at least once. Hours outside of it have no colour. Local time is the time at the location "
+    "of the address."
 )
 
 
@@ -65,11 +66,15 @@ def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
     inside = (at >= 0) & (at < len(buckets))
     counts[at[inside]] = times.counts[inside]
     starts = [utc_text(times.start(bucket), day=times.size >= DAY) for bucket in buckets]
+    hidden = _hidden(counts, unit, least)
+    if (counts < least).all():
+        return [*hidden], []
     values = [None if wording.is_few(count, least) else count for count in counts.tolist()]
     chart = periods("over-time", f"Requests by {unit}, UTC", "requests", starts, values)
     texts = [wording.count_or_few(count, least) for count in counts.tolist()]
     chart = replace(chart, rows=[*zip(starts, texts, strict=True)])
-    return [*_left_out(times, buckets, unit), *_hidden(counts, unit, least)], [chart]
+    whole = [f"The chart over time has only whole {unit}s."] if buckets != times.buckets() else []
+    return [*whole, *hidden], [chart]
 
 
 def _whole_buckets(times: Times) -> range:
@@ -83,18 +88,11 @@ def _whole_buckets(times: Times) -> range:
     return buckets[before > most : len(buckets) - (after > most)]
 
 
-def _left_out(times: Times, buckets: range, unit: str) -> Iterator[str]:
-    every = times.buckets()
-    ends = {"first": every[0], "last": every[-1]}
-    names = [f"the {name} {unit}" for name, bucket in ends.items() if bucket not in buckets]
-    if names:
-        yield f"Left out, because the log has only a part of it: {' and '.join(names)}."
-
-
 def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
     few = [count for count in counts.tolist() if wording.is_few(count, least)]
     if few:
-        yield f"Hidden: {': '.join(few_line(few, unit, f'{unit}s', least))} requests."
+        line, requests = few_line(few, unit, f"{unit}s", least)
+        yield f"Hidden: {line}, {requests} in all."
 
 
 def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[Chart]]:
@@ -102,6 +100,9 @@ def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[
     counts = traffic.hours.counts
     if not is_drawn(int(counts.sum()), requests):
         return [no_chart("a known local time")], []
+    hidden = _hidden(counts, "hour", least)
+    if (counts < least).all():
+        return [*hidden], []
     average = traffic.hours.average(traffic.times.first or 0, traffic.times.last or 0)
     cells = [_cell(*pair, least) for pair in zip(average.tolist(), counts.tolist(), strict=True)]
     days = [cells[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)]
@@ -109,7 +110,7 @@ def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[
     title = "Requests per hour of an average week, local time"
     chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, values)
     rows = [(name, *(text for _, text in day)) for name, day in zip(_DAY_NAMES, days, strict=True)]
-    return [_AVERAGE, *_hidden(counts, "hour", least)], [replace(chart, rows=rows)]
+    return [_AVERAGE, *hidden], [replace(chart, rows=rows)]
 
 
 def _cell(average: float, count: int, least: int) -> tuple[float | None, str]:
