@@ -184,12 +184,12 @@ def periods(
         {"at": at, "value": value if value is None else float(value), "text": f"{start}: {text}"}
         for at, (start, value, text) in enumerate(zip(starts, values, texts, strict=True))
     ]
-    # Columns of whole px have no seams; a gap is between wide ones.
+    # A gap is between wide columns. Narrow ones are of whole px, and a line fills the seams.
     step = max(_PLOT // max(len(data), 1), 1)
     x = {**_ordinal("at"), "scale": {"padding": 0.1 if step > 4 else 0}, "axis": None}
     band = {"mark": {"type": "bar", "color": _FAINT}, "encoding": {"y": {"value": 0}}}
     band |= {"transform": [{"filter": "datum.value === null"}]}
-    column = {"mark": _titled("bar", color=CATEGORIES[0]), "encoding": {"y": _amounts(unit)}}
+    column = {"mark": _titled("bar", color=CATEGORIES[0], stroke=CATEGORIES[0], strokeWidth=0.5), "encoding": {"y": _amounts(unit)}}
     notes = [_below(start, "left", 0) for start in starts[:1]]
     notes += [_below(start, "right", "width") for start in starts[1:][-1:]]
     if None in values:
@@ -239,7 +239,7 @@ def heatmap(
         if value is not None
     ]
     bounds = even_bounds(max((value for *_, value in cells), default=0))
-    labels = class_labels(bounds)
+    labels = class_labels(bounds, unit)
     data = [
         {
             "row": row,
@@ -253,8 +253,8 @@ def heatmap(
     x["axis"] = {"labelAngle": 0, "orient": "top", "values": _sparse_labels(columns, WIDTH - 40)}
     y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LABEL}}
     size = min(22, (WIDTH - 40) // max(len(columns), 1))
-    note = f"{unit}; empty: hidden" if len(cells) < len(rows) * len(columns) else unit
-    colour = {**class_colour(labels, note), "legend": {**_UNDER, "columns": 3}}
+    note = "empty: hidden" if len(cells) < len(rows) * len(columns) else None
+    colour = {**class_colour(labels), "title": note, "legend": {**_UNDER, "columns": 2}}
     spec = {
         "width": size * len(columns),
         "height": max(size, 18) * len(rows),
@@ -266,10 +266,10 @@ def heatmap(
     return Chart(name, title, spec, ("", *columns), table)
 
 
-def class_colour(labels: Sequence[str], title: str) -> Part:
+def class_colour(labels: Sequence[str]) -> Part:
     """Return the colour of the classes with these labels, ascending; the field is ``class``."""
     scale = {"domain": [*labels], "range": scale_colours(len(labels))}
-    return {"field": "class", "type": "ordinal", "title": title, "scale": scale}
+    return {"field": "class", "type": "ordinal", "title": None, "scale": scale}
 
 
 def stacked_bars(

@@ -49,8 +49,8 @@ def even_bounds(largest: float) -> list[float]:
     return [number * step for number in range(math.floor(largest / step) + 1)]
 
 
-def class_labels(bounds: Sequence[float]) -> list[str]:
-    """Return the texts of a legend: "10 to 100", "100 to 1k", "1k or more"."""
+def class_labels(bounds: Sequence[float], unit: str) -> list[str]:
+    """Return the texts of a legend: "10 to 100", "100 to 1k", "1k or more requests"."""
     texts = [wording.tick(bound) for bound in bounds]
     labels = [f"{low} to {high}" for low, high in pairwise(texts)]
-    return [*labels, *(f"{text} or more" for text in texts[-1:])]
+    return [*labels, *(f"{text} or more {unit}" for text in texts[-1:])]

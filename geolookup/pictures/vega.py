@@ -19,7 +19,7 @@ TEXT = 12
 #: The tags of a drawing. Texts have no tags: they are escaped.
 _TAGS = re.compile(r"<[^>]*>")
 #: In a tag: an id; the description of a shape; a line, and decimals after the first.
-_IDS = re.compile(r'(?<= id=")[^"]*|(?<=url\(#)[^)]*|(?<=href="#)[^"]*')
+_IDS = re.compile(r'(?<= id=")[^"]*|(?<="url\(#)[^)]*|(?<=href="#)[^"]*')
 _SHAPE = re.compile(r'<path aria-label="([^"]*)" role="[^"]*" aria-roledescription="[^"]*"')
 _LINES, _DECIMALS = re.compile(r' (?:d|transform)="[^"]*"'), re.compile(r"(\.\d)\d+")
 #: Colours of a scale in attributes and styles.

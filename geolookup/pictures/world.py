@@ -33,7 +33,7 @@ _LAND, _BORDER = "#8888882e", "#88888899"
 _CIRCLE = f"border-radius:50%;background:{CIRCLES}"
 _RING = "border-radius:50%;border:2px solid #000;outline:2px solid #fff;outline-offset:-1px"
 #: In px²: the largest circle of a place, the smallest, and that of a country.
-_LARGEST, _SMALLEST, _COUNTRY = 600.0, 2.5, 90.0
+_LARGEST, _SMALLEST, _COUNTRY = 600.0, 2.5, 120.0
 #: More circles make the page large and hide each other.
 _MOST_CIRCLES = 500
 
@@ -69,24 +69,25 @@ def world(
     the table has "fewer than" for these countries. Marks of the same text are explained once.
     """
     weights = dict(sorted(countries.items(), key=lambda item: (-item[1], item[0])))
-    rows = [(_name(code), _amount(weight, least)) for code, weight in weights.items() if weight]
-    shown = {code: float(weight) for code, weight in weights.items() if weight >= max(least, 1e-9)}
+    rows = [(_name(code), wording.count_or_few(n, least)) for code, n in weights.items() if n]
+    shown = {code: float(n) for code, n in weights.items() if n and not wording.is_few(n, least)}
     bounds = class_bounds([*shown.values()], least)
+    labels = class_labels(bounds, unit)
     circles = [] if places is None else _circles(places, least)
     notes = [
         *((_of_circles(circles, unit), _CIRCLE) for _ in circles[:1]),
         *((f"rings: {text}", _RING) for text in dict.fromkeys(mark.text for mark in marks)),
         (CREDIT, ""),
     ]
-    classes = zip(class_labels(bounds), scale_colours(len(bounds)), strict=True)
+    styles = [f"background:{colour}" for colour in scale_colours(len(bounds))]
     spec = {
         "width": _WIDTH,
         "height": _HEIGHT,
         "projection": _PROJECTION,
         "title": {"subtitle": [text for text, _ in notes]},
-        "layer": [*_areas(shown, unit, bounds), *_circle_layers(circles), *_ring_layers(marks)],
+        "layer": [*_areas(shown, bounds, labels), *_circle_layers(circles), *_ring_layers(marks)],
     }
-    key = [*((text, f"background:{colour}") for text, colour in classes), *notes]
+    key = [*zip(labels, styles, strict=True), *notes]
     if circles and not rows:
         rows = [("all circles", wording.count(sum(circle["weight"] for circle in circles)))]
     return Chart(name, title, spec, ("country", unit), rows, wide=True, key=key)
@@ -102,13 +103,10 @@ def _name(code: str) -> str:
     return wording.name(_file()["names"].get(code, code))
 
 
-def _amount(weight: float, least: float) -> str:
-    return wording.count(weight) if weight >= least else f"fewer than {wording.count(least)}"
-
-
-def _areas(weights: Mapping[str, float], unit: str, bounds: Sequence[float]) -> Iterator[Part]:
+def _areas(
+    weights: Mapping[str, float], bounds: Sequence[float], labels: Sequence[str]
+) -> Iterator[Part]:
     """Yield a layer of the countries, and one of circles for those too small to be seen."""
-    labels = class_labels(bounds)
     rows = [
         {
             "id": code,
@@ -117,15 +115,16 @@ def _areas(weights: Mapping[str, float], unit: str, bounds: Sequence[float]) -> 
         }
         for code, weight in weights.items()
     ]
-    of_class = class_colour(labels, unit)
+    of_class = class_colour(labels)
     fill = {"condition": {"test": "datum.class", **of_class}, "value": _LAND}
+    text = {"test": "datum.text", "field": "text"}
     of_area = {"data": {"values": rows}, "key": "id", "fields": ["class", "text"]}
     topology = {"type": "topojson", "feature": "countries"}
     yield {
         "data": {"values": _file()["topology"], "format": topology},
-        "transform": [{"lookup": "id", "from": of_area, "default": ""}],
+        "transform": [{"lookup": "id", "from": of_area}],
         "mark": {"type": "geoshape", "stroke": _BORDER, "strokeWidth": 0.5, "aria": True},
-        "encoding": {"fill": fill, "description": {"field": "text"}},
+        "encoding": {"fill": fill, "description": {"condition": text, "value": ""}},
     }
     points = _file()["points"]
     small = [
