@@ -35,7 +35,7 @@ def test_json_and_text_of_the_comparison_and_the_score(pair: tuple[str, str], tr
     measured = {"ipv6.country_moved": 0.5}
     text = "ipv6.country_moved < 50%"
     gate = {"gate": text, "limit": 0.5, "measured": measured, "failed": []}
-    expected = {**asdict(diff.compare(*pair)), "gates": [gate]}
+    expected = {**asdict(diff.diff(*pair)), "gates": [gate]}
     assert json.loads(done.stdout) == json.loads(json.dumps(expected))
     assert (done.returncode, done.stderr) == (0, "")
     done = run("score", *pair, "--truth", truth, "--json", "--worst", "1")

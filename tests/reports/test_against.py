@@ -153,5 +153,5 @@ def test_the_page_has_the_numbers_of_a_score(tmp_path: Path) -> None:
         agreement = part.levels[level]
         shares = (agreement.agree.share, agreement.wrong.share, agreement.missing.share)
         assert rows[level] == close((agreement.agree.of, *shares))
-    assert rows["country"] == close([384, 128 / 384, 256 / 384, 0])
+    assert rows["country"] == close([384, 1 / 3, 1 / 3, 1 / 3])
     assert tables["Truth"] == [["truth.csv", "geofeed", "3", "0", "0"]]
