@@ -7,7 +7,7 @@ codes, ``changes`` finds the distinct pairs of rows, ``measures`` sums what move
 truth, which ``truth`` makes a dataset too.
 
 Changes as rows: ``dataset_pair`` has the fields, values and conditions, ``changed_intervals`` the
-ranges, ``change_table`` the columns, ``change_files`` the files.
+ranges, ``change_table`` the columns and files.
 
 A part is one address family, or both together if requests are counted: requests add up over
 families, addresses do not.

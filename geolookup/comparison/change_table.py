@@ -1,5 +1,7 @@
 """Changes as rows: one row for each range whose answer differs, with the values before and after.
 
+In files of text formats the ends of a range are texts.
+
 Strategy: ``changed_intervals`` has the ranges and the rows of both datasets. The values of a field
 are prepared once for each row of its table, so a batch of ranges only takes indices.
 """
@@ -7,30 +9,34 @@ are prepared once for each row of its table, so a batch of ranges only takes ind
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from geolookup.comparison.changed_intervals import ROW_KINDS, ChangedRanges, changed_ranges
-from geolookup.comparison.dataset_pair import ComparedField, DatasetPair
-from geolookup.contract.fields import Field
+from geolookup.comparison.changed_intervals import ROW_KINDS, UNKNOWN, changed_spans
+from geolookup.comparison.dataset_pair import DatasetPair
+from geolookup.comparison.values import Codes
 from geolookup.contract.paths import names_of
 from geolookup.contract.schema import column_members
 from geolookup.contract.special import Range
-from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.networks import limits_of
-from geolookup.export.ranges import TYPED, values_of
+from geolookup.errors import TableFileError
+from geolookup.export.ranges import TYPED, Rows, as_texts, as_values
+from geolookup.files.byte_streams import open_output
+from geolookup.files.row_streams import WriteOptions
+from geolookup.files.table_files import known_kind
+from geolookup.filesystem.atomic import check_file
+from geolookup.parallel import cores
 from geolookup.prefixes.conditions import Where
-from geolookup.prefixes.spans import Halves
-from geolookup.tables.row_tables import row_tables
+from geolookup.prefixes.spans import Spans
+from geolookup.tables.row_tables import table_of
 
-BEFORE, AFTER = "before", "after"
-SIDES = (BEFORE, AFTER)
+SIDES = ("before", "after")
 #: The key of the table's metadata.
 METADATA = "geolookup"
 _COUNT = pa.decimal128(38, 0)
@@ -39,6 +45,10 @@ _TEXT = pa.dictionary(pa.int32(), pa.string())
 BATCH = 1 << 17
 #: The columns with the ends of ranges, by family; in rows of the other family they are null.
 ENDS = {family: tuple(f"{end}_ipv{family}" for end in TYPED.names) for family in (4, 6)}
+_TYPED_ENDS = [(name, TYPED.types[family]) for family in ENDS for name in ENDS[family]]
+#: The formats with types for addresses; the others have texts.
+_TYPED = ("parquet", "arrow", "arrows")
+_SUFFIXES = "write .csv, .jsonl or .parquet"
 
 
 def diff_table(
@@ -57,8 +67,9 @@ def diff_table(
     for each field its values before and after, such as ``location_city_name_before``; then for each
     layer the deciding sources, such as ``source_location_before``. Null is unknown.
 
-    ``fields`` are compared, by default all that are stored and the own columns of either dataset.
-    ``where`` and ``not_`` are conditions as of ``Engine.prefixes``: the answer meets them in OLD
+    ``fields`` are compared, by default those that sources state and the own columns of either
+    dataset; ``"all"`` adds those that follow from the country, such as its name. ``where`` and
+    ``not_`` are conditions as of ``Engine.prefixes``: the answer meets them in OLD
     or in NEW. ``within`` is a network. ``new`` is by default the default dataset.
 
     Raises ValueError and TypeError for an unknown field, a malformed condition or network, and
@@ -78,71 +89,92 @@ def _limits(within: object) -> list[tuple[int, Range]]:
         raise ValueError(f"diff_table: {error}") from None
 
 
+def write_rows(compared: DatasetPair, output: str, *, force: bool = False) -> int:
+    """Write the rows of two datasets in the format that the suffix names; return their number.
+
+    In formats of text a range has its ends as texts, ``first`` and ``last``. The file is complete
+    or absent. Raises TableFileError for a suffix that names no such format, OutputError if the file
+    cannot be written, or exists and ``force`` is not set.
+    """
+    kind = known_kind(output)
+    if kind is None or kind.format.writer is None:
+        raise TableFileError(output, "the suffix names no format of tables", _SUFFIXES)
+    check_file(Path(output), force=force)
+    rows = reader(compared, texts=kind.format.name not in _TYPED)
+    with open_output(output, kind.compression, None, cores(), force=force) as stream:
+        return write_batches(rows, kind.format.writer.write(stream, rows.schema, WriteOptions()))
+
+
+def write_batches(batches: Iterable[pa.RecordBatch], sink: Any) -> int:
+    """Write batches into a sink and close it; return the number of rows."""
+    count = 0
+    for batch in batches:
+        sink.write(batch)
+        count += len(batch)
+    sink.close()
+    return count
+
+
 def reader(
-    compared: DatasetPair, limits: Iterable[tuple[int, Range]] | None = None
+    compared: DatasetPair,
+    limits: Iterable[tuple[int, Range]] | None = None,
+    *,
+    texts: bool = False,
 ) -> pa.RecordBatchReader:
-    """Return the rows of two datasets; ``limits`` are families and their first and last address."""
-    columns = ChangeColumns(compared)
+    """Return the rows of two datasets; ``limits`` are families and their first and last address.
+
+    With ``texts`` the ends of a range are texts, ``first`` and ``last``.
+    """
+    columns = _Columns(compared, texts=texts)
     wanted = _limits(None) if limits is None else limits
-    return pa.RecordBatchReader.from_batches(columns.schema, _batches(columns, wanted))
+    return pa.RecordBatchReader.from_batches(columns.schema, columns.batches(wanted))
 
 
-def _batches(
-    columns: ChangeColumns, limits: Iterable[tuple[int, Range]]
-) -> Iterator[pa.RecordBatch]:
-    for family, ends in limits:
-        for ranges in changed_ranges(columns.compared, family, ends):
-            for begin in range(0, len(ranges), BATCH):
-                yield columns.batch(ranges.take(slice(begin, begin + BATCH)))
+class _Columns:
+    """The columns of the ranges that changed."""
 
-
-class ChangeColumns:
-    """The columns of changed ranges."""
-
-    def __init__(self, compared: DatasetPair) -> None:
-        self.compared = compared
-        #: by name, the values by row of the field's table
-        self._values = dict(_values(compared))
-        self.schema = self._schema()
-
-    def _schema(self) -> pa.Schema:
-        far = [pa.field("kilometres", pa.float64())] if self.compared.has_coordinates else []
-        return pa.schema(
+    def __init__(self, compared: DatasetPair, *, texts: bool) -> None:
+        self._compared = compared
+        self._ends = as_texts if texts else _as_values
+        #: by column, its table, 0 for OLD or 1 for NEW, and the values by row of the table
+        self._values = {
+            f"{field.name}_{side}": (table_of(field), at, compared.columns[at].by_row(of or field))
+            for field in compared.fields
+            for at, (side, of) in enumerate(zip(SIDES, compared.sides(field), strict=True))
+        }
+        names = [source_column(layer, side) for layer in compared.layers for side in SIDES]
+        self.schema = pa.schema(
             [
-                pa.field("family", pa.uint8()),
-                *(
-                    pa.field(name, TYPED.types[family])
-                    for family, names in ENDS.items()
-                    for name in names
-                ),
-                pa.field("addresses", _COUNT),
-                pa.field("kind", _TEXT),
-                *far,
+                ("family", pa.uint8()),
+                *([(name, pa.string()) for name in TYPED.names] if texts else _TYPED_ENDS),
+                ("addresses", _COUNT),
+                ("kind", _TEXT),
+                *([("kilometres", pa.float64())] if compared.has_coordinates else []),
                 *((name, values.type) for name, (_, _, values) in self._values.items()),
-                *((source_column(*of), _TEXT) for of in self._layers()),
+                *((name, _TEXT) for name in names),
             ],
-            {METADATA: json.dumps(about(self.compared), ensure_ascii=False)},
+            metadata={METADATA: json.dumps(_about(compared))},
         )
 
-    def _layers(self) -> Iterator[tuple[str, str]]:
-        for layer in self.compared.layers:
-            for side in SIDES:
-                yield layer, side
+    def batches(self, limits: Iterable[tuple[int, Range]]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of families and their first and last address."""
+        for family, ends in limits:
+            for spans in changed_spans(self._compared, family, ends):
+                for begin in range(0, len(spans), BATCH):
+                    yield self._batch(spans.take(slice(begin, begin + BATCH)))
 
-    def batch(self, ranges: ChangedRanges) -> pa.RecordBatch:
-        """Return the rows of n ranges."""
-        arrays: list[Any] = [pa.array(np.full(len(ranges), ranges.first.family, np.uint8))]
-        arrays += _ends(ranges)
-        arrays += [addresses(ranges.first, ranges.last), _words(ranges.kinds, ROW_KINDS)]
-        if self.compared.has_coordinates:
-            arrays.append(pa.array(ranges.kilometres, from_pandas=True))
+    def _batch(self, spans: Spans) -> pa.RecordBatch:
+        codes = iter(spans.codes)
+        kinds, metres = next(codes), next(codes)
+        rows = {table: (next(codes), next(codes)) for table in self._compared.numbers}
+        arrays: list[Any] = [pa.array(np.full(len(spans), spans.family, np.uint8))]
+        arrays += self._ends(spans).columns
+        arrays += [_addresses(spans), _words(kinds + 1, ROW_KINDS)]
+        if self._compared.has_coordinates:
+            arrays.append(pa.array(metres / 1000, mask=metres == UNKNOWN))
         for table, at, values in self._values.values():
-            pair = ranges.tables[table]
-            arrays.append(values.take(pa.array((pair.old, pair.new)[at])))
-        for layer in self.compared.layers:
-            pair = ranges.sources[layer]
-            names = [None, *self.compared.source_names]
-            arrays += [_words(numbers, names) for numbers in (pair.old, pair.new)]
+            arrays.append(values.take(pa.array(rows[table][at])))
+        arrays += [_words(numbers, self._compared.source_names) for numbers in codes]
         return pa.record_batch(arrays, schema=self.schema)
 
 
@@ -152,63 +184,40 @@ def source_column(layer: str, side: str) -> str:
     return f"source_{layer.replace('.', '_')}_{side}"
 
 
-def _values(compared: DatasetPair) -> Iterator[tuple[str, tuple[str, int, pa.Array]]]:
-    """Yield by column name its table, 0 for OLD or 1 for NEW, and the values by row."""
-    for field in compared.fields:
-        for at, dataset in enumerate((compared.old, compared.new)):
-            values = _of_side(dataset, field, field.sides[at])
-            yield f"{field.of.name}_{SIDES[at]}", (field.table, at, values)
-
-
-def _of_side(dataset: Dataset, field: ComparedField, side: Field | None) -> pa.Array:
-    """Return the values of a field by row; of an own column that a dataset lacks, nulls."""
-    if side is not None:
-        return row_tables(dataset).by_row(side)
-    kind = type_of(field.of)
-    count = dataset.row_counts().get(field.table, 1)
-    return pa.nulls(count, _TEXT if kind == pa.string() else kind)
-
-
-def about(compared: DatasetPair) -> dict[str, Any]:
+def _about(compared: DatasetPair) -> dict[str, Any]:
     """Return the metadata of a table: the datasets, and the fields and layers of its columns."""
-    datasets = (compared.old, compared.new)
     return {
-        **{
-            role: {"name": dataset.manifest.metadata().name, "generation": dataset.generation}
-            for role, dataset in zip(("old", "new"), datasets, strict=True)
-        },
+        "old": _dataset(compared.old),
+        "new": _dataset(compared.new),
         "fields": [field.path for field in compared.fields],
         "layers": list(compared.layers),
-        "own": [[*map(column_members, dataset.schema.own)] for dataset in datasets],
+        "own": [[*map(column_members, of.schema.own)] for of in (compared.old, compared.new)],
     }
 
 
-def _ends(ranges: ChangedRanges) -> Iterator[pa.Array]:
-    """Yield first and last address as IPv4, then as IPv6; null in the other family."""
+def _dataset(dataset: Dataset) -> dict[str, str]:
+    return {"name": dataset.manifest.metadata().name, "generation": dataset.generation}
+
+
+def _as_values(spans: Spans) -> Rows:
+    """Return the ends of ranges as IPv4, then as IPv6; null in the other family."""
+    ends = as_values(spans)
+    columns = []
     for family in ENDS:
-        for end in (ranges.first, ranges.last):
-            if family == end.family:
-                low, high = end.halves()
-                yield values_of(family, Halves(high, low))
-            else:
-                yield pa.nulls(len(ranges), TYPED.types[family])
+        others = [pa.nulls(len(spans), TYPED.types[family])] * 2
+        columns += ends.columns if family == spans.family else others
+    return ends._replace(columns=columns)
 
 
-def addresses(first: Addresses, last: Addresses) -> pa.Array:
+def _addresses(spans: Spans) -> pa.Array:
     """Return how many addresses each range has, exactly: fewer than 10^38."""
-    low, high = last.minus(first).halves()
-    low = low + np.uint64(1)
-    high = high + (low == 0)
+    high, low = spans.last.minus(spans.first).successor()
     # Little-endian integers of 128 bits, as Arrow stores decimals.
     data = np.stack([low, high], axis=1).astype("<u8")
     return pa.Array.from_buffers(_COUNT, len(low), [None, pa.py_buffer(data)])
 
 
-def _words(numbers: Any, words: Iterable[str | None]) -> pa.Array:
-    values = list(words)
-    if values and values[0] is None:  # number 0 is null
-        indices = pa.array(numbers.astype(np.int32) - 1, mask=numbers == 0)
-        return pa.DictionaryArray.from_arrays(indices, pa.array(values[1:], pa.string()))
-    return pa.DictionaryArray.from_arrays(
-        pa.array(numbers.astype(np.int32)), pa.array(values, pa.string())
-    )
+def _words(numbers: Codes, words: Sequence[str]) -> pa.Array:
+    """Return the words of numbers from 1 on; 0 is null."""
+    indices = pa.array(numbers - 1, mask=numbers == 0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(words, pa.string()))

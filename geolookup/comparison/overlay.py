@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from geolookup.comparison.values import Pair
 from geolookup.contract.address import MAX
 from geolookup.contract.fields import LOCATION, NETWORK, OWN
 from geolookup.contract.special import CARRIES_IPV4, PUBLIC, Range, partition
@@ -43,6 +44,14 @@ class Answers:
     new_source: Rows
     weight: NDArray[np.float64]
 
+    @classmethod
+    def of(
+        cls, locations: Pair, networks: Pair, sources: Pair, weight: NDArray[np.float64]
+    ) -> Answers:
+        """Return answers of pairs of rows and of sources."""
+        pairs = locations, networks, sources
+        return cls(*(side for pair in pairs for side in (pair.old, pair.new)), weight)
+
     @property
     def in_old(self) -> NDArray[np.bool_]:
         """Where OLD knows anything."""
@@ -55,19 +64,34 @@ class Answers:
 
     def take(self, rows: NDArray[Any]) -> Answers:
         """Return some of the rows, by number or by mask."""
-        return Answers(**{name: column[rows] for name, column in self.columns().items()})
+        return Answers(*(column[rows] for column in self.columns()))
 
-    def columns(self) -> dict[str, Rows]:
-        """Return the columns by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    def columns(self) -> list[Rows]:
+        """Return the columns in their order."""
+        return [getattr(self, field.name) for field in fields(self)]
 
 
 def together(several: Sequence[Answers]) -> Answers:
     """Return the answers of several families as one: table rows mean the same in both."""
-    columns = [answers.columns() for answers in several]
-    return Answers(
-        **{name: np.concatenate([part[name] for part in columns]) for name in columns[0]}
-    )
+    columns = zip(*(answers.columns() for answers in several), strict=True)
+    return Answers(*map(np.concatenate, columns))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAnswers:
+    """The rows of own columns, 0 for unknown, in the joint intervals where either is known.
+
+    ``reached`` are the numbers of these intervals; special-purpose space is part of them.
+    """
+
+    reached: NDArray[np.int64]
+    old: Rows
+    new: Rows
+    weight: NDArray[np.float64]
+
+    def weigh(self, weights: NDArray[np.float64]) -> OwnAnswers:
+        """Return them with other weights; these are by joint interval."""
+        return replace(self, weight=weights[self.reached])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,69 +114,55 @@ class Joint:
         return answers.take(answers.weight > 0)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnAnswers:
-    """The rows of own columns, 0 for unknown, in the joint intervals where either is known.
-
-    ``reached`` are the numbers of these intervals; special-purpose space is part of them.
-    """
-
-    reached: NDArray[np.int64]
-    old: Rows
-    new: Rows
-    weight: NDArray[np.float64]
-
-    def weigh(self, weights: NDArray[np.float64]) -> OwnAnswers:
-        """Return them with other weights; these are by joint interval."""
-        return replace(self, weight=weights[self.reached])
-
-
 def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
     """Return the joint intervals of both families."""
-    return {family: joint(Side(old, family), Side(new, family)) for family in FAMILIES}
+    return {family: _joint(Overlay(Side(old, family), Side(new, family))) for family in FAMILIES}
 
 
-def joint(before: Side, after: Side) -> Joint:
-    """Return the joint intervals of one family, in the limits of both sides."""
-    blocked, kinds = special_space(before.starts.family, before.limits)
-    # The fewest intervals first: the union grows as late as possible.
-    partitions = [blocked, before.decided, after.decided, before.starts, after.starts]
-    # OLD   |----a----|----b----|        joint  |--0--|-1-|--2--|-3-|
-    # NEW   |--x--|----y----|-z-|        at of OLD 0 0 1 1, of NEW 0 1 1 2
-    starts, at = overlay(partitions)
-    in_blocked, in_old_decided, in_new_decided, in_old, in_new = at
-    answers = Answers(
-        old_location=before.locations[in_old],
-        new_location=after.locations[in_new],
-        old_network=before.networks[in_old],
-        new_network=after.networks[in_new],
-        old_source=before.sources[in_old_decided],
-        new_source=after.sources[in_new_decided],
-        weight=sizes(starts, before.limits[1]),
-    )
-    kind = kinds[in_blocked]
-    reached = np.flatnonzero((answers.in_old | answers.in_new) & (kind == PUBLIC))
-    own = _own_answers(before, after, in_old, in_new, answers.weight, kind != CARRIES_IPV4)
-    return Joint(starts, kind != PUBLIC, reached, answers.take(reached), own)
+def _joint(both: Overlay) -> Joint:
+    weight = sizes(both.starts)
+    answers = Answers.of(both.rows(LOCATION), both.rows(NETWORK), both.sources(LOCATION), weight)
+    reached = np.flatnonzero(answers.in_old | answers.in_new)
+    own = None
+    if any(OWN in side.rows for side in both.sides):
+        rows = both.rows(OWN)
+        known = np.flatnonzero(rows.old | rows.new)
+        own = OwnAnswers(known, rows.old[known], rows.new[known], weight[known])
+    return Joint(both.starts, both.kinds != PUBLIC, reached, answers.take(reached), own)
 
 
-def _own_answers(
-    before: Side,
-    after: Side,
-    in_old: Rows,
-    in_new: Rows,
-    weight: NDArray[np.float64],
-    answers: NDArray[np.bool_],
-) -> OwnAnswers | None:
-    """Return the rows of own columns in joint intervals that can have any; None without any."""
-    if before.own_rows is None and after.own_rows is None:
-        return None
-    old, new = (
-        np.zeros(len(at), np.uint32) if side.own_rows is None else side.own_rows[at]
-        for side, at in ((before, in_old), (after, in_new))
-    )
-    reached = np.flatnonzero(((old > 0) | (new > 0)) & answers)
-    return OwnAnswers(reached, old[reached], new[reached], weight[reached])
+class Overlay:
+    """The joint intervals of one family, in the limits of both sides."""
+
+    def __init__(self, before: Side, after: Side) -> None:
+        self.sides = before, after
+        special, kinds = special_space(before.starts.family, before.limits)
+        # The fewest intervals first: the union grows as late as possible.
+        partitions = [special, before.decided, after.decided, before.starts, after.starts]
+        # OLD   |----a----|----b----|        joint  |--0--|-1-|--2--|-3-|
+        # NEW   |--x--|----y----|-z-|        at of OLD 0 0 1 1, of NEW 0 1 1 2
+        self.starts, (of_special, *at) = overlay(partitions)
+        #: of space, by joint interval
+        self.kinds = kinds[of_special]
+        self._decided, self._at = Pair(*at[:2]), at[2:]
+
+    def rows(self, table: str) -> Pair:
+        """Return the rows of a table; 0 if unknown, or if no lookup answers."""
+        has_answers = self.kinds != CARRIES_IPV4 if table == OWN else self.kinds == PUBLIC
+        return Pair(
+            *(
+                side.rows[table][at] * has_answers if table in side.rows else np.zeros_like(at)
+                for side, at in zip(self.sides, self._at, strict=True)
+            )
+        )
+
+    def sources(self, layer: str, part: Any = slice(None)) -> Pair:
+        """Return the numbers of the sources of a layer; 0: none.
+
+        ``part`` are numbers of joint intervals, by default all.
+        """
+        numbers = Pair(*(side.sources_of(layer) for side in self.sides))
+        return numbers.through(self._decided.take(part))
 
 
 class Side:
@@ -165,16 +175,14 @@ class Side:
     def __init__(self, dataset: Dataset, family: int, limits: Range | None = None) -> None:
         path, counts = dataset.path, dataset.row_counts()
         self.limits = limits or (0, MAX[family])
-        starts = dataset.starts(family)
-        starts.check_lengths(*dataset.row_columns(family).values())
+        starts, columns = dataset.starts(family), dataset.row_columns(family)
+        starts.check_lengths(*columns.values())
         self.starts, part = _partition(path, starts, self.limits)
-        rows = {
-            table: _within(path, column, part, counts[table])
-            for table, column in dataset.row_columns(family).items()
+        #: rows by table, by interval of ``starts``; OWN only if the dataset has own columns
+        self.rows = {
+            table: _within(path, column, part, counts[table]) for table, column in columns.items()
         }
-        self.locations, self.networks = rows[LOCATION], rows[NETWORK]
-        #: rows of own columns; None without any
-        self.own_rows = rows.get(OWN)
+        self.locations, self.networks = self.rows[LOCATION], self.rows[NETWORK]
         self._path, self._file = path, dataset.beside(fmt.PROVENANCE[family])
         self._most = len(dataset.manifest.metadata().sources) + 1
         decided = Starts(self._file, family)

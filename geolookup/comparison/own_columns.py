@@ -1,25 +1,28 @@
 """Own columns of two datasets: the columns that changed, and the values of all as numbers.
 
 A column that only one dataset has is unknown everywhere in the other. Values of a column whose type
-differs are compared as texts.
+differs are compared as answers have them, in JSON: 5 and "5" differ, 5 and 5.0 do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
-from geolookup.comparison.values import Pair, in_common, read_table
-from geolookup.contract.fields import OWN, Field
+from geolookup.comparison.values import Pair, in_common
+from geolookup.contract.fields import OWN, TEXT, Field
 from geolookup.contract.schema import TYPES, Schema
-from geolookup.dataset.arrow_files import type_of, without_dictionary
+from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.files import Dataset
+from geolookup.files.column_text import json_texts
+from geolookup.tables.row_tables import row_tables
 
 #: A column in OLD and in NEW; None in a dataset without it.
-_Sides = tuple[Field | None, Field | None]
+Sides = tuple[Field | None, Field | None]
 _NAMES = {kind: name for name, kind in TYPES.items()}
+_TEXT = pa.dictionary(pa.int32(), pa.string())
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class ColumnChanges:
             yield f"own column retyped   {path}: {before} in old, {after} in new"
 
 
-def either_has(old: Schema, new: Schema) -> dict[str, _Sides]:
+def either_has(old: Schema, new: Schema) -> dict[str, Sides]:
     """Return the own columns of either dataset by path, in the order of NEW."""
     before, after = ({field.path: field for field in side.own} for side in (old, new))
     return {path: (before.get(path), after.get(path)) for path in {**after, **before}}
@@ -62,42 +65,37 @@ def column_changes(old: Schema, new: Schema) -> ColumnChanges | None:
     return changes if columns else None
 
 
-def cell_values(column: pa.ChunkedArray) -> pa.Array:
-    """Return values as texts of cells, a list as its joined items: 5 and "5" are equal."""
-    plain = without_dictionary(column.combine_chunks())
-    if pa.types.is_list(plain.type):
-        return pa.array([texts and "\n".join(texts) for texts in plain.to_pylist()], pa.string())
-    return plain.cast(pa.string())
+class SideColumns:
+    """The row tables of a dataset; an own column that it lacks is unknown in all rows."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._tables = row_tables(dataset)
+        self._own = {field.path for field in dataset.schema.own}
+        #: rows by table; "unknown" is the only one of a dataset without own columns
+        self.counts = {OWN: 1, **dataset.row_counts()}
+
+    def column(self, field: Field) -> pa.Array:
+        """Return the values of a stored field, one for each row of the table that stores it."""
+        if field.table == OWN and field.path not in self._own:
+            return pa.nulls(self.counts[OWN], _TEXT if field.type == TEXT else type_of(field))
+        return self._tables.column(field)
+
+    def by_row(self, field: Field) -> pa.Array:
+        """Return the values of a field by row of the table that intervals refer to."""
+        return self.column(field) if field.table == OWN else self._tables.by_row(field)
+
+    def values(self, table: str, column: str) -> pa.Array:
+        """Return a column of a table."""
+        return self._tables.values(table, column)
 
 
-def read_own_values(
-    old: Dataset, new: Dataset, as_texts: Callable[[pa.ChunkedArray], pa.Array] = cell_values
-) -> dict[str, Pair]:
-    """Read the own columns of either dataset, by row; raises DatasetError for a damaged one.
-
-    The values of a retyped column are compared as the texts that ``as_texts`` makes.
-    """
-    sides = [read_table(side, OWN) if side.schema.own else None for side in (old, new)]
-    return {
-        path: in_common(*_comparable(sides, fields, as_texts))
-        for path, fields in either_has(old.schema, new.schema).items()
-    }
-
-
-def _comparable(
-    sides: Sequence[pa.Table | None],
-    fields: _Sides,
-    as_texts: Callable[[pa.ChunkedArray], pa.Array],
-) -> Iterator[pa.ChunkedArray]:
-    """Yield a column of each side, both of one type."""
-    types = {field.type for field in fields if field}
-    like = next(field for field in fields if field)
-    for table, field in zip(sides, fields, strict=True):
-        if table is None or field is None:
-            # Row 0, "unknown", is the only one of a dataset without own columns.
-            rows = 1 if table is None else len(table)
-            yield pa.chunked_array([pa.nulls(rows, type_of(like))])
-        elif len(types) > 1:
-            yield pa.chunked_array([as_texts(table[field.column])])
-        else:
-            yield table[field.column]
+def read_own_values(old: Dataset, new: Dataset) -> dict[str, Pair]:
+    """Read the own columns of either dataset, by row; raises DatasetError for a damaged one."""
+    sides, values = (SideColumns(old), SideColumns(new)), {}
+    for path, fields in either_has(old.schema, new.schema).items():
+        of = [field for field in fields if field]
+        columns = [side.column(field or of[0]) for side, field in zip(sides, fields, strict=True)]
+        if len({field.type for field in of}) > 1:
+            columns = [json_texts(column).cast(pa.large_string()) for column in columns]
+        values[path] = in_common(*columns)
+    return values

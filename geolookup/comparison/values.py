@@ -1,9 +1,9 @@
 """The values of two datasets' tables as numbers: equal numbers are equal values.
 
-Strategy: Arrow reads each member that does not depend on the instant from both datasets and makes
-one dictionary. Comparing values is then comparing integers: if "Wien" is number 3 of the common
-dictionary, it is 3 in the columns of both sides. A value is kept by row of its own table: a
-location refers to its country and zone by a link, a pair of columns like any other.
+Strategy: of each member that does not depend on the instant, both columns get one dictionary.
+Comparing values is then comparing integers: if "Wien" is number 3 of the common dictionary, it is 3
+in the columns of both sides. A value is kept by row of its own table: a location refers to its
+country and zone by a link, a pair of columns like any other.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,9 @@ from numpy.typing import NDArray
 from geolookup.contract.display import fold
 from geolookup.contract.fields import COUNTRY, FIELDS, LOCATION, NETWORK, ZONE, in_table
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import with_items
+from geolookup.dataset.arrow_files import with_items, without_dictionary
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import REBUILD, DatasetError
+from geolookup.tables.row_tables import row_tables
 
 CODE = "location.country_code"
 #: The fields that are names of places.
@@ -49,6 +47,14 @@ class Pair:
     old: Codes
     new: Codes
     values: Any = None
+
+    def through(self, link: Pair) -> Pair:
+        """Return the values by row of a table that refers to this one."""
+        return Pair(self.old[link.old], self.new[link.new], self.values)
+
+    def take(self, rows: NDArray[Any]) -> Pair:
+        """Return the same rows of both sides, by number or by mask."""
+        return Pair(self.old[rows], self.new[rows], self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,80 +81,72 @@ class Values:
         """The pairs of ``NAMES``, with equal numbers for names that are equal folded."""
         return {path: _folded(self.location[path]) for path in NAMES}
 
+    def by_row(self, path: str) -> Pair:
+        """Return a field by row of the table that intervals refer to."""
+        for table in self.linked:
+            if path in table.fields:
+                return table.fields[path].through(table.link)
+        return self.location.get(path) or self.network[path]
+
 
 def read_values(old: Dataset, new: Dataset) -> Values:
     """Read the tables of two datasets; raises DatasetError for a damaged one."""
-    sides = [read_tables(dataset) for dataset in (old, new)]
+    sides = [row_tables(dataset) for dataset in (old, new)]
 
     def of_table(table: str) -> dict[str, Pair]:
         return {
-            field.path: in_common(*(side[table][field.column] for side in sides))
+            field.path: in_common(*(side.column(field) for side in sides))
             for field in in_table(table)
         }
 
-    def link(table: str) -> LinkedTable:
-        links = [side[LOCATION][table].to_numpy().astype(np.int32) for side in sides]
-        return LinkedTable(of_table(table), Pair(links[0], links[1]))
+    def linked(table: str) -> LinkedTable:
+        rows = [side.values(LOCATION, table).to_numpy().astype(np.int32) for side in sides]
+        return LinkedTable(of_table(table), Pair(*rows))
 
-    country = link(COUNTRY)
-    location = {CODE: _through(country, CODE), **of_table(LOCATION)}
-    before, after = (coordinates(side[LOCATION]) for side in sides)
+    country = linked(COUNTRY)
+    before, after = (read_tables(dataset) for dataset in (old, new))
     return Values(
-        location=location,
+        location={CODE: country.fields[CODE].through(country.link), **of_table(LOCATION)},
         network=of_table(NETWORK),
-        linked=(country, link(ZONE)),
-        old_coordinates=before,
-        new_coordinates=after,
-        new_networks=sides[1][NETWORK],
+        linked=(country, linked(ZONE)),
+        old_coordinates=coordinates(before[LOCATION]),
+        new_coordinates=coordinates(after[LOCATION]),
+        new_networks=after[NETWORK],
     )
 
 
-def _through(linked: LinkedTable, path: str) -> Pair:
-    """Return a field of a linked table by location row."""
-    values, link = linked.fields[path], linked.link
-    return Pair(values.old[link.old], values.new[link.new], values.values)
-
-
 def read_tables(dataset: Dataset) -> dict[str, pa.Table]:
-    """Read the tables of a dataset, checked; DatasetError for a damaged or replaced one."""
-    tables = {
-        COUNTRY: read_table(dataset, COUNTRY),
-        ZONE: pa.table({ZONE: pa.array(dataset.zones(), pa.string())}),
-        LOCATION: read_table(dataset, LOCATION, *fmt.LINKS),
-        NETWORK: read_table(dataset, NETWORK),
+    """Return the tables of the contract's fields; raises DatasetError if they are damaged."""
+    tables = row_tables(dataset)
+    columns = {
+        table: {field.column: tables.column(field) for field in in_table(table)}
+        for table in (COUNTRY, ZONE, LOCATION, NETWORK)
     }
-    for link in fmt.LINKS:
-        rows = tables[LOCATION][link]
-        if rows.null_count or (pc.max(rows).as_py() or 0) >= len(tables[link]):
-            raise DatasetError(dataset.path, f"a {link} points outside its table", REBUILD)
-    # Read again after the tables: another dataset may have replaced this one meanwhile.
-    if read_manifest(dataset.path).generation != dataset.manifest.generation:
-        problem = "replaced by another dataset since it was opened"
-        raise DatasetError(dataset.path, problem, "compare it again")
-    return tables
+    columns[COUNTRY] = {name: without_dictionary(of) for name, of in columns[COUNTRY].items()}
+    columns[LOCATION] |= {link: tables.values(LOCATION, link) for link in fmt.LINKS}
+    return {table: pa.table(of) for table, of in columns.items()}
 
 
-def read_table(dataset: Dataset, table: str, *links: str) -> pa.Table:
-    """Read the fields of a table, and columns of links; DatasetError if it is damaged."""
-    path = Path(dataset.path, fmt.TABLES[table])
-    columns = [*(field.column for field in dataset.schema.in_table(table)), *links]
-    try:
-        with pa.memory_map(str(path)) as file:
-            rows = pa.ipc.open_file(file).read_all().select(columns)
-        rows.validate(full=True)
-    except MemoryError:  # Arrow's is an ArrowException too
-        raise
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise DatasetError(path, "damaged", REBUILD) from error
-    return rows
-
-
-def in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:
+def in_common(old: pa.Array, new: pa.Array) -> Pair:
     """Return the values of a column of both datasets, as codes of one dictionary."""
     # One dictionary for both columns, so their codes compare.
     both = pa.chunked_array([_encode(old), _encode(new)]).unify_dictionaries()
     codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in both.chunks]
     return Pair(codes[0], codes[1], both.chunk(0).dictionary)
+
+
+def _encode(values: pa.Array) -> pa.DictionaryArray:
+    """Return a column as one dictionary; lists become texts."""
+    if pa.types.is_list(values.type):
+        values = _list_texts(values)
+    return values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+
+
+def _list_texts(lists: pa.Array) -> pa.Array:
+    """Return texts that are equal where lists are: their items, escaped, in lines."""
+    items = pc.replace_substring(lists.flatten(), "\\", "\\\\")
+    items = pc.replace_substring(items, "\n", "\\n")
+    return pc.binary_join(with_items(lists, items), "\n")
 
 
 def _folded(names: Pair) -> Pair:
@@ -158,23 +156,6 @@ def _folded(names: Pair) -> Pair:
     # The last item is the number of null: -1 takes it.
     numbers = np.append(folded.indices.to_numpy(), np.int32(-1))
     return Pair(numbers[names.old], numbers[names.new], folded.dictionary)
-
-
-def _encode(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Return a column as one dictionary, of one width of indices; lists become texts."""
-    values = column.combine_chunks()
-    if pa.types.is_list(values.type):
-        values = _list_texts(values)
-    if not pa.types.is_dictionary(values.type):
-        return values.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(values.indices.cast(pa.int32()), values.dictionary)
-
-
-def _list_texts(lists: pa.Array) -> pa.Array:
-    """Return texts that are equal where lists are: their items, escaped, in lines."""
-    items = pc.replace_substring(lists.flatten(), "\\", "\\\\")
-    items = pc.replace_substring(items, "\n", "\\n")
-    return pc.binary_join(with_items(lists, items), "\n")
 
 
 def coordinates(locations: pa.Table) -> NDArray[np.float64]:

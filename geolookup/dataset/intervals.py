@@ -255,16 +255,18 @@ def count_addresses(starts: Addresses, selection: Bools) -> int:
     return ends.total() + beyond - starts[selection].total()
 
 
-def lasts(starts: Addresses) -> Addresses:
+def lasts(starts: Addresses, last: int | None = None) -> Addresses:
     """Return the last address of each interval of a partition, or of several in sequence.
 
-    A partition begins at 0, and 0 - 1 wraps to the last address of the family.
+    ``last`` is the last address of the partition; None: the family's. A partition begins at 0, and
+    0 - 1 wraps to the last address of the family.
     """
-    next_low = np.roll(starts.low, -1)
-    low = next_low - next_low.dtype.type(1)
-    if starts.high is None:
-        return Addresses(low)
-    return Addresses(low, np.roll(starts.high, -1) - (next_low == 0))
+    beyond = starts[:1]
+    if last is not None:
+        beyond = Addresses.of(starts.family, [last + 1 & MAX[starts.family]])
+    after = concat([starts[1:], beyond])
+    low = after.low - after.low.dtype.type(1)
+    return Addresses(low, None if after.high is None else after.high - (after.low == 0))
 
 
 #: What space is counted in, by family, and the addresses of a unit.
@@ -272,19 +274,16 @@ UNITS = {4: "addresses", 6: "/64 networks"}
 UNIT_ADDRESSES = {4: 1.0, 6: 2.0**64}
 
 
-def sizes(starts: Addresses, last: int | None = None) -> F64:
+def sizes(starts: Addresses) -> F64:
     """Return the sizes of a partition's intervals: in ``UNITS``: addresses, or networks of /64.
 
     An interval smaller than a /64 is a fraction of one. IPv4 sizes and their sums are exact; IPv6
-    sizes are rounded to the 16 digits of a float. An IPv6 partition of the whole family has two
-    intervals or more. ``last`` is the last address of the partition; None: the family's.
+    sizes are rounded to the 16 digits of a float. An IPv6 partition has two intervals or more.
     """
-    beyond = (MAX[starts.family] if last is None else last) + 1
     if starts.high is None:
-        return np.diff(starts.low.astype(np.float64), append=float(beyond))
+        return np.diff(starts.low.astype(np.float64), append=float(MAX[4] + 1))
     # The end of the space, 2^128, wraps to 0 as the differences do.
-    end = Addresses.of(6, [beyond & MAX[6]])
-    difference = concat([starts[1:], end]).minus(starts)
+    difference = concat([starts[1:], Addresses.of(6, [0])]).minus(starts)
     # In /64 networks: 2001:db8::/48 is 65536, a /128 is 2^-64.
     return np.asarray(difference.high, np.float64) + difference.low * 2.0**-64
 

@@ -27,13 +27,10 @@ from tests.internals.comparison import (
     change_table,
     changed_intervals,
     diff_table,
-    metadata_of,
-    rows_between,
-    rows_in_file,
     source_column,
-    write_changes,
 )
 from tests.internals.contract import STORED, partition, value_in
+from tests.internals.history import metadata_of, rows_between, rows_in_file, write_changes
 from tests.oracle import Address, OwnColumn, Source, SourceRow, carried, is_public
 from tests.range_strategies import CELLS, OWN_CELLS, as_csv, edges, own_columns, recipe, sources
 from tests.tiers import scaled
@@ -138,7 +135,7 @@ def test_each_address_is_in_a_row_if_its_answers_differ(
         patch.setattr(changed_intervals, "WINDOW", window)
         patch.setattr(change_table, "BATCH", 3)
         old, new = (_built(Path(folder, name), side) for name, side in zip("on", pair, strict=True))
-        table = diff_table(old, new).read_all()
+        table = diff_table(old, new, "all").read_all()
         rows = _check_rows(table)
         file = Path(folder) / "changes.parquet"
         assert write_changes(old, new, file) == len(rows)

@@ -19,8 +19,8 @@ import geolookup
 from geolookup.errors import InvalidAddressError, PrivateAddressError
 from tests.conftest import build_at
 from tests.history import pool
-from tests.internals.comparison import diff_table, rows_in_file
-from tests.internals.history import changes_path
+from tests.internals.comparison import diff_table
+from tests.internals.history import changes_path, rows_in_file
 from tests.internals.store import pointer
 from tests.skips import needs, optional
 from tests.store.numbered import published
@@ -64,7 +64,7 @@ def test_a_file_for_each_two_that_follow_each_other(store: Path) -> None:
 @needs("duckdb")
 def test_other_readers_of_parquet_read_them(store: Path) -> None:
     rows = duckdb.sql(f"from '{_file(store, 0, 1)}'").arrow().read_all()
-    expected = diff_table(pool.dataset(0), pool.dataset(1)).read_all()
+    expected = diff_table(pool.dataset(0), pool.dataset(1), "all").read_all()
     assert rows.column_names == expected.column_names
     assert rows.num_rows == expected.num_rows > 0
     assert set(rows["last_ipv4"].to_pylist()) == set(expected["last_ipv4"].to_pylist())
