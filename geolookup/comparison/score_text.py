@@ -13,10 +13,10 @@ from geolookup.contract.fields import COUNTRY, DEGREES, FIELDS
 from geolookup.errors import short_id
 
 _NOTHING = "-"
-#: The fields that the levels and the distances show, and those that follow from the country.
+#: The fields that the levels and the distances show, and those that can follow from the country.
 _SHOWN = {
     *PLACE_NAMES,
-    "location.region_code",
+    *("location.region_code", "time.zone"),
     *(field.path for field in FIELDS if field.table == COUNTRY or field.member in DEGREES),
 }
 
