@@ -79,9 +79,8 @@ def _sources(title: str, part: ScoredPart) -> Iterator[str]:
         shares = [_share(source.levels[level].agree) for level in LEVELS]
         p50 = f"{far.p50:,.1f}" if far.of else _NOTHING
         rows.append((source.source, *shares, p50, _share(far.within_100)))
-    if rows:
-        head = (title, *(f"{level} agrees" for level in LEVELS), "km p50", "within 100 km")
-        yield from table_lines(head, rows)
+    head = (title, *(f"{level} agrees" for level in LEVELS), "km p50", "within 100 km")
+    yield from table_lines(head, rows)
 
 
 def _share(share: Share) -> str:
