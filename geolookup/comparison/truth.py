@@ -33,9 +33,7 @@ _LENIENT = {"empty": "ok", "releases": "all"}
 #: The tables whose rows answers have, in counts of metadata.
 _TABLES = ("locations", "networks", "own")
 _FEED = "geofeed"
-_REMEDY = "name its format by --truth-format"
-_WRITE_TEXTS = "write its columns as texts, in UTF-8"
-_NAME_FILES = "name files of ground truth, of one format"
+_REMEDY = "name its format by --truth-format, and write its texts in UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +154,13 @@ def _own_remedies(paths: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except BuildError as error:
-        path = labels.get(str(error.path), str(error.path))
         quotes = holds_address(error.problem)
+        of_recipe = str(error.path) in labels or "recipe" in error.remedy or error.remedy == REMEDY
+        if not (quotes or of_recipe):
+            raise
+        path = labels.get(str(error.path), error.path)
         problem = "not recognised" if quotes else error.problem
-        if path != str(error.path) and is_table(path):
-            raise BuildError(path, problem, remedy=_WRITE_TEXTS) from None
-        if quotes or error.remedy == REMEDY or path != str(error.path):
-            raise BuildError(path, problem, remedy=_REMEDY) from None
-        if "recipe" in error.remedy:
-            raise BuildError(path, problem, line=error.line, remedy=_NAME_FILES) from error
-        raise
+        raise BuildError(path, problem, line=error.line, remedy=_REMEDY) from None
 
 
 def _file(path: str, name: str, reports: Iterable[Any], about: Metadata, invalid: int) -> TruthFile:
