@@ -174,8 +174,8 @@ class Mover:
 def top_movers(values: Values, changes: Changes, most: int) -> list[Mover]:
     """Return the networks with the most moved weight, the greatest first, at most ``most``."""
     answers, location = changes.answers, changes.moves.by_level["location"]
-    system = [values.network[f"network.{name}"] for name in ("asn", "asn_organization")]
-    systems = distinct([column.new[answers.new_network] for column in system])
+    asn, holder = (values.network[f"network.{name}"] for name in ("asn", "asn_organization"))
+    systems = distinct([column.new[answers.new_network] for column in (asn, holder)])
     moved, compared = (
         np.bincount(systems.of_row, answers.weight * mask[changes.location_of])
         for mask in (location.moved, location.compared)
@@ -185,7 +185,8 @@ def top_movers(values: Values, changes: Changes, most: int) -> list[Mover]:
     total = float(moved.sum())
     return [
         Mover(
-            *(_name(pair, codes[at]) for pair, codes in zip(system, systems.columns, strict=True)),
+            asn=_name(asn, systems.columns[0][at]),
+            asn_organization=_name(holder, systems.columns[1][at]),
             moved=share(moved[at], compared[at]),
             of_all=float(moved[at]) / total,
         )

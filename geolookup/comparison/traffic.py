@@ -109,24 +109,13 @@ def _counts(batch: pa.RecordBatch, path: str, name: str) -> F64:
     """Return the requests of each row, whole numbers from 0 on; texts of CSV are converted."""
     column = batch.column(name)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = _whole_numbers(column, path, name)
-    if not pa.types.is_integer(column.type):
-        remedy = "name another by --traffic-count"
-        raise TableFileError(path, f"column {name!r} holds no whole numbers", remedy)
-    if column.null_count or (len(column) and np.min(column.to_numpy()) < 0):
-        raise _no_count(path, name)
-    counts: F64 = column.to_numpy().astype(np.float64)
-    return counts
-
-
-def _whole_numbers(texts: pa.Array, path: str, name: str) -> pa.Array:
+        column = pc.ascii_trim_whitespace(column)
     try:
-        return pc.ascii_trim_whitespace(texts).cast(pa.int64())
-    except pa.ArrowInvalid:
-        # Arrow's message quotes the cell, perhaps an address.
-        raise _no_count(path, name) from None
-
-
-def _no_count(path: str, name: str) -> TableFileError:
-    problem = f"column {name!r} holds a value that is not a count"
-    return TableFileError(path, problem, "write whole numbers from 0 on")
+        counts: F64 = column.cast(pa.int64()).to_numpy().astype(np.float64)
+        is_count = np.min(counts, initial=0) >= 0
+    except pa.ArrowException:  # its text quotes the cell, perhaps an address
+        is_count = False
+    if not is_count:
+        problem = f"column {name!r} holds a value that is not a count"
+        raise TableFileError(path, problem, "write whole numbers from 0 on")
+    return counts
