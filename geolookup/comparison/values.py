@@ -74,7 +74,6 @@ class Values:
     linked: tuple[LinkedTable, ...]  # country and zone
     old_coordinates: NDArray[np.float64]  # (2, rows): latitude, longitude
     new_coordinates: NDArray[np.float64]
-    new_networks: pa.Table
 
     @cached_property
     def folded(self) -> Mapping[str, Pair]:
@@ -111,7 +110,6 @@ def read_values(old: Dataset, new: Dataset) -> Values:
         linked=(country, linked(ZONE)),
         old_coordinates=coordinates(before[LOCATION]),
         new_coordinates=coordinates(after[LOCATION]),
-        new_networks=after[NETWORK],
     )
 
 
