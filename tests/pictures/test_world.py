@@ -77,10 +77,7 @@ def test_a_small_country_is_a_circle_at_its_place() -> None:
     [drawn] = places_of(markup, f'fill="{MOST}"')
     assert math.dist(drawn, projected(47.17, 9.51)) < 1
     # At 400 px, where the map is half as large, its diameter is 6 px.
-    widths = [
-        re.findall(r"^M([\d.]+),0", line)[0] for colour, line in fills(markup) if colour == MOST
-    ]
-    assert float(widths[0]) >= 6
+    assert radii(markup, MOST)[0] >= 6
 
 
 @needs("vl_convert")

@@ -104,7 +104,7 @@ def _points(drawn: set[str]) -> dict[str, tuple[float, float]]:
 def box_rows(topology: dict[str, Any]) -> Iterator[tuple[str | float, ...]]:
     """Yield the code of a country and a box of its land, in whole degrees, for each box."""
     boxes: defaultdict[str, list[Box]] = defaultdict(list)
-    for code, box in (*_of_land(topology), *_of_places()):
+    for code, box in (*land_boxes(topology), *_of_places()):
         boxes[code].append(box)
     for code in sorted(boxes):
         for south, west, north, east in sorted(join_near(boxes[code])):
@@ -112,7 +112,8 @@ def box_rows(topology: dict[str, Any]) -> Iterator[tuple[str | float, ...]]:
             yield code, *degrees
 
 
-def _of_land(topology: dict[str, Any]) -> Iterator[tuple[str, Box]]:
+def land_boxes(topology: dict[str, Any]) -> Iterator[tuple[str, Box]]:
+    """Yield the code of a country and the box of a ring of its land, for each ring."""
     for area in topology["objects"]["countries"]["geometries"]:
         for ring in _rings(area) if area["id"] else ():
             for box in _ring_boxes(np.concatenate([_arc(topology, number) for number in ring])):
