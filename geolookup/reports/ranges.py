@@ -26,7 +26,7 @@ from geolookup.reports.difference import Difference
 from geolookup.reports.section import Download, Link, Section, Table, charts_section
 
 #: The most ranges of a family in the file.
-MOST = 10_000
+MOST = 4_000
 #: The columns of the file after the ends of a range, and those of ``diff_table``.
 _COLUMNS = {
     "change": "kind",
