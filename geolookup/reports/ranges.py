@@ -54,12 +54,12 @@ def ranges_section(difference: Difference, rows: str | None = None) -> Section |
     ``rows`` is the path of a file with all of them, relative to the page.
     """
     old, new = difference.overlaid.old.path, difference.overlaid.new.path
-    rows_of = diff_table(old, new, _FIELDS).read_all().unify_dictionaries()
-    if not len(rows_of):
+    changed = diff_table(old, new, _FIELDS).read_all().unify_dictionaries()
+    if not len(changed):
         return None
     by_family = {
-        family: rows_of.filter(pc.equal(rows_of["family"], family))
-        for family in rows_of["family"].unique().to_pylist()
+        family: changed.filter(pc.equal(changed["family"], family))
+        for family in changed["family"].unique().to_pylist()
     }
     largest = {family: _largest(ranges) for family, ranges in by_family.items()}
     notes = [_sentence(family, largest[family], ranges) for family, ranges in by_family.items()]
