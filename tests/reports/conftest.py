@@ -77,6 +77,10 @@ def _bundled(folder: Path) -> Path:
     return _made(folder, "report", str(BUNDLED))
 
 
+def _small(folder: Path) -> Path:
+    return _made(folder, "report", str(SMALL))
+
+
 def _of(name: str) -> Callable[[Path], Path]:
     rows, recipe = DATASETS[name]
     return lambda folder: _made(folder, "report", str(build_at(folder, {"a.csv": rows}, recipe)[0]))
@@ -107,6 +111,7 @@ def _map_of_nothing(folder: Path) -> Path:
 #: What makes each page, in an empty folder.
 PAGES: dict[str, Callable[[Path], Path]] = {
     "bundled": _bundled,
+    "small": _small,
     "hostile": _of("hostile"),
     "empty": _of("empty"),
     "against": _against,

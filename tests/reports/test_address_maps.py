@@ -48,7 +48,7 @@ def _near_starts(view: View, count: int) -> set[int]:
     return {min(max(start + step, 0), most) for start in starts for step in (-1, 0, 1)}
 
 
-def _expected(engine: geolookup.Engine, address: Any) -> dict[str, str]:
+def expected_labels(engine: geolookup.Engine, address: Any) -> dict[str, str]:
     """The labels of an address, from its answer and its explanation."""
     data: Any = engine.data(address)
     location = engine.explain(address)["layers"]["location"]
@@ -94,7 +94,7 @@ def test_the_labels_of_an_address_are_those_of_its_answer(
             places = {name: bisect_right(item, int(address)) - 1 for name, item in starts.items()}
             actual = {view.name: view.labels[view.values[places[view.name]]] for view in views}
             try:
-                expected = _expected(engine, address)
+                expected = expected_labels(engine, address)
             except PrivateAddressError:
                 expected = dict.fromkeys(actual, "special-purpose")
             if any(address in network for network in CARRYING_IPV4):

@@ -148,7 +148,7 @@ def test_the_page_has_the_numbers_of_a_score(tmp_path: Path) -> None:
     score = geolookup.score(NEW, truth=truth)
     tables = of_sections([truth_section(score)])
     part = score.datasets[0].parts["ipv4"]
-    rows = {row[0]: numbers(row[1:]) for row in tables["Agreement by value: IPv4 addresses"]}
+    rows = {row[0]: numbers(row[1:]) for row in tables["Agreement by level: IPv4 addresses"]}
     for level in ("country", "city"):
         agreement = part.levels[level]
         shares = (agreement.agree.share, agreement.wrong.share, agreement.missing.share)
