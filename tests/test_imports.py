@@ -57,7 +57,6 @@ THIRD_PARTY = {
     "geolookup/tables/dask_sending.py": {"distributed"},
     "geolookup/export/duckdb.py": {*NUMERIC, "duckdb"},
     "geolookup/pictures": {*NUMERIC, "PIL", "vl_convert"},
-    "geolookup/pictures/outlines/generate.py": {"numpy", "pycountry"},
     "geolookup/reports": {*NUMERIC, "jinja2"},
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
     "geolookup/gate": {"redis"},

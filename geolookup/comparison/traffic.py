@@ -6,7 +6,7 @@ kept. No address is stored, and no error quotes one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from geolookup.comparison.overlay import FAMILIES, special_space
 from geolookup.contract.special import PRIVATE
 from geolookup.dataset.column_views import EncodedColumn
-from geolookup.dataset.intervals import Addresses
+from geolookup.dataset.intervals import F64, Addresses, overlay
 from geolookup.errors import TableFileError
 from geolookup.files.table_files import AddressColumn, TableFile, open_addresses, table_files
 from geolookup.kernel.columns import INVALID_ID, locate_numbers, parse
@@ -52,14 +52,27 @@ class Requests:
 
 
 def count_requests(
-    traffic: Traffic, starts: Mapping[int, Addresses]
-) -> tuple[Requests, dict[int, NDArray[np.float64]]]:
-    """Return the requests of a file, and by family their number in each interval.
+    traffic: Traffic, several: Sequence[Mapping[int, Addresses]]
+) -> tuple[Requests, list[dict[int, F64]]]:
+    """Return the requests of a file, and for each of several partitions their number by interval.
 
-    ``starts`` are the partitions of both families, cut at the ends of special-purpose space; own
-    columns can be known there. An IPv6 address that carries an IPv4 address counts as the latter.
-    Raises TableFileError for a file or column that cannot be used.
+    The partitions are of both families, cut at the ends of special-purpose space; own columns can
+    be known there. An IPv6 address that carries an IPv4 address counts as the latter. Raises
+    TableFileError for a file or column that cannot be used.
     """
+    common = {family: overlay([starts[family] for starts in several]) for family in FAMILIES}
+    requests, sums = _count(traffic, {family: starts for family, (starts, _) in common.items()})
+    weights: list[dict[int, F64]] = [
+        {
+            family: np.bincount(at[number], sums[family], len(starts[family])).astype(np.float64)
+            for family, (_, at) in common.items()
+        }
+        for number, starts in enumerate(several)
+    ]
+    return requests, weights
+
+
+def _count(traffic: Traffic, starts: Mapping[int, Addresses]) -> tuple[Requests, dict[int, F64]]:
     ends = np.cumsum([len(starts[family]) for family in FAMILIES])
     # After the intervals, since negative ids count from the end: malformed.
     # sums:  IPv4 intervals | IPv6 intervals | -1: malformed
@@ -80,7 +93,7 @@ def _is_private(starts: Addresses) -> NDArray[np.bool_]:
     return is_private
 
 
-def _add(sums: NDArray[np.float64], file: TableFile, traffic: Traffic, locator: _Locator) -> None:
+def _add(sums: F64, file: TableFile, traffic: Traffic, locator: _Locator) -> None:
     """Add the requests of one file to the sums by interval."""
     column = AddressColumn(traffic.column, traffic.delimiter, traffic.header)
     more = {} if traffic.count is None else {traffic.count: "--traffic-count"}
@@ -118,7 +131,7 @@ class _Locator:
         locate_numbers(self, families, highs, lows, ids, with_private=True)
 
 
-def _counts(batch: pa.RecordBatch, path: str, name: str) -> NDArray[np.float64]:
+def _counts(batch: pa.RecordBatch, path: str, name: str) -> F64:
     """Return the requests of each row, whole numbers from 0 on; texts of CSV are converted."""
     column = batch.column(name)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -128,7 +141,7 @@ def _counts(batch: pa.RecordBatch, path: str, name: str) -> NDArray[np.float64]:
         raise TableFileError(path, f"column {name!r} holds no whole numbers", remedy)
     if column.null_count or (len(column) and np.min(column.to_numpy()) < 0):
         raise _no_count(path, name)
-    counts: NDArray[np.float64] = column.to_numpy().astype(np.float64)
+    counts: F64 = column.to_numpy().astype(np.float64)
     return counts
 
 

@@ -20,7 +20,7 @@ from geolookup.contract.fields import Field
 from geolookup.contract.schema import column_members
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError, DiffError, near_match
 from geolookup.files.row_streams import holds_address
 
 AUTO = "auto"
@@ -30,6 +30,8 @@ ADDRESSES = "addresses"
 _REJECTS = (1 << 63) - 1
 #: Truth is not published: it may hold no answers, and files of several dates.
 _LENIENT = {"empty": "ok", "releases": "all"}
+#: The tables whose rows answers have, in counts of metadata.
+_TABLES = ("locations", "networks", "own")
 _FEED = "geofeed"
 _REMEDY = "name its format by --truth-format"
 _WRITE_TEXTS = "write its columns as texts, in UTF-8"
@@ -65,7 +67,8 @@ def compile_truth(
 ) -> Truth:
     """Compile files of ground truth, with these own columns, into a new folder.
 
-    Raises BuildError or TableFileError for what cannot be read.
+    Raises BuildError or TableFileError for what cannot be read, DiffError without a row that a
+    lookup reaches.
     """
     from geolookup_builder.calls import build
     from geolookup_builder.sources import FORMATS
@@ -88,6 +91,9 @@ def compile_truth(
         )
     dataset = Dataset(folder)
     about = dataset.manifest.metadata()
+    if not any(about.counts.get(table) for table in _TABLES):
+        problem = f"{', '.join(paths)}: no row states a value for a public address"
+        raise DiffError(problem, "name others")
     files = [
         _file(path, _name(number), report.sources, about, rejected)
         for number, (path, rejected) in enumerate(zip(paths, invalid, strict=True), 1)

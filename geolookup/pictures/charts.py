@@ -1,40 +1,39 @@
-"""Charts as Vega-Lite specifications, drawn to SVG by vl-convert without a browser.
+"""Charts as Vega-Lite specifications.
 
-A page shows a chart in the colours of its own text; a picture has dark ink on white. The other
-colours suit both. A chart fits a screen of 400 px without scaling its text. A wide one is scaled
-to the width of the page, so its key is text of the page. What a chart states as text is in the
-table of its values too.
+A chart fits a screen of 400 px without scaling its text. A wide one is scaled to the width of the
+page, so its key is text of the page. What a chart states as text is in the table of its values too.
 """
 
 from __future__ import annotations
 
-import re
+from bisect import bisect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from geolookup.pictures import wording
-from geolookup.pictures.colours import CATEGORIES, OTHER, SCALE
-from geolookup.pictures.picture_files import FONT, INK
+from geolookup.pictures.classes import class_labels, even_bounds
+from geolookup.pictures.colours import CATEGORIES, OTHER, scale_colours
+from geolookup.pictures.picture_files import INK
+from geolookup.pictures.vega import draw, light_and_dark
 
 #: The width of a chart with its labels, in px.
 WIDTH = 312
-#: The size of text, the most px of a label, and px that no character of a number exceeds.
-_SIZE, _LABEL, _DIGIT = 12, 132, 8
+#: The width of columns beside their axis.
+_PLOT = WIDTH - 70
+#: Of lines and bands behind the columns.
+_FAINT = "#88888855"
+#: The most px of a label, and px that no character of a number exceeds.
+_LABEL, _DIGIT = 132, 8
 #: The least px that bars have beside long labels and long numbers.
 _NARROWEST = 30
 #: The height of a stacked bar with the space around it.
 _BAND = 24
 #: The px on each side of a page's chart for texts in a font that is wider than the measured one.
 _SLACK = 12
-_AXIS = {"grid": False, "domain": False, "ticks": False, "labelPadding": 4, "labelFontSize": _SIZE}
-_TITLE = {"titleFontSize": _SIZE, "titleFontWeight": "normal"}
-#: The tags of a drawing, and where an id begins in one. Texts have no tags: they are escaped.
-_TAGS, _IDS = re.compile(r"<[^>]*>"), re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
-#: A shape that has a description, and the lines of a shape: tenths of a px are enough.
-_DESCRIBED = re.compile(r'<path aria-label="([^"]*)" role="[^"]*" aria-role[^=]*="[^"]*"([^>]*)/>')
-_LINES, _DECIMALS = re.compile(r' d="[^"]*"'), re.compile(r"(\.\d)\d+")
+#: A legend under the drawing.
+_UNDER = {"orient": "bottom", "symbolType": "square", "symbolSize": 150}
 Form = Callable[[float], str]
 #: A label and its value. The library takes no integers of more than 64 bits, but floats.
 Values = Sequence[tuple[str, float]]
@@ -52,52 +51,27 @@ class Chart:
     rows: Sequence[Sequence[str]]
     saved_only: Collection[int] = ()  # columns that only the saved CSV has, from 0
     wide: bool = False  # as wide as the page
-    key: Sequence[tuple[str, str]] = ()  # colours and their texts, if it is not in the drawing
+    key: Sequence[tuple[str, str]] = ()  # of a wide one: texts, and styles of the marks beside
 
     def page_svg(self) -> str:
         """Return the chart for a page: transparent, with the text colour of the page."""
         padding = 0 if self.wide else {"left": _SLACK, "right": _SLACK, "bottom": 4}
-        svg = self._svg("currentColor", {"background": None, "padding": padding}, self.wide)
-        return svg + self._key() if self.key else svg
+        spec = {**self.spec, "background": None, "padding": padding, "title": None}
+        legend = {"disable": True} if self.key else {}
+        return light_and_dark(draw(self.name, spec, "currentColor", legend) + self._key())
 
     def picture_svg(self) -> str:
         """Return the chart for a picture of its own: its title above, dark ink on white."""
         title = {"text": self.title, "anchor": "start", "frame": "bounds", "offset": 12}
-        return self._svg(INK, {"background": "white", "padding": 16, "title": title}, False)
-
-    def _svg(self, ink: str, frame: Mapping[str, Any], keyless: bool) -> str:
-        import vl_convert
-
-        svg: str = vl_convert.vegalite_to_svg(
-            {**self.spec, **frame, "config": _config(ink, keyless)}
-        )
-        # Drawings on one page must not share ids.
-        return _TAGS.sub(lambda tag: _IDS.sub(f"{self.name}-", tag[0]), svg)
+        title |= self.spec.get("title", {})
+        spec = {**self.spec, "background": "white", "padding": 16, "title": title}
+        return draw(self.name, spec, INK, _UNDER if self.wide else {})
 
     def _key(self) -> str:
-        items = (
-            f'<li><span style="background:{colour}"></span>{escape(text)}</li>'
-            for colour, text in self.key
-        )
-        return f'<ul class="key">{"".join(items)}</ul>'
-
-
-def _config(ink: str, keyless: bool) -> dict[str, Any]:
-    labels = {"labelColor": ink, "titleColor": ink, **_TITLE}
-    return {
-        "aria": False,  # the page names the chart
-        "font": FONT,
-        "view": {"stroke": None},
-        "title": {"color": ink, "fontSize": 14},
-        "axis": {**labels, **_AXIS},
-        "legend": {
-            **labels,
-            "disable": keyless,
-            "labelFontSize": _SIZE,
-            "labelLimit": WIDTH - 20,
-        },
-        "text": {"color": ink, "fontSize": _SIZE},
-    }
+        marks = [f'<span style="{style}"></span>' if style else "" for _, style in self.key]
+        texts = [escape(text) for text, _ in self.key]
+        items = "".join(map("<li>{}{}</li>".format, marks, texts))
+        return f'<ul class="key">{items}</ul>' if items else ""
 
 
 def bars(
@@ -126,7 +100,8 @@ def bars(
         "width": max(WIDTH - min(before, _LABEL) - after, _NARROWEST),
         "height": {"step": 20},
         "data": {"values": data},
-        "encoding": {"y": _hidden_axis("row")},
+        # Numbers keep rows of the same name apart.
+        "encoding": {"y": {**_ordinal("row"), "sort": None, "axis": None}},
         "layer": [
             {
                 "mark": {"type": "bar", "color": CATEGORIES[0], "height": {"band": 0.7}},
@@ -140,7 +115,11 @@ def bars(
     return Chart(name, title, spec, (head, unit), [(label, text) for label, _, text in rows])
 
 
-def _rule(at: float) -> dict[str, Any]:
+def _ordinal(field: str) -> Part:
+    return {"field": field, "type": "ordinal", "title": None}
+
+
+def _rule(at: float) -> Part:
     mark = {"type": "rule", "strokeDash": [4, 3], "stroke": "currentColor"}
     return {
         "mark": mark,
@@ -148,12 +127,7 @@ def _rule(at: float) -> dict[str, Any]:
     }
 
 
-def _hidden_axis(field: str) -> dict[str, Any]:
-    """Return the position of rows: numbers keep rows of the same name apart."""
-    return {"field": field, "type": "ordinal", "sort": None, "axis": None}
-
-
-def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> dict[str, Any]:
+def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> Part:
     encoding = {"x": x, "text": {"field": field, "type": "nominal"}}
     return {"mark": {"type": "text", "baseline": "middle", **mark}, "encoding": encoding}
 
@@ -161,17 +135,14 @@ def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> dict[str
 def histogram(name: str, title: str, axis: str, unit: str, values: Values) -> Chart:
     """Return columns, one for each class in the order given; ``axis`` names the classes."""
     data = [{"class": label, "value": float(value)} for label, value in values]
-    x: Part = {"field": "class", "type": "ordinal", "sort": None, "title": axis}
-    x["axis"] = {"labelAngle": 0, "values": _sparse_labels([label for label, _ in values], 260)}
-    y: Part = {"field": "value", "type": "quantitative", "title": unit}
-    y["axis"] = {"grid": True, "gridColor": "#88888855", "tickCount": 4, "labelExpr": _SHORT}
-    y["axis"] |= {"titlePadding": 10}
+    x = {**_ordinal("class"), "sort": None, "title": axis}
+    x["axis"] = {"labelAngle": 0, "values": _sparse_labels([label for label, _ in values], _PLOT)}
     spec = {
-        "width": WIDTH - 70,
+        "width": _PLOT,
         "height": 160,
         "data": {"values": data},
         "mark": {"type": "bar", "color": CATEGORIES[0]},
-        "encoding": {"x": x, "y": y},
+        "encoding": {"x": x, "y": _amounts(unit)},
     }
     rows = [(label, wording.count(value)) for label, value in values]
     return Chart(name, title, spec, (axis, unit), rows)
@@ -195,36 +166,61 @@ _STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _SHORT = "datum.value < 1 ? datum.value : replace(format(datum.value, '~s'), 'G', 'B')"
 
 
-def periods(
-    name: str,
-    title: str,
-    unit: str,
-    starts: Sequence[str],
-    values: Sequence[float | None],
-) -> Chart:
-    """Return columns over time, a period each from its start on; at most about 240 fit.
+def _amounts(unit: str) -> Part:
+    axis = {"grid": True, "gridColor": _FAINT, "tickCount": 4, "labelExpr": _SHORT}
+    axis |= {"titlePadding": 10}
+    return {"field": "value", "type": "quantitative", "title": unit, "axis": axis}
 
-    A value of None is hidden or incomplete: it has no column, but a grey band.
+
+def periods(
+    name: str, title: str, unit: str, starts: Sequence[str], values: Sequence[float | None]
+) -> Chart:
+    """Return columns over time, one for each period from its start on; about 240 fit.
+
+    A value of None is hidden: a grey band takes the place of its column.
     """
+    texts = [_hidden(value) for value in values]
     data = [
-        {"at": at, "value": None if value is None else float(value)}
-        for at, value in enumerate(values)
+        {"at": at, "value": value if value is None else float(value), "text": f"{start}: {text}"}
+        for at, (start, value, text) in enumerate(zip(starts, values, texts, strict=True))
     ]
-    x: Part = {"field": "at", "type": "ordinal", "title": None, "scale": {"padding": 0}}
-    x["axis"] = {"labelAngle": 0, "values": [0]}
-    y: Part = {"field": "value", "type": "quantitative", "title": unit}
+    # A gap is between wide columns. Narrow ones are of whole px, and a line fills the seams.
+    step = max(_PLOT // max(len(data), 1), 1)
+    x = {**_ordinal("at"), "scale": {"padding": 0.1 if step > 4 else 0}, "axis": None}
+    band = {"mark": {"type": "bar", "color": _FAINT}, "encoding": {"y": {"value": 0}}}
+    band |= {"transform": [{"filter": "datum.value === null"}]}
+    column = {"mark": _titled("bar", color=CATEGORIES[0], stroke=CATEGORIES[0], strokeWidth=0.5), "encoding": {"y": _amounts(unit)}}
+    notes = [_below(start, "left", 0) for start in starts[:1]]
+    notes += [_below(start, "right", "width") for start in starts[1:][-1:]]
+    if None in values:
+        notes.append(_below("grey: hidden or incomplete", "left", 0, line=1))
     spec = {
-        "width": WIDTH - 70,
-        "height": 160,
         "data": {"values": data},
-        "mark": {"type": "bar", "color": CATEGORIES[0]},
-        "encoding": {"x": x, "y": y},
+        "width": step * len(data),
+        "height": 160,
+        "encoding": {"x": x, "description": {"field": "text"}},
+        "layer": [band, column, *notes],
     }
-    rows = [
-        (start, "hidden" if value is None else wording.count(value))
-        for start, value in zip(starts, values, strict=True)
-    ]
-    return Chart(name, title, spec, ("from", unit), rows)
+    return Chart(name, title, spec, ("from", unit), [*zip(starts, texts, strict=True)])
+
+
+def _below(text: str, align: str, x: float | str, *, line: int = 0) -> Part:
+    """Return a text under the columns."""
+    mark = {"type": "text", "align": align, "baseline": "top", "dy": 6 + 16 * line, "text": text}
+    return {
+        "data": {"values": [{}]},
+        "mark": {**mark, "x": x, "y": "height"},
+        "encoding": {"x": None, "description": None},
+    }
+
+
+def _hidden(value: float | None) -> str:
+    return "hidden" if value is None else wording.count(value)
+
+
+def _titled(mark: str, **properties: Any) -> Part:
+    """Return a mark whose description a page shows at the cursor."""
+    return {"type": mark, "aria": True, **properties}
 
 
 def heatmap(
@@ -235,45 +231,45 @@ def heatmap(
     columns: Sequence[str],
     values: Sequence[Sequence[float | None]],
 ) -> Chart:
-    """Return a cell for each row and column; a value of None is hidden and has no cell."""
-    data = [
-        {"row": row, "column": column, "value": float(value)}
+    """Return a cell for each row and column, coloured in classes; no cell if the value is None."""
+    cells = [
+        (row, column, float(value))
         for row, line in zip(rows, values, strict=True)
         for column, value in zip(columns, line, strict=True)
         if value is not None
+    ]
+    bounds = even_bounds(max((value for *_, value in cells), default=0))
+    labels = class_labels(bounds, unit)
+    data = [
+        {
+            "row": row,
+            "column": column,
+            "class": labels[bisect(bounds, value) - 1],
+            "text": f"{row} {column}: {wording.count(value)}",
+        }
+        for row, column, value in cells
     ]
     x = {**_ordinal("column"), "scale": {"domain": [*columns]}}
     x["axis"] = {"labelAngle": 0, "orient": "top", "values": _sparse_labels(columns, WIDTH - 40)}
     y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LABEL}}
     size = min(22, (WIDTH - 40) // max(len(columns), 1))
+    note = "empty: hidden" if len(cells) < len(rows) * len(columns) else None
+    colour = {**class_colour(labels), "title": note, "legend": {**_UNDER, "columns": 2}}
     spec = {
         "width": size * len(columns),
         "height": max(size, 18) * len(rows),
         "data": {"values": data},
-        "mark": {"type": "rect"},
-        "encoding": {"x": x, "y": y, "color": _gradient(unit, has_any=bool(data))},
+        "mark": _titled("rect"),
+        "encoding": {"x": x, "y": y, "color": colour, "description": {"field": "text"}},
     }
-    table = [
-        (row, *("hidden" if value is None else wording.count(value) for value in line))
-        for row, line in zip(rows, values, strict=True)
-    ]
+    table = [(row, *map(_hidden, line)) for row, line in zip(rows, values, strict=True)]
     return Chart(name, title, spec, ("", *columns), table)
 
 
-def _ordinal(field: str) -> Part:
-    return {"field": field, "type": "ordinal", "title": None}
-
-
-def _gradient(unit: str, *, has_any: bool) -> Part:
-    """Return the colour of values; their legend would read NaN if none is shown."""
-    legend = {"orient": "bottom", "gradientLength": 200, "labelExpr": _SHORT, "titleLimit": WIDTH}
-    return {
-        "field": "value",
-        "type": "quantitative",
-        "title": unit,
-        "legend": legend if has_any else None,
-        "scale": {"range": SCALE, "zero": True},
-    }
+def class_colour(labels: Sequence[str]) -> Part:
+    """Return the colour of the classes with these labels, ascending; the field is ``class``."""
+    scale = {"domain": [*labels], "range": scale_colours(len(labels))}
+    return {"field": "class", "type": "ordinal", "title": None, "scale": scale}
 
 
 def stacked_bars(

@@ -52,7 +52,8 @@ def _grid(space: Space) -> str:
     y, x = np.divmod(np.argsort(along_curve(np.arange(4**_GRID)).ravel()), 1 << _GRID)
     firsts = range(0, space.cell_count, 4 ** max(space.order - _GRID, 0))
     texts = (
-        f'<text x="{column * step + 3}" y="{row * step + _SMALL + 1}">{_address(space, cell)}</text>'
+        f'<text x="{column * step + 3}" y="{row * step + _SMALL + 1}">'
+        f"{_address(space, cell)}</text>"
         for column, row, cell in zip(x.tolist(), y.tolist(), firsts, strict=False)
     )
     return (

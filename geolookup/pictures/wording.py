@@ -1,14 +1,11 @@
-"""Wording of numbers and names on pages and pictures, and which counts a page hides.
+"""Wording of numbers and names on pages and pictures, and of the small counts that they hide.
 
-Small counts are hidden: no reader may learn one, not even by subtraction. A page states the sum of
-the counts that it hides. If that sum is small, the smallest of the other counts is hidden too.
+A count below a threshold is "fewer than" it, and a page does not break it down further. Other sums
+of a page may let a reader infer it.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.errors import count_text, line_text
 
 #: Longer names are shortened: a dataset may hold names of any length.
@@ -82,24 +79,3 @@ def name(text: str) -> str:
     """Return a name as one line of at most 120 characters, its control characters escaped."""
     line = line_text(text)
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
-
-
-def mark_shown(counts: F64 | I64, least: float) -> Bools:
-    """Return which of n counts are shown: ``least`` and more, but see ``cover``."""
-    return cover(counts >= least, counts, least)
-
-
-def cover(mask: Bools, counts: F64 | I64, least: float, beside: float = 0) -> Bools:
-    """Return which of n counts are shown; the others must sum to 0 or to at least ``least``.
-
-    If they would not, the smallest count is hidden too, the last of equal ones. ``beside`` is
-    what a reader cannot tell from the hidden counts: a part of the total, but of no count.
-    """
-    # Counts 50 9 3 1 and least 5: 3 + 1 is only 4, so 9 is hidden too.
-    hidden = float(counts[~mask].sum())
-    if not 0 < hidden < least - beside or not mask.any():
-        return mask
-    places = np.flatnonzero(mask)[::-1]
-    result = mask.copy()
-    result[places[counts[places].argmin()]] = False
-    return result

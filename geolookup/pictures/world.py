@@ -8,6 +8,7 @@ A country too small to be seen is a circle at its largest city. Places are summe
 from __future__ import annotations
 
 import json
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -17,31 +18,24 @@ import numpy as np
 
 from geolookup.dataset.intervals import F64
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, Part
+from geolookup.pictures.charts import Chart, Part, class_colour
 from geolookup.pictures.classes import class_bounds, class_labels
 from geolookup.pictures.colours import CIRCLES, scale_colours
 
-# The pages import these until they draw this map.
-from geolookup.pictures.densities import (  # noqa: F401
-    SIDES,
-    Country,
-    CountryDensity,
-    DefaultCoordinates,
-    Density,
-    sums_by,
-)
-
 FILE = Path(__file__).with_name("world.json")
-CREDIT = "Countries: Natural Earth"
+CREDIT = "Countries: Natural Earth, GeoNames"
 #: The size of the map in px. It ends north of Antarctica.
-_WIDTH, _HEIGHT = 800, 360
+_WIDTH, _HEIGHT = 800, 350
 #: Of the sphere in px, and where its centre is.
-_PROJECTION = {"type": "equalEarth", "scale": 147, "translate": [_WIDTH / 2, 190]}
-_LAND, _BORDER, _INK = "#8888882e", "#88888899", "currentColor"
+_PROJECTION = {"type": "equalEarth", "scale": 147, "translate": [_WIDTH / 2, 194]}
+_LAND, _BORDER = "#8888882e", "#88888899"
+#: The marks of the key.
+_CIRCLE = f"border-radius:50%;background:{CIRCLES}"
+_RING = "border-radius:50%;border:2px solid #000;outline:2px solid #fff;outline-offset:-1px"
 #: In px²: the largest circle of a place, the smallest, and that of a country.
-_LARGEST, _SMALLEST, _COUNTRY = 900.0, 4.0, 80.0
+_LARGEST, _SMALLEST, _COUNTRY = 600.0, 2.5, 120.0
 #: More circles make the page large and hide each other.
-_MOST_CIRCLES = 1000
+_MOST_CIRCLES = 500
 
 
 class Places(NamedTuple):
@@ -71,31 +65,30 @@ def world(
 ) -> Chart:
     """Return a map of weights by country, by alpha-2 code, and by place.
 
-    ``unit`` is what a weight counts. Countries and cells below ``least`` are not drawn; the table
-    names these countries with "fewer than". Rings mark ``marks``.
+    ``unit`` is what a weight counts. Countries and cells of places below ``least`` are not drawn;
+    the table has "fewer than" for these countries. Marks of the same text are explained once.
     """
     weights = dict(sorted(countries.items(), key=lambda item: (-item[1], item[0])))
-    weights = {code: float(weight) for code, weight in weights.items() if weight > 0}
-    bounds = class_bounds([weight for weight in weights.values() if weight >= least], least)
-    circles = [] if places is None else _circles(places, unit, least)
+    rows = [(_name(code), wording.count_or_few(n, least)) for code, n in weights.items() if n]
+    shown = {code: float(n) for code, n in weights.items() if n and not wording.is_few(n, least)}
+    bounds = class_bounds([*shown.values()], least)
+    labels = class_labels(bounds, unit)
+    circles = [] if places is None else _circles(places, least)
+    notes = [
+        *((_of_circles(circles, unit), _CIRCLE) for _ in circles[:1]),
+        *((f"rings: {text}", _RING) for text in dict.fromkeys(mark.text for mark in marks)),
+        (CREDIT, ""),
+    ]
+    styles = [f"background:{colour}" for colour in scale_colours(len(bounds))]
     spec = {
         "width": _WIDTH,
         "height": _HEIGHT,
         "projection": _PROJECTION,
-        "layer": [
-            *_countries(weights, unit, bounds, least),
-            _points(circles, {"fill": CIRCLES, "fillOpacity": 0.55, "stroke": CIRCLES}),
-            _points([_ring(mark) for mark in marks], {"stroke": _INK, "strokeWidth": 2}),
-        ],
+        "title": {"subtitle": [text for text, _ in notes]},
+        "layer": [*_areas(shown, bounds, labels), *_circle_layers(circles), *_ring_layers(marks)],
     }
-    key = [*zip(scale_colours(len(bounds)), class_labels(bounds, unit), strict=True)]
-    if circles:
-        largest = max(circle["weight"] for circle in circles)
-        text = f"{unit} within about 100 km; the largest circle {wording.short(largest)}"
-        key.append((CIRCLES, text))
-    key += [("ring", text) for text in dict.fromkeys(mark.text for mark in marks)]
-    rows = [(_name(code), _amount(weight, least)) for code, weight in weights.items()]
-    if not rows and circles:
+    key = [*zip(labels, styles, strict=True), *notes]
+    if circles and not rows:
         rows = [("all circles", wording.count(sum(circle["weight"] for circle in circles)))]
     return Chart(name, title, spec, ("country", unit), rows, wide=True, key=key)
 
@@ -110,99 +103,90 @@ def _name(code: str) -> str:
     return wording.name(_file()["names"].get(code, code))
 
 
-def _amount(weight: float, least: float) -> str:
-    return wording.count(weight) if weight >= least else f"fewer than {wording.count(least)}"
-
-
-def _countries(
-    weights: Mapping[str, float], unit: str, bounds: Sequence[float], least: float
+def _areas(
+    weights: Mapping[str, float], bounds: Sequence[float], labels: Sequence[str]
 ) -> Iterator[Part]:
-    """Yield the layers of the areas and of the countries too small to be seen."""
-    classes = class_labels(bounds, unit)
-    data = [
+    """Yield a layer of the countries, and one of circles for those too small to be seen."""
+    rows = [
         {
             "id": code,
-            "class": classes[int(np.searchsorted(bounds, weight, side="right")) - 1],
-            "text": f"{_name(code)}: {_amount(weight, least)}",
+            "class": labels[bisect(bounds, weight) - 1],
+            "text": f"{_name(code)}: {wording.count(weight)}",
         }
         for code, weight in weights.items()
-        if weight >= least
     ]
-    fill = {
-        "field": "class",
-        "type": "ordinal",
-        "scale": {"domain": classes, "range": scale_colours(len(classes))},
-        "title": None,
-    }
-    look = {"data": {"values": data}, "key": "id", "fields": ["class", "text"]}
+    of_class = class_colour(labels)
+    fill = {"condition": {"test": "datum.class", **of_class}, "value": _LAND}
+    text = {"test": "datum.text", "field": "text"}
+    of_area = {"data": {"values": rows}, "key": "id", "fields": ["class", "text"]}
+    topology = {"type": "topojson", "feature": "countries"}
     yield {
-        "data": {
-            "values": _file()["topology"],
-            "format": {"type": "topojson", "feature": "countries"},
-        },
-        "transform": [{"lookup": "id", "from": look}],
+        "data": {"values": _file()["topology"], "format": topology},
+        "transform": [{"lookup": "id", "from": of_area}],
         "mark": {"type": "geoshape", "stroke": _BORDER, "strokeWidth": 0.5, "aria": True},
-        "encoding": {
-            "fill": {"condition": {"test": "datum.class", **fill}, "value": _LAND},
-            "description": {"field": "text"},
-        },
+        "encoding": {"fill": fill, "description": {"condition": text, "value": ""}},
     }
     points = _file()["points"]
     small = [
-        {**row, "longitude": points[row["id"]][0], "latitude": points[row["id"]][1]}
-        for row in data
-        if row["id"] in points
+        {**row, "point": points[row["id"]], "size": _COUNTRY} for row in rows if row["id"] in points
     ]
-    layer = _points(small, {"stroke": _INK, "strokeWidth": 0.5, "size": _COUNTRY})
-    yield {**layer, "encoding": {**layer["encoding"], "size": {"value": _COUNTRY}, "fill": fill}}
+    mark = {"type": "point", "stroke": "currentColor", "strokeWidth": 1, "aria": True}
+    yield from _layer(small, mark, {"fill": of_class, "description": {"field": "text"}})
 
 
-def _points(rows: Sequence[Mapping[str, Any]], mark: Mapping[str, Any]) -> Part:
-    return {
-        "data": {"values": [*rows]},
-        "mark": {"type": "point", "shape": "circle", "aria": True, **mark},
-        "encoding": {
-            "longitude": {"field": "longitude", "type": "quantitative"},
-            "latitude": {"field": "latitude", "type": "quantitative"},
-            "size": {"field": "size", "type": "quantitative", "scale": None, "legend": None},
-            "description": {"field": "text"},
-        },
+def _circle_layers(circles: Sequence[Part]) -> Iterator[Part]:
+    yield from _layer(circles, {"type": "circle", "color": CIRCLES, "opacity": 0.6})
+
+
+def _ring_layers(marks: Sequence[Mark]) -> Iterator[Part]:
+    rings = [{"point": (mark.longitude, mark.latitude), "size": 120} for mark in marks]
+    # Black within white stands out from every colour.
+    for colour, width in (("white", 5), ("black", 2)):
+        ring = {"type": "point", "color": colour, "strokeWidth": width, "opacity": 1}
+        yield from _layer(rings, ring)
+
+
+def _layer(rows: Sequence[Part], mark: Part, encoding: Part | None = None) -> Iterator[Part]:
+    """Yield a layer of marks at the ``point`` of rows, longitude and latitude, if there are any."""
+    degrees = {"type": "quantitative"}
+    position = {
+        "longitude": {"field": "point[0]", **degrees},
+        "latitude": {"field": "point[1]", **degrees},
+        "size": {"field": "size", "scale": None, "legend": None, **degrees},
     }
+    if rows:
+        encoding = {**position, **(encoding or {})}
+        yield {"data": {"values": [*rows]}, "mark": mark, "encoding": encoding}
 
 
-def _circles(places: Places, unit: str, least: float) -> list[dict[str, Any]]:
+def _circles(places: Places, least: float) -> list[Part]:
     """Return the cells with the largest weights as circles, the largest first."""
     latitudes, longitudes, weights = cells(places)
     largest = np.argsort(-weights, kind="stable")[:_MOST_CIRCLES]
     largest = largest[(weights[largest] > 0) & (weights[largest] >= least)]
-    sizes = np.maximum(weights[largest] / weights.max(initial=1) * _LARGEST, _SMALLEST)
-    columns = (latitudes[largest], longitudes[largest], weights[largest], sizes)
+    sizes = np.maximum(weights[largest] / weights.max(initial=0) * _LARGEST, _SMALLEST)
+    columns = (longitudes[largest], latitudes[largest], weights[largest], sizes)
     return [
-        {
-            "latitude": latitude,
-            "longitude": longitude,
-            "weight": weight,
-            "size": size,
-            "text": f"{wording.short(weight)} {unit}",
-        }
-        for latitude, longitude, weight, size in zip(*(c.tolist() for c in columns), strict=True)
+        {"point": (longitude, latitude), "weight": weight, "size": size}
+        for longitude, latitude, weight, size in zip(*(c.tolist() for c in columns), strict=True)
     ]
 
 
+def _of_circles(circles: Sequence[Part], unit: str) -> str:
+    text = f"circles: {unit} within about 100 km, at most {wording.short(circles[0]['weight'])}"
+    return f"{text}; the {_MOST_CIRCLES} largest" if len(circles) == _MOST_CIRCLES else text
+
+
 def cells(places: Places) -> tuple[F64, F64, F64]:
-    """Return the centres of the cells that have places, and their weights.
+    """Return latitudes and longitudes of the centres of cells that have places, and their weights.
 
     Cells are a degree high and as wide as that: a row has 360 at the equator, 180 at 60° north.
     """
     known = ~(np.isnan(places.latitudes) | np.isnan(places.longitudes))
     row = np.clip(np.floor(places.latitudes[known]), -90, 89)
-    width = 360 / np.maximum(np.round(360 * np.cos(np.radians(row + 0.5))), 1)
-    column = np.floor((places.longitudes[known] + 180) / width)
+    width = 360 / np.round(360 * np.cos(np.radians(row + 0.5)))
+    column = np.floor((places.longitudes[known] + 180) % 360 / width)
     centres = np.column_stack([row + 0.5, (column + 0.5) * width - 180])
     distinct, of_place = np.unique(centres, axis=0, return_inverse=True)
     sums = np.bincount(of_place.ravel(), places.weights[known], len(distinct))
     return distinct[:, 0], distinct[:, 1], sums.astype(np.float64)
-
-
-def _ring(mark: Mark) -> dict[str, Any]:
-    return {**mark._asdict(), "size": 120}

@@ -15,7 +15,7 @@ from geolookup.pictures.range_table import table_within
 from geolookup.reports.section import Section
 
 #: In the order in which they need each other: data, drawing, then the actions of a reader.
-_VIEWER = ("ranges", "texts", "drawing", "input", "legend", "viewer")
+_VIEWER = ("ranges", "texts", "drawing", "input", "viewer")
 _SCRIPTS = ("page_data.js", *(f"address_map/{name}.js" for name in _VIEWER))
 
 

@@ -21,8 +21,8 @@ from geolookup.reports.difference import Difference
 from geolookup.reports.section import Section, Table, charts_section
 
 _LEVELS = ("country", "region", "city")
-#: So many flows between countries have a bar.
-_FLOWS = 12
+#: So many flows between countries have a bar, and a row of the table.
+_BARS, _ROWS = 12, 100
 _RULE = (
     "A city moved if its name or its country differs, or if its region differs and both datasets "
     "have coordinates more than 100 km apart."
@@ -139,16 +139,16 @@ def _charts(difference: Difference) -> Iterator[Chart]:
 def _bars(
     name: str, title: str, head: str, unit: str, weights: Sequence[tuple[str, float]]
 ) -> Chart:
-    """Return bars of shares; the table of values has all weights above 0."""
+    """Return bars of shares, and the table of their weights; zeros are left out."""
     of = sum(weight for _, weight in weights)
     shares = [(label, weight / of) for label, weight in weights if label != KINDS[UNCHANGED]]
-    drawn = [item for item in shares if item[1]][:_FLOWS]
+    drawn = [item for item in shares if item[1]][:_BARS]
     chart = bars(name, title, "share", drawn, form=wording.percent)
     rows = [
         (label, wording.count(weight), wording.percent(weight / of))
         for label, weight in weights
         if weight
-    ]
+    ][:_ROWS]
     return replace(chart, head=(head, unit, "share"), rows=rows)
 
 

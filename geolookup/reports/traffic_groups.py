@@ -19,7 +19,7 @@ from geolookup.reports.section import Section, Table, charts_section
 #: Below this share of the requests a sentence takes the place of a chart.
 LEAST_SHARE = 0.2
 _ONE = {"countries": "country", "cities": "city", "networks": "network"}
-_ALL = "All countries"
+_ALL = "All requests"
 
 
 class Groups(NamedTuple):

@@ -29,8 +29,9 @@ from geolookup.reports.traffic_groups import classes_section, groups_section
 from geolookup.reports.traffic_times import times_section, utc_text
 
 _HOLDS = (
-    "A row of the file is a request. The page holds counts only: no address, no time more precise "
-    "than a minute, and no place more precise than about 100 km."
+    "A request is a row of the file, not a visitor: one visitor can send many. The page holds "
+    "counts only: no address, no time more precise than a minute, and no place more precise than "
+    "about 100 km."
 )
 _HIDES = (
     "A place, time or group of fewer than {least} requests is shown only in a sum, and is not "

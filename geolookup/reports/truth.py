@@ -49,7 +49,7 @@ def _agreement(name: str, part: ScoredPart) -> Iterator[Chart | Table]:
     shares = [_shares(agreement) for agreement in levels.values()]
     yield stacked_bars(f"truth-{name}", f"Agreement: {title}", list(levels), _VERDICT_HEADS, shares)
     rows = _rows({**levels, **part.fields})
-    yield Table(f"Agreement: {title}", ("Value", "stated", *_VERDICT_HEADS), rows)
+    yield Table(f"Agreement by value: {title}", ("Value", "stated", *_VERDICT_HEADS), rows)
     far = part.kilometres
     if far.of:
         head = ("Coordinates", "km p50", "km p90", "km p99", "within 50 km", "within 100 km")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import ipaddress
 import itertools
+from base64 import b64decode
 
 import numpy as np
 from hypothesis import assume, given, settings
@@ -17,6 +18,7 @@ from tests.internals.pictures import (
     Space,
     View,
     address_map,
+    layers,
     pixels,
     png,
 )
@@ -26,6 +28,14 @@ from tests.skips import needs, optional
 from tests.tiers import scaled
 
 IPV6 = Space(6, 17, 80, 112, (0x2001 << 112, 0x2A00 << 112, 0x2A01 << 112))
+
+
+def cell_of(space: Space, address: int) -> int | None:
+    """The cell that holds an address, by its definition; None for one that is not on the curve."""
+    for number, block in enumerate(space.blocks):
+        if 0 <= address - block < 1 << space.block_bits:
+            return number * space.cells_per_block + (address - block >> space.cell_bits)
+    return None
 
 
 @given(st.sampled_from((IPV4, IPV4.coarser(4), IPV6, IPV6.coarser(3))), st.data())
@@ -38,7 +48,7 @@ def test_a_cell_is_a_network_of_its_block(space: Space, data: st.DataObject) -> 
     blocks = [kind((block, width - space.block_bits)) for block in space.blocks]
     (at,) = (at for at, block in enumerate(blocks) if network.subnet_of(block))  # type: ignore[arg-type]
     assert cell // space.cells_per_block == at
-    assert space.cell(int(network[0])) == space.cell(int(network[-1])) == cell
+    assert cell_of(space, int(network[0])) == cell_of(space, int(network[-1])) == cell
 
 
 def _check(shown: AddressMap, listed: list[View], cells: set[int]) -> None:
@@ -55,7 +65,7 @@ def _check(shown: AddressMap, listed: list[View], cells: set[int]) -> None:
 
 def _near(shown: AddressMap, listed: list[View]) -> set[int]:
     """The cells at the starts of all intervals and blocks, and around them."""
-    actual = {shown.space.cell(item) or 0 for view in listed for item in starts_in(view)}
+    actual = {cell_of(shown.space, item) or 0 for view in listed for item in starts_in(view)}
     actual |= {number * shown.space.cells_per_block for number in range(len(shown.space.blocks))}
     return {cell + step for cell in actual for step in (-1, 0, 1)}
 
@@ -72,6 +82,19 @@ def test_a_cell_shows_each_view_at_its_first_address(
     coarse = shown.coarser(steps)
     assert coarse.space.cell_bits == shown.space.cell_bits + 2 * steps
     _check(coarse, listed, _near(coarse, listed))
+
+
+@settings(max_examples=scaled(8, 60))
+@given(views, st.data())
+def test_a_label_has_the_share_of_its_cells(listed: list[View], data: st.DataObject) -> None:
+    shown = address_map(listed)
+    assume(shown.space.blocks)
+    number = data.draw(st.integers(0, len(listed) - 1))
+    sums = [0] * len(listed[number].labels)
+    ends = [*shown.starts[1:].tolist(), shown.space.cell_count]
+    for start, end, label in zip(shown.starts.tolist(), ends, shown.values[number], strict=True):
+        sums[label] += end - start
+    assert shown.shares(number).tolist() == [size / shown.space.cell_count for size in sums]
 
 
 image = optional("PIL.Image")
@@ -103,3 +126,25 @@ def test_the_png_has_the_colours_and_is_transparent_after_the_last_block() -> No
     assert drawn.getpixel((1, 0)) == (255, 255, 255, 255)
     assert drawn.getpixel((0, 1))[3] == 0
     assert drawn.getpixel((1, 1)) == (0, 0, 255, 255)
+
+
+@needs("PIL")
+@settings(max_examples=scaled(5, 30))
+@given(views, st.integers(0, 20_000))
+def test_the_last_views_lose_pixels_first_until_the_layers_fit(
+    listed: list[View], limit: int
+) -> None:
+    whole = address_map(listed)
+    assume(whole.space.blocks)
+    drawn = layers(whole, limit)
+    bits = [layer.pixel_bits for layer in drawn]
+    assert bits == sorted(bits)
+    assert bits[-1] - bits[0] in (0, 2)  # one halving of both sides
+    if bits[0] < whole.space.block_bits:
+        assert sum(len(layer.uri) for layer in drawn) <= limit
+    for number, layer in enumerate(drawn):
+        shown = whole.coarser((layer.pixel_bits - whole.space.cell_bits) // 2)
+        head, data = layer.uri.split(",")
+        assert head == "data:image/png;base64"
+        square = np.asarray(image.open(io.BytesIO(b64decode(data))))
+        assert np.array_equal(square, pixels(shown, number))

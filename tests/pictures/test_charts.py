@@ -3,55 +3,150 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.internals.pictures import Chart, charts, wording
+from tests.internals.pictures import (
+    SCALE,
+    Chart,
+    charts,
+    class_bounds,
+    class_labels,
+    even_bounds,
+    wording,
+    world,
+)
+from tests.pictures.drawings import fills, parsed, texts, titles
 from tests.skips import needs
 
-pytestmark = needs("vl_convert")
-
-HOSTILE = ['</script><b>&amp;"', "a\x00\x1b[31m\u2028", "\u202eabc", "x" * 10_000, "", 'id="a"']
+HOSTILE = [
+    '</script><script>alert(1)</script><b>&amp;"',
+    "a\x00\x1b[31m\u2028",
+    "\u202eabc مرحبا 😀",
+    "x" * 10_000,
+    "",
+    f'id="a" url(#a) fill="{SCALE[0]}"',
+    "a' > {0} datum.value ${b}",
+]
 LENGTHS = [(str(length), length * 1_000_000.0) for length in range(129)]
-HOURS = [[None if (day + hour) % 5 == 0 else day * hour for hour in range(24)] for day in range(7)]
+HOURS = [str(hour) for hour in range(24)]
 DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+WEEK = [[None if (day + hour) % 5 == 0 else day * hour for hour in range(24)] for day in range(7)]
+STARTS = [f"2025-03-{day:02} 00:00" for day in range(1, 31)]
 
 
 def _charts() -> list[Chart]:
     named = [(name, number / 3) for number, name in enumerate(HOSTILE)]
-    shares: list[list[float]] = [[0.5, 0.25, 0, 0, 0, 0.25], [0] * 6]
-    hours = [str(hour) for hour in range(24)]
+    shares: list[list[float]] = [[0.5, 0.25, 0, 0, 0, 0.25, 0], [0] * 7]
+    cells: list[list[float | None]] = [[number] for number in range(len(HOSTILE))]
     return [
         charts.bars("bars", "Bars", "share", named, form=wording.percent),
         charts.bars("long", "Long", "n", [("W" * 99, 2**64), ("b", 1)]),
         charts.bars("none", "No bars", "share", []),
         charts.histogram("lengths", "Lengths", "prefix length", "prefixes", LENGTHS),
-        charts.heatmap("hours", "Hours", "requests", DAYS, hours, HOURS),
+        charts.periods("time", "Time", "requests", STARTS, [None, *map(float, range(29))]),
+        charts.periods("always", "Time", "requests", ["x" * 20] * 240, [2.0**64] * 240),
+        charts.periods("never", "Time", "requests", [], []),
+        charts.heatmap("hours", "Hours", "requests", DAYS, HOURS, WEEK),
+        charts.heatmap("names", "Names", "n", [*map(wording.name, HOSTILE)], ["c"], cells),
         charts.stacked_bars("parts", "Parts", ["one", "other"], HOSTILE, shares),
+        world("world", "World", HOSTILE[0], {**dict.fromkeys(HOSTILE, 7), "DE": 2**64, "LI": 1}),
     ]
 
 
-def _parsed(svg: str) -> ET.Element:
-    return ET.fromstring(svg)  # noqa: S314 - a drawing of our own
-
-
+@needs("vl_convert")
 @pytest.mark.long
 def test_a_drawing_is_xml_fits_a_narrow_screen_and_keeps_its_ids() -> None:
     for chart in _charts():
-        drawn = chart.page_svg()
-        root = _parsed(drawn)
-        assert float(root.attrib["width"]) <= 368  # 400 px without the margins of a page
-        sizes = [float(match) for match in re.findall(r'font-size="([\d.]+)px', drawn)]
-        assert min(sizes, default=11) >= 11, chart.name
+        markup = chart.page_svg()
+        root = parsed(markup)
+        sizes = [float(match) for match in re.findall(r'font-size="([\d.]+)px', markup)]
+        if chart.wide:
+            assert not sizes, chart.name  # its texts are not scaled: they are in the key
+        else:
+            assert float(root[0].attrib["width"]) <= 368  # 400 px without the margins of a page
+            assert min(sizes, default=11) >= 11, chart.name
         ids = [item.attrib["id"] for item in root.iter() if "id" in item.attrib]
-        assert all(row_id.startswith(f"{chart.name}-") for row_id in ids)
-        assert set(re.findall(r"url\(#([^)]*)\)", drawn)) <= set(ids)
-        assert _parsed(chart.picture_svg()).tag == root.tag
-        assert chart.name != "parts" or '>id="a"<' in drawn  # texts stay
+        assert len(ids) == len(set(ids))
+        assert all(element_id.startswith(f"{chart.name}-") for element_id in ids)
+        assert set(re.findall(r"url\(#([^)]*)\)", re.sub(">[^<]*<", "><", markup))) <= {*ids, "a"}
+        names = {re.sub(r"\{.*\}", "", item.tag) for item in root.iter()}
+        assert names <= {
+            *("page", "svg", "g", "path", "text", "rect", "line", "defs", "clipPath", "title"),
+            *("ul", "li", "span", "linearGradient", "stop"),
+        }, names
+        assert not re.search(r'(?:href|src)="(?!#)', markup)
+        ET.fromstring(chart.picture_svg())  # noqa: S314 - a drawing of our own
 
 
-def test_a_hidden_value_has_no_cell() -> None:
+@needs("vl_convert")
+def test_texts_of_a_chart_are_the_names_as_they_are() -> None:
+    shown = [*map(wording.name, HOSTILE)]
+    chart = charts.bars("bars", "Bars", "n", [(name, 1.0) for name in HOSTILE])
+    assert [label for label, _ in chart.rows] == shown
+    assert {name for name in shown if 0 < len(name) < 20} <= set(texts(chart.page_svg()))
+    cells: list[list[float | None]] = [[5]] * len(shown)
+    heat = charts.heatmap("heat", "Heat", "n", shown, ["c"], cells)
+    assert titles(heat.page_svg()) == [f"{name} c: 5" for name in shown]
+
+
+@needs("vl_convert")
+def test_bars_and_columns_are_as_long_as_their_values() -> None:
+    values = [1.0, 2.0, 4.0]
+    named = [(str(value), value) for value in values]
+    for chart, lengths in (
+        (charts.bars("b", "Bars", "n", named), r"M0,[\d.]+h([\d.]+)v"),
+        (charts.histogram("h", "Columns", "class", "n", named), r"h[\d.]+v([\d.]+)h"),
+        (charts.periods("p", "Time", "n", ["a", "b", "c"], values), r"h[\d.]+v([\d.]+)h"),
+    ):
+        paths = [path for colour, path in fills(chart.page_svg()) if colour == "#6655cc"]
+        drawn = [float(re.findall(lengths, path)[0]) for path in paths]
+        assert [round(length / drawn[0], 1) for length in drawn] == values, chart.name
+
+
+@needs("vl_convert")
+def test_a_hidden_period_has_a_band_of_its_own() -> None:
+    chart = charts.periods("p", "Time", "n", ["1 May", "2 May", "3 May"], [None, 0, 5])
+    assert chart.rows == [("1 May", "hidden"), ("2 May", "0"), ("3 May", "5")]
+    markup = chart.page_svg()
+    assert {"1 May", "3 May", "grey: hidden or incomplete"} <= set(texts(markup))
+    assert [colour for colour, _ in fills(markup)].count("#88888855") == 1
+    complete = charts.periods("p", "Time", "n", ["1 May", "2 May"], [0, 5])
+    assert not any("grey" in text for text in texts(complete.page_svg()))
+
+
+@needs("vl_convert")
+def test_a_cell_has_the_colour_of_its_class_and_a_hidden_value_none() -> None:
     chart = charts.heatmap("few", "Few", "n", ["a", "b"], ["c", "d"], [[1, None], [None, 2000]])
     assert chart.rows == [("a", "1", "hidden"), ("b", "hidden", "2,000")]
-    assert len(chart.spec["data"]["values"]) == 2
+    markup = chart.page_svg()
+    assert titles(markup) == ["a c: 1", "b d: 2,000"]
+    assert {"0 to 500", "2k or more n", "empty: hidden"} <= set(texts(markup))
+    least, most = f"light-dark({SCALE[0]}, {SCALE[-1]})", f"light-dark({SCALE[-1]}, {SCALE[0]})"
+    assert [colour for colour, _ in fills(markup)][:2] == [least, most]
+    assert "light-dark" not in chart.picture_svg()
+
+
+@given(
+    st.lists(st.one_of(st.integers(1, 2**128), st.floats(1e-6, 1e30)), min_size=1),
+    st.integers(0, 20),
+)
+def test_classes_hold_all_values_and_begin_at_the_threshold(
+    numbers: list[float], least: int
+) -> None:
+    weights = [float(number) for number in numbers if number >= least]
+    bounds = class_bounds(weights, least)
+    assert len(bounds) <= len(SCALE)
+    assert all(low < high for low, high in pairwise(bounds))
+    if weights:
+        assert least <= bounds[0] <= min(weights)
+        assert bounds[-1] <= max(weights)
+        assert len(set(class_labels(bounds, "n"))) == len(bounds)
+    even = even_bounds(max(weights, default=0))
+    assert even[0] == 0
+    assert len(even) <= len(SCALE)
+    assert even[-1] <= max(weights, default=0)

@@ -10,22 +10,16 @@ from hypothesis import given, settings
 
 from tests.conftest import Build, build_at
 from tests.datasets import SMALL
-from tests.internals.comparison import coordinates
-from tests.internals.contract import LOCATION
 from tests.internals.dataset import Dataset
-from tests.internals.pictures import DefaultCoordinates
 from tests.internals.reports import (
-    coordinates_section,
+    DefaultCoordinates,
     countries_section,
     coverage_section,
     find_default_coordinates,
-    judge_rows,
     networks_section,
-    per_country,
     prefix_lengths_section,
     read_facts,
     summary_section,
-    verdict_sums,
 )
 from tests.oracle import Source
 from tests.range_strategies import as_csv, recipe, recipes
@@ -64,8 +58,6 @@ def _check(dataset: Path) -> None:
         if chart.name.startswith("nulls-"):  # a bar names one field, and how many are like it
             names = [bar["name"] for bar in chart.spec["data"]["values"]]
             assert sum(1 + int(name.partition(" + ")[2] or 0) for name in names) == len(chart.rows)
-    for space in facts.space.values():
-        assert per_country(facts, space).intervals.sum() == space.locations.intervals.sum()
 
 
 def test_figures_are_sums_over_all_networks(tmp_path: Path) -> None:
@@ -89,7 +81,7 @@ def _default_coordinates(
     build: Build, rows: list[str], head: str = _HEAD
 ) -> list[DefaultCoordinates]:
     facts = read_facts(Dataset(build({"rows.csv": head + "\n".join(rows) + "\n"})[0]))
-    return find_default_coordinates(facts, coordinates(facts.tables[LOCATION]))
+    return find_default_coordinates(facts)
 
 
 def _towns(country: str, first: int, count: int) -> list[str]:
@@ -117,36 +109,11 @@ def test_the_definition(build: Build) -> None:
         "80.100.0.0/22,ES,Madrid,40.4,-3.7",  # less
     ]
     result = _default_coordinates(build, rows)
-    assert [(item.name, item.reason, item.weight, item.share) for item in result] == [
+    assert [(item.name, item.reason, item.addresses, item.share) for item in result] == [
         ("Germany (DE)", "large share", 1024, 1024 / (1024 + 9 * 256)),
         ("United Kingdom (GB)", "large share", 1024, 0.25),
         ("United States (US)", "no city", 768, 0.6),
         ("Switzerland (CH)", "no city", 256, 1),
         ("Canada (CA)", "no city", 128, 1),
         ("France (FR)", "no city", 128, 1),
-    ]
-
-
-def test_coordinates_are_compared_with_the_country(build: Build) -> None:
-    rows = [
-        "20.0.0.0/24,DE,Berlin,52.5,13.4",
-        "20.0.1.0/24,FR,Paris,52.5,13.4",  # in Germany
-        "20.0.2.0/25,FR,Strasbourg,48.58,7.75",
-        "20.0.2.128/25,US,Ocean,30,-40",
-        "20.1.0.0/24,,Nowhere,10,10",  # no country is stated
-        "20.2.0.0/23,US,Boston,,",
-        "2a00::/32,DE,Berlin,52.5,13.4",
-    ]
-    facts = read_facts(Dataset(build({"rows.csv": _HEAD + "\n".join(rows) + "\n"})[0]))
-    judged = judge_rows(facts)
-    assert verdict_sums(facts, judged, 4).tolist() == [384, 256, 128, 256]
-    assert verdict_sums(facts, judged, 6).tolist() == [2**32, 0, 0, 0]
-    section = coordinates_section(facts)
-    assert (
-        "66.67 % of the known IPv4 addresses have coordinates; 33.33 % of these"
-        in (section.values["note"])
-    )
-    tables = of_sections([section])
-    assert tables["Addresses whose coordinates lie in another country"] == [
-        ["FR", "DE", "256", "100.00 %"]
     ]

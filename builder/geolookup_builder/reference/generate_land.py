@@ -42,8 +42,6 @@ _STEPS = 50
 _VISIBLE = 25_000
 #: The package has no number for it: ISO 3166-1 leaves XK to its users.
 _WITHOUT_NUMBER = {"Kosovo": "XK"}
-#: A base in the north of Antarctica, which is below the edge of the map: latitude, longitude.
-_ANTARCTICA = (-62.2, -58.96)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import geolookup
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.comparison.score import Score
 from geolookup.dataset.files import Dataset
-from geolookup.errors import count_text
+from geolookup.errors import count_text, short_id
 from geolookup.pictures import wording
 from geolookup.reports.address_maps import address_map_section
 from geolookup.reports.changes import change_section, from_to
@@ -54,7 +54,7 @@ def lead(path: str | PathLike[str], changed: Difference | None = None) -> str:
     with geolookup.open(path) as engine:
         about = engine.metadata
     sources = count_text(len(about.sources), "source")
-    text = f"Generation {about.generation}, of {sources}, {wording.size(about.bytes)}."
+    text = f"Generation {short_id(about.generation)}, of {sources}, {wording.size(about.bytes)}."
     return text if changed is None else f"The changes first, then the newer dataset. {text}"
 
 

@@ -7,7 +7,7 @@ addresses. Special-purpose space is overlaid once: views of one table share thei
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from geolookup.comparison.overlay import Side, blocked_space
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import F64, I64, Addresses, Bools, overlay, sizes
+from geolookup.dataset.intervals import F64, Addresses, Bools, overlay, sizes
 from geolookup.dataset.metadata import data_age
 from geolookup.pictures import wording
-from geolookup.pictures.address_space import View, view_of
+from geolookup.pictures.address_space import SPECIAL, UNKNOWN, View, view_of
 from geolookup.reports.dataset.row_names import (
     LEVELS,
     countries,
@@ -30,10 +30,10 @@ from geolookup.reports.dataset.row_names import (
 )
 
 Tables = Mapping[str, pa.Table]  # by the names of ``contract.fields``
-#: The most days of each class of age.
+Keys = NDArray[np.integer]  # of intervals or rows; 0 is unknown
+#: The most days of each class of age, and the texts; the last is for sources without a date.
 _AGES = (30, 90, 180, 365)
-#: The classes of age; the last is for sources without a date.
-AGE_CLASSES = (
+_AGE_CLASSES = (
     *(f"up to {most} days" for most in _AGES),
     f"more than {_AGES[-1]} days",
     "no date stated",
@@ -46,45 +46,48 @@ _NAMED = 3000
 class Partition:
     """A partition of a family's space in which special-purpose space is apart.
 
-    ``intervals``, shape (n,), are intervals of the partition before the cut, ``special`` marks what
-    no lookup answers from here, ``weights`` are the sizes as ``intervals.sizes`` has them.
+    Of n intervals ``rows`` are their columns before the cut, ``special`` marks what no lookup
+    answers from here, ``public`` are the addresses of the others (as ``intervals.sizes``).
     """
 
     starts: Addresses
-    intervals: I64
+    rows: Sequence[Keys]
     special: Bools
-    weights: F64
+    public: F64
 
     @classmethod
-    def of(cls, starts: Addresses) -> Partition:
+    def of(cls, starts: Addresses, *columns: Keys) -> Partition:
         """Cut a partition at the ends of special-purpose space."""
         blocked, is_blocked = blocked_space(starts.family)
         joint, (in_blocked, intervals) = overlay([blocked, starts])
-        return cls(joint, intervals, is_blocked[in_blocked], sizes(joint))
+        special = is_blocked[in_blocked]
+        return cls(
+            joint, [column[intervals] for column in columns], special, sizes(joint) * ~special
+        )
 
-    def totals(self, keys: NDArray[np.integer], count: int) -> F64:
-        """Return the public addresses of each of ``count`` keys; the shape of keys is (n,)."""
-        public: F64 = self.weights * ~self.special
-        return np.bincount(keys, public, count).astype(np.float64)
-
-    def classes(self, keys: NDArray[np.integer]) -> NDArray[np.uint32]:
-        """Return the labels' positions where key 0 is unknown and the others stay in order."""
+    def ordered(self, name: str, title: str, note: str, keys: Keys, labels: Sequence[str]) -> View:
+        """Return a view whose labels are those of the keys from 1, in their order."""
         # Labels: 0 special-purpose, 1 unknown (key 0), 2 and so on the keys from 1.
-        return np.where(self.special, 0, keys + 1).astype(np.uint32)
+        values = np.where(self.special, SPECIAL, keys + UNKNOWN).astype(np.uint32)
+        return view_of(name, title, note, self.starts, values, labels)
 
-    def rank_keys(self, keys: NDArray[np.integer], count: int) -> tuple[NDArray[np.uint32], I64]:
-        """Return the labels' positions, and the keys in the order of labels from the third.
+    def ranked(
+        self, name: str, title: str, note: str, keys: Keys, label: Callable[[int, int], str],
+        count: int,
+    ) -> View:  # fmt: skip
+        """Return a view whose labels are those of the keys with addresses, the most first.
 
-        Key 0 is unknown; the others follow by their number of addresses, and have some.
+        ``label`` gets a key and its rank, from 0.
         """
-        totals = self.totals(keys, count)
+        totals = np.bincount(keys, self.public, count)
         totals[0] = 0
         order = np.argsort(-totals, kind="stable")
         order = order[totals[order] > 0]
         # Keys 3 1 2 by weight: ranks 2 3 1 of the keys 1, 2 and 3; keys without addresses are 0.
         rank = np.zeros(count, np.int64)
         rank[order] = np.arange(1, len(order) + 1)
-        return self.classes(rank[keys]), order
+        labels = [label(key, place) for place, key in enumerate(order.tolist())]
+        return self.ordered(name, title, note, rank[keys], labels)
 
 
 def dataset_views(
@@ -96,65 +99,58 @@ def dataset_views(
     """
     side = Side(dataset, family)
     # Two partitions: of equal answers, and of equal deciding sources.
-    answers, decided = Partition.of(side.starts), Partition.of(side.decided)
-    locations, networks = (rows[answers.intervals] for rows in (side.locations, side.networks))
+    answers = Partition.of(side.starts, side.locations, side.networks)
+    decided = Partition.of(side.decided, side.sources)
     sources = dataset.manifest.metadata().sources
-    numbers = side.sources[decided.intervals]
     return [
-        _country(answers, locations, tables),
-        _depth(answers, locations, tables),
-        _as(answers, networks, tables),
-        _source(decided, numbers, [source.origin for source in sources]),
-        _age(decided, numbers, [_days(source.date, today) for source in sources]),
+        _country(answers, tables),
+        _depth(answers, tables),
+        _as(answers, tables),
+        _source(decided, [wording.name(source.origin) for source in sources]),
+        _age(decided, [data_age([("", source.date)], today).days for source in sources]),
     ]
 
 
-def _country(space: Partition, locations: NDArray[np.uint32], tables: Tables) -> View:
+def _country(space: Partition, tables: Tables) -> View:
     names, places = countries(tables[COUNTRY])
-    country = places[tables[LOCATION][COUNTRY].to_numpy()]
-    values, order = space.rank_keys(country[locations], len(names))
-    labels = [wording.name(names[index]) for index in order.tolist()]
+    keys = places[tables[LOCATION][COUNTRY].to_numpy()][space.rows[0]]
     note = "The country of the location."
-    return view_of("country", "Country", note, space.starts, values, labels)
+    return space.ranked(
+        "country", "Country", note, keys, lambda key, _: wording.name(names[key]), len(names)
+    )
 
 
-def _depth(space: Partition, locations: NDArray[np.uint32], tables: Tables) -> View:
-    levels = finest_levels(tables) + 1
+def _depth(space: Partition, tables: Tables) -> View:
     # Positions 1 to 4 of LEVELS; 0 is the unknown row.
+    levels = finest_levels(tables) + 1
     levels[0] = 0
     note = "The finest level of the location that is known."
-    values = space.classes(levels[locations])
-    return view_of("depth", "Finest level", note, space.starts, values, LEVELS)
+    return space.ordered("depth", "Finest level", note, levels[space.rows[0]], LEVELS)
 
 
-def _as(space: Partition, networks: NDArray[np.uint32], tables: Tables) -> View:
-    numbers, keys = systems(tables[NETWORK])
-    values, order = space.rank_keys(keys[networks], len(numbers))
-    names = system_names(tables[NETWORK], keys, space.totals(networks, len(keys)))
-    texts = {key: wording.name(names[key]) for key in order[:_NAMED].tolist()}
-    labels = [f"AS{numbers[key]} {texts.get(key, '')}".rstrip() for key in order.tolist()]
+def _as(space: Partition, tables: Tables) -> View:
+    numbers, of_row = systems(tables[NETWORK])
+    networks = space.rows[1]
+    names = system_names(tables[NETWORK], of_row, np.bincount(networks, space.public, len(of_row)))
+
+    def label(key: int, rank: int) -> str:
+        name = wording.name(names[key]) if rank < _NAMED else ""
+        return f"AS{numbers[key]} {name}".rstrip()
+
     note = "The autonomous system that announces the address."
-    return view_of("as", "AS", note, space.starts, values, labels)
+    return space.ranked("as", "AS", note, of_row[networks], label, len(numbers))
 
 
-def _source(space: Partition, numbers: NDArray[np.uint8], names: Sequence[str]) -> View:
-    values, order = space.rank_keys(numbers, len(names) + 1)
-    labels = [wording.name(names[number - 1]) for number in order.tolist()]
+def _source(space: Partition, names: Sequence[str]) -> View:
     note = "The source that decided the location."
-    return view_of("source", "Source", note, space.starts, values, labels)
+    return space.ranked(
+        "source", "Source", note, space.rows[0], lambda key, _: names[key - 1], len(names) + 1
+    )
 
 
-def _age(space: Partition, numbers: NDArray[np.uint8], days: Sequence[int | None]) -> View:
-    # Key 0: no source. Then the classes from the youngest.
-    values = space.classes(np.array([0, *(age_class(age) + 1 for age in days)])[numbers])
+def _age(space: Partition, days: Sequence[int | None]) -> View:
+    # Key 0: no source. Then the classes from the youngest: 45 days are class 2, "up to 90 days".
+    classes = [len(_AGES) + 1 if age is None else np.searchsorted(_AGES, age) for age in days]
+    keys = np.array([0, *(number + 1 for number in classes)])[space.rows[0]]
     note = "The age of the source that decided the location, on the day of the report."
-    return view_of("age", "Age", note, space.starts, values, AGE_CLASSES)
-
-
-def age_class(days: int | None) -> int:
-    """Return the position of an age in ``AGE_CLASSES``: 45 days are class 1, "up to 90 days"."""
-    return len(AGE_CLASSES) - 1 if days is None else int(np.searchsorted(_AGES, days))
-
-
-def _days(date: str | None, today: dt.date | None) -> int | None:
-    return data_age([("", date)], today).days
+    return space.ordered("age", "Age", note, keys, _AGE_CLASSES)

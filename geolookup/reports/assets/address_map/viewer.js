@@ -1,63 +1,79 @@
 // Address maps: each element .address-map becomes a map of the data that it names.
 
-// A canvas has at most so many device pixels a side: a screen of high density stays fast.
-const MOST_PIXELS = 2048;
 // Zooming ends where the map shows 16 cells of the table a side.
 const LEAST_CELLS = 16;
-// Arrow keys move by a 64th of the view; with Shift by one pixel or cell.
-const STEPS_ACROSS = 64;
+const STEPS_ACROSS = 64; // of the arrow keys
+const HIGHLIGHT = "#e0007a";
+
 const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
+
+// A new element with text; the texts of datasets only ever become text nodes.
+function textElement(tag, text) {
+  return Object.assign(document.createElement(tag), { textContent: text });
+}
 
 class AddressMap {
   constructor(root, ranges) {
-    Object.assign(this, { root, ranges, sought: null, pointed: null });
+    Object.assign(this, { root, ranges, sought: null, pointed: null, chosen: null });
     this.part = { left: 0, top: 0, span: ranges.side }; // what is shown, in cells
     this.leastSpan = Math.min(ranges.side, LEAST_CELLS * 2 ** Math.ceil(ranges.bits / 2));
-    this.find = (selector) => root.querySelector(selector);
-    [this.square, this.image, this.canvas] = ["square", "square img", "square canvas"]
-      .map((name) => this.find(`.address-map-${name}`));
+    this.find = (name) => root.querySelector(`.address-map-${name}`);
+    this.say = (name, text) => (this.find(name).textContent = text);
+    [this.image, this.canvas] = ["square img", "square canvas"].map(this.find);
     this.firstLayer = this.image.src;
     this.drawing = new MapDrawing(this.canvas, ranges);
-    this.legend = new MapLegend(root, (label) => this.highlight(label));
     this.listen();
     this.show(0);
-    new ResizeObserver(() => this.resize()).observe(this.square);
+    new ResizeObserver(() => this.changed()).observe(this.canvas);
   }
 
   listen() {
     followPointers(this.canvas, this);
     followKeys(this.canvas, this.root, this);
     this.image.addEventListener("load", () => this.changed());
-    this.find(".address-map-views").addEventListener("change", ({ target }) => this.show(Number(target.value)));
-    const form = this.find(".address-map-go");
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.find(".address-map-message").textContent = this.goTo(form.querySelector("input").value);
-    });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.legend.choose(this.legend.chosen));
+    this.find("views").addEventListener("change", ({ target }) => this.show(Number(target.value)));
+    this.find("find").addEventListener("reset", () => this.choose(null));
+    for (const [name, action] of [["find", "highlightFirst"], ["go", "goTo"]]) {
+      this.find(name).addEventListener("submit", (event) => {
+        event.preventDefault();
+        this[action](this.find(`${name} input`).value.trim());
+      });
+    }
+    for (const item of this.root.querySelectorAll("[data-label]")) {
+      const label = Number(item.dataset.label);
+      const button = Object.assign(document.createElement("button"), { type: "button", value: label });
+      button.append(...item.childNodes);
+      button.addEventListener("click", () => this.choose(label === this.chosen ? null : label));
+      item.append(button);
+    }
   }
 
   show(number) {
     this.view = this.ranges.views[number];
     this.image.src = this.view.layer ?? this.firstLayer;
     this.root.querySelectorAll(".address-map-view").forEach((view, at) => (view.hidden = at !== number));
-    this.legend.show(this.view); // which highlights nothing, and so draws
+    this.find("find").reset(); // which chooses no label, and so draws
   }
 
-  // A label that shares its colour with others gets another one.
-  highlight(label) {
-    const { colours, labels } = this.view;
-    const shared = labels.length > colours.length && label >= colours.length - 1;
-    this.highlighted = label === null ? null
-      : highlightPicture(this.ranges, this.view, label, shared ? colours[2] : null);
+  // Highlight a label, or none: in its colour, unless that is a grey.
+  choose(label) {
+    const { colours, labels, values } = this.view;
+    const colour = label > 1 && label < colours.length - 1 ? "transparent" : HIGHLIGHT;
+    this.chosen = label;
+    this.highlight = label === null ? null : highlightPicture(this.ranges, values, label, colour);
+    for (const button of this.root.querySelectorAll("[data-label] button")) {
+      button.ariaPressed = String(button.value === String(label));
+    }
+    this.say("highlighted", label === null ? "" : `Highlighted: ${labels[label]}`);
     this.changed();
   }
 
-  resize() {
-    this.size = this.square.clientWidth;
-    const pixels = Math.min(MOST_PIXELS, Math.round(this.size * devicePixelRatio));
-    Object.assign(this.canvas, { width: pixels, height: pixels });
-    this.draw();
+  // Highlight the first label that holds a text.
+  highlightFirst(text) {
+    const sought = text.toLowerCase();
+    const label = this.view.labels.findIndex((name) => sought && name.toLowerCase().includes(sought));
+    if (label >= 0) this.choose(label);
+    else this.say("highlighted", `Nothing in this view is named “${text}”.`);
   }
 
   // Draw in the next frame; data-drawn is absent until then.
@@ -68,70 +84,69 @@ class AddressMap {
 
   draw() {
     this.frame = null;
+    this.size = this.canvas.clientWidth;
     if (!this.size || !this.image.complete) return;
-    const pointed = this.pointed && this.around(this.pointed);
-    const pictures = [this.image, this.highlighted].filter(Boolean);
-    const marks = [[this.sought, 2], [pointed?.prefix, 1]].filter(([prefix]) => prefix);
+    const pointed = this.pointed && this.prefixAt(this.pointed);
+    const pictures = [this.image, this.highlight].filter(Boolean);
+    const marks = [[this.sought, 2], [pointed, 1]].filter(([prefix]) => prefix);
     this.drawing.draw(this.size, this.part, pictures, marks);
     this.canvas.classList.toggle("address-map-zoomed", this.part.span < this.ranges.side);
-    this.find(".address-map-grid").textContent =
-      `The grid shows prefixes of /${this.ranges.length(2 * this.drawing.level)}.`;
     this.describe(pointed);
     this.root.dataset.drawn = this.view.name;
   }
 
-  // The prefix at a place and the number of its range.
-  around({ column, row }) {
-    const inside = (at) => clamp(Math.floor(at), 0, this.ranges.side - 1);
-    const cell = curveCell(inside(column), inside(row), this.ranges.order);
-    if (cell >= this.ranges.covered) return null;
-    return { position: this.ranges.find(cell), prefix: this.ranges.prefixAround(cell) };
+  prefixAt({ column, row }) {
+    const cell = curveCell(Math.floor(column), Math.floor(row), this.ranges.order);
+    return cell < this.ranges.covered ? this.ranges.prefixAround(cell) : null;
   }
 
-  describe(pointed) {
-    const lines = pointed ? [["Prefix", this.ranges.prefixText(pointed.prefix)]] : [];
-    for (const { title, labels, values } of pointed ? this.ranges.views : []) {
-      lines.push([title, labels[values[pointed.position]]]);
+  describe(prefix) {
+    const lines = prefix ? [["Prefix", this.ranges.prefixText(prefix)]] : [];
+    for (const { title, labels, values } of prefix ? this.ranges.views : []) {
+      lines.push([title, labels[values[prefix.position]]]);
     }
-    this.find(".address-map-place").replaceChildren(...lines.flatMap(([term, text]) =>
+    this.find("place").replaceChildren(...lines.flatMap(([term, text]) =>
       [textElement("dt", term), textElement("dd", text)]));
-    this.showTip([...new Set(lines.map(([, text]) => text))]); // "unknown" once
+    this.find("tip").hidden = !prefix;
+    if (prefix) this.showTip(new Set(lines.map(([, text]) => text))); // "unknown" once
   }
 
+  // The tip lies on the side of the place where there is more room.
   showTip(texts) {
-    const tip = this.find(".address-map-tip");
-    tip.hidden = texts.length === 0;
-    if (tip.hidden) return;
-    tip.replaceChildren(...texts.map((text, index) => textElement(index ? "span" : "strong", text)));
+    const tip = this.find("tip");
+    tip.replaceChildren(...[...texts].map((text) => textElement("span", text)));
     const { left, top, span } = this.part;
-    const [x, y] = [this.pointed.column - left, this.pointed.row - top].map((at) => (at / span) * this.size);
-    const above = y + 18 + tip.offsetHeight > this.size;
-    tip.style.left = `${clamp(x + 14, 0, this.size - tip.offsetWidth)}px`;
-    tip.style.top = `${above ? Math.max(0, y - 14 - tip.offsetHeight) : y + 18}px`;
+    const [x, y] = [this.pointed.column - left, this.pointed.row - top].map((at) => at / span);
+    const [across, down] = [x, y].map((at) => (at < 0.5 ? "1rem" : "calc(-100% - 1rem)"));
+    Object.assign(tip.style, { left: `${100 * x}%`, top: `${100 * y}%`, translate: `${across} ${down}` });
   }
 
-  // The place of a pixel; without one that which is pointed at, or the middle.
+  // The cell of a pixel; without one that which is pointed at, or the middle.
   place(pixel) {
     const { left, top, span } = this.part;
-    const scale = span / this.size;
-    if (pixel) return { column: left + pixel.x * scale, row: top + pixel.y * scale };
-    return this.pointed ?? { column: left + span / 2, row: top + span / 2 };
+    const { x, y } = pixel ?? { x: this.size / 2, y: this.size / 2 };
+    if (!pixel && this.pointed) return this.pointed;
+    return { column: left + (x / this.size) * span, row: top + (y / this.size) * span };
   }
 
   point(pixel) {
-    this.pointed = pixel && this.place(pixel);
+    this.pointed = pixel && this.inside(this.place(pixel));
     this.changed();
   }
 
-  step(columns, rows, small) {
-    const cell = 2 ** Math.floor(this.ranges.bits / 2);
-    const length = Math.max(cell, this.part.span / (small ? this.canvas.width : STEPS_ACROSS));
+  inside({ column, row }) {
+    const [inner, lower] = [column, row].map((at) => clamp(at, 0, this.ranges.side - 1));
+    return { column: inner, row: lower };
+  }
+
+  step(columns, rows) {
+    const { left, top, span } = this.part;
     const { column, row } = this.place();
-    const inside = (at) => clamp(at, 0.5, this.ranges.side - 0.5);
-    this.pointed = { column: inside(column + columns * length), row: inside(row + rows * length) };
+    const length = span / STEPS_ACROSS;
+    this.pointed = this.inside({ column: column + columns * length, row: row + rows * length });
     // Move just as far as the place needs to be inside.
-    const near = (start, at) => clamp(start, at + 1 - this.part.span, at);
-    this.move(near(this.part.left, this.pointed.column), near(this.part.top, this.pointed.row));
+    const near = (start, at) => clamp(start, at + 1 - span, at);
+    this.move(near(left, this.pointed.column), near(top, this.pointed.row));
   }
 
   pan(dx, dy) {
@@ -159,31 +174,24 @@ class AddressMap {
     this.move(0, 0, this.ranges.side);
   }
 
-  // Show and mark an address or prefix; returns the problem of the text, or nothing.
+  // Show and mark an address or prefix.
   goTo(text) {
-    const parsed = parsePrefix(text);
-    if (!parsed) return `“${text}” is not an address or a prefix.`;
-    if (parsed.family !== this.ranges.family) return `This map has only IPv${this.ranges.family} addresses.`;
-    const prefix = this.ranges.prefixOf(parsed);
-    if (!prefix) return `“${text}” is not on this map.`;
-    const { left, top, width, height } = curveRectangle(prefix.first, prefix.bits, this.ranges.order);
+    const prefix = parsePrefix(text);
+    this.sought = prefix && this.ranges.prefixOf(prefix);
+    this.say("message", this.sought ? "" : `“${text}” is not an IPv${this.ranges.family} address or prefix of this map.`);
+    if (!this.sought) return;
+    const { left, top, width, height } = curveRectangle(this.sought.first, this.sought.bits, this.ranges.order);
     const span = clamp(Math.max(width, height), 4 * this.leastSpan, this.ranges.side);
-    this.sought = prefix;
-    this.pointed = { column: left + 0.5, row: top + 0.5 };
+    this.pointed = { column: left, row: top };
     this.move(left + (width - span) / 2, top + (height - span) / 2, span);
-    return "";
   }
 }
 
 async function startAddressMap(root) {
-  try {
-    const ranges = await AddressRanges.unpack(JSON.parse(document.getElementById(root.dataset.source).textContent));
-    for (const element of root.querySelectorAll("[data-live]")) element.hidden = false;
-    root.classList.add("address-map-live");
-    root.map = new AddressMap(root, ranges);
-  } catch (error) {
-    root.querySelector(".address-map-state").textContent = `This browser cannot read the map's table: ${error.message}`;
-  }
+  const data = JSON.parse(document.getElementById(root.dataset.source).textContent);
+  const ranges = await AddressRanges.unpack(data);
+  for (const element of root.querySelectorAll("[data-live]")) element.hidden = false;
+  new AddressMap(root, ranges);
 }
 
 document.querySelectorAll(".address-map").forEach(startAddressMap);
