@@ -42,8 +42,7 @@ from geolookup.comparison.measures import (
     Share,
     SourceChange,
     coverage,
-    location_changes,
-    network_changes,
+    field_changes,
     own_changes,
     quantiles,
     source_change,
@@ -107,11 +106,8 @@ class Overlaid:
     def field_changes(self, part: str) -> dict[str, FieldChange]:
         """Return the changes of each field and own column in a part, by path."""
         changes = self.changes[part]
-        return {
-            **location_changes(self.values, changes.locations),
-            **network_changes(self.values, changes.networks),
-            **(own_changes(self.own_values, self.own[part]) if self.own_values else {}),
-        }
+        own = own_changes(self.own_values, self.own[part]) if self.own_values else {}
+        return field_changes(self.values, changes.locations, changes.networks) | own
 
 
 @dataclass(frozen=True, slots=True)

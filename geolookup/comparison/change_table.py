@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from geolookup.comparison.changed_intervals import ROW_KINDS, UNKNOWN, ChangedSpans
+from geolookup.comparison.changed_intervals import ROW_KINDS, UNKNOWN, changed_spans
 from geolookup.comparison.dataset_pair import DatasetPair
 from geolookup.comparison.values import Codes
 from geolookup.contract.paths import names_of
@@ -134,7 +134,7 @@ class _Columns:
     """The columns of the ranges that changed."""
 
     def __init__(self, compared: DatasetPair, *, texts: bool) -> None:
-        self._compared, self._changed = compared, ChangedSpans(compared)
+        self._compared = compared
         self._ends = as_texts if texts else _as_values
         #: by column, its table, 0 for OLD or 1 for NEW, and the values by row of the table
         self._values = {
@@ -159,21 +159,22 @@ class _Columns:
     def batches(self, limits: Iterable[tuple[int, Range]]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of families and their first and last address."""
         for family, ends in limits:
-            for spans in self._changed.spans(family, ends):
+            for spans in changed_spans(self._compared, family, ends):
                 for begin in range(0, len(spans), BATCH):
                     yield self._batch(spans.take(slice(begin, begin + BATCH)))
 
     def _batch(self, spans: Spans) -> pa.RecordBatch:
-        codes = self._changed.codes(spans)
+        codes = iter(spans.codes)
+        kinds, metres = next(codes), next(codes)
+        rows = {table: (next(codes), next(codes)) for table in self._compared.numbers}
         arrays: list[Any] = [pa.array(np.full(len(spans), spans.family, np.uint8))]
         arrays += self._ends(spans).columns
-        arrays += [_addresses(spans), _words(codes.kinds + 1, ROW_KINDS)]
+        arrays += [_addresses(spans), _words(kinds + 1, ROW_KINDS)]
         if self._compared.has_coordinates:
-            arrays.append(pa.array(codes.metres / 1000, mask=codes.metres == UNKNOWN))
+            arrays.append(pa.array(metres / 1000, mask=metres == UNKNOWN))
         for table, at, values in self._values.values():
-            arrays.append(values.take(pa.array(codes.rows[table][at])))
-        for pair in codes.sources.values():
-            arrays += [_words(numbers, self._compared.source_names) for numbers in pair]
+            arrays.append(values.take(pa.array(rows[table][at])))
+        arrays += [_words(numbers, self._compared.source_names) for numbers in codes]
         return pa.record_batch(arrays, schema=self.schema)
 
 

@@ -1,7 +1,7 @@
 """Gates: conditions such as ``country_moved > 2%`` on metrics. A gate fails if its condition holds.
 
 A metric is a share from 0 to 1, or kilometres. Each command states the names of its metrics
-and of the parts that a gate may name: ``DIFF_METRICS`` are for comparisons.
+and of the parts that a gate may name: ``diff_metrics`` are those of comparisons.
 """
 
 from __future__ import annotations
@@ -161,10 +161,6 @@ def diff_metrics(own: Iterable[str] = ()) -> Metrics:
     """Return the metrics of comparisons; ``own`` are paths of own columns."""
     of_own = (f"{kind}.{path}" for path in own for kind in _FIELD)
     return Metrics((*NAMES, *of_own), _FAMILIES, "docs/data/diff.md", "country_moved > 2%")
-
-
-#: The metrics without own columns.
-DIFF_METRICS = diff_metrics()
 
 
 def change_metrics(

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import OwnAnswers
-from geolookup.comparison.values import CODE, LOCATION_FIELDS, NAMES, Pair, Values
+from geolookup.comparison.values import CODE, COMPARED, NAMES, Pair, Values
 from geolookup.dataset.distances import distances
 from geolookup.dataset.runs import distinct
 
@@ -188,17 +188,12 @@ def _any(masks: Iterable[Bools]) -> Bools:
     return either
 
 
-def location_changes(values: Values, pairs: Pairs) -> dict[str, FieldChange]:
-    """Return the changes of each field that a location row decides, in contract order."""
-    changes = _changes(values.location, pairs)
-    for linked in values.linked:
-        changes |= _changes(linked.fields, pairs.through(linked.link))
-    return {path: changes[path] for path in LOCATION_FIELDS}
-
-
-def network_changes(values: Values, pairs: Pairs) -> dict[str, FieldChange]:
-    """Return the changes of each field of a network row."""
-    return _changes(values.network, pairs)
+def field_changes(values: Values, locations: Pairs, networks: Pairs) -> dict[str, FieldChange]:
+    """Return the changes of each field by path, in contract order."""
+    changes = _changes(values.location, locations) | _changes(values.network, networks)
+    for table in values.linked:
+        changes |= _changes(table.fields, locations.through(table.link))
+    return {path: changes[path] for path in COMPARED}
 
 
 def own_changes(
@@ -253,17 +248,10 @@ class SourceChange:
     location: Coverage
     moved: Mapping[str, Share]
     kilometres: Kilometres
-    null_gained: Mapping[str, Count]  # by field, without zeros
 
 
 def source_change(source: str, values: Values, pairs: Pairs) -> SourceChange:
     """Measure the location pairs that one source decided."""
     moves = LocationMoves(values, pairs)
-    changes = location_changes(values, pairs)
-    return SourceChange(
-        source,
-        coverage(pairs.old > 0, pairs.new > 0, pairs.weight),
-        moves.shares(),
-        quantiles(moves.distances, pairs.weight),
-        {path: change.null_gained for path, change in changes.items() if change.null_gained},
-    )
+    known = coverage(pairs.old > 0, pairs.new > 0, pairs.weight)
+    return SourceChange(source, known, moves.shares(), quantiles(moves.distances, pairs.weight))

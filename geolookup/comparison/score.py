@@ -258,9 +258,9 @@ def _errors(values: Values, pairs: Pairs, distances: F64) -> Errors:
         )
     )
     far = quantiles(distances, weight)
-    near = [share(weight[distances <= km].sum(), far.of) for km in _NEAR_KM]
+    within_50, within_100 = (share(weight[distances <= km].sum(), far.of) for km in _NEAR_KM)
     missing = share(weight[in_truth & ~in_dataset].sum(), weight[in_truth].sum())
-    return Errors(far.of, far.p50, far.p90, far.p99, far.max, *near, missing)
+    return Errors(far.of, far.p50, far.p90, far.p99, far.max, within_50, within_100, missing)
 
 
 def _metrics(

@@ -62,9 +62,9 @@ def count_requests(
     """
     common = {family: overlay([starts[family] for starts in several]) for family in FAMILIES}
     requests, sums = _count(traffic, {family: starts for family, (starts, _) in common.items()})
-    weights = [
+    weights: list[dict[int, F64]] = [
         {
-            family: np.bincount(at[number], sums[family], len(starts[family]))
+            family: np.bincount(at[number], sums[family], len(starts[family])).astype(np.float64)
             for family, (_, at) in common.items()
         }
         for number, starts in enumerate(several)

@@ -52,6 +52,10 @@ class Pair:
         """Return the values by row of a table that refers to this one."""
         return Pair(self.old[link.old], self.new[link.new], self.values)
 
+    def take(self, rows: NDArray[Any]) -> Pair:
+        """Return the same rows of both sides, by number or by mask."""
+        return Pair(self.old[rows], self.new[rows], self.values)
+
 
 @dataclass(frozen=True, slots=True)
 class LinkedTable:

@@ -240,10 +240,3 @@ def _check_source(change: Any, all_seen: list[SeenAnswers], unit: float, approx:
     known = [coverage(sight, LOCATION) for sight in all_seen]
     assert change.location.lost.count == whole(known.count((True, False)) * unit)
     assert change.location.gained.count == whole(known.count((False, True)) * unit)
-    nulls = {
-        path: whole(count * unit)
-        for path in all_seen[0].old
-        if not path.startswith("network.")
-        and (count := sum(e.old[path] is not None and e.new[path] is None for e in all_seen))
-    }
-    assert change.null_gained == nulls

@@ -14,9 +14,9 @@ from geolookup.errors import DatasetError, DiffError
 from tests.comparison.conftest import dataset
 from tests.damage import copied
 from tests.internals.comparison import (
-    DIFF_METRICS,
     Comparison,
     Verdict,
+    diff_metrics,
     evaluate,
     lay_over,
     measured,
@@ -138,10 +138,10 @@ def test_each_level_of_each_case(tmp_path: Path) -> None:
         geolookup.score(new, truth=tmp_path / "o" / "world.csv").datasets[0].parts["ipv4"].levels
     )
     for level in _LEVELS[1:]:
-        marks = [case[2].split()[_LEVELS.index(level)] for case in _CASES]
+        expected = [case[2].split()[_LEVELS.index(level)] for case in _CASES]
         agreement = levels[level]
         counts = (agreement.agree.count, agreement.wrong.count)
-        assert counts == (marks.count("=") << 16, marks.count("+") << 16), level
+        assert counts == (expected.count("=") << 16, expected.count("+") << 16), level
 
 
 def test_changed_is_a_share_of_the_addresses_with_a_value_in_both(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_gates_are_read() -> None:
         ("country_moved > 1", None, "country_moved", ">", 1.0),
         ("country_moved > 100%", None, "country_moved", ">", 1.0),
     ):
-        (gate,) = DIFF_METRICS.gates(text)
+        (gate,) = diff_metrics().gates(text)
         assert (gate.part, gate.metric, gate.test, gate.limit) == (family, metric, test, limit)
         assert gate.text == text.strip()
 
@@ -208,13 +208,13 @@ _NO_GATES = {
 def test_what_is_no_gate_is_told() -> None:
     for text, told in _NO_GATES.items():
         with pytest.raises(DiffError, match="gate") as raised:
-            DIFF_METRICS.gates(text)
+            diff_metrics().gates(text)
         assert told in str(raised.value), text
 
 
 def _verdict(gate: str, comparison: Comparison) -> Verdict:
     metrics = {name: part.metrics for name, part in comparison.parts.items()}
-    (one,) = DIFF_METRICS.gates(gate)
+    (one,) = diff_metrics().gates(gate)
     return evaluate(one, measured(one, metrics))
 
 

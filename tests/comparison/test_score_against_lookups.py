@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -154,7 +155,7 @@ def _same_shares(actual: Any, sums: dict[str, Fraction], total: Fraction) -> Non
 
 def _check_measures(actual: Any, cases: Weighted) -> None:
     for level in LEVELS:
-        _same(actual.levels[level], cases, lambda pair, level=level: _level(level, pair))
+        _same(actual.levels[level], cases, partial(_level, level))
     far = sorted(
         (km, weight)
         for pair, weight in cases
@@ -186,7 +187,7 @@ def _check(part: ScoredPart, cases: Weighted) -> None:
     for key in _NAMES:
         if f"location.{key}" in part.fields:
             agreement = part.fields[f"location.{key}"]
-            _same(agreement, cases, lambda pair, key=key: _field(key, pair))
+            _same(agreement, cases, partial(_field, key))
         else:
             assert not any(_states(pair.old, (key,)) for pair, weight in cases if weight)
     names = {pair.new_source for pair, weight in cases if weight} - {None}

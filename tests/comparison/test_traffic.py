@@ -50,7 +50,7 @@ def _listed(path: Path) -> Path:
 
 
 def _counted(pair: tuple[Path, Path], traffic: Traffic) -> dict[str, Any]:
-    comparison = measure(lay_over(*map(open_dataset, pair), traffic))
+    comparison = measure(lay_over(open_dataset(pair[0]), open_dataset(pair[1]), traffic))
     return {"requests": comparison.requests, "parts": asdict(comparison)["parts"]}
 
 
