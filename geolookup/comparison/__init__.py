@@ -7,7 +7,7 @@ codes, ``changes`` finds the distinct pairs of rows, ``measures`` sums what move
 truth, which ``truth`` makes a dataset too.
 
 Changes as rows: ``dataset_pair`` has the fields, values and conditions, ``changed_intervals`` the
-ranges, ``change_table`` the columns, ``change_files`` the files.
+ranges, ``change_table`` the columns and files.
 
 A part is one address family, or both together if requests are counted: requests add up over
 families, addresses do not.
@@ -198,19 +198,17 @@ def lay_over_each(
     With ``single_addresses`` IPv6 is counted in addresses, otherwise in networks of /64.
     """
     laid = [joints(old, new) for new in several]
+    starts = [{family: part.starts for family, part in joint.items()} for joint in laid]
+    requests, units = None, _SINGLE if single_addresses else _UNITS
     if traffic is not None:
-        starts = [{family: part.starts for family, part in joint.items()} for joint in laid]
         requests, weights = count_requests(traffic, starts)
-        return [
-            _overlaid(old, new, joint, of_joint, _REQUESTS, requests)
-            for new, joint, of_joint in zip(several, laid, weights, strict=True)
-        ]
-    scale, units = (UNIT_ADDRESSES[6], _SINGLE) if single_addresses else (1.0, _UNITS)
+        units = _REQUESTS
+    else:
+        scale = UNIT_ADDRESSES[6] if single_addresses else 1.0
+        weights = [{4: sizes(of[4]), 6: scale * sizes(of[6])} for of in starts]
     return [
-        _overlaid(
-            old, new, joint, {4: sizes(joint[4].starts), 6: scale * sizes(joint[6].starts)}, units
-        )
-        for new, joint in zip(several, laid, strict=True)
+        _overlaid(old, new, joint, of_joint, units, requests)
+        for new, joint, of_joint in zip(several, laid, weights, strict=True)
     ]
 
 

@@ -49,8 +49,8 @@ class Answers:
         cls, locations: Pair, networks: Pair, sources: Pair, weight: NDArray[np.float64]
     ) -> Answers:
         """Return answers of pairs of rows and of sources."""
-        pairs = locations, networks, sources
-        return cls(*(side for pair in pairs for side in (pair.old, pair.new)), weight)
+        rows = locations.old, locations.new, networks.old, networks.new
+        return cls(*rows, sources.old, sources.new, weight)
 
     @property
     def in_old(self) -> NDArray[np.bool_]:

@@ -271,18 +271,15 @@ def _metrics(
     shares |= {f"within_{km}_km": getattr(kilometres, f"within_{km}") for km in _NEAR_KM}
     shares["coordinates_missing"] = kilometres.missing
     shares |= {f"{kind}.{path}": getattr(fields[path], kind) for path in fields for kind in KINDS}
-    values = {name: part.share if part.of else None for name, part in shares.items()}
-    for name in _QUANTILES:
-        far = getattr(kilometres, name.removeprefix("km_"))
-        values[name] = far if kilometres.of else None
-    return {name: values[name] for name in dict.fromkeys((*NAMES, *values))}
+    far = {name: getattr(kilometres, name.removeprefix("km_")) for name in _QUANTILES}
+    return {
+        **{name: value if kilometres.of else None for name, value in far.items()},
+        **{name: part.share if part.of else None for name, part in shares.items()},
+    }
 
 
 def _verdict(gate: Gate, datasets: Sequence[DatasetScore]) -> Verdict:
-    """Evaluate a gate on every dataset; DiffError if nothing is measured.
-
-    No gate passes unmeasured.
-    """
+    """Evaluate a gate on every dataset; DiffError if nothing is measured: no gate then passes."""
     values = {
         f"{number}.{name}" if len(datasets) > 1 else name: value
         for number, dataset in enumerate(datasets, 1)

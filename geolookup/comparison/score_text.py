@@ -13,10 +13,10 @@ from geolookup.contract.fields import COUNTRY, DEGREES, FIELDS
 from geolookup.errors import short_id
 
 _NOTHING = "-"
-#: The fields that the levels and the distances show, and those that follow from the country.
+#: The fields that the levels and the distances show, and those that can follow from the country.
 _SHOWN = {
     *PLACE_NAMES,
-    "location.region_code",
+    *("location.region_code", "time.zone"),
     *(field.path for field in FIELDS if field.table == COUNTRY or field.member in DEGREES),
 }
 
@@ -79,9 +79,8 @@ def _sources(title: str, part: ScoredPart) -> Iterator[str]:
         shares = [_share(source.levels[level].agree) for level in LEVELS]
         p50 = f"{far.p50:,.1f}" if far.of else _NOTHING
         rows.append((source.source, *shares, p50, _share(far.within_100)))
-    if rows:
-        head = (title, *(f"{level} agrees" for level in LEVELS), "km p50", "within 100 km")
-        yield from table_lines(head, rows)
+    head = (title, *(f"{level} agrees" for level in LEVELS), "km p50", "within 100 km")
+    yield from table_lines(head, rows)
 
 
 def _share(share: Share) -> str:

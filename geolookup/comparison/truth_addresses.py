@@ -47,10 +47,11 @@ def is_table(path: str) -> bool:
         return False  # the reader of its source format explains the error
 
 
-def read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, int]:
-    """Return the table of a source, with these own columns, and how many rows have no address.
+def read_addresses(path: str, own: Sequence[Field]) -> pa.Table:
+    """Return the table of a source, with these own columns; rows without an address have null.
 
-    Raises TableFileError for what cannot be used.
+    Of equal addresses the order stays: the last row decides. Raises TableFileError for what cannot
+    be used.
     """
     kind = known_kind(path)
     if kind is None:
@@ -64,16 +65,16 @@ def read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, int]:
         addresses = parse_column(rows[_ADDRESS])
     except TypeError as error:
         raise TableFileError(path, str(error), "write the addresses as text") from error
-    stated = _with_regions(path, rows.drop_columns(_ADDRESS))
-    # In the order of the file: the last row of an address decides.
-    of_family = [np.flatnonzero(addresses.family == family) for family in FAMILIES]
+    order = np.argsort(addresses.family, kind="stable")
+    invalid = pa.nulls(np.count_nonzero(addresses.family == 0), pa.string())
     texts = [
-        address_texts(family, addresses.high[valid], addresses.low[valid])
-        for family, valid in zip(FAMILIES, of_family, strict=True)
+        address_texts(
+            family, *(half[addresses.family == family] for half in (addresses.high, addresses.low))
+        )
+        for family in FAMILIES
     ]
-    valid = np.concatenate(of_family)
-    table = stated.take(valid).append_column(_ADDRESS, pa.concat_arrays(texts))
-    return table, len(rows) - len(valid)
+    stated = _with_regions(path, rows.drop_columns(_ADDRESS)).take(order)
+    return stated.append_column(_ADDRESS, pa.concat_arrays([invalid, *texts]))
 
 
 def _plain(name: str) -> str:

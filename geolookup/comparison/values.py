@@ -39,13 +39,13 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The values of one member, or the rows of a link, by row in both datasets; -1 is null.
+    """Integers of both datasets: the values of a member by row, -1 for null, or numbers of rows.
 
-    ``values`` are the distinct values of a member by number; None for a link.
+    ``values`` are the distinct values of a member by number.
     """
 
-    old: Codes
-    new: Codes
+    old: NDArray[Any]
+    new: NDArray[Any]
     values: Any = None
 
     def through(self, link: Pair) -> Pair:
@@ -74,7 +74,6 @@ class Values:
     linked: tuple[LinkedTable, ...]  # country and zone
     old_coordinates: NDArray[np.float64]  # (2, rows): latitude, longitude
     new_coordinates: NDArray[np.float64]
-    new_networks: pa.Table
 
     @cached_property
     def folded(self) -> Mapping[str, Pair]:
@@ -111,7 +110,6 @@ def read_values(old: Dataset, new: Dataset) -> Values:
         linked=(country, linked(ZONE)),
         old_coordinates=coordinates(before[LOCATION]),
         new_coordinates=coordinates(after[LOCATION]),
-        new_networks=after[NETWORK],
     )
 
 

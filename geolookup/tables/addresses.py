@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset.arrow_files import without_dictionary
-from geolookup.dataset.intervals import I64, MixedAddresses
+from geolookup.dataset.intervals import I64, Addresses, MixedAddresses
 from geolookup.kernel.columns import parse, replace_embedded
 from geolookup.tables.locate import address_reader, chunks, column_of, locate_chunk
 
@@ -27,6 +27,15 @@ def parse_column(column: pa.ChunkedArray) -> MixedAddresses:
     none = MixedAddresses(np.empty(0, np.uint8), np.empty(0, np.uint64), np.empty(0, np.uint64))
     parts = [(part.family, part.high, part.low) for part in (none, *parser.parsed)]
     return replace_embedded(MixedAddresses(*map(np.concatenate, zip(*parts, strict=True))))
+
+
+def of_family(addresses: MixedAddresses, family: int) -> tuple[I64, Addresses]:
+    """Return the rows of a family, and their addresses."""
+    rows = np.flatnonzero(addresses.family == family)
+    low = addresses.low[rows]
+    if family == 4:
+        return rows, Addresses(low.astype(np.uint32))
+    return rows, Addresses(low, addresses.high[rows])
 
 
 class _Parser:

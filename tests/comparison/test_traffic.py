@@ -98,7 +98,7 @@ def test_errors_quote_no_address(pair: tuple[Path, Path], tmp_path: Path) -> Non
     path = tmp_path / "typed.parquet"
     columns = {"number": [1, 2], "ip": ["8.8.8.8", "8.8.4.4"], "share": [1.5, 2.0]}
     pa_parquet.write_table(pa.table(columns), path)
-    with pytest.raises(TableFileError, match="column 'share' holds no whole numbers"):
+    with pytest.raises(TableFileError, match="column 'share' holds a value that is not a count"):
         diff(*pair, traffic=path, traffic_count="share")
     with pytest.raises(TableFileError, match=r"int64 holds no addresses.*--ip-column"):
         diff(*pair, traffic=path, ip_column="number")

@@ -13,18 +13,7 @@ from geolookup.comparison import (
     open_dataset,
     overlay,
 )
-from geolookup.comparison.change_files import (
-    metadata_of,
-    rows_between,
-    rows_in_file,
-    write_changes,
-)
-from geolookup.comparison.change_table import (
-    ENDS,
-    SIDES,
-    diff_table,
-    source_column,
-)
+from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
 from geolookup.comparison.changes import CLASSES_KM, KINDS, by_distance, country_flows, kinds
 from geolookup.comparison.gates import Verdict, diff_metrics, evaluate, measured, verdict_line
 from geolookup.comparison.measures import Count, quantiles

@@ -1,4 +1,4 @@
-"""The changes of two generations of a store, as rows in a Parquet file or compared anew.
+"""The changes between two generations, as rows in a Parquet file or compared anew.
 
 The file has the rows of ``diff --rows --fields all`` in small row groups. A reader of a range
 compares it with the statistics of the ends. Of row groups that can overlap it reads the ends, and
