@@ -8,6 +8,7 @@ from geolookup.comparison.values import read_tables
 from geolookup.dataset.files import Dataset
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.map_picture import map_pictures
+from geolookup.pictures.picture_files import SCALE
 from geolookup.reports.dataset.views import dataset_views
 from geolookup.store.paths import BUNDLED
 
@@ -23,12 +24,12 @@ def countries() -> AddressMap:
 
 
 def png() -> bytes:
-    """Return the picture as PNG, a pixel for each px."""
+    """Return the picture as PNG, as large as ``--png`` writes it."""
     import vl_convert
     from PIL import Image
 
     (picture,) = map_pictures(countries())
-    drawn = Image.open(io.BytesIO(vl_convert.svg_to_png(picture.svg, scale=1))).convert("RGB")
+    drawn = Image.open(io.BytesIO(vl_convert.svg_to_png(picture.svg, scale=SCALE))).convert("RGB")
     written = io.BytesIO()
     reduced = drawn.quantize(_COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     reduced.save(written, "PNG", optimize=True)

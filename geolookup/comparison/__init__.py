@@ -39,6 +39,7 @@ from geolookup.comparison.measures import (
     Coverage,
     FieldChange,
     Kilometres,
+    Pairs,
     Share,
     SourceChange,
     coverage,
@@ -261,27 +262,26 @@ def _part(overlaid: Overlaid, name: str, most_movers: int) -> Part:
     moved = moves.shares() | {"asn": changes.asn.share(changes.networks.weight)}
     kilometres = quantiles(moves.distances, locations.weight)
     fields = overlaid.field_changes(name)
-    old_sources, new_sources = (
-        [
-            source_change(source, values, locations.take(rows))
-            for source, rows in by_source(sources, dataset)
-        ]
-        for sources, dataset in (
-            (changes.old_source, overlaid.old),
-            (changes.new_source, overlaid.new),
-        )
-    )
     return Part(
         unit=overlaid.units[name],
         coverage=known,
         moved=moved,
         kilometres=kilometres,
         fields=fields,
-        old_sources=old_sources,
-        new_sources=new_sources,
+        old_sources=_sources(overlaid, locations, changes.old_source, overlaid.old),
+        new_sources=_sources(overlaid, locations, changes.new_source, overlaid.new),
         movers=top_movers(values, changes, most_movers),
         metrics=change_metrics(moved, kilometres, known, fields),
     )
+
+
+def _sources(
+    overlaid: Overlaid, pairs: Pairs, sources: NDArray[Any], dataset: Dataset
+) -> list[SourceChange]:
+    return [
+        source_change(name, overlaid.values, pairs.take(rows))
+        for name, rows in by_source(sources, dataset)
+    ]
 
 
 def by_source(sources: NDArray[Any], dataset: Dataset) -> Iterator[tuple[str, NDArray[np.int64]]]:

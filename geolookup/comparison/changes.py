@@ -22,7 +22,7 @@ from geolookup.comparison.measures import (
     share,
 )
 from geolookup.comparison.overlay import Answers
-from geolookup.comparison.values import CODE, Pair, Values
+from geolookup.comparison.values import CODE, LOCATION_FIELDS, Pair, Values
 from geolookup.dataset.runs import distinct
 
 #: The kinds of change of an address, the greatest first.
@@ -91,7 +91,7 @@ def kinds(values: Values, changes: Changes) -> NDArray[np.uint8]:
     """
     answers = changes.answers
     of_location = _location_kinds(values, changes)[changes.location_of]
-    network = differ(values.network.values(), changes.networks)[changes.network_of]
+    network = _differ(values.network.values(), changes.networks)[changes.network_of]
     conditions = [~answers.in_new, ~answers.in_old, of_location != UNCHANGED, network]
     # The first condition that holds decides.
     kind = np.select(conditions, [LOST, GAINED, of_location, NETWORK], UNCHANGED)
@@ -100,19 +100,12 @@ def kinds(values: Values, changes: Changes) -> NDArray[np.uint8]:
 
 def _location_kinds(values: Values, changes: Changes) -> NDArray[np.int64]:
     pairs, levels = changes.locations, changes.moves.by_level
-    others = [differ(values.location.values(), pairs)]
-    others += [differ(table.fields.values(), linked(pairs, table.link)) for table in values.linked]
     moved = [levels[level].moved for level in ("country", "region", "city")]
-    conditions = [*moved, np.logical_or.reduce(others)]
+    conditions = [*moved, _differ(map(values.by_row, LOCATION_FIELDS), pairs)]
     return np.select(conditions, [COUNTRY, REGION, CITY, LOCATION], UNCHANGED)
 
 
-def linked(pairs: Pairs, link: Pair) -> Pairs:
-    """Return the rows of a linked table, by pair of location rows."""
-    return Pairs(link.old[pairs.old], link.new[pairs.new], pairs.weight)
-
-
-def differ(fields: Iterable[Pair], pairs: Pairs) -> Bools:
+def _differ(fields: Iterable[Pair], pairs: Pairs) -> Bools:
     """Mark the pairs of rows that differ in any field."""
     differs: Bools = np.zeros(len(pairs.weight), bool)
     for field in fields:

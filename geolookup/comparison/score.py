@@ -250,16 +250,10 @@ def _agreement(*weights: float) -> Agreement:
 
 def _errors(values: Values, pairs: Pairs, distances: F64) -> Errors:
     weight = pairs.weight
-    in_truth, in_dataset = (
-        ~np.isnan(coordinates[:, rows]).any(axis=0)
-        for coordinates, rows in (
-            (values.old_coordinates, pairs.old),
-            (values.new_coordinates, pairs.new),
-        )
-    )
+    in_truth = ~np.isnan(values.old_coordinates[:, pairs.old]).any(axis=0)
     far = quantiles(distances, weight)
     within_50, within_100 = (share(weight[distances <= km].sum(), far.of) for km in _NEAR_KM)
-    missing = share(weight[in_truth & ~in_dataset].sum(), weight[in_truth].sum())
+    missing = share(weight[in_truth & np.isnan(distances)].sum(), weight[in_truth].sum())
     return Errors(far.of, far.p50, far.p90, far.p99, far.max, within_50, within_100, missing)
 
 

@@ -112,7 +112,7 @@ def _counts(batch: pa.RecordBatch, path: str, name: str) -> F64:
         column = pc.ascii_trim_whitespace(column)
     try:
         counts: F64 = column.cast(pa.int64()).to_numpy().astype(np.float64)
-        is_count = np.min(counts, initial=0) >= 0
+        is_count = bool(np.min(counts, initial=0) >= 0)
     except pa.ArrowException:  # its text quotes the cell, perhaps an address
         is_count = False
     if not is_count:

@@ -33,7 +33,7 @@ _LENIENT = {"empty": "ok", "releases": "all"}
 #: The tables whose rows answers have, in counts of metadata.
 _TABLES = ("locations", "networks", "own")
 _FEED = "geofeed"
-_REMEDY = "name its format by --truth-format, and write its texts in UTF-8"
+_REMEDY = "correct the path or the file, or name its format by --truth-format"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.comparison.overlay import FAMILIES
-from geolookup.contract.fields import COUNTRY_ALIASES, Field
+from geolookup.contract.fields import COUNTRY_ALIASES, OWN_PREFIX, Field
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import ReadOptions
 from geolookup.files.table_files import TableFile, column_names, known_kind, open_table
@@ -89,6 +89,9 @@ def _columns(path: str, names: Sequence[str], own: Sequence[Field]) -> dict[str,
     columns: dict[str, str] = {}
     for name in names:
         key = ours.get(_plain(name))
+        if key is None and name.startswith(OWN_PREFIX):
+            problem, remedy = f"no dataset has the column {name!r}", "rename or drop it"
+            raise TableFileError(path, problem, remedy)
         if key in columns:
             problem = f"two columns of the {key.replace('_', ' ')}"
             raise TableFileError(path, problem, "drop one of them")

@@ -55,7 +55,7 @@ class MapDrawing {
   // Whether the squares of a level are wide enough for the longest text.
   textsFit(level) {
     const [group, bits] = this.ranges.family === 4 ? ["255.", 8] : ["0000:", 16];
-    const longest = `${group.repeat(Math.ceil(this.ranges.length(2 * level) / bits))}/24`;
+    const longest = `${group.repeat(Math.ceil(this.ranges.length(2 * level) / bits))}/000`;
     return this.context.measureText(longest).width <= 2 ** level * this.scale;
   }
 
@@ -83,7 +83,7 @@ class MapDrawing {
     Object.assign(this.context, { lineWidth: 1, strokeStyle: GRID_LINE });
     this.context.strokeRect(x, y, side * this.scale, side * this.scale);
     if (!this.hasTexts) return;
-    const text = this.ranges.prefixText({ first, bits: 2 * this.level }).replace(/(\.0)+\/|::\//, "/");
+    const text = this.ranges.prefixText({ first, bits: 2 * this.level }).replace(/(\.0)+\//, "/");
     Object.assign(this.context, { lineWidth: 3, strokeStyle: "#000" });
     this.context.strokeText(text, x + 2.5, y + 2.5);
     this.context.fillText(text, x + 2.5, y + 2.5);
