@@ -50,6 +50,7 @@ THIRD_PARTY = {
     "geolookup/engine/networks.py": {"pyarrow"},  # only for type checkers
     "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # only for type checkers
     "geolookup/files/byte_streams.py": {*NUMERIC, "zlib_ng"},
+    "geolookup/history/change_files.py": {"pyarrow"},
     "geolookup/signing": {"cryptography"},
     **{f"geolookup/tables/{name}.py": {*NUMERIC, name} for name in ("pandas", "polars", "duckdb")},
     "geolookup/tables/spark.py": {*NUMERIC, "pyspark"},

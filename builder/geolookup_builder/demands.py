@@ -21,7 +21,7 @@ from geolookup_builder.recipe.table import recipe_errors
 from geolookup_builder.sources.reading.inputs import missing_files
 
 if TYPE_CHECKING:
-    from geolookup.comparison.expectations import Expectation
+    from geolookup_builder.recipe.expectations import Expectation
 
 #: The addresses that shares of a family are of.
 _OF = {"ipv4": "public IPv4 addresses", "ipv6": "IPv6 addresses with any value"}
@@ -56,7 +56,7 @@ def failures(demands: Iterable[Demand], recipe: Path) -> list[str]:
 def _answered(expectations: Sequence[Expectation], recipe: Path, dataset: Path) -> Iterator[Demand]:
     if not expectations:
         return
-    from geolookup.comparison.expectations import others
+    from geolookup_builder.recipe.expectations import others
 
     with recipe_errors(recipe, "quality.expect: "):
         for expectation, other in others(dataset, expectations):

@@ -90,23 +90,13 @@ def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
 def cut(intervals: Intervals, ranges: Iterable[Range]) -> tuple[Intervals, list[slice]]:
     """Cut the intervals at (sorted, disjoint) ranges; also return which lie inside a range.
 
-    There are few bounds: they are inserted, without the arrays of an overlay. At 10 to 29::
-
-        before   |0  -1           |20  7            |50  8
-        bounds   |0      |10              |30
-        after    |0  -1  |10  -1  |20  7  |30  7    |50  8      inside: 1 and 2
+    At 10 to 29, the intervals 1 and 2 of the result are inside; see ``insert``.
     """
     bounds, is_inside = cut_at(intervals.starts.family, ranges)
-    within = intervals.starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
-    fresh = np.flatnonzero(~intervals.starts[within].equals(bounds))  # 1, 2: not 0
-    # -1, -1, 7, 7, 8: the new bounds 10 and 30 take the owners of the intervals around them.
-    owner = np.insert(intervals.owner, within[fresh] + 1, intervals.owner[within[fresh]])
-    # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
-    begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
-    ends = [*begin[1:].tolist(), len(owner)]
+    starts, columns, begin = insert(intervals.starts, {"owner": intervals.owner}, bounds)
+    ends = [*begin[1:].tolist(), len(starts)]
     inside = [slice(int(begin[at]), ends[at]) for at in np.flatnonzero(is_inside).tolist()]
-    starts = insert(intervals.starts, within[fresh] + 1, bounds[fresh])
-    return Intervals(starts, owner), inside
+    return Intervals(starts, **columns), inside
 
 
 def without(intervals: Intervals, kept: Intervals) -> Intervals:
@@ -124,12 +114,30 @@ def restrict(partition: LayerPartition, kept: Intervals) -> LayerPartition:
     return _coalesce(LayerPartition(starts, numbers))
 
 
-def insert(starts: Addresses, at: I64, values: Addresses) -> Addresses:
-    """Return the starts with others inserted before the indices ``at``."""
-    low = np.insert(starts.low, at, values.low)
-    if starts.high is None or values.high is None:
-        return Addresses(low)
-    return Addresses(low, np.insert(starts.high, at, values.high))
+def insert(
+    starts: Addresses, columns: Mapping[str, NDArray[Any]], bounds: Addresses
+) -> tuple[Addresses, dict[str, NDArray[Any]], I64]:
+    """Cut the intervals of a partition at sorted bounds; columns become copies.
+
+    Also return which interval of the result begins at each bound. There are few bounds: they are
+    inserted, without the arrays of an overlay. At 0, 10 and 30::
+
+        before   |0  -1           |20  7            |50  8
+        bounds   |0      |10              |30
+        after    |0  -1  |10  -1  |20  7  |30  7    |50  8
+    """
+    within = starts.search(bounds) - 1  # 0, 0, 1: the interval of each bound
+    fresh = np.flatnonzero(~starts[within].equals(bounds))  # 1, 2: not 0
+    at = within[fresh] + 1
+    # 0, 1, 3: the bounds in the result, moved by the fresh ones up to each
+    begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
+    halves = zip(starts.columns(), bounds[fresh].columns(), strict=True)
+    # The fresh bounds 10 and 30 take the values -1 and 7 of the intervals around them.
+    return (
+        Addresses(*(np.insert(half, at, of_bounds) for half, of_bounds in halves)),
+        {name: np.insert(column, at, column[within[fresh]]) for name, column in columns.items()},
+        begin,
+    )
 
 
 def _coalesce(partition: LayerPartition) -> LayerPartition:

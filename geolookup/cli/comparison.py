@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 )
 @options.where
 @options.not_
-@options.fields("compare in the rows of --rows", "all")
+@options.fields("compare in the rows of --rows, or all", "those that sources state")
 @options.force("an existing FILE of --rows")
 @options.as_json()
 @options.instant_option("--as-of", "OLD is a store: compare the generation that was in force then.")
@@ -94,8 +94,7 @@ def _write_rows(
 ) -> None:
     """Write the changes as rows, and print their number on standard error."""
     from geolookup.comparison import open_dataset
-    from geolookup.comparison.change_files import write_rows
-    from geolookup.comparison.change_table import reader
+    from geolookup.comparison.change_table import write_rows
     from geolookup.comparison.dataset_pair import OPTIONS, DatasetPair
 
     exit_on_signals()
@@ -104,7 +103,7 @@ def _write_rows(
         pair = DatasetPair(old, new, paths, where, not_, OPTIONS)
     except ValueError as error:
         fail(str(error))
-    count = write_rows(reader(pair), str(output), force=force)
+    count = write_rows(pair, str(output), force=force)
     click.echo(f"geolookup: {line_text(str(output))}: {count_text(count, 'row')}", err=True)
 
 

@@ -7,7 +7,7 @@ codes, ``changes`` finds the distinct pairs of rows, ``measures`` sums what move
 truth, which ``truth`` makes a dataset too.
 
 Changes as rows: ``dataset_pair`` has the fields, values and conditions, ``changed_intervals`` the
-ranges, ``change_table`` the columns, ``change_files`` the files.
+ranges, ``change_table`` the columns and files.
 
 A part is one address family, or both together if requests are counted: requests add up over
 families, addresses do not.
@@ -42,8 +42,7 @@ from geolookup.comparison.measures import (
     Share,
     SourceChange,
     coverage,
-    location_changes,
-    network_changes,
+    field_changes,
     own_changes,
     quantiles,
     source_change,
@@ -58,7 +57,12 @@ from geolookup.comparison.own_columns import (
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.comparison.values import Pair, Values, read_values
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS, sizes
+from geolookup.dataset.intervals import F64, UNIT_ADDRESSES, UNITS, sizes
+
+#: The units of counts by part: of addresses, of single addresses, of requests.
+_UNITS = {f"ipv{family}": unit for family, unit in UNITS.items()}
+_SINGLE = dict.fromkeys(_UNITS, UNITS[4])
+_REQUESTS = dict.fromkeys((*_UNITS, ALL), "requests")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +106,8 @@ class Overlaid:
     def field_changes(self, part: str) -> dict[str, FieldChange]:
         """Return the changes of each field and own column in a part, by path."""
         changes = self.changes[part]
-        return {
-            **location_changes(self.values, changes.locations),
-            **network_changes(self.values, changes.networks),
-            **(own_changes(self.own_values, self.own[part]) if self.own_values else {}),
-        }
+        own = own_changes(self.own_values, self.own[part]) if self.own_values else {}
+        return field_changes(self.values, changes.locations, changes.networks) | own
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,36 +181,57 @@ def open_dataset(path: str | PathLike[str] | None) -> Dataset:
         return Dataset(engine.path)
 
 
-def lay_over(
-    old: Dataset, new: Dataset, traffic: Traffic | None = None, *, single_addresses: bool = False
-) -> Overlaid:
-    """Lay two datasets over each other; raises the errors of ``diff``.
+def lay_over(old: Dataset, new: Dataset, traffic: Traffic | None = None) -> Overlaid:
+    """Lay two datasets over each other; raises the errors of ``diff``."""
+    return lay_over_each(old, [new], traffic)[0]
+
+
+def lay_over_each(
+    old: Dataset,
+    several: Sequence[Dataset],
+    traffic: Traffic | None = None,
+    *,
+    single_addresses: bool = False,
+) -> list[Overlaid]:
+    """Lay each of several datasets over one; the traffic is read once.
 
     With ``single_addresses`` IPv6 is counted in addresses, otherwise in networks of /64.
     """
-    values, by_family = read_values(old, new), joints(old, new)
-    starts = {family: joint.starts for family, joint in by_family.items()}
-    requests, units = None, {f"ipv{family}": unit for family, unit in UNITS.items()}
+    laid = [joints(old, new) for new in several]
+    starts = [{family: part.starts for family, part in joint.items()} for joint in laid]
+    requests, units = None, _SINGLE if single_addresses else _UNITS
     if traffic is not None:
         requests, weights = count_requests(traffic, starts)
-        units = dict.fromkeys((*units, ALL), "requests")
+        units = _REQUESTS
     else:
-        weights = {family: sizes(of_family) for family, of_family in starts.items()}
-    if traffic is None and single_addresses:
-        weights[6] *= UNIT_ADDRESSES[6]
-        units["ipv6"] = units["ipv4"]
+        scale = UNIT_ADDRESSES[6] if single_addresses else 1.0
+        weights = [{4: sizes(of[4]), 6: scale * sizes(of[6])} for of in starts]
+    return [
+        _overlaid(old, new, joint, of_joint, units, requests)
+        for new, joint, of_joint in zip(several, laid, weights, strict=True)
+    ]
+
+
+def _overlaid(
+    old: Dataset,
+    new: Dataset,
+    by_family: Mapping[int, Joint],
+    weights: Mapping[int, F64],
+    units: Mapping[str, str],
+    requests: Requests | None = None,
+) -> Overlaid:
+    values = read_values(old, new)
     answers = {f"ipv{f}": joint.weigh(weights[f]) for f, joint in by_family.items()}
-    own = {f"ipv{f}": _own_answers(joint, weights[f]) for f, joint in by_family.items()}
-    if traffic is not None:
+    own = {
+        f"ipv{f}": [] if joint.own is None else [joint.own.weigh(weights[f])]
+        for f, joint in by_family.items()
+    }
+    if ALL in units:
         answers[ALL] = together(list(answers.values()))
         own[ALL] = [part for parts in own.values() for part in parts]
     changed = {name: changes_of(values, part) for name, part in answers.items()}
     own_values = read_own_values(old, new)
     return Overlaid(old, new, values, by_family, requests, units, changed, own_values, own)
-
-
-def _own_answers(joint: Joint, weights: NDArray[np.float64]) -> list[OwnAnswers]:
-    return [] if joint.own is None else [joint.own.weigh(weights)]
 
 
 def measure(overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int = 10) -> Comparison:

@@ -1,5 +1,7 @@
 """Changes as rows: one row for each range whose answer differs, with the values before and after.
 
+In files of text formats the ends of a range are texts.
+
 Strategy: ``changed_intervals`` has the ranges and the rows of both datasets. The values of a field
 are prepared once for each row of its table, so a batch of ranges only takes indices.
 """
@@ -9,12 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from geolookup.comparison.changed_intervals import ROW_KINDS, UNKNOWN, ChangedSpans
+from geolookup.comparison.changed_intervals import ROW_KINDS, UNKNOWN, changed_spans
 from geolookup.comparison.dataset_pair import DatasetPair
 from geolookup.comparison.values import Codes
 from geolookup.contract.paths import names_of
@@ -22,7 +25,13 @@ from geolookup.contract.schema import column_members
 from geolookup.contract.special import Range
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.networks import limits_of
-from geolookup.export.ranges import TYPED, values_of
+from geolookup.errors import TableFileError
+from geolookup.export.ranges import TYPED, Rows, as_texts, as_values
+from geolookup.files.byte_streams import open_output
+from geolookup.files.row_streams import WriteOptions
+from geolookup.files.table_files import known_kind
+from geolookup.filesystem.atomic import check_file
+from geolookup.parallel import cores
 from geolookup.prefixes.conditions import Where
 from geolookup.prefixes.spans import Spans
 from geolookup.tables.row_tables import table_of
@@ -36,6 +45,10 @@ _TEXT = pa.dictionary(pa.int32(), pa.string())
 BATCH = 1 << 17
 #: The columns with the ends of ranges, by family; in rows of the other family they are null.
 ENDS = {family: tuple(f"{end}_ipv{family}" for end in TYPED.names) for family in (4, 6)}
+_TYPED_ENDS = [(name, TYPED.types[family]) for family in ENDS for name in ENDS[family]]
+#: The formats with types for addresses; the others have texts.
+_TYPED = ("parquet", "arrow", "arrows")
+_SUFFIXES = "write .csv, .jsonl or .parquet"
 
 
 def diff_table(
@@ -76,11 +89,43 @@ def _limits(within: object) -> list[tuple[int, Range]]:
         raise ValueError(f"diff_table: {error}") from None
 
 
+def write_rows(compared: DatasetPair, output: str, *, force: bool = False) -> int:
+    """Write the rows of two datasets in the format that the suffix names; return their number.
+
+    In formats of text a range has its ends as texts, ``first`` and ``last``. The file is complete
+    or absent. Raises TableFileError for a suffix that names no such format, OutputError if the file
+    cannot be written, or exists and ``force`` is not set.
+    """
+    kind = known_kind(output)
+    if kind is None or kind.format.writer is None:
+        raise TableFileError(output, "the suffix names no format of tables", _SUFFIXES)
+    check_file(Path(output), force=force)
+    rows = reader(compared, texts=kind.format.name not in _TYPED)
+    with open_output(output, kind.compression, None, cores(), force=force) as stream:
+        return write_batches(rows, kind.format.writer.write(stream, rows.schema, WriteOptions()))
+
+
+def write_batches(batches: Iterable[pa.RecordBatch], sink: Any) -> int:
+    """Write batches into a sink and close it; return the number of rows."""
+    count = 0
+    for batch in batches:
+        sink.write(batch)
+        count += len(batch)
+    sink.close()
+    return count
+
+
 def reader(
-    compared: DatasetPair, limits: Iterable[tuple[int, Range]] | None = None
+    compared: DatasetPair,
+    limits: Iterable[tuple[int, Range]] | None = None,
+    *,
+    texts: bool = False,
 ) -> pa.RecordBatchReader:
-    """Return the rows of two datasets; ``limits`` are families and their first and last address."""
-    columns = _Columns(compared)
+    """Return the rows of two datasets; ``limits`` are families and their first and last address.
+
+    With ``texts`` the ends of a range are texts, ``first`` and ``last``.
+    """
+    columns = _Columns(compared, texts=texts)
     wanted = _limits(None) if limits is None else limits
     return pa.RecordBatchReader.from_batches(columns.schema, columns.batches(wanted))
 
@@ -88,8 +133,9 @@ def reader(
 class _Columns:
     """The columns of the ranges that changed."""
 
-    def __init__(self, compared: DatasetPair) -> None:
-        self._compared, self._changed = compared, ChangedSpans(compared)
+    def __init__(self, compared: DatasetPair, *, texts: bool) -> None:
+        self._compared = compared
+        self._ends = as_texts if texts else _as_values
         #: by column, its table, 0 for OLD or 1 for NEW, and the values by row of the table
         self._values = {
             f"{field.name}_{side}": (table_of(field), at, compared.columns[at].by_row(of or field))
@@ -100,7 +146,7 @@ class _Columns:
         self.schema = pa.schema(
             [
                 ("family", pa.uint8()),
-                *((name, TYPED.types[family]) for family in ENDS for name in ENDS[family]),
+                *([(name, pa.string()) for name in TYPED.names] if texts else _TYPED_ENDS),
                 ("addresses", _COUNT),
                 ("kind", _TEXT),
                 *([("kilometres", pa.float64())] if compared.has_coordinates else []),
@@ -113,20 +159,22 @@ class _Columns:
     def batches(self, limits: Iterable[tuple[int, Range]]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of families and their first and last address."""
         for family, ends in limits:
-            for spans in self._changed.spans(family, ends):
+            for spans in changed_spans(self._compared, family, ends):
                 for begin in range(0, len(spans), BATCH):
                     yield self._batch(spans.take(slice(begin, begin + BATCH)))
 
     def _batch(self, spans: Spans) -> pa.RecordBatch:
-        codes = self._changed.codes(spans)
-        arrays: list[Any] = [pa.array(np.full(len(spans), spans.family, np.uint8)), *_ends(spans)]
-        arrays += [_addresses(spans), _words(codes.kinds + 1, ROW_KINDS)]
+        codes = iter(spans.codes)
+        kinds, metres = next(codes), next(codes)
+        rows = {table: (next(codes), next(codes)) for table in self._compared.numbers}
+        arrays: list[Any] = [pa.array(np.full(len(spans), spans.family, np.uint8))]
+        arrays += self._ends(spans).columns
+        arrays += [_addresses(spans), _words(kinds + 1, ROW_KINDS)]
         if self._compared.has_coordinates:
-            arrays.append(pa.array(codes.metres / 1000, mask=codes.metres == UNKNOWN))
+            arrays.append(pa.array(metres / 1000, mask=metres == UNKNOWN))
         for table, at, values in self._values.values():
-            arrays.append(values.take(pa.array(codes.rows[table][at])))
-        for pair in codes.sources.values():
-            arrays += [_words(numbers, self._compared.source_names) for numbers in pair]
+            arrays.append(values.take(pa.array(rows[table][at])))
+        arrays += [_words(numbers, self._compared.source_names) for numbers in codes]
         return pa.record_batch(arrays, schema=self.schema)
 
 
@@ -151,14 +199,14 @@ def _dataset(dataset: Dataset) -> dict[str, str]:
     return {"name": dataset.manifest.metadata().name, "generation": dataset.generation}
 
 
-def _ends(spans: Spans) -> Iterator[pa.Array]:
-    """Yield first and last address as IPv4, then as IPv6; null in the other family."""
+def _as_values(spans: Spans) -> Rows:
+    """Return the ends of ranges as IPv4, then as IPv6; null in the other family."""
+    ends = as_values(spans)
+    columns = []
     for family in ENDS:
-        for end in (spans.first, spans.last):
-            if family == spans.family:
-                yield values_of(family, end)
-            else:
-                yield pa.nulls(len(spans), TYPED.types[family])
+        others = [pa.nulls(len(spans), TYPED.types[family])] * 2
+        columns += ends.columns if family == spans.family else others
+    return ends._replace(columns=columns)
 
 
 def _addresses(spans: Spans) -> pa.Array:

@@ -22,7 +22,7 @@ from geolookup.comparison.measures import (
     share,
 )
 from geolookup.comparison.overlay import Answers
-from geolookup.comparison.values import CODE, Pair, Values
+from geolookup.comparison.values import CODE, LOCATION_FIELDS, Pair, Values
 from geolookup.dataset.runs import distinct
 
 #: The kinds of change of an address, the greatest first.
@@ -91,7 +91,7 @@ def kinds(values: Values, changes: Changes) -> NDArray[np.uint8]:
     """
     answers = changes.answers
     of_location = _location_kinds(values, changes)[changes.location_of]
-    network = differ(values.network.values(), changes.networks)[changes.network_of]
+    network = _differ(values.network.values(), changes.networks)[changes.network_of]
     conditions = [~answers.in_new, ~answers.in_old, of_location != UNCHANGED, network]
     # The first condition that holds decides.
     kind = np.select(conditions, [LOST, GAINED, of_location, NETWORK], UNCHANGED)
@@ -100,19 +100,12 @@ def kinds(values: Values, changes: Changes) -> NDArray[np.uint8]:
 
 def _location_kinds(values: Values, changes: Changes) -> NDArray[np.int64]:
     pairs, levels = changes.locations, changes.moves.by_level
-    others = [differ(values.location.values(), pairs)]
-    others += [differ(table.fields.values(), linked(pairs, table.link)) for table in values.linked]
     moved = [levels[level].moved for level in ("country", "region", "city")]
-    conditions = [*moved, np.logical_or.reduce(others)]
+    conditions = [*moved, _differ(map(values.by_row, LOCATION_FIELDS), pairs)]
     return np.select(conditions, [COUNTRY, REGION, CITY, LOCATION], UNCHANGED)
 
 
-def linked(pairs: Pairs, link: Pair) -> Pairs:
-    """Return the rows of a linked table, by pair of location rows."""
-    return Pairs(link.old[pairs.old], link.new[pairs.new], pairs.weight)
-
-
-def differ(fields: Iterable[Pair], pairs: Pairs) -> Bools:
+def _differ(fields: Iterable[Pair], pairs: Pairs) -> Bools:
     """Mark the pairs of rows that differ in any field."""
     differs: Bools = np.zeros(len(pairs.weight), bool)
     for field in fields:
@@ -174,39 +167,26 @@ class Mover:
 def top_movers(values: Values, changes: Changes, most: int) -> list[Mover]:
     """Return the networks with the most moved weight, the greatest first, at most ``most``."""
     answers, location = changes.answers, changes.moves.by_level["location"]
-    size = len(values.new_networks)
-    rows, group = _systems(values)
-    # By network row, then by system; in the same way for all that can be compared.
-    moved_sums, sums = (
-        np.bincount(group, np.bincount(answers.new_network, weight, minlength=size))
-        for weight in (
-            answers.weight * mask[changes.location_of]
-            for mask in (location.moved, location.compared)
-        )
+    asn, holder = (values.network[f"network.{name}"] for name in ("asn", "asn_organization"))
+    systems = distinct([column.new[answers.new_network] for column in (asn, holder)])
+    moved, compared = (
+        np.bincount(systems.of_row, answers.weight * mask[changes.location_of])
+        for mask in (location.moved, location.compared)
     )
-    # A stable sort: networks of equal weight keep the order of the table.
-    order = np.argsort(-moved_sums, kind="stable")[:most]
-    total = float(moved_sums.sum())
+    # A stable sort: networks of equal weight keep their order.
+    order = np.argsort(-moved, kind="stable")[:most]
+    total = float(moved.sum())
     return [
         Mover(
-            asn=_name(values, "asn", rows[at]),
-            asn_organization=_name(values, "asn_organization", rows[at]),
-            moved=share(moved_sums[at], sums[at]),
-            of_all=float(moved_sums[at]) / total,
+            asn=_name(asn, systems.columns[0][at]),
+            asn_organization=_name(holder, systems.columns[1][at]),
+            moved=share(moved[at], compared[at]),
+            of_all=float(moved[at]) / total,
         )
         for at in order
-        if moved_sums[at]
+        if moved[at]
     ]
 
 
-def _systems(values: Values) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return a row for each system and holder, and the number of its system by table row."""
-    asn = values.network["network.asn"].new.astype(np.int64)
-    holder = values.network["network.asn_organization"].new.astype(np.int64)
-    # AS in the upper 32 bits, holder in the lower; the code -1 of no holder becomes 0.
-    _, rows, group = np.unique(asn << 32 | holder + 1, return_index=True, return_inverse=True)
-    return rows, group
-
-
-def _name(values: Values, column: str, row: np.int64) -> Any:
-    return values.new_networks[column][int(row)].as_py()
+def _name(pair: Pair, code: np.int32) -> Any:
+    return None if code < 0 or pair.values is None else pair.values[int(code)].as_py()

@@ -7,12 +7,10 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from geolookup.comparison.own_columns import SideColumns, Sides, either_has, read_own_values
 from geolookup.comparison.values import Codes, Pair, read_values
-from geolookup.contract.fields import DEGREES, OWN, STORED, Field
+from geolookup.contract.fields import DEGREES, LOCATION, OWN, STORED, Field
 from geolookup.contract.paths import resolve_fields
 from geolookup.contract.schema import Schema
 from geolookup.dataset.files import Dataset
@@ -20,7 +18,6 @@ from geolookup.dataset.intervals import Bools
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.public_ranges import any_known
 from geolookup.dataset.runs import factorize
-from geolookup.files.column_text import json_texts
 from geolookup.prefixes.conditions import Where, conditions_of
 from geolookup.prefixes.possible_values import check_values
 from geolookup.prefixes.select import RowMasks, masks_of
@@ -74,24 +71,29 @@ class DatasetPair:
         self.values = read_values(old, new)
         #: by table, the numbers of its rows: equal if the rows are in all compared fields
         self.numbers = self._number_rows()
+        #: by table, for each row the first one of its dataset with the same number
+        self.first_equal = {
+            table: Pair(_first_equal(pair.old), _first_equal(pair.new))
+            for table, pair in self.numbers.items()
+        }
         sources = [side.manifest.metadata().sources for side in (old, new)]
         #: the distinct names of the sources of both
         self.source_names = list(dict.fromkeys(source.name for source in chain(*sources)))
         #: by number of a source of each, the number of its name from 1 on
-        self.source_numbers = [self._numbers_of(of) for of in sources]
+        self.source_numbers = Pair(*map(self._numbers_of, sources))
 
     def sides(self, field: Field) -> Sides:
         """Return a field as OLD and as NEW have it; None for an own column that one lacks."""
         return self._own.get(field.path, (field, field))
 
-    def meets(self, tables: Mapping[str, tuple[NDArray[np.uint32], NDArray[np.uint32]]]) -> Bools:
+    def meets(self, tables: Mapping[str, Pair]) -> Bools:
         """Mark the ranges whose answer meets the conditions in OLD or in NEW.
 
-        ``tables`` are the rows of n ranges in both, by table. Unknown answers meet no condition.
+        ``tables`` are the rows of n ranges, by table. Unknown answers meet no condition.
         """
-        marks: Bools = np.full(len(next(iter(tables.values()))[0]), not self._masks)
-        for at, masks in enumerate(self._masks):
-            rows = {table: tables[table][at] for table in masks.tables}
+        marks: Bools = np.full(len(tables[LOCATION].old), not self._masks)
+        for side, masks in zip(("old", "new"), self._masks, strict=False):
+            rows = {table: getattr(tables[table], side) for table in masks.tables}
             marks |= masks.mark(rows) & any_known(rows)
         return marks
 
@@ -115,7 +117,7 @@ class DatasetPair:
         return masks
 
     def _number_rows(self) -> dict[str, Pair]:
-        own = read_own_values(self.old, self.new, _json_column)
+        own = read_own_values(self.old, self.new)
         columns: dict[str, list[Codes]] = {}
         for field in self.fields:
             pair = own[field.path] if field.table == OWN else self.values.by_row(field.path)
@@ -140,6 +142,6 @@ def _either(sides: Mapping[str, Sides], prefer: int = 1) -> Schema:
     return Schema(of for pair in sides.values() if (of := pair[prefer] or pair[1 - prefer]))
 
 
-def _json_column(column: pa.Array) -> pa.Array:
-    """Return values as JSON texts: 5 and "5" differ, 5 and 5.0 do not."""
-    return json_texts(column).cast(pa.large_string())
+def _first_equal(numbers: Codes) -> Codes:
+    codes, first = factorize([numbers])
+    return first.astype(np.int32)[codes]

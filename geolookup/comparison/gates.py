@@ -1,7 +1,7 @@
 """Gates: conditions such as ``country_moved > 2%`` on metrics. A gate fails if its condition holds.
 
 A metric is a share from 0 to 1, or kilometres. Each command states the names of its metrics
-and of the parts that a gate may name: ``DIFF_METRICS`` are for comparisons.
+and of the parts that a gate may name: ``diff_metrics`` are those of comparisons.
 """
 
 from __future__ import annotations
@@ -148,23 +148,15 @@ ALL = "all"
 _MOVED = ("location", "country", "region", "city", "asn")
 _FIELD = ("null_gained", "null_lost", "changed")
 _FAMILIES = ("ipv4", "ipv6")
-#: The names of all metrics, in the order of a report.
-NAMES = (
-    *(f"{level}_moved" for level in _MOVED),
-    *KILOMETRES,
-    *("coverage_lost", "coverage_gained"),
-    *(f"{kind}.{path}" for path in COMPARED for kind in _FIELD),
-)
+_COVERAGE = ("coverage_lost", "coverage_gained")
 
 
 def diff_metrics(own: Iterable[str] = ()) -> Metrics:
     """Return the metrics of comparisons; ``own`` are paths of own columns."""
-    of_own = (f"{kind}.{path}" for path in own for kind in _FIELD)
-    return Metrics((*NAMES, *of_own), _FAMILIES, "docs/data/diff.md", "country_moved > 2%")
-
-
-#: The metrics without own columns.
-DIFF_METRICS = diff_metrics()
+    moved = (f"{level}_moved" for level in _MOVED)
+    of_fields = (f"{kind}.{path}" for path in (*COMPARED, *own) for kind in _FIELD)
+    names = (*moved, *KILOMETRES, *_COVERAGE, *of_fields)
+    return Metrics(names, _FAMILIES, "docs/data/diff.md", "country_moved > 2%")
 
 
 def change_metrics(
@@ -173,7 +165,7 @@ def change_metrics(
     coverage: Coverage,
     changes: Mapping[str, FieldChange],
 ) -> dict[str, float]:
-    """Return the metrics of a part by name, in the order of ``NAMES``, own columns last.
+    """Return the metrics of a part by name, own columns last.
 
     ``X_moved`` is a share of the addresses with an X in both datasets, ``coverage_lost`` and
     ``coverage_gained`` of those known in OLD or in NEW. Of a field F, ``null_gained.F`` is a
@@ -187,7 +179,7 @@ def change_metrics(
         values[f"null_gained.{path}"] = share(change.null_gained, change.old).share
         values[f"null_lost.{path}"] = share(change.null_lost, change.new).share
         values[f"changed.{path}"] = share(change.changed, change.both).share
-    return {name: values[name] for name in dict.fromkeys((*NAMES, *values))}
+    return values
 
 
 def measured(gate: Gate, parts: Mapping[str, Mapping[str, float | None]]) -> dict[str, float]:

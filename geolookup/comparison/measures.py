@@ -8,16 +8,15 @@ are one pair (7, 9), whose weight is the number of their addresses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import OwnAnswers
-from geolookup.comparison.values import CODE, LOCATION_FIELDS, NAMES, Pair, Values
+from geolookup.comparison.values import CODE, COMPARED, NAMES, Pair, Values
 from geolookup.dataset.distances import distances
 from geolookup.dataset.runs import distinct
 
@@ -117,8 +116,7 @@ class Pairs:
         return Pairs(old, new, pairs.weight)
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(NamedTuple):
     """The pairs with a value in OLD, in NEW; those that can be compared, and that moved: masks."""
 
     in_old: Bools
@@ -142,7 +140,11 @@ class LocationMoves:
     """
 
     def __init__(self, values: Values, pairs: Pairs) -> None:
-        self._values, self._pairs = values, pairs
+        self._weight = pairs.weight
+        #: in km, by pair; NaN without coordinates on both sides
+        self.distances: F64 = distances(
+            values.old_coordinates[:, pairs.old], values.new_coordinates[:, pairs.new]
+        )
         country = move(values.location[CODE], pairs)
         code = move(values.location["location.region_code"], pairs)
         name, city_name = (move(values.folded[path], pairs) for path in NAMES)
@@ -150,23 +152,14 @@ class LocationMoves:
         differs = np.where(code.compared, code.moved, name.moved) | country.moved
         region = _move(code.in_old | name.in_old, code.in_new | name.in_new, compared, differs)
         far = region.moved & (self.distances > SAME_CITY_KM)
-        city = replace(
-            city_name, moved=city_name.compared & (city_name.moved | country.moved | far)
-        )
-        levels = (country, region, city)
-        location = Move(*(_any(masks) for masks in zip(*map(_masks, levels), strict=True)))
+        elsewhere = city_name.moved | country.moved | far
+        city = city_name._replace(moved=city_name.compared & elsewhere)
+        location = Move(*map(np.logical_or.reduce, zip(country, region, city, strict=True)))
         self.by_level = {"location": location, "country": country, "region": region, "city": city}
 
     def shares(self) -> dict[str, Share]:
         """Return the share that moved, by level."""
-        return {level: move.share(self._pairs.weight) for level, move in self.by_level.items()}
-
-    @cached_property
-    def distances(self) -> F64:
-        """The distances moved in km, by pair; NaN without coordinates on both sides."""
-        old = self._values.old_coordinates[:, self._pairs.old]
-        new = self._values.new_coordinates[:, self._pairs.new]
-        return distances(old, new)
+        return {level: move.share(self._weight) for level, move in self.by_level.items()}
 
 
 def move(values: Pair, pairs: Pairs) -> Move:
@@ -179,26 +172,12 @@ def _move(in_old: Bools, in_new: Bools, compared: Bools, differs: Bools) -> Move
     return Move(in_old, in_new, compared, compared & differs)
 
 
-def _masks(move: Move) -> tuple[Bools, ...]:
-    return move.in_old, move.in_new, move.compared, move.moved
-
-
-def _any(masks: Iterable[Bools]) -> Bools:
-    either: Bools = np.logical_or.reduce(list(masks))
-    return either
-
-
-def location_changes(values: Values, pairs: Pairs) -> dict[str, FieldChange]:
-    """Return the changes of each field that a location row decides, in contract order."""
-    changes = _changes(values.location, pairs)
-    for linked in values.linked:
-        changes |= _changes(linked.fields, pairs.through(linked.link))
-    return {path: changes[path] for path in LOCATION_FIELDS}
-
-
-def network_changes(values: Values, pairs: Pairs) -> dict[str, FieldChange]:
-    """Return the changes of each field of a network row."""
-    return _changes(values.network, pairs)
+def field_changes(values: Values, locations: Pairs, networks: Pairs) -> dict[str, FieldChange]:
+    """Return the changes of each field by path, in contract order."""
+    changes = _changes(values.location, locations) | _changes(values.network, networks)
+    for table in values.linked:
+        changes |= _changes(table.fields, locations.through(table.link))
+    return {path: changes[path] for path in COMPARED}
 
 
 def own_changes(
@@ -253,17 +232,10 @@ class SourceChange:
     location: Coverage
     moved: Mapping[str, Share]
     kilometres: Kilometres
-    null_gained: Mapping[str, Count]  # by field, without zeros
 
 
 def source_change(source: str, values: Values, pairs: Pairs) -> SourceChange:
     """Measure the location pairs that one source decided."""
     moves = LocationMoves(values, pairs)
-    changes = location_changes(values, pairs)
-    return SourceChange(
-        source,
-        coverage(pairs.old > 0, pairs.new > 0, pairs.weight),
-        moves.shares(),
-        quantiles(moves.distances, pairs.weight),
-        {path: change.null_gained for path, change in changes.items() if change.null_gained},
-    )
+    known = coverage(pairs.old > 0, pairs.new > 0, pairs.weight)
+    return SourceChange(source, known, moves.shares(), quantiles(moves.distances, pairs.weight))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from geolookup.comparison.values import Pair
 from geolookup.contract.address import MAX
 from geolookup.contract.fields import LOCATION, NETWORK, OWN
 from geolookup.contract.special import CARRIES_IPV4, PUBLIC, Range, partition
@@ -42,6 +43,14 @@ class Answers:
     old_source: Rows
     new_source: Rows
     weight: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, locations: Pair, networks: Pair, sources: Pair, weight: NDArray[np.float64]
+    ) -> Answers:
+        """Return answers of pairs of rows and of sources."""
+        rows = locations.old, locations.new, networks.old, networks.new
+        return cls(*rows, sources.old, sources.new, weight)
 
     @property
     def in_old(self) -> NDArray[np.bool_]:
@@ -112,15 +121,13 @@ def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
 
 def _joint(both: Overlay) -> Joint:
     weight = sizes(both.starts)
-    answers = Answers(
-        *both.rows(LOCATION), *both.rows(NETWORK), *both.sources(LOCATION), weight=weight
-    )
+    answers = Answers.of(both.rows(LOCATION), both.rows(NETWORK), both.sources(LOCATION), weight)
     reached = np.flatnonzero(answers.in_old | answers.in_new)
     own = None
     if any(OWN in side.rows for side in both.sides):
-        old, new = both.rows(OWN)
-        known = np.flatnonzero(old | new)
-        own = OwnAnswers(known, old[known], new[known], weight[known])
+        rows = both.rows(OWN)
+        known = np.flatnonzero(rows.old | rows.new)
+        own = OwnAnswers(known, rows.old[known], rows.new[known], weight[known])
     return Joint(both.starts, both.kinds != PUBLIC, reached, answers.take(reached), own)
 
 
@@ -137,29 +144,25 @@ class Overlay:
         self.starts, (of_special, *at) = overlay(partitions)
         #: of space, by joint interval
         self.kinds = kinds[of_special]
-        self._decided, self._at = at[:2], at[2:]
+        self._decided, self._at = Pair(*at[:2]), at[2:]
 
-    def rows(self, table: str) -> tuple[Rows, Rows]:
-        """Return the rows of a table in OLD and in NEW; 0 if unknown, or if no lookup answers."""
+    def rows(self, table: str) -> Pair:
+        """Return the rows of a table; 0 if unknown, or if no lookup answers."""
         has_answers = self.kinds != CARRIES_IPV4 if table == OWN else self.kinds == PUBLIC
-        old, new = (
-            side.rows[table][at] * has_answers
-            if table in side.rows
-            else np.zeros(len(at), np.uint32)
-            for side, at in zip(self.sides, self._at, strict=True)
+        return Pair(
+            *(
+                side.rows[table][at] * has_answers if table in side.rows else np.zeros_like(at)
+                for side, at in zip(self.sides, self._at, strict=True)
+            )
         )
-        return old, new
 
-    def sources(self, layer: str, part: Any = slice(None)) -> tuple[Rows, Rows]:
-        """Return the numbers of the sources of a layer in OLD and in NEW; 0: none.
+    def sources(self, layer: str, part: Any = slice(None)) -> Pair:
+        """Return the numbers of the sources of a layer; 0: none.
 
         ``part`` are numbers of joint intervals, by default all.
         """
-        old, new = (
-            side.sources_of(layer)[at[part]]
-            for side, at in zip(self.sides, self._decided, strict=True)
-        )
-        return old, new
+        numbers = Pair(*(side.sources_of(layer) for side in self.sides))
+        return numbers.through(self._decided.take(part))
 
 
 class Side:

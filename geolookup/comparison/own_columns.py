@@ -1,12 +1,12 @@
 """Own columns of two datasets: the columns that changed, and the values of all as numbers.
 
 A column that only one dataset has is unknown everywhere in the other. Values of a column whose type
-differs are compared as texts.
+differs are compared as answers have them, in JSON: 5 and "5" differ, 5 and 5.0 do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -14,8 +14,9 @@ import pyarrow as pa
 from geolookup.comparison.values import Pair, in_common
 from geolookup.contract.fields import OWN, TEXT, Field
 from geolookup.contract.schema import TYPES, Schema
-from geolookup.dataset.arrow_files import type_of, without_dictionary
+from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.files import Dataset
+from geolookup.files.column_text import json_texts
 from geolookup.tables.row_tables import row_tables
 
 #: A column in OLD and in NEW; None in a dataset without it.
@@ -88,25 +89,13 @@ class SideColumns:
         return self._tables.values(table, column)
 
 
-def cell_values(column: pa.Array) -> pa.Array:
-    """Return values as texts of cells, a list as its joined items: 5 and "5" are equal."""
-    plain = without_dictionary(column)
-    if pa.types.is_list(plain.type):
-        return pa.array([texts and "\n".join(texts) for texts in plain.to_pylist()], pa.string())
-    return plain.cast(pa.string())
-
-
-def read_own_values(
-    old: Dataset, new: Dataset, as_texts: Callable[[pa.Array], pa.Array] = cell_values
-) -> dict[str, Pair]:
-    """Read the own columns of either dataset, by row; raises DatasetError for a damaged one.
-
-    The values of a retyped column are compared as the texts that ``as_texts`` makes.
-    """
+def read_own_values(old: Dataset, new: Dataset) -> dict[str, Pair]:
+    """Read the own columns of either dataset, by row; raises DatasetError for a damaged one."""
     sides, values = (SideColumns(old), SideColumns(new)), {}
     for path, fields in either_has(old.schema, new.schema).items():
         of = [field for field in fields if field]
         columns = [side.column(field or of[0]) for side, field in zip(sides, fields, strict=True)]
-        is_retyped = len({field.type for field in of}) > 1
-        values[path] = in_common(*(map(as_texts, columns) if is_retyped else columns))
+        if len({field.type for field in of}) > 1:
+            columns = [json_texts(column).cast(pa.large_string()) for column in columns]
+        values[path] = in_common(*columns)
     return values

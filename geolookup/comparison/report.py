@@ -53,8 +53,7 @@ def _fields(part: Part) -> Iterator[str]:
         for path, change in part.fields.items()
         if change.null_gained or change.null_lost or change.changed
     ]
-    if rows:
-        yield from table_lines(("fields", "nulls gained", "nulls lost", "changed"), rows)
+    yield from table_lines(("fields", "nulls gained", "nulls lost", "changed"), rows)
 
 
 def _sources(role: str, sources: Sequence[SourceChange]) -> Iterator[str]:
@@ -68,10 +67,9 @@ def _sources(role: str, sources: Sequence[SourceChange]) -> Iterator[str]:
         )
         for source in sources
     ]
-    if rows:
-        last = {"old": "lost", "new": "gained"}[role]
-        head = (f"source in {role}", "country", "region", "city", "km p50", "km p99", last)
-        yield from table_lines(head, rows)
+    last = {"old": "lost", "new": "gained"}[role]
+    head = (f"source in {role}", "country", "region", "city", "km p50", "km p99", last)
+    yield from table_lines(head, rows)
 
 
 def _movers(part: Part) -> Iterator[str]:
@@ -84,8 +82,7 @@ def _movers(part: Part) -> Iterator[str]:
         )
         for mover in part.movers
     ]
-    if rows:
-        yield from table_lines(("network in new", "moved", "of all moved", "of the network"), rows)
+    yield from table_lines(("network in new", "moved", "of all moved", "of the network"), rows)
 
 
 def _system(asn: int | None) -> str:
@@ -93,9 +90,12 @@ def _system(asn: int | None) -> str:
 
 
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield a table: the first column is left-aligned, the others are right-aligned."""
+    """Yield a table: the first column is left-aligned, the others are right-aligned.
+
+    Nothing without rows.
+    """
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    for first, *others in (head, *rows):
+    for first, *others in (head, *rows) if rows else ():
         cells = (f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True))
         yield f"  {first:<{widths[0]}}  {'  '.join(cells)}".rstrip()
 

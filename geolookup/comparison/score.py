@@ -20,7 +20,7 @@ from geolookup.comparison import (
     Overlaid,
     by_source,
     describe,
-    lay_over,
+    lay_over_each,
     open_dataset,
 )
 from geolookup.comparison.gates import (
@@ -171,14 +171,10 @@ def score(
         raise ValueError("name at least one file of truth")
     with TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True) as folder:
         stated = compile_truth(files, truth_format, list(declared.values()), Path(folder, "truth"))
-        overlaid = [
-            lay_over(stated.dataset, side, requests, single_addresses=stated.of_addresses)
-            for side in sides
-        ]
+        overlaid = lay_over_each(
+            stated.dataset, sides, requests, single_addresses=stated.of_addresses
+        )
         scored = [_score_dataset(part) for part in overlaid]
-    if not any(part.of or part.fields for one in scored for part in one.parts.values()):
-        problem = f"{', '.join(files)}: no row states a value for a public address"
-        raise DiffError(problem, "name others")
     return Score(
         truth=stated.files,
         requests=overlaid[0].requests,
@@ -262,9 +258,9 @@ def _errors(values: Values, pairs: Pairs, distances: F64) -> Errors:
         )
     )
     far = quantiles(distances, weight)
-    near = [share(weight[distances <= km].sum(), far.of) for km in _NEAR_KM]
+    within_50, within_100 = (share(weight[distances <= km].sum(), far.of) for km in _NEAR_KM)
     missing = share(weight[in_truth & ~in_dataset].sum(), weight[in_truth].sum())
-    return Errors(far.of, far.p50, far.p90, far.p99, far.max, *near, missing)
+    return Errors(far.of, far.p50, far.p90, far.p99, far.max, within_50, within_100, missing)
 
 
 def _metrics(
@@ -275,18 +271,15 @@ def _metrics(
     shares |= {f"within_{km}_km": getattr(kilometres, f"within_{km}") for km in _NEAR_KM}
     shares["coordinates_missing"] = kilometres.missing
     shares |= {f"{kind}.{path}": getattr(fields[path], kind) for path in fields for kind in KINDS}
-    values = {name: part.share if part.of else None for name, part in shares.items()}
-    for name in _QUANTILES:
-        far = getattr(kilometres, name.removeprefix("km_"))
-        values[name] = far if kilometres.of else None
-    return {name: values[name] for name in dict.fromkeys((*NAMES, *values))}
+    far = {name: getattr(kilometres, name.removeprefix("km_")) for name in _QUANTILES}
+    return {
+        **{name: value if kilometres.of else None for name, value in far.items()},
+        **{name: part.share if part.of else None for name, part in shares.items()},
+    }
 
 
 def _verdict(gate: Gate, datasets: Sequence[DatasetScore]) -> Verdict:
-    """Evaluate a gate on every dataset; DiffError if nothing is measured.
-
-    No gate passes unmeasured.
-    """
+    """Evaluate a gate on every dataset; DiffError if nothing is measured: no gate then passes."""
     values = {
         f"{number}.{name}" if len(datasets) > 1 else name: value
         for number, dataset in enumerate(datasets, 1)

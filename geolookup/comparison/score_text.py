@@ -6,14 +6,19 @@ from collections.abc import Iterator, Sequence
 
 from geolookup.comparison.measures import Share
 from geolookup.comparison.report import count_text, percent_text, requests_line, table_lines
-from geolookup.comparison.score import KINDS, LEVELS, NAMES, Agreement, Score, ScoredPart
+from geolookup.comparison.score import LEVELS, NAMES, Score, ScoredPart
 from geolookup.comparison.truth import TruthFile
-from geolookup.contract.fields import COUNTRY, FIELDS
+from geolookup.comparison.values import NAMES as PLACE_NAMES
+from geolookup.contract.fields import COUNTRY, DEGREES, FIELDS
 from geolookup.errors import short_id
 
 _NOTHING = "-"
-#: The fields that follow from the country; JSON has them.
-_OF_COUNTRY = {field.path for field in FIELDS if field.table == COUNTRY}
+#: The fields that the levels and the distances show, and those that can follow from the country.
+_SHOWN = {
+    *PLACE_NAMES,
+    *("location.region_code", "time.zone"),
+    *(field.path for field in FIELDS if field.table == COUNTRY or field.member in DEGREES),
+}
 
 
 def lines(score: Score) -> Iterator[str]:
@@ -28,9 +33,11 @@ def lines(score: Score) -> Iterator[str]:
         parts = [dataset.parts[name] for dataset in score.datasets]
         if any(part.of or part.fields for part in parts):
             yield ""
-            of = count_text(parts[0].of) if parts[0].of else "no location"
+            of = count_text(parts[0].of) if parts[0].of else "only own columns"
             yield f"{name}, in {parts[0].unit}: {of} with a truth"
-            yield from _part(parts)
+            yield from _side_by_side(parts)
+            for number, part in enumerate(parts, 1):
+                yield from _sources(f"source in {number}" if len(parts) > 1 else "source", part)
 
 
 def _file(file: TruthFile) -> str:
@@ -40,62 +47,40 @@ def _file(file: TruthFile) -> str:
     )
 
 
-def _part(parts: Sequence[ScoredPart]) -> Iterator[str]:
-    yield from _side_by_side(parts)
-    for number, part in enumerate(parts, 1):
-        of = f" in {number}" if len(parts) > 1 else ""
-        yield from _fields(f"field{of}", part)
-        yield from _sources(f"source{of}", part)
-
-
 def _side_by_side(parts: Sequence[ScoredPart]) -> Iterator[str]:
-    head = ["", *(str(number) for number in range(1, len(parts) + 1))]
+    """Yield a row for each metric that is measured in any dataset."""
+    names = dict.fromkeys((*NAMES, *(name for part in parts for name in part.metrics)))
     rows = [
-        [name.replace("_", " "), *(_metric(name, part) for part in parts)]
-        for name in NAMES
-        if any(part.metrics[name] is not None for part in parts)
+        [_label(name), *(_metric(name, part) for part in parts)]
+        for name in names
+        if name.partition(".")[2] not in _SHOWN
+        and any(part.metrics.get(name) is not None for part in parts)
     ]
-    if rows:
-        yield from table_lines(head, rows)
+    yield from table_lines(["", *(str(number) for number in range(1, len(parts) + 1))], rows)
+
+
+def _label(metric: str) -> str:
+    """Return a metric in words, the field first: ``agree.own.site`` is ``own.site agree``."""
+    kind, _, field = metric.partition(".")
+    return f"{field} {kind}" if field else kind.replace("_", " ")
 
 
 def _metric(name: str, part: ScoredPart) -> str:
-    value = part.metrics[name]
+    value = part.metrics.get(name)
     if value is None:
         return _NOTHING
     return f"{value:,.1f}" if name.startswith("km_") else percent_text(value)
-
-
-def _fields(title: str, part: ScoredPart) -> Iterator[str]:
-    rows = [
-        (path, count_text(agreement.agree.of), *_agreement(agreement))
-        for path, agreement in part.fields.items()
-        if path not in _OF_COUNTRY
-    ]
-    if rows:
-        yield from table_lines((title, "of", *KINDS), rows)
-
-
-def _agreement(agreement: Agreement) -> Iterator[str]:
-    for kind in KINDS:
-        yield percent_text(getattr(agreement, kind).share)
 
 
 def _sources(title: str, part: ScoredPart) -> Iterator[str]:
     rows = []
     for source in part.sources:
         far = source.kilometres
-        rows.append(
-            (
-                source.source,
-                *(_share(source.levels[level].agree) for level in LEVELS),
-                f"{far.p50:,.1f}" if far.of else _NOTHING,
-                _share(far.within_100),
-            )
-        )
-    if rows:
-        head = (title, *(f"{level} agrees" for level in LEVELS), "km p50", "within 100 km")
-        yield from table_lines(head, rows)
+        shares = [_share(source.levels[level].agree) for level in LEVELS]
+        p50 = f"{far.p50:,.1f}" if far.of else _NOTHING
+        rows.append((source.source, *shares, p50, _share(far.within_100)))
+    head = (title, *(f"{level} agrees" for level in LEVELS), "km p50", "within 100 km")
+    yield from table_lines(head, rows)
 
 
 def _share(share: Share) -> str:

@@ -6,10 +6,9 @@ kept. No address is stored, and no error quotes one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +17,10 @@ from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import FAMILIES, special_space
 from geolookup.contract.special import PRIVATE
-from geolookup.dataset.column_views import EncodedColumn
-from geolookup.dataset.intervals import Addresses
+from geolookup.dataset.intervals import F64, Addresses, MixedAddresses, overlay
 from geolookup.errors import TableFileError
 from geolookup.files.table_files import AddressColumn, TableFile, open_addresses, table_files
-from geolookup.kernel.columns import INVALID_ID, locate_numbers, parse
-from geolookup.tables.locate import chunks, column_of, locate_chunk
+from geolookup.tables.addresses import of_family, parse_column
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +49,40 @@ class Requests:
 
 
 def count_requests(
-    traffic: Traffic, starts: Mapping[int, Addresses]
-) -> tuple[Requests, dict[int, NDArray[np.float64]]]:
-    """Return the requests of a file, and by family their number in each interval.
+    traffic: Traffic, several: Sequence[Mapping[int, Addresses]]
+) -> tuple[Requests, list[dict[int, F64]]]:
+    """Return the requests of a file, and for each of several partitions their number by interval.
 
-    ``starts`` are the partitions of both families, cut at the ends of special-purpose space; own
-    columns can be known there. An IPv6 address that carries an IPv4 address counts as the latter.
-    Raises TableFileError for a file or column that cannot be used.
+    The partitions are of both families, cut at the ends of special-purpose space; own columns can
+    be known there. An IPv6 address that carries an IPv4 address counts as the latter. Raises
+    TableFileError for a file or column that cannot be used.
     """
-    ends = np.cumsum([len(starts[family]) for family in FAMILIES])
-    # After the intervals, since negative ids count from the end: malformed.
-    # sums:  IPv4 intervals | IPv6 intervals | -1: malformed
-    sums = np.zeros(ends[-1] - INVALID_ID, np.float64)
-    locator = _Locator(starts)
+    common = {family: overlay([starts[family] for starts in several]) for family in FAMILIES}
+    requests, sums = _count(traffic, {family: starts for family, (starts, _) in common.items()})
+    weights: list[dict[int, F64]] = [
+        {
+            family: np.bincount(at[number], sums[family], len(starts[family])).astype(np.float64)
+            for family, (_, at) in common.items()
+        }
+        for number, starts in enumerate(several)
+    ]
+    return requests, weights
+
+
+def _count(traffic: Traffic, starts: Mapping[int, Addresses]) -> tuple[Requests, dict[int, F64]]:
+    weights = {family: np.zeros(len(intervals)) for family, intervals in starts.items()}
+    invalid = 0.0
     for file in table_files(fspath(traffic.path), traffic.format):
-        _add(sums, file, traffic, locator)
-    # IPv4 | IPv6 | the sum of malformed addresses; ``zip`` drops it.
-    weights = dict(zip(FAMILIES, np.split(sums, ends), strict=False))
+        for addresses, counts in _requests(file, traffic):
+            for family, intervals in starts.items():
+                rows, requested = of_family(addresses, family)
+                at = intervals.search(requested) - 1
+                # Unlike weights[at] += counts, it counts an interval as often as it occurs.
+                np.add.at(weights[family], at, counts[rows])
+            invalid += counts[addresses.family == 0].sum()
     private = sum(weights[family][_is_private(starts[family])].sum() for family in FAMILIES)
-    return Requests(int(sums.sum()), int(private), int(sums[INVALID_ID])), weights
+    total = invalid + sum(counts.sum() for counts in weights.values())
+    return Requests(int(total), int(private), int(invalid)), weights
 
 
 def _is_private(starts: Addresses) -> NDArray[np.bool_]:
@@ -80,66 +92,30 @@ def _is_private(starts: Addresses) -> NDArray[np.bool_]:
     return is_private
 
 
-def _add(sums: NDArray[np.float64], file: TableFile, traffic: Traffic, locator: _Locator) -> None:
-    """Add the requests of one file to the sums by interval."""
+def _requests(file: TableFile, traffic: Traffic) -> Iterator[tuple[MixedAddresses, F64]]:
+    """Yield the addresses of a file in batches, with the number of requests of each."""
     column = AddressColumn(traffic.column, traffic.delimiter, traffic.header)
     more = {} if traffic.count is None else {traffic.count: "--traffic-count"}
     with open_addresses(file, column, more) as table:
         for batch in table.rows.batches:
-            counts = None if traffic.count is None else _counts(batch, file.path, traffic.count)
-            begin = 0
-            for part in chunks(column_of(batch.column(0))):
-                ids = locate_chunk(locator, part).ids
-                end = begin + len(part)
-                # Unlike sums[ids] += 1, it counts an id as often as it occurs.
-                np.add.at(sums, ids, 1.0 if counts is None else counts[begin:end])
-                begin = end
+            addresses = parse_column(pa.chunked_array([batch.column(0)]))
+            counts = np.ones(len(batch))
+            if traffic.count is not None:
+                counts = _counts(batch, file.path, traffic.count)
+            yield addresses, counts
 
 
-class _Locator:
-    """Locates columns of addresses, private ones too, in two partitions."""
-
-    def __init__(self, starts: Mapping[int, Addresses]) -> None:
-        ipv4, ipv6 = (starts[family] for family in FAMILIES)
-        self.ipv4_starts = ipv4.low.data
-        self.ipv6_highs = np.asarray(ipv6.high).data
-        # ``EncodedColumn`` with the indices 0 1 2 ...: the plain lower halves.
-        every = np.arange(len(ipv6), dtype=np.int32)
-        self.ipv6_lows = EncodedColumn(every.data, ipv6.low.data)
-
-    def locate_texts(self, data: Any, offsets: NDArray[np.int64], ids: Any, families: Any) -> None:
-        """Fill in the interval ids and families of the n texts ``data[offset : next offset]``."""
-        parsed = parse(data, offsets[:-1], np.diff(offsets))
-        families[:] = parsed.family
-        self.locate_numbers(parsed.family, parsed.high, parsed.low, ids)
-
-    def locate_numbers(self, families: Any, highs: Any, lows: Any, ids: Any) -> None:
-        """Fill in the interval ids of n addresses by family and 64-bit halves."""
-        locate_numbers(self, families, highs, lows, ids, with_private=True)
-
-
-def _counts(batch: pa.RecordBatch, path: str, name: str) -> NDArray[np.float64]:
+def _counts(batch: pa.RecordBatch, path: str, name: str) -> F64:
     """Return the requests of each row, whole numbers from 0 on; texts of CSV are converted."""
     column = batch.column(name)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = _whole_numbers(column, path, name)
-    if not pa.types.is_integer(column.type):
-        remedy = "name another by --traffic-count"
-        raise TableFileError(path, f"column {name!r} holds no whole numbers", remedy)
-    if column.null_count or (len(column) and np.min(column.to_numpy()) < 0):
-        raise _no_count(path, name)
-    counts: NDArray[np.float64] = column.to_numpy().astype(np.float64)
-    return counts
-
-
-def _whole_numbers(texts: pa.Array, path: str, name: str) -> pa.Array:
+        column = pc.ascii_trim_whitespace(column)
     try:
-        return pc.ascii_trim_whitespace(texts).cast(pa.int64())
-    except pa.ArrowInvalid:
-        # Arrow's message quotes the cell, perhaps an address.
-        raise _no_count(path, name) from None
-
-
-def _no_count(path: str, name: str) -> TableFileError:
-    problem = f"column {name!r} holds a value that is not a count"
-    return TableFileError(path, problem, "write whole numbers from 0 on")
+        counts: F64 = column.cast(pa.int64()).to_numpy().astype(np.float64)
+        is_count = bool(np.min(counts, initial=0) >= 0)
+    except pa.ArrowException:  # its text quotes the cell, perhaps an address
+        is_count = False
+    if not is_count:
+        problem = f"column {name!r} holds a value that is not a count"
+        raise TableFileError(path, problem, "write whole numbers from 0 on")
+    return counts

@@ -20,7 +20,7 @@ from geolookup.contract.fields import Field
 from geolookup.contract.schema import column_members
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError, DiffError, near_match
 from geolookup.files.row_streams import holds_address
 
 AUTO = "auto"
@@ -30,10 +30,10 @@ ADDRESSES = "addresses"
 _REJECTS = (1 << 63) - 1
 #: Truth is not published: it may hold no answers, and files of several dates.
 _LENIENT = {"empty": "ok", "releases": "all"}
+#: The tables whose rows answers have, in counts of metadata.
+_TABLES = ("locations", "networks", "own")
 _FEED = "geofeed"
-_REMEDY = "name its format by --truth-format"
-_WRITE_TEXTS = "write its columns as texts, in UTF-8"
-_NAME_FILES = "name files of ground truth, of one format"
+_REMEDY = "name its format by --truth-format, and write its texts in UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,8 @@ def compile_truth(
 ) -> Truth:
     """Compile files of ground truth, with these own columns, into a new folder.
 
-    Raises BuildError or TableFileError for what cannot be read.
+    Raises BuildError or TableFileError for what cannot be read, DiffError without a row that a
+    lookup reaches.
     """
     from geolookup_builder.calls import build
     from geolookup_builder.sources import FORMATS
@@ -73,12 +74,11 @@ def compile_truth(
     if format_name not in (AUTO, ADDRESSES, *FORMATS):
         hint = near_match(format_name, (ADDRESSES, *FORMATS))
         raise BuildError(paths[0], f"no format {format_name!r}", remedy=hint)
-    sources: list[dict[str, Any]] = []
-    invalid = []
-    for number, path in enumerate(paths, 1):
-        source, rejected = _source(path, format_name, own)
-        sources.append({"name": _name(number), **_LENIENT, **source})
-        invalid.append(rejected)
+    named = {f"truth {number}": path for number, path in enumerate(paths, 1)}
+    sources = [
+        {"name": name, **_LENIENT, **_source(path, format_name, own)}
+        for name, path in named.items()
+    ]
     with _own_remedies(paths):
         report = build(
             sources=sources,
@@ -88,29 +88,24 @@ def compile_truth(
         )
     dataset = Dataset(folder)
     about = dataset.manifest.metadata()
-    files = [
-        _file(path, _name(number), report.sources, about, rejected)
-        for number, (path, rejected) in enumerate(zip(paths, invalid, strict=True), 1)
-    ]
+    if not any(about.counts.get(table) for table in _TABLES):
+        problem = f"{', '.join(paths)}: no row states a value for a public address"
+        raise DiffError(problem, "name others")
+    files = [_file(path, name, report.sources, about) for name, path in named.items()]
     return Truth(dataset, files)
 
 
-def _name(number: int) -> str:
-    return f"truth {number}"
-
-
-def _source(path: str, format_name: str, own: Sequence[Field]) -> tuple[dict[str, Any], int]:
-    """Return the source that reads a file, and the number of rows that it does not have."""
+def _source(path: str, format_name: str, own: Sequence[Field]) -> dict[str, Any]:
+    """Return the source that reads a file."""
     if format_name == ADDRESSES or (format_name == AUTO and is_table(path)):
-        table, rejected = read_addresses(path, own)
-        return {"table": table}, rejected
+        return {"table": read_addresses(path, own)}
     whole_path = os.path.abspath(path)  # noqa: PTH100 - takes any name
     pattern = _pattern(whole_path)
     if format_name == AUTO and _are_feeds(pattern):
         format_name = _FEED
     # To a folder the detection knows, other files than data may belong.
     is_folder = format_name == AUTO and os.path.isdir(whole_path)  # noqa: PTH112
-    return {"format": format_name, "path": whole_path if is_folder else pattern}, 0
+    return {"format": format_name, "path": whole_path if is_folder else pattern}
 
 
 def _column(field: Field) -> dict[str, Any]:
@@ -150,19 +145,16 @@ def _own_remedies(paths: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except BuildError as error:
-        path = labels.get(str(error.path), str(error.path))
         quotes = holds_address(error.problem)
+        of_recipe = str(error.path) in labels or "recipe" in error.remedy or error.remedy == REMEDY
+        if not (quotes or of_recipe):
+            raise
+        path = labels.get(str(error.path), error.path)
         problem = "not recognised" if quotes else error.problem
-        if path != str(error.path) and is_table(path):
-            raise BuildError(path, problem, remedy=_WRITE_TEXTS) from None
-        if quotes or error.remedy == REMEDY or path != str(error.path):
-            raise BuildError(path, problem, remedy=_REMEDY) from None
-        if "recipe" in error.remedy:
-            raise BuildError(path, problem, line=error.line, remedy=_NAME_FILES) from error
-        raise
+        raise BuildError(path, problem, line=error.line, remedy=_REMEDY) from None
 
 
-def _file(path: str, name: str, reports: Iterable[Any], about: Metadata, invalid: int) -> TruthFile:
+def _file(path: str, name: str, reports: Iterable[Any], about: Metadata) -> TruthFile:
     """Return the rows of a file; one of a vendor can have several tables."""
     tables = [
         report for report in reports if report.name == name or report.name.startswith(f"{name} (")
@@ -172,7 +164,7 @@ def _file(path: str, name: str, reports: Iterable[Any], about: Metadata, invalid
     return TruthFile(
         path=path,
         format=ADDRESSES if is_table else formats[0],
-        rows=invalid + sum(report.read for report in tables),
-        rejected=invalid + sum(report.rejected.total() for report in tables),
+        rows=sum(report.read for report in tables),
+        rejected=sum(report.rejected.total() for report in tables),
         nulled=sum(report.nulled.total() for report in tables),
     )

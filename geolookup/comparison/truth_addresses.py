@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,14 +14,11 @@ import pyarrow.compute as pc
 
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.contract.fields import COUNTRY_ALIASES, Field
-from geolookup.dataset.arrow_files import without_dictionary
-from geolookup.dataset.intervals import I64, MixedAddresses
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import ReadOptions
 from geolookup.files.table_files import TableFile, column_names, known_kind, open_table
-from geolookup.kernel.columns import parse, replace_embedded
 from geolookup.prefixes.texts import address_texts
-from geolookup.tables.locate import address_reader, column_of, locate_chunk
+from geolookup.tables.addresses import parse_column
 
 _ADDRESS = "network"
 #: By column of a source, the names of columns, in lower case with underscores.
@@ -51,10 +47,11 @@ def is_table(path: str) -> bool:
         return False  # the reader of its source format explains the error
 
 
-def read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, int]:
-    """Return the table of a source, with these own columns, and how many rows have no address.
+def read_addresses(path: str, own: Sequence[Field]) -> pa.Table:
+    """Return the table of a source, with these own columns; rows without an address have null.
 
-    Raises TableFileError for what cannot be used.
+    Of equal addresses the order stays: the last row decides. Raises TableFileError for what cannot
+    be used.
     """
     kind = known_kind(path)
     if kind is None:
@@ -64,9 +61,20 @@ def read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, int]:
     with open_table(TableFile(path, kind), ReadOptions(path, keys, "dropped")) as table:
         schema = table.rows.schema
         rows = pa.Table.from_batches(table.rows.batches, schema).rename_columns(list(columns))
-    numbers, texts = _addresses(path, rows[_ADDRESS])
-    stated = _with_regions(path, rows.drop_columns(_ADDRESS)).take(numbers)
-    return stated.append_column(_ADDRESS, texts), len(rows) - len(texts)
+    try:
+        addresses = parse_column(rows[_ADDRESS])
+    except TypeError as error:
+        raise TableFileError(path, str(error), "write the addresses as text") from error
+    order = np.argsort(addresses.family, kind="stable")
+    invalid = pa.nulls(np.count_nonzero(addresses.family == 0), pa.string())
+    texts = [
+        address_texts(
+            family, *(half[addresses.family == family] for half in (addresses.high, addresses.low))
+        )
+        for family in FAMILIES
+    ]
+    stated = _with_regions(path, rows.drop_columns(_ADDRESS)).take(order)
+    return stated.append_column(_ADDRESS, pa.concat_arrays([invalid, *texts]))
 
 
 def _plain(name: str) -> str:
@@ -92,47 +100,6 @@ def _columns(path: str, names: Sequence[str], own: Sequence[Field]) -> dict[str,
         problem = "no column of a country, a region, a city, or a latitude and a longitude"
         raise TableFileError(path, problem, "name them country, region, city, latitude, longitude")
     return columns
-
-
-class _Parser:
-    """Keeps the addresses of a column, where an engine would locate them."""
-
-    def __init__(self) -> None:
-        self.parsed: list[MixedAddresses] = []
-
-    def locate_texts(self, data: Any, offsets: I64, _ids: Any, families: Any) -> None:
-        parsed = parse(data, offsets[:-1], np.diff(offsets))
-        families[:] = parsed.family
-        self.parsed.append(parsed)
-
-    def locate_numbers(self, families: Any, highs: Any, lows: Any, _ids: Any) -> None:
-        self.parsed.append(MixedAddresses(families.copy(), highs, lows))
-
-
-def _addresses(path: str, cells: pa.ChunkedArray) -> tuple[I64, pa.Array]:
-    """Return the rows with a valid address, and these addresses as texts.
-
-    An address that carries an IPv4 address is replaced by it. The order of equal addresses stays:
-    the last of them decides.
-    """
-    column = column_of(cells)
-    try:
-        address_reader(column.type)
-    except TypeError as error:
-        raise TableFileError(path, str(error), "write the addresses as text") from error
-    parser = _Parser()
-    for chunk in column.iterchunks():
-        locate_chunk(parser, without_dictionary(chunk))
-    if not parser.parsed:
-        return np.empty(0, np.int64), pa.array([], pa.string())
-    parts = ((part.family, part.high, part.low) for part in parser.parsed)
-    addresses = replace_embedded(MixedAddresses(*map(np.concatenate, zip(*parts, strict=True))))
-    rows = [np.flatnonzero(addresses.family == family) for family in FAMILIES]
-    texts = [
-        address_texts(family, addresses.high[of_family], addresses.low[of_family])
-        for family, of_family in zip(FAMILIES, rows, strict=True)
-    ]
-    return np.concatenate(rows), pa.concat_arrays(texts)
 
 
 def _with_regions(path: str, rows: pa.Table) -> pa.Table:

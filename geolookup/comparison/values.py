@@ -39,18 +39,22 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The values of one member, or the rows of a link, by row in both datasets; -1 is null.
+    """Integers of both datasets: the values of a member by row, -1 for null, or numbers of rows.
 
-    ``values`` are the distinct values of a member by number; None for a link.
+    ``values`` are the distinct values of a member by number.
     """
 
-    old: Codes
-    new: Codes
+    old: NDArray[Any]
+    new: NDArray[Any]
     values: Any = None
 
     def through(self, link: Pair) -> Pair:
         """Return the values by row of a table that refers to this one."""
         return Pair(self.old[link.old], self.new[link.new], self.values)
+
+    def take(self, rows: NDArray[Any]) -> Pair:
+        """Return the same rows of both sides, by number or by mask."""
+        return Pair(self.old[rows], self.new[rows], self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,6 @@ class Values:
     linked: tuple[LinkedTable, ...]  # country and zone
     old_coordinates: NDArray[np.float64]  # (2, rows): latitude, longitude
     new_coordinates: NDArray[np.float64]
-    new_networks: pa.Table
 
     @cached_property
     def folded(self) -> Mapping[str, Pair]:
@@ -107,7 +110,6 @@ def read_values(old: Dataset, new: Dataset) -> Values:
         linked=(country, linked(ZONE)),
         old_coordinates=coordinates(before[LOCATION]),
         new_coordinates=coordinates(after[LOCATION]),
-        new_networks=after[NETWORK],
     )
 
 

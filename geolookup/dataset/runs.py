@@ -23,14 +23,14 @@ Codes = NDArray[np.int32]
 _ALL = (1 << 64) - 1
 
 
-def run_starts(*columns: NDArray[Any]) -> Bools:
+def run_starts(*columns: NDArray[Any], size: int = 0) -> Bools:
     """Mark each row that differs from the row before in any column; the first row is marked.
 
     The columns and the result have the shape (n,). NaN equals NaN. Example: the columns 7 7 7 5
     and 1 1 2 2 have the runs (7, 1) twice, (7, 2) and (5, 2): True False True True. Indexed by
-    the result, a column has one value for each run.
+    the result, a column has one value for each run. Without columns, ``size`` rows are equal.
     """
-    starts = np.zeros(len(columns[0]), bool)
+    starts = np.zeros(len(columns[0]) if columns else size, bool)
     starts[:1] = True
     for column in columns:
         after, before = column[1:], column[:-1]
@@ -70,23 +70,25 @@ class Distinct:
 def distinct(columns: Sequence[NDArray[Any]], weight: NDArray[Any] | None = None) -> Distinct:
     """Sum the weights of n rows by combination; without weights, count the rows.
 
-    The columns have the shape (n,) and hold integers. Example: of the columns 7 5 7 and 1 1 1 with
+    The columns have the shape (n,) and hold integers; without columns, there is one combination
+    of all weights. Example: of the columns 7 5 7 and 1 1 1 with
     the weights 10 20 30, the combinations are 0: (7, 1) with weight 40 and 1: (5, 1) with 20; the
     rows have the combinations 0 1 0.
     """
-    of_row, first = factorize(columns)
+    of_row, first = factorize(columns, 0 if weight is None else len(weight))
     weights = np.bincount(of_row, weight, minlength=len(first)).astype(np.float64)
     return Distinct([column[first] for column in columns], weights, of_row)
 
 
-def factorize(columns: Sequence[NDArray[np.generic]]) -> tuple[Codes, I64]:
+def factorize(columns: Sequence[NDArray[np.generic]], size: int = 0) -> tuple[Codes, I64]:
     """Return a number for each row and, for each number, the first row that has it.
 
     ``columns`` have one length and integers of 8, 16, 32 or 64 bits; the caller views
-    floats as integers.
+    floats as integers. Without columns, ``size`` rows are equal.
     """
-    if len(columns[0]) == 1:  # as most tables of a small dataset
-        return np.zeros(1, np.int32), np.zeros(1, np.int64)
+    size = len(columns[0]) if columns else size
+    if size == 1 or not columns:  # one row: as most tables of a small dataset
+        return np.zeros(size, np.int32), np.zeros(min(size, 1), np.int64)
     keys = _keys(columns)
     if len(keys) == 1:
         return _encode(keys[0])

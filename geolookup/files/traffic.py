@@ -25,14 +25,18 @@ if TYPE_CHECKING:
 
 F64 = NDArray[np.float64]
 DAYS, HOURS = 7, 24
-HOUR, WEEK = 3600, 7 * DAY
+HOUR, WEEK, WEEK_HOURS = 3600, 7 * DAY, DAYS * HOURS
 #: Where buckets begin: 0001-01-01, a Monday.
 _ORIGIN = EARLIEST - DAY
 #: The sizes of buckets in seconds, and how many a period has before they become larger.
 _SIZES = (60, HOUR, DAY, WEEK)
 _MOST = 240
+#: A bucket at the end of a period is whole if the period has all but this part of it.
+_SLACK = 0.1
 #: Offsets from UTC are rounded to quarters of an hour; none is a day or more.
 _QUARTER, _QUARTERS = 900, 96
+#: More hours than are in ten thousand years.
+_SPAN = 1 << 32
 #: Classes of status codes: 1xx to 5xx.
 STATUSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 #: Kinds of network by ``user_type``.
@@ -116,11 +120,8 @@ class Times:
         while len(self.buckets()) > _MOST and self.size < _SIZES[-1]:
             self._at += 1
             self.numbers //= self.size // _SIZES[self._at - 1]
-        numbers = np.append(self.numbers, (seconds - _ORIGIN) // self.size)
-        weights = np.append(self.counts, np.ones(len(seconds), np.int64))
-        self.numbers, group = np.unique(numbers, return_inverse=True)
-        # A sum of float64 is exact up to 2^53.
-        self.counts = np.bincount(group, weights).astype(np.int64)
+        fresh = (seconds - _ORIGIN) // self.size
+        self.numbers, self.counts = _merged(self.numbers, self.counts, fresh)
 
     def buckets(self) -> range:
         """Return the numbers of the buckets from the first time to the last."""
@@ -128,6 +129,12 @@ class Times:
             return range(0)
         first, last = ((second - _ORIGIN) // self.size for second in (self.first, self.last))
         return range(first, last + 1)
+
+    def whole_buckets(self) -> range:
+        """Return the buckets without those that are only partly between both times."""
+        if self.first is None or self.last is None:
+            return range(0)
+        return _whole(self.first, self.last, self.size)
 
     def start(self, bucket: int) -> int:
         """Return the first Unix second of a bucket."""
@@ -137,19 +144,19 @@ class Times:
 class LocalHours:
     """Requests by hour of the local week: 0 is Monday from midnight to one, 167 the last hour.
 
-    Each offset from UTC has a row of 168 counts: a period has other local hours at other offsets.
+    They are counted by hour and offset from UTC: a period has other local hours at other offsets.
     """
 
     def __init__(self, state: State) -> None:
         clock = Clock(row_tables(state.dataset).zones, 0)  # each row has its own instant
         self._taker = Taker(state, of_rows(("time.utc_offset_seconds",)), clock)
-        self._by_offset = np.zeros((2 * _QUARTERS + 1, DAYS * HOURS), np.int64)
+        self._keys = np.empty(0, np.int64)  # of an offset and an hour
+        self._counts = np.empty(0, np.int64)
 
     @property
-    def counts(self) -> Int64:
-        """The requests by hour of the week, shape (168,)."""
-        counts: Int64 = self._by_offset.sum(axis=0)
-        return counts
+    def known(self) -> int:
+        """The requests whose local time is known."""
+        return int(self._counts.sum())
 
     def add(self, intervals: NDArray[np.int32], seconds: Int64) -> None:
         """Count n interval ids and their Unix seconds, if their time zone is known."""
@@ -157,33 +164,47 @@ class LocalHours:
         is_known = column.is_valid().to_numpy(zero_copy_only=False)
         offsets = column.fill_null(0).to_numpy().astype(np.int64)[is_known]
         rows = (offsets + _QUARTER // 2) // _QUARTER + _QUARTERS
-        hours = (seconds[is_known] + offsets - _ORIGIN) % WEEK // HOUR
-        np.add.at(self._by_offset, (rows, hours), 1)
+        keys = rows * _SPAN + (seconds[is_known] + offsets - _ORIGIN) // HOUR
+        self._keys, self._counts = _merged(self._keys, self._counts, keys)
 
-    def average(self, first: int, last: int) -> F64:
-        """Return the requests per hour on an average day between two Unix seconds.
+    def average_week(self, first: int, last: int) -> tuple[F64, Int64]:
+        """Return the requests per hour of an average week, and in all; each of shape (168,).
 
-        The shape is (168,); NaN if an hour of the week does not occur between them.
+        Both are of the hours that are whole between two Unix seconds; the average is NaN if an hour
+        of the week is not among them. Example: 60 requests on one Monday from 10 to 11 and 70 on
+        the next are 65 per hour, and 130 in all.
         """
-        rows = np.flatnonzero(self._by_offset.any(axis=1))
-        offsets = ((rows - _QUARTERS) * _QUARTER).tolist()
-        occurrences = np.array([_occurrences(first + at, last + at) for at in offsets])
-        average: F64 = np.nansum(self._by_offset[rows] / occurrences, axis=0)
-        return np.where(np.isnan(occurrences).all(axis=0), np.nan, average)
+        rows, hours = np.divmod(self._keys, _SPAN)
+        average, total = np.full(WEEK_HOURS, np.nan), np.zeros(WEEK_HOURS, np.int64)
+        for row in np.unique(rows).tolist():
+            offset = (row - _QUARTERS) * _QUARTER
+            whole = _whole(first + offset, last + offset, HOUR)
+            inside = (rows == row) & (hours >= whole.start) & (hours < whole.stop)
+            counts = np.bincount(hours[inside] % WEEK_HOURS, self._counts[inside], WEEK_HOURS)
+            occurrences = _occurrences(whole)
+            occurs = occurrences > 0
+            average[occurs] = np.nan_to_num(average[occurs]) + counts[occurs] / occurrences[occurs]
+            total += counts.astype(np.int64)
+        return average, total
 
 
-def _occurrences(first: int, last: int) -> F64:
-    """Return how often each hour of the week occurs between two local times; NaN if never.
+def _occurrences(hours: range) -> Int64:
+    """Return how often each hour of the week is in a range of hours since a Monday."""
+    weeks, further = divmod(len(hours), WEEK_HOURS)
+    since_first = (np.arange(WEEK_HOURS) - hours.start) % WEEK_HOURS
+    return weeks + (since_first < further).astype(np.int64)
 
-    An hour that lies partly in the period counts as that part, but at least once. From Monday
-    10:40 to the Monday after it at 12:00, the hour from 10 on occurs 1 + 1/3 times.
-    """
-    hours = np.arange(DAYS * HOURS) * HOUR
 
-    def until(end: int) -> Int64:
-        """Return the seconds of each hour of the week from ``_ORIGIN`` to a local time."""
-        weeks, seconds = divmod(end - _ORIGIN, WEEK)
-        return weeks * HOUR + np.clip(seconds - hours, 0, HOUR)
+def _whole(first: int, last: int, size: int) -> range:
+    """Return the numbers of the buckets of a size that are whole between two times."""
+    slack = int(_SLACK * size)
+    start = -((_ORIGIN + slack - first) // size)
+    return range(start, max(start, (last + 1 + slack - _ORIGIN) // size))
 
-    parts = (until(last + 1) - until(first)) / HOUR
-    return np.where(parts > 0, np.maximum(parts, 1.0), np.nan)
+
+def _merged(numbers: Int64, counts: Int64, fresh: Int64) -> tuple[Int64, Int64]:
+    """Return distinct numbers with their counts, and each of n fresh ones counted once more."""
+    distinct, group = np.unique(np.append(numbers, fresh), return_inverse=True)
+    weights = np.append(counts, np.ones(len(fresh), np.int64))
+    # A sum of float64 is exact up to 2^53.
+    return distinct, np.bincount(group, weights, len(distinct)).astype(np.int64)

@@ -62,7 +62,7 @@ def _neighbours(store: Path, kept: Collection[str]) -> Iterator[tuple[str, str]]
 
 
 def _write(store: Path, old: str, new: str, path: Path) -> None:
-    from geolookup.comparison.change_files import write_changes  # imports Arrow: slow
+    from geolookup.history.change_files import write_changes  # imports Arrow: slow
 
     path.parent.mkdir(FOLDER_MODE, exist_ok=True)
     write_changes(unpacked(store, old), unpacked(store, new), path)

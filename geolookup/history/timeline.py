@@ -13,12 +13,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from geolookup.comparison.change_files import ChangedRow, rows_between, rows_in_file
 from geolookup.contract.address import canonical
 from geolookup.contract.gregorian import timestamp
 from geolookup.contract.paths import names_of, resolve_fields
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError, PrivateAddressError
+from geolookup.history.change_files import ChangedRow, rows_between, rows_in_file
 from geolookup.history.changes import changes_path
 from geolookup.history.question import Question, read_question
 from geolookup.history.unpacked import open_unpacked

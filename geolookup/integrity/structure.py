@@ -105,9 +105,8 @@ def _after_first(part: slice, pairs: Bools) -> Bools:
 def _distinct_neighbours(tables: Tables, name: str, columns: list[str]) -> Iterator[DatasetError]:
     def mark(part: slice) -> Bools:
         rows = tables.part(name, _with_before(part))
-        # Without columns, all rows are equal.
-        no_column = np.zeros(rows.num_rows, bool)
-        starts = run_starts(no_column, *(numbers_of(rows, column) for column in columns))
+        values = (numbers_of(rows, column) for column in columns)
+        starts = run_starts(*values, size=rows.num_rows)
         return _after_first(part, ~starts[1:])
 
     return tables.bad_in_parts(name, ", ".join(columns), "as in the row before", mark)

@@ -187,24 +187,30 @@ def periods(
     # A gap is between wide columns. Narrow ones are of whole px, and a line fills the seams.
     step = max(_PLOT // max(len(data), 1), 1)
     x = {**_ordinal("at"), "scale": {"padding": 0.1 if step > 4 else 0}, "axis": None}
-    band = {"mark": {"type": "bar", "color": _FAINT}, "encoding": {"y": {"value": 0}}}
-    band |= {"transform": [{"filter": "datum.value === null"}]}
-    column = {"mark": _titled("bar", color=CATEGORIES[0], stroke=CATEGORIES[0], strokeWidth=0.5), "encoding": {"y": _amounts(unit)}}
-    notes = [_below(start, "left", 0) for start in starts[:1]]
-    notes += [_below(start, "right", "width") for start in starts[1:][-1:]]
+    column = _titled("bar", color=CATEGORIES[0], stroke=CATEGORIES[0], strokeWidth=0.5)
+    notes = [_under(start, "left", 0) for start in starts[:1]]
+    notes += [_under(start, "right", "width") for start in starts[1:][-1:]]
     if None in values:
-        notes.append(_below("grey: hidden or incomplete", "left", 0, line=1))
+        notes.append(_under("grey: hidden or incomplete", "left", 0, line=1))
     spec = {
         "data": {"values": data},
         "width": step * len(data),
         "height": 160,
         "encoding": {"x": x, "description": {"field": "text"}},
-        "layer": [band, column, *notes],
+        "layer": [
+            {
+                "transform": [{"filter": "datum.value === null"}],
+                "mark": {"type": "bar", "color": _FAINT},
+                "encoding": {"y": {"value": 0}},
+            },
+            {"mark": column, "encoding": {"y": _amounts(unit)}},
+            *notes,
+        ],
     }
     return Chart(name, title, spec, ("from", unit), [*zip(starts, texts, strict=True)])
 
 
-def _below(text: str, align: str, x: float | str, *, line: int = 0) -> Part:
+def _under(text: str, align: str, x: float | str, *, line: int = 0) -> Part:
     """Return a text under the columns."""
     mark = {"type": "text", "align": align, "baseline": "top", "dy": 6 + 16 * line, "text": text}
     return {

@@ -18,8 +18,8 @@ from geolookup.pictures.picture_files import FONT
 TEXT = 12
 #: The tags of a drawing. Texts have no tags: they are escaped.
 _TAGS = re.compile(r"<[^>]*>")
-#: In a tag: where an id begins; the description of a shape; a line, and decimals after the first.
-_IDS = re.compile(r'(?<= id=")|(?<="url\(#)|(?<=href="#)')
+#: In a tag: an id; the description of a shape; a line, and decimals after the first.
+_IDS = re.compile(r'(?<= id=")[^"]*|(?<="url\(#)[^)]*|(?<=href="#)[^"]*')
 _SHAPE = re.compile(r'<path aria-label="([^"]*)" role="[^"]*" aria-roledescription="[^"]*"')
 _LINES, _DECIMALS = re.compile(r' (?:d|transform)="[^"]*"'), re.compile(r"(\.\d)\d+")
 #: Colours of a scale in attributes and styles.
@@ -34,7 +34,13 @@ def draw(name: str, spec: Mapping[str, Any], ink: str, legend: Mapping[str, Any]
     config = _config(ink)
     config["legend"] |= legend
     svg: str = vl_convert.vegalite_to_svg({**spec, "config": config})
-    return _TAGS.sub(lambda tag: _shorten(_IDS.sub(f"{name}-", tag[0])), svg)
+    # The library counts ids on from one drawing to the next; here each begins at 0.
+    ids: dict[str, int] = {}
+
+    def rename(match: re.Match[str]) -> str:
+        return f"{name}-{ids.setdefault(match[0], len(ids))}"
+
+    return _TAGS.sub(lambda tag: _shorten(_IDS.sub(rename, tag[0])), svg)
 
 
 def _config(ink: str) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""Wording of numbers and names on pages and pictures, and which counts a page hides."""
+"""Wording of numbers and names on pages and pictures, and of the small counts that they hide.
+
+A count below a threshold is "fewer than" it, and a page does not break it down further. Other sums
+of a page may let a reader infer it.
+"""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _LAND, _BORDER = "#8888882e", "#88888899"
 _CIRCLE = f"border-radius:50%;background:{CIRCLES}"
 _RING = "border-radius:50%;border:2px solid #000;outline:2px solid #fff;outline-offset:-1px"
 #: In px²: the largest circle of a place, the smallest, and that of a country.
-_LARGEST, _SMALLEST, _COUNTRY = 600.0, 2.5, 120.0
+_LARGEST, _SMALLEST, _COUNTRY = 600.0, 2.5, 80.0
 #: More circles make the page large and hide each other.
 _MOST_CIRCLES = 500
 
@@ -130,7 +130,13 @@ def _areas(
     small = [
         {**row, "point": points[row["id"]], "size": _COUNTRY} for row in rows if row["id"] in points
     ]
-    mark = {"type": "point", "stroke": "currentColor", "strokeWidth": 1, "aria": True}
+    mark = {
+        "type": "point",
+        "stroke": "currentColor",
+        "strokeWidth": 0.75,
+        "opacity": 1,
+        "aria": True,
+    }
     yield from _layer(small, mark, {"fill": of_class, "description": {"field": "text"}})
 
 
@@ -139,7 +145,7 @@ def _circle_layers(circles: Sequence[Part]) -> Iterator[Part]:
 
 
 def _ring_layers(marks: Sequence[Mark]) -> Iterator[Part]:
-    rings = [{"point": (mark.longitude, mark.latitude), "size": 120} for mark in marks]
+    rings = [{"point": (mark.longitude, mark.latitude), "size": 160} for mark in marks]
     # Black within white stands out from every colour.
     for colour, width in (("white", 5), ("black", 2)):
         ring = {"type": "point", "color": colour, "strokeWidth": width, "opacity": 1}

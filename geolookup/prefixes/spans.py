@@ -92,9 +92,7 @@ def _join(spans: Spans) -> Spans:
 
 def _begins(spans: Spans) -> Bools:
     """Mark the ranges that begin after a gap, or have other codes than the range before."""
-    # Without codes, only a gap keeps ranges apart.
-    no_code = np.zeros(len(spans), bool)
-    marks = run_starts(no_code, *spans.codes)
+    marks = run_starts(*spans.codes, size=len(spans))
     after = spans.last.take(slice(None, -1)).successor()
     # A gap if either half differs: the high ones, then the low ones.
     for begin, end in zip(spans.first, after, strict=True):

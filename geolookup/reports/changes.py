@@ -23,6 +23,8 @@ from geolookup.reports.section import Section, Table, charts_section
 _LEVELS = ("country", "region", "city")
 #: So many flows between countries have a bar, and a row of the table.
 _BARS, _ROWS = 12, 100
+#: What is no change.
+_SAME = "same place"
 _RULE = (
     "A city moved if its name or its country differs, or if its region differs and both datasets "
     "have coordinates more than 100 km apart."
@@ -130,7 +132,7 @@ def _charts(difference: Difference) -> Iterator[Chart]:
             yield _bars(f"{name}-flows", heading, "countries", part.unit, weights)
         if part.kilometres.max > CLASSES_KM[0]:
             # The first class, up to a metre, did not move; the last one has no upper end.
-            ends = ["same place", *(f"up to {km:,g} km" for km in CLASSES_KM[1:]), "farther"]
+            ends = [_SAME, *(f"up to {km:,g} km" for km in CLASSES_KM[1:]), "farther"]
             far = list(zip(ends, by_distance(overlaid.changes[name]), strict=True))
             heading = f"{title} by the distance between both locations"
             yield _bars(f"{name}-distances", heading, "distance", part.unit, far)
@@ -140,8 +142,8 @@ def _bars(
     name: str, title: str, head: str, unit: str, weights: Sequence[tuple[str, float]]
 ) -> Chart:
     """Return bars of shares, and the table of their weights; zeros are left out."""
-    of = sum(weight for _, weight in weights)
-    shares = [(label, weight / of) for label, weight in weights if label != KINDS[UNCHANGED]]
+    of, same = sum(weight for _, weight in weights), (KINDS[UNCHANGED], _SAME)
+    shares = [(label, weight / of) for label, weight in weights if label not in same]
     drawn = [item for item in shares if item[1]][:_BARS]
     chart = bars(name, title, "share", drawn, form=wording.percent)
     rows = [

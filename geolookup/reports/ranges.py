@@ -10,13 +10,14 @@ import io
 import re
 import zlib
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from ipaddress import ip_address
 from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table
 from geolookup.dataset.intervals import F64
@@ -26,7 +27,7 @@ from geolookup.reports.difference import Difference
 from geolookup.reports.section import Download, Link, Section, Table, charts_section
 
 #: The most ranges of a family in the file.
-MOST = 10_000
+MOST = 4_000
 #: The columns of the file after the ends of a range, and those of ``diff_table``.
 _COLUMNS = {
     "change": "kind",
@@ -53,49 +54,31 @@ def ranges_section(difference: Difference, rows: str | None = None) -> Section |
     ``rows`` is the path of a file with all of them, relative to the page.
     """
     old, new = difference.overlaid.old.path, difference.overlaid.new.path
-    by_family = _largest_ranges(diff_table(old, new, _FIELDS))
-    if not by_family:
+    changed = diff_table(old, new, _FIELDS).read_all().unify_dictionaries()
+    if not len(changed):
         return None
-    packed = b64encode(zlib.compress(_csv(by_family).encode(), 9)).decode()
+    by_family = {
+        family: changed.filter(pc.equal(changed["family"], family))
+        for family in changed["family"].unique().to_pylist()
+    }
+    largest = {family: _largest(ranges) for family, ranges in by_family.items()}
+    notes = [_sentence(family, largest[family], ranges) for family, ranges in by_family.items()]
+    packed = b64encode(zlib.compress(_csv(largest).encode(), 9)).decode()
     files = [(Link(line_text(rows), quote(rows)), _ALL)] if rows else []
     command = [] if rows else [f"geolookup diff OLD NEW --rows changes.parquet writes {_ALL}."]
     section = charts_section(
         "ranges",
         "Ranges that changed",
-        " ".join([*map(_sentence, by_family, by_family.values()), *command]),
+        " ".join([*notes, *command]),
         [Download("Ranges that changed", "changed-ranges")],
         [Table("Files", ("File", "content"), files, words=(1,))] if files else [],
     )
     return replace(section, data={"changed-ranges": packed})
 
 
-@dataclass(slots=True)
-class _Ranges:
-    """The largest ranges of a family so far, and all of them counted."""
-
-    largest: pa.Table
-    count: int
-    addresses: float
-
-
-def _largest_ranges(batches: Iterable[pa.RecordBatch]) -> dict[int, _Ranges]:
-    """Return the largest ranges by family, in the order of their addresses."""
-    by_family: dict[int, _Ranges] = {}
-    for batch in batches:
-        rows, family = pa.table(batch), batch["family"][0].as_py()
-        largest, addresses = _largest(rows), float(_sizes(rows).sum())
-        if before := by_family.get(family):
-            before.largest = _largest(pa.concat_tables([before.largest, largest]))
-            before.count += len(rows)
-            before.addresses += addresses
-        else:
-            by_family[family] = _Ranges(largest, len(rows), addresses)
-    return by_family
-
-
 def _largest(rows: pa.Table) -> pa.Table:
     selection = np.sort(np.argsort(-_sizes(rows), kind="stable")[:MOST])
-    return rows.unify_dictionaries().take(selection)
+    return rows.take(selection)
 
 
 def _sizes(rows: pa.Table) -> F64:
@@ -103,24 +86,24 @@ def _sizes(rows: pa.Table) -> F64:
     return sizes
 
 
-def _sentence(family: int, ranges: _Ranges) -> str:
-    shown, of = len(ranges.largest), ranges.count
+def _sentence(family: int, largest: pa.Table, every: pa.Table) -> str:
+    shown, of = len(largest), len(every)
     if shown == of:
         return f"IPv{family}: all {of:,} ranges whose country, region, city or AS differs."
-    share = wording.percent(float(_sizes(ranges.largest).sum()) / ranges.addresses)
+    share = wording.percent(float(_sizes(largest).sum() / _sizes(every).sum()))
     return (
         f"IPv{family}: the {shown:,} largest of {of:,} ranges whose country, region, city or AS "
         f"differs, {share} of the addresses in them."
     )
 
 
-def _csv(by_family: Mapping[int, _Ranges]) -> str:
+def _csv(largest: Mapping[int, pa.Table]) -> str:
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["first", "last", *_COLUMNS])
-    for family, ranges in by_family.items():
-        ends = (map(ip_address, ranges.largest[name].to_pylist()) for name in ENDS[family])
-        columns = (map(_cell, ranges.largest[name].to_pylist()) for name in _COLUMNS.values())
+    for family, rows in largest.items():
+        ends = (map(ip_address, rows[name].to_pylist()) for name in ENDS[family])
+        columns = (map(_cell, rows[name].to_pylist()) for name in _COLUMNS.values())
         writer.writerows(zip(*ends, *columns, strict=True))
     return text.getvalue()
 

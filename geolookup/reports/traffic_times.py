@@ -22,8 +22,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {60: "minute", HOUR: "hour", DAY: "day", WEEK: "week"}
 #: A chart has no more columns of time: a stray time can be centuries away.
 MOST_COLUMNS = 1000
-#: The first or the last column is shown if the log covers this part of its time.
-_WHOLE = 0.9
 _DAY_NAMES = "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"
 _HOUR_NAMES = [f"{hour:02d}" for hour in range(HOURS)]
 _NO_TIMES = (
@@ -32,9 +30,8 @@ _NO_TIMES = (
 )
 _AVERAGE = (
     "The average week: the requests of an hour of the week, divided by how often this hour occurs "
-    "from the first request to the last. An hour that lies partly in this period counts in part, "
-    "but at least once. Hours outside of it have no colour. Local time is the time at the location "
-    "of the address."
+    "from the first request to the last. Hours that are only partly in this period are left out, "
+    "and hours outside of it have no colour. Local time is the time at the location of the address."
 )
 
 
@@ -56,9 +53,9 @@ def times_section(summary: Summary, traffic: Traffic, least: int) -> Section:
 
 def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
     """Return the requests by minute, hour, day or week in UTC, with what is to say."""
-    unit, buckets = _UNITS[times.size], _whole_buckets(times)
+    unit, buckets = _UNITS[times.size], times.whole_buckets()
     if len(buckets) > MOST_COLUMNS:
-        return [f"The times are up to {len(buckets):,} weeks apart: too far for a chart."], []
+        return [f"The times are up to {len(buckets):,} weeks apart: no chart over time."], []
     if len(buckets) < 2:
         return ["The times are within a few minutes: no chart over time."], []
     counts = np.zeros(len(buckets), np.int64)
@@ -68,24 +65,13 @@ def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
     starts = [utc_text(times.start(bucket), day=times.size >= DAY) for bucket in buckets]
     hidden = _hidden(counts, unit, least)
     if (counts < least).all():
-        return [*hidden], []
+        return [*hidden, "No chart over time."], []
     values = [None if wording.is_few(count, least) else count for count in counts.tolist()]
     chart = periods("over-time", f"Requests by {unit}, UTC", "requests", starts, values)
     texts = [wording.count_or_few(count, least) for count in counts.tolist()]
     chart = replace(chart, rows=[*zip(starts, texts, strict=True)])
     whole = [f"The chart over time has only whole {unit}s."] if buckets != times.buckets() else []
     return [*whole, *hidden], [chart]
-
-
-def _whole_buckets(times: Times) -> range:
-    """Return the buckets without the first and the last, unless the log covers these too."""
-    buckets = times.buckets()
-    if times.first is None or times.last is None:
-        return buckets
-    before = times.first - times.start(buckets[0])
-    after = times.start(buckets[-1] + 1) - 1 - times.last
-    most = (1 - _WHOLE) * times.size
-    return buckets[before > most : len(buckets) - (after > most)]
 
 
 def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
@@ -97,13 +83,13 @@ def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
 
 def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[Chart]]:
     """Return the requests by hour of the local week, with what is to say."""
-    counts = traffic.hours.counts
-    if not is_drawn(int(counts.sum()), requests):
+    if not is_drawn(traffic.hours.known, requests):
         return [no_chart("a known local time")], []
+    times = traffic.times
+    average, counts = traffic.hours.average_week(times.first or 0, times.last or 0)
     hidden = _hidden(counts, "hour", least)
     if (counts < least).all():
-        return [*hidden], []
-    average = traffic.hours.average(traffic.times.first or 0, traffic.times.last or 0)
+        return [*hidden, "No chart of an average week."], []
     cells = [_cell(*pair, least) for pair in zip(average.tolist(), counts.tolist(), strict=True)]
     days = [cells[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)]
     values = [[value for value, _ in day] for day in days]

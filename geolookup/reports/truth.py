@@ -35,7 +35,7 @@ def truth_section(score: Score) -> Section:
         "Agreement with ground truth",
         _NOTE,
         [item for name, part in parts.items() for item in _agreement(name, part)],
-        details=[*map(_sources, parts, parts.values()), Table("Truth", head, files, words=(1,))],
+        details=[*map(_fields, parts, parts.values()), Table("Truth", head, files, words=(1,))],
     )
 
 
@@ -48,8 +48,8 @@ def _agreement(name: str, part: ScoredPart) -> Iterator[Chart | Table]:
     title, levels = _title(name, part), {k: v for k, v in part.levels.items() if v.agree.of}
     shares = [_shares(agreement) for agreement in levels.values()]
     yield stacked_bars(f"truth-{name}", f"Agreement: {title}", list(levels), _VERDICT_HEADS, shares)
-    rows = _rows({**levels, **part.fields})
-    yield Table(f"Agreement by value: {title}", ("Value", "stated", *_VERDICT_HEADS), rows)
+    rows = _rows(levels)
+    yield Table(f"Agreement by level: {title}", ("Level", "stated", *_VERDICT_HEADS), rows)
     far = part.kilometres
     if far.of:
         head = ("Coordinates", "km p50", "km p90", "km p99", "within 50 km", "within 100 km")
@@ -72,15 +72,6 @@ def _near(far: Errors) -> Iterator[str]:
     return (wording.percent(share.share) for share in (far.within_50, far.within_100))
 
 
-def _sources(name: str, part: ScoredPart) -> Table:
-    """Return by source of the location how much of each level is wrong."""
-    rows = [
-        (
-            wording.name(source.source),
-            *(wording.percent(level.wrong.share) for level in source.levels.values()),
-            wording.kilometres(source.kilometres.p50),
-        )
-        for source in part.sources
-    ]
-    levels = (f"{level} wrong" for level in part.levels)
-    return Table(f"By source: {_title(name, part)}", ("Source", *levels, "km p50"), rows)
+def _fields(name: str, part: ScoredPart) -> Table:
+    head = ("Field", "stated", *_VERDICT_HEADS)
+    return Table(f"Agreement by field: {_title(name, part)}", head, _rows(part.fields))

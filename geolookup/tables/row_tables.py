@@ -48,9 +48,7 @@ def table_of(field: Field) -> str:
 
 def first_equal(columns: Collection[pa.Array], count: int) -> NDArray[np.int32]:
     """Return for each of n rows the first row that has the same values in all columns."""
-    if not columns:
-        return np.zeros(count, np.int32)
-    of_row, first = factorize([_numbers(column) for column in columns])
+    of_row, first = factorize([_numbers(column) for column in columns], count)
     # Numbers 0 1 0: first rows 0 1, so rows 0 1 0.
     return first[of_row].astype(np.int32)
 

@@ -40,7 +40,7 @@ expect = [
 ]
 min_coverage = { country = "0.00001%", ipv6.asn = "100%", "ipv6.country" = "99.5%" }
 truth = "truth.csv"
-fail_if = ["country_agree < 50%", "networks.country_null > 0"]
+fail_if = ["country_agree < 50%", "country_missing > 0"]
 """
 
 
@@ -171,8 +171,8 @@ WRONG = {
     'truth = "truth.csv"\nfail_if = ["country_moved > 1%"]': (
         "quality.fail_if: no metric 'country_moved' in gate 'country_moved > 1%'"
     ),
-    'truth = "truth.csv"\nfail_if = ["requests.country_agree < 1%"]': (
-        "quality.fail_if: no metric 'requests.country_agree' in gate 'requests.country_agree < 1%'"
+    'truth = "truth.csv"\nfail_if = ["all.country_agree < 1%"]': (
+        "quality.fail_if: no metric 'all.country_agree' in gate 'all.country_agree < 1%'"
     ),
     'truth = "truth.csv"\nfail_if = ["km_p50 > 5"]': (
         "quality.truth: nothing to measure for gate 'km_p50 > 5';"

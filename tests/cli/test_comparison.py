@@ -13,7 +13,7 @@ import geolookup
 from tests.cli.program import held, run
 from tests.comparison.conftest import NEW, OLD, dataset
 from tests.datasets import once
-from tests.internals.comparison import comparison as diff
+from tests.internals.comparison import diff
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +35,11 @@ def test_json_and_text_of_the_comparison_and_the_score(pair: tuple[str, str], tr
     measured = {"ipv6.country_moved": 0.5}
     text = "ipv6.country_moved < 50%"
     gate = {"gate": text, "limit": 0.5, "measured": measured, "failed": []}
-    expected = {**asdict(diff.compare(*pair)), "gates": [gate]}
+    expected = {**asdict(diff(*pair)), "gates": [gate]}
     assert json.loads(done.stdout) == json.loads(json.dumps(expected))
     assert (done.returncode, done.stderr) == (0, "")
-    done = run("score", *pair, "--truth", truth, "--json", "--worst", "1")
-    scored = geolookup.score([*pair], truth=truth, worst=1)
+    done = run("score", *pair, "--truth", truth, "--json")
+    scored = geolookup.score([*pair], truth=truth)
     assert json.loads(done.stdout) == json.loads(json.dumps(asdict(scored)))
     assert (done.returncode, done.stderr) == (0, "")
     done = run("diff", *pair)
@@ -60,15 +60,14 @@ def test_failed_gates_are_status_1_with_one_line_each(pair: tuple[str, str], tru
     assert second.startswith("gate failed: ipv6.km_max > 800: ipv6.km_max is 87")
     assert second.endswith(" km, the limit is 800 km")
 
-    of_score = ("ipv4.country_agree < 95%", "networks.city_null > 90%")
+    of_score = ("ipv4.country_agree < 95%", "ipv6.city_missing > 90%")
     options = [word for gate in of_score for word in ("--fail-if", gate)]
     done = run("score", pair[1], "--truth", truth, *options)
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "gate failed: ipv4.country_agree < 95%: ipv4.country_agree is 75 %, the limit is 95 %"
     ]
-    assert "country agree  75.00 %" in done.stdout
-    assert "8.8.8.128/26" in done.stdout
+    assert ["country", "agree", "75.00", "%"] in [line.split() for line in done.stdout.splitlines()]
 
 
 def test_traffic_weighs(pair: tuple[str, str], truth: str, tmp_path: Path) -> None:
@@ -82,10 +81,10 @@ def test_traffic_weighs(pair: tuple[str, str], truth: str, tmp_path: Path) -> No
     assert "8.8.8.1" not in done.stdout + done.stderr
 
     text = "8.8.8.129\n8.8.8.129\n8.8.8.1\n10.0.0.1\n"
-    gate = ("--fail-if", "requests.country_wrong > 50%")
+    gate = ("--fail-if", "country_wrong > 50%")
     done = run("score", pair[1], "--truth", truth, "--traffic", "-", *gate, text=text)
     assert done.returncode == 1
-    assert "requests.country_wrong is 66.6667 %" in done.stderr
+    assert "country_wrong is 66.6667 %" in done.stderr
     assert "requests  4: 1 for private addresses and 0 for no addresses" in done.stdout
     assert "8.8.8.129" not in done.stdout + done.stderr
     text = "8.8.8.129\n10.0.0.1\n"

@@ -14,7 +14,8 @@ from pyarrow import parquet
 from tests.cli.program import run
 from tests.comparison import oracle
 from tests.comparison.conftest import dataset
-from tests.internals.comparison import changed_intervals, diff_table, write_rows
+from tests.internals.comparison import changed_intervals, diff_table
+from tests.internals.contract import STORED
 
 _FIELDS = "country,city,asn"
 
@@ -56,8 +57,32 @@ def test_formats_have_the_same_rows(pair: tuple[Path, Path], tmp_path: Path) -> 
     assert output.read_text(encoding="utf-8").startswith("family,first,last,addresses,kind,kilo")
 
 
+@pytest.mark.parametrize("options", [[], ["--fields", "all"], ["--fields", "country_name,city"]])
+def test_columns_are_what_sources_state_unless_fields_are_named(
+    options: list[str], pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """The name of a country follows from its code: a column only on request."""
+    output = tmp_path / "rows.parquet"
+    assert run("diff", *map(str, pair), "--rows", str(output), *options).returncode == 0
+    in_file = parquet.read_table(output)
+    paths = json.loads(in_file.schema.metadata[b"geolookup"])["fields"]
+    assert (
+        paths
+        == {
+            "": [field.path for field in STORED if field.source_column],
+            "all": [field.path for field in STORED],
+            "country_name,city": ["location.country_name", "location.city_name"],
+        }["".join(options[1:])]
+    )
+    names = [name for name in in_file.column_names if name.endswith("_before")]
+    stated = [f"{path.replace('.', '_')}_before" for path in paths]
+    assert [name for name in names if not name.startswith("source_")] == stated
+    rows = diff_table(*pair, *options[1:] and options[1].split(",")).read_all()
+    assert in_file.to_pylist() == rows.to_pylist()
+
+
 @pytest.mark.parametrize("window", [2, 1 << 18])
-def test_neighbours_across_64_bits_windows_and_batches(
+def test_neighbours_across_64_bits_and_windows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int
 ) -> None:
     """With a window of two intervals a row is read in parts, and is one row all the same."""
@@ -70,12 +95,10 @@ def test_neighbours_across_64_bits_windows_and_batches(
     table = diff_table(old, new, "country").read_all()
     assert [row["addresses"] for row in table.to_pylist()] == [2**65, 2**65]
     assert diff_table(old, new, "city").read_all()["addresses"].to_pylist() == [2**64, 2**65]
-    whole = write_rows(table.to_reader(), str(tmp_path / "whole.csv"))
-    part = write_rows(table.combine_chunks().slice(1).to_reader(), str(tmp_path / "part.csv"))
-    assert (whole, part) == (2, 1)
-    lines = (tmp_path / "whole.csv").read_text(encoding="utf-8").splitlines()
+    output = tmp_path / "rows.csv"
+    run("diff", str(old), str(new), "--rows", str(output), "--fields", "country")
+    lines = output.read_text(encoding="utf-8").splitlines()
     assert lines[2].startswith("6,2a00:0:0:2::,2a00::3:ffff:ffff:ffff:ffff,36893488147419103232,")
-    assert (tmp_path / "part.csv").read_text(encoding="utf-8").splitlines() == [lines[0], lines[2]]
 
 
 def test_kilometres_are_null_without_coordinates_on_both_sides(tmp_path: Path) -> None:

@@ -27,13 +27,10 @@ from tests.internals.comparison import (
     change_table,
     changed_intervals,
     diff_table,
-    metadata_of,
-    rows_between,
-    rows_in_file,
     source_column,
-    write_changes,
 )
 from tests.internals.contract import STORED, partition, value_in
+from tests.internals.history import metadata_of, rows_between, rows_in_file, write_changes
 from tests.oracle import Address, OwnColumn, Source, SourceRow, carried, is_public
 from tests.range_strategies import CELLS, OWN_CELLS, as_csv, edges, own_columns, recipe, sources
 from tests.tiers import scaled

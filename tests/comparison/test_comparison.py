@@ -9,18 +9,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import geolookup
 from geolookup.errors import DatasetError, DiffError
 from tests.comparison.conftest import dataset
 from tests.damage import copied
 from tests.internals.comparison import (
-    DIFF_METRICS,
     Comparison,
-    Traffic,
     Verdict,
-    judge,
+    diff_metrics,
+    evaluate,
+    lay_over,
+    measured,
+    open_dataset,
     overlay,
     quantiles,
-    read,
+    report_lines,
     verdict_line,
 )
 from tests.internals.comparison import comparison as diff
@@ -31,11 +34,11 @@ from tests.internals.dataset import layout as fmt
 def test_space_that_became_private_is_not_compared(
     pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert diff.compare(*pair).parts["ipv4"].moved["country"].count == 64
+    assert diff.diff(*pair).parts["ipv4"].moved["country"].count == 64
     parts = [(0, 0x080807FF, special.PUBLIC), (0x08080800, 0x080808FF, special.PRIVATE)]
     parts.append((0x08080900, 2**32 - 1, special.PUBLIC))
     monkeypatch.setattr(overlay, "partition", {4: parts, 6: special.partition(6)}.__getitem__)
-    part = diff.compare(*pair).parts["ipv4"]
+    part = diff.diff(*pair).parts["ipv4"]
     assert (part.moved["country"].count, part.moved["country"].of) == (0, 128)
 
 
@@ -67,45 +70,54 @@ def test_damage_is_told(pair: tuple[Path, Path], tmp_path: Path) -> None:
         _rewritten(damaged, file, column, 2, 199)
         for sides in ((pair[0], damaged), (damaged, pair[0])):
             with pytest.raises(DatasetError, match=told):
-                diff.compare(*sides)
+                diff.diff(*sides)
     files = json.loads((pair[1] / fmt.MANIFEST).read_bytes())["files"]
     for column, table in (("country", fmt.COUNTRY), ("zone", fmt.ZONE)):  # just outside
         damaged = copied(pair[1], tmp_path / column)
         _rewritten(damaged, fmt.LOCATION, column, 1, files[table]["rows"])
         with pytest.raises(DatasetError, match="outside its table"):
-            diff.compare(pair[0], damaged)
+            diff.diff(pair[0], damaged)
     damaged = copied(pair[1], tmp_path / "refused by Arrow")
     path = damaged / fmt.LOCATION
     path.write_bytes(path.read_bytes()[:-6] + b"\0" * 6)
     with pytest.raises(DatasetError, match="damaged"):
-        diff.compare(pair[0], damaged)
+        diff.diff(pair[0], damaged)
 
 
 _LEVELS = ("location", "country", "region", "city")
-#: Cells in OLD and in NEW: country, code and name of the region, city. Then what moved at each
-#: level: + moved, = stayed, . cannot be compared.
+#: Cells in OLD and in NEW: country, code and name of the region, city, coordinates. Then what moved
+#: at each level: + moved, = stayed, . cannot be compared.
 _CASES = (
-    ("US,,,Paris", "US,,,Paris", "= = . ="),
-    ("US,,,Paris", "FR,,,Paris", "+ + . +"),
-    ("US,TX,,Paris", "US,CA,,Paris", "+ = + +"),
-    ("US,TX,,Paris", "FR,TX,,Paris", "+ + + +"),
-    ("US,TX,,", "FR,TX,,", "+ + + ."),
-    ("US,,Texas,Paris", "US,,Texas,Paris", "= = = ="),
-    ("US,,Texas,Paris", "US,,Utah,Paris", "+ = + +"),
-    ("US,TX,Texas,Paris", "US,,Utah,Paris", "+ = + +"),  # by name where one has no code
-    ("US,TX,Texas,Paris", "US,TX,Tejas,Paris", "= = = ="),  # by code where both have one
-    ("US,TX,Texas,Paris", "US,CA,Texas,Paris", "+ = + +"),
-    ("US,TX,,Paris", "US,,Texas,Paris", "= = . ="),
-    ("US,TX,,Paris", "US,TX,,Austin", "+ = = +"),
-    ("US,,,Paris", "US,,,", "= = . ."),
-    (",,,Paris", "US,,,Paris", "= . . ="),
-    (",,,Paris", "US,,,Austin", "+ . . +"),
-    ("US,,,", ",TX,,", ". . . ."),
+    ("US,,,Paris,,", "US,,,Paris,,", "= = . ="),
+    ("US,,,Paris,,", "FR,,,Paris,,", "+ + . +"),
+    ("US,TX,,Paris,,", "US,CA,,Paris,,", "+ = + ="),  # another region alone is the same city
+    ("US,TX,,Paris,,", "FR,TX,,Paris,,", "+ + + +"),
+    ("US,TX,,,,", "FR,TX,,,,", "+ + + ."),
+    ("US,,Texas,Paris,,", "US,,Texas,Paris,,", "= = = ="),
+    ("US,,Texas,Paris,,", "US,,Utah,Paris,,", "+ = + ="),
+    ("US,TX,Texas,Paris,,", "US,,Utah,Paris,,", "+ = + ="),  # by name where one has no code
+    ("US,TX,Texas,Paris,,", "US,TX,Tejas,Paris,,", "= = = ="),  # by code where both have one
+    ("US,TX,Texas,Paris,,", "US,CA,Texas,Paris,,", "+ = + ="),
+    ("US,TX,,Paris,,", "US,,Texas,Paris,,", "= = . ="),
+    ("US,TX,,Paris,,", "US,TX,,Austin,,", "+ = = +"),
+    ("US,,,Paris,,", "US,,,,,", "= = . ."),
+    (",,,Paris,,", "US,,,Paris,,", "= . . ="),
+    (",,,Paris,,", "US,,,Austin,,", "+ . . +"),
+    ("US,,,,,", ",TX,,,,", ". . . ."),
+    # Springfield in Illinois and in Missouri, 306 km apart: two cities.
+    ("US,IL,,Springfield,39.78,-89.65", "US,MO,,Springfield,37.21,-93.29", "+ = + +"),
+    ("US,IL,,Springfield,39.78,-89.65", "US,MO,,Springfield,,", "+ = + ="),
+    # Vendors divide Finland in different ways; the coordinates are 2 km apart.
+    ("FI,18,,Helsinki,60.17,24.94", "FI,01,Uusimaa,Helsinki,60.18,24.96", "+ = + ="),
+    # Far apart in one region: the same city, in the middle of two areas.
+    ("US,AK,,Sitka,57.05,-135.33", "US,AK,,Sitka,59.05,-135.33", "= = = ="),
+    ("CH,ZH,,Zürich,,", "CH,ZH,,Zurich,,", "= = = ="),
+    ("CH,,Genève,Saint-Denis,,", "CH,,GENEVE,saint denis,,", "= = = ="),
 )
 
 
 def test_each_level_of_each_case(tmp_path: Path) -> None:
-    head = "network,country_code,region_code,region_name,city_name\n"
+    head = "network,country_code,region_code,region_name,city_name,latitude,longitude\n"
     sides = [
         head + "".join(f"20.{at}.0.0/16,{case[side]}\n" for at, case in enumerate(_CASES))
         for side in (0, 1)
@@ -113,7 +125,7 @@ def test_each_level_of_each_case(tmp_path: Path) -> None:
     old, new = (
         dataset(tmp_path / name, world=text) for name, text in zip("on", sides, strict=True)
     )
-    actual = read(old, new).changes["ipv4"]
+    actual = lay_over(open_dataset(old), open_dataset(new)).changes["ipv4"]
     shown: dict[str, list[str]] = {}
     for level in _LEVELS:
         move = actual.moves.by_level[level]
@@ -121,6 +133,30 @@ def test_each_level_of_each_case(tmp_path: Path) -> None:
         shown[level] = ["+" if moved else "=" if compared else "." for compared, moved in masks]
     for case, marks in zip(_CASES, zip(*shown.values(), strict=True), strict=True):
         assert " ".join(marks) == case[2], case
+    # The same rule scores: what moved is wrong.
+    levels = (
+        geolookup.score(new, truth=tmp_path / "o" / "world.csv").datasets[0].parts["ipv4"].levels
+    )
+    for level in _LEVELS[1:]:
+        expected = [case[2].split()[_LEVELS.index(level)] for case in _CASES]
+        agreement = levels[level]
+        counts = (agreement.agree.count, agreement.wrong.count)
+        assert counts == (expected.count("=") << 16, expected.count("+") << 16), level
+
+
+def test_changed_is_a_share_of_the_addresses_with_a_value_in_both(tmp_path: Path) -> None:
+    """Also of a single address in a large range: its part is exact."""
+    head = "network,country_code,city_name\n"
+    old = dataset(tmp_path / "old", world=f"{head}2a00::/16,FR,Paris\n")
+    new = dataset(tmp_path / "new", world=f"{head}2a00::1/128,FR,Lyon\n2a00::2/128,FR,\n")
+    part = diff.diff(old, new).parts["ipv6"]
+    assert part.metrics["changed.location.city_name"] == 1
+    assert part.metrics["changed.location.country_code"] == 0
+    city = part.fields["location.city_name"]
+    assert (city.both, city.changed, city.both.weight) == (1, 1, 2.0**-64)
+    lines = [line.split() for line in report_lines(diff.diff(old, new))]
+    assert ["location.city_name", "281,474,976,710,656", "0", "<1"] in lines
+    assert ["country", "moved", "0", "(0.00", "%)", "of", "<1", "known", "in", "both"] in lines
 
 
 def test_quantiles_are_the_least_distances_that_enough_do_not_exceed() -> None:
@@ -148,7 +184,7 @@ def test_gates_are_read() -> None:
         ("country_moved > 1", None, "country_moved", ">", 1.0),
         ("country_moved > 100%", None, "country_moved", ">", 1.0),
     ):
-        (gate,) = DIFF_METRICS.gates(text)
+        (gate,) = diff_metrics().gates(text)
         assert (gate.part, gate.metric, gate.test, gate.limit) == (family, metric, test, limit)
         assert gate.text == text.strip()
 
@@ -172,17 +208,18 @@ _NO_GATES = {
 def test_what_is_no_gate_is_told() -> None:
     for text, told in _NO_GATES.items():
         with pytest.raises(DiffError, match="gate") as raised:
-            DIFF_METRICS.gates(text)
+            diff_metrics().gates(text)
         assert told in str(raised.value), text
 
 
 def _verdict(gate: str, comparison: Comparison) -> Verdict:
     metrics = {name: part.metrics for name, part in comparison.parts.items()}
-    return judge(DIFF_METRICS.gates(gate)[0], metrics)
+    (one,) = diff_metrics().gates(gate)
+    return evaluate(one, measured(one, metrics))
 
 
 def test_a_failed_gate_states_what_it_measured_in_its_unit(pair: tuple[Path, Path]) -> None:
-    compared = diff.compare(*pair)
+    compared = diff.diff(*pair)
     km = compared.parts["ipv6"].metrics["km_max"]
     for gate, said in (
         (
@@ -200,7 +237,7 @@ def test_a_failed_gate_states_what_it_measured_in_its_unit(pair: tuple[Path, Pat
 def test_requests_are_measured_together(pair: tuple[Path, Path], tmp_path: Path) -> None:
     path = tmp_path / "requests.txt"
     path.write_text("8.8.8.129\n8.8.8.1\n8.8.8.1\n2a00::1\n", encoding="utf-8")
-    comparison = diff.compare(*pair, Traffic(path))
+    comparison = diff.diff(*pair, traffic=path)
     verdict = _verdict("country_moved >= 25%", comparison)
     assert verdict.failed == ["country_moved"]
     assert verdict.measured == {"country_moved": 0.25}

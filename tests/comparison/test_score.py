@@ -1,4 +1,4 @@
-"""What a score says as a whole: of itself, of gates, of several datasets, of private addresses."""
+"""What a score says as a whole: its report, gates, own columns, several datasets, addresses."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import pytest
 
 import geolookup
 from tests.comparison.conftest import dataset
-from tests.internals.comparison import NAMES
-from tests.internals.comparison import text_lines as lines
+from tests.conftest import build_at
+from tests.internals.comparison import SCORE_NAMES, score_lines
 
-_FEED = "8.8.8.0/24,US,,Boston,\n9.9.9.0/24,CH,CH-BE,Bern,\n2a00::/32,FR,,Paris,\n"
+_FEED = "8.8.8.0/24,US,,Boston,\n9.9.9.0/24,CH,CH-BE,Bern,3000\n2a00::/32,FR,,Paris,\n"
+_REPORT = Path(__file__).with_name("score_report.txt")
 
 
 @pytest.fixture
@@ -21,6 +22,13 @@ def feed(tmp_path: Path) -> Path:
     path = tmp_path / "feed.csv"
     path.write_text(_FEED, encoding="utf-8")
     return path
+
+
+def test_report(pair: tuple[Path, Path], feed: Path) -> None:
+    files_and_datasets, report = 3, list(score_lines(geolookup.score(pair, truth=feed)))
+    assert report[0].endswith("feed.csv, geofeed, 3 rows, 0 rejected, 0 invalid values")
+    text = "\n".join([*report[files_and_datasets:], ""])
+    assert text == _REPORT.read_text(encoding="utf-8")
 
 
 def test_addresses_are_never_shown(tmp_path: Path) -> None:
@@ -36,12 +44,10 @@ def test_addresses_are_never_shown(tmp_path: Path) -> None:
         geolookup.score(data, truth=[feed, table]),
         geolookup.score(data, truth=feed, traffic=asked),
     ):
-        text = json.dumps(asdict(item)) + "\n".join(lines(item))
+        assert sum(part.levels["country"].wrong.count for part in item.datasets[0].parts.values())
+        text = json.dumps(asdict(item)) + "\n".join(score_lines(item))
         assert "::77" not in text
         assert "8.8.77" not in text
-        assert "8.8.8.0/24" in text
-        assert "2a00::/48" in text
-    assert "8.8.8.77/32" in json.dumps(asdict(geolookup.score(data, truth=feed)))
 
 
 def test_gates(pair: tuple[Path, Path], feed: Path) -> None:
@@ -49,34 +55,49 @@ def test_gates(pair: tuple[Path, Path], feed: Path) -> None:
     gates = [
         "country_agree < 90%",
         "ipv4.country_agree < 90%",
-        "ipv4.city_null > 10%",
-        "networks.country_wrong > 0.249",
+        "ipv4.city_missing > 10%",
+        "ipv6.wrong.city > 0.499",
+        "missing.postal > 99%",
         "city_agree == 0",
     ]
     report = geolookup.score(pair[1], truth=feed, fail_if=gates)
-    measured = {
-        gate: dict(verdict.measured) for gate, verdict in zip(gates, report.gates, strict=True)
-    }
-    assert measured[gates[1]] == {"ipv4.country_agree": 0.625}
-    assert [verdict.gate for verdict in report.failed] == gates[:4]
-    assert measured[gates[3]] == {"networks.country_wrong": pytest.approx(0.25)}
+    measured = {gate: verdict.measured for gate, verdict in zip(gates, report.gates, strict=True)}
+    assert measured[gates[0]] == {"ipv4.country_agree": 0.625, "ipv6.country_agree": 0.5}
+    assert measured[gates[3]] == {"ipv6.wrong.location.city_name": pytest.approx(0.5)}
+    # The truth of IPv6 states no postal code.
+    assert measured[gates[4]] == {"ipv4.missing.location.postal_code": 1.0}
+    assert [verdict.gate for verdict in report.failed] == gates[:5]
     metrics = report.datasets[0].parts["ipv4"].metrics
-    assert list(metrics) == list(NAMES)
-    unmeasured = [name for name, value in metrics.items() if value is None]
+    assert {name for name in metrics if "." not in name} == set(SCORE_NAMES)
     # The truth states no coordinates.
-    assert unmeasured == ["km_p50", "km_p90", "within_50_km", "within_100_km", "coordinates_null"]
+    assert {name for name, value in metrics.items() if value is None} == set(SCORE_NAMES[-5:])
     both = geolookup.score(pair, truth=feed, fail_if="ipv4.country_agree < 90%")
     assert both.failed[0].failed == ["2.ipv4.country_agree"]
     assert list(both.gates[0].measured) == ["1.ipv4.country_agree", "2.ipv4.country_agree"]
 
 
+def test_requests_are_measured_together_and_read_once(
+    pair: tuple[Path, Path], feed: Path, tmp_path: Path
+) -> None:
+    asked = tmp_path / "asked.txt"
+    asked.write_text("8.8.8.129\n8.8.8.129\n8.8.8.1\n2a00::1\n10.0.0.1\n", encoding="utf-8")
+    gates = ["country_wrong > 49%", "ipv6.country_wrong > 49%"]
+    report = geolookup.score(pair, truth=feed, traffic=asked, fail_if=gates)
+    assert report.gates[0].measured == {"1.country_wrong": 0.0, "2.country_wrong": 0.5}
+    assert report.gates[1].failed == []
+    assert {part.unit for one in report.datasets for part in one.parts.values()} == {"requests"}
+    assert report.requests is not None
+    assert (report.requests.total, report.requests.private) == (5, 1)
+
+
 def test_a_gate_does_not_pass_unmeasured(pair: tuple[Path, Path], feed: Path) -> None:
     for gate, told in (
         ("km_p50 > 10", "states nothing"),
-        ("requests.country_agree < 95%", "--traffic"),
+        ("agree.asn < 95%", "states nothing"),
+        ("all.country_agree < 95%", "--traffic"),
         ("country_agree < 95", "write a percentage"),
         ("country_agrees < 95%", "did you mean 'country_agree'"),
-        ("all.country_agree < 95%", "no metric 'all.country_agree'"),
+        ("requests.country_agree < 95%", "no metric 'requests.country_agree'"),
         ("qqqq < 1", "docs/data/score.md"),
         ("km_p50 > 1%", "kilometres"),
         ("country_agree", "write one like"),
@@ -84,3 +105,46 @@ def test_a_gate_does_not_pass_unmeasured(pair: tuple[Path, Path], feed: Path) ->
         with pytest.raises(geolookup.DiffError, match="gate") as raised:
             geolookup.score(pair[1], truth=feed, fail_if=gate)
         assert told in str(raised.value)
+
+
+_OWN = """[dataset]
+name = "x"
+[columns]
+site = { type = "text", private = true }
+risk = "integer"
+[[source]]
+format = "csv"
+path = "rows.csv"
+"""
+
+
+def test_own_columns_and_networks(tmp_path: Path) -> None:
+    """A private column counts in special-purpose space, another one does not."""
+    rows = "network,own.site,own.risk,asn\n10.0.0.0/25,HQ,,\n8.8.8.0/24,A,5,15169\n"
+    data = build_at(tmp_path, {"rows.csv": rows}, _OWN)[0]
+    ranges, table = tmp_path / "ranges.csv", tmp_path / "table.csv"
+    ranges.write_text(
+        "network,own.site,own.risk,asn\n10.0.0.0/24,HQ,1,\n8.8.8.0/25,B,5,15169\n"
+        "9.9.9.0/24,,7,19281\n",
+        encoding="utf-8",
+    )
+    part = geolookup.score(data, truth=ranges).datasets[0].parts["ipv4"]
+    metrics = {name: value for name, value in part.metrics.items() if "." in name}
+    assert metrics == pytest.approx(
+        {
+            "agree.network.asn": 1 / 3,
+            "wrong.network.asn": 0,
+            "missing.network.asn": 2 / 3,
+            "agree.own.site": 1 / 3,
+            "wrong.own.site": 1 / 3,
+            "missing.own.site": 1 / 3,
+            "agree.own.risk": 1 / 3,
+            "wrong.own.risk": 0,
+            "missing.own.risk": 2 / 3,
+        }
+    )
+    table.write_text("ip,own.site,own_risk\n10.0.0.1,HQ,x\n10.0.0.200,HQ,1\n", encoding="utf-8")
+    report = geolookup.score(data, truth=table, fail_if="agree.own.site < 40%")
+    assert report.gates[0].measured == {"ipv4.agree.own.site": 0.5}
+    assert (report.truth[0].rows, report.truth[0].rejected, report.truth[0].nulled) == (2, 0, 1)
+    assert "ipv4, in addresses: only own columns with a truth" in score_lines(report)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
+from tests.comparison import oracle
 from tests.comparison.conftest import dataset
-from tests.comparison.scoring import oracle
+from tests.internals.comparison import ScoredPart
 from tests.oracle import SourceRow, deciding
 from tests.tiers import scaled
 
@@ -34,12 +36,21 @@ _CELLS = {
     "region_code": ("BY", "NW"),
     "region_name": ("Bavaria", "bavaria", "Bayern"),
     "city_name": ("Köln", "KOLN", "Bonn"),
+    "postal_code": ("1", "2"),
 }
 _PLACES = (("50.9", "7.0"), ("50.7", "7.1"), ("50.2", "6.9"), ("-33.8688", "151.2"))
 _NAMES = [*_CELLS, "latitude", "longitude"]
 _addresses = [str(ip_address(item) + at) for item, size in WINDOWS.items() for at in range(size)]
+LEVELS = {
+    "country": ("country_code",),
+    "region": ("region_code", "region_name"),
+    "city": ("city_name",),
+}
+KINDS = ("agree", "wrong", "missing")
 
 Row = tuple[str, str, tuple[str, ...]]
+#: An address, and what the truth and a dataset state of it.
+Case = tuple[Any, oracle.SeenAnswers]
 
 
 @st.composite
@@ -78,41 +89,130 @@ def _source_rows(rows: Sequence[Row]) -> list[SourceRow]:
     ]
 
 
-def _values(row: SourceRow) -> dict[str, Any]:
+def _stated(row: SourceRow) -> oracle.Answer:
     degrees = ("latitude", "longitude")
-    return {key: float(cell) if key in degrees else cell for key, cell in row.cells.items()}
+    return {
+        f"location.{key}": float(cell) if key in degrees else cell
+        for key, cell in row.cells.items()
+    }
 
 
-def _cases(truths: list[list[SourceRow]], engines: list[geolookup.Engine]) -> list[oracle.Case]:
+def _cases(truths: list[list[SourceRow]], engine: geolookup.Engine) -> list[Case]:
     actual = []
     for text in _addresses:
         address = ip_address(text)
         rows = (deciding(truth, address) for truth in truths)
         row = next((row for row in rows if row is not None and row.cells), None)
-        answers = [oracle.answer(engine, address) for engine in engines]
-        if row is None or None in answers:
-            continue
-        cells, sources = zip(*(answer for answer in answers if answer), strict=True)
-        actual.append(oracle.Case(address, id(row), _values(row), cells, sources))
+        seen = oracle.seen(engine, engine, text)
+        if row is not None and seen is not None:
+            pair = oracle.SeenAnswers(_stated(row), seen.new, None, seen.new_source)
+            actual.append((address, pair))
     return actual
 
 
-def _parts(
-    cases: list[oracle.Case], unit: Fraction, asked: list[str] | None
-) -> dict[str, dict[int, Fraction]]:
-    sizes = [unit if case.address.version == 6 else Fraction(1) for case in cases]
-    rows = Counter(case.row for case in cases)
-    parts = {
-        f"ipv{family}": {
-            at: sizes[at] for at, item in enumerate(cases) if item.address.version == family
-        }
-        for family in (4, 6)
+def _states(side: oracle.Answer, keys: Sequence[str]) -> bool:
+    return any(side.get(f"location.{key}") is not None for key in keys)
+
+
+def _level(level: str, pair: oracle.SeenAnswers) -> str | None:
+    """``agree``, ``wrong`` or ``missing``; None where it does not count."""
+    if not _states(pair.old, LEVELS[level]):
+        return None
+    if not _states(pair.new, LEVELS[level]):
+        return "missing"
+    moved = oracle.has_moved(level, pair)
+    return None if moved is None else "wrong" if moved else "agree"
+
+
+def _field(key: str, pair: oracle.SeenAnswers) -> str | None:
+    path = f"location.{key}"
+    truth, answer = pair.old.get(path), pair.new.get(path)
+    if truth is None or answer is None:
+        return None if truth is None else "missing"
+    if key.endswith("_name"):
+        truth, answer = map(oracle.folded, (truth, answer))
+    return "agree" if truth == answer else "wrong"
+
+
+Weighted = Sequence[tuple[oracle.SeenAnswers, Fraction]]
+
+
+def _same(actual: Any, cases: Weighted, verdict: Callable[[oracle.SeenAnswers], Any]) -> None:
+    """Hold the shares of an agreement, and their counts."""
+    sums: Counter[str | None] = Counter()
+    for pair, weight in cases:
+        sums[verdict(pair)] += weight  # type: ignore[assignment]
+    sums.pop(None, None)
+    _same_shares(actual, {kind: Fraction(sums[kind]) for kind in KINDS}, Fraction(sums.total()))
+
+
+def _same_shares(actual: Any, sums: dict[str, Fraction], total: Fraction) -> None:
+    for name, weight in sums.items():
+        share = getattr(actual, name)
+        assert (share.count, share.of) == (oracle.whole(weight), oracle.whole(total)), name
+        assert share.share == pytest.approx(float(weight / total) if total else 0.0, rel=1e-9)
+
+
+def _check_measures(actual: Any, cases: Weighted) -> None:
+    for level in LEVELS:
+        _same(actual.levels[level], cases, partial(_level, level))
+    far = sorted(
+        (km, weight)
+        for pair, weight in cases
+        if (km := oracle.kilometres_of(pair)) is not None and weight
+    )
+    total = sum((weight for _, weight in far), Fraction())
+    assert actual.kilometres.of == oracle.whole(total)
+    for name, percent in (("p50", 50), ("p90", 90), ("p99", 99), ("max", 100)):
+        passed, expected = Fraction(), 0.0
+        for km, weight in far:
+            if passed * 100 < total * percent:
+                expected = km
+            passed += weight
+        assert getattr(actual.kilometres, name) == pytest.approx(expected, abs=1e-6)
+    near = {
+        f"within_{limit}": sum((w for km, w in far if km <= limit), Fraction())
+        for limit in (50, 100)
     }
-    parts["networks"] = {at: Fraction(1, rows[entry.row]) for at, entry in enumerate(cases)}
-    if asked is not None:
-        counts = Counter(ip_address(request) for request in asked)
-        parts["requests"] = {at: Fraction(counts[entry.address]) for at, entry in enumerate(cases)}
-    return parts
+    _same_shares(actual.kilometres, near, total)
+    located = [(pair, weight) for pair, weight in cases if _states(pair.old, ("latitude",))]
+    lacking = sum((w for pair, w in located if not _states(pair.new, ("latitude",))), Fraction())
+    of_truth = sum((weight for _, weight in located), Fraction())
+    _same_shares(actual.kilometres, {"missing": lacking}, of_truth)
+
+
+def _check(part: ScoredPart, cases: Weighted) -> None:
+    assert part.of == oracle.whole(sum((weight for _, weight in cases), Fraction()))
+    _check_measures(part, cases)
+    for key in _NAMES:
+        if f"location.{key}" in part.fields:
+            agreement = part.fields[f"location.{key}"]
+            _same(agreement, cases, partial(_field, key))
+        else:
+            assert not any(_states(pair.old, (key,)) for pair, weight in cases if weight)
+    names = {pair.new_source for pair, weight in cases if weight} - {None}
+    assert {source.source for source in part.sources} == names
+    for source in part.sources:
+        _check_measures(source, [case for case in cases if case[0].new_source == source.source])
+    for name, value in part.metrics.items():
+        level, _, kind = name.partition("_")
+        if level in LEVELS:
+            share = getattr(part.levels[level], kind)
+            assert value == (share.share if share.of else None)
+
+
+def _check_parts(
+    parts: Any, cases: Sequence[Case], unit: Fraction, asked: list[str] | None
+) -> None:
+    sizes = {4: Fraction(1), 6: unit}
+    counts = None if asked is None else Counter(map(ip_address, asked))
+    weighted = [
+        (address, pair, sizes[address.version] if counts is None else Fraction(counts[address]))
+        for address, pair in cases
+    ]
+    assert list(parts) == ["ipv4", "ipv6", *([] if asked is None else ["all"])]
+    for name, part in parts.items():
+        _check(part, [(p, w) for a, p, w in weighted if name in ("all", f"ipv{a.version}")])
 
 
 @settings(max_examples=scaled(3, 12))
@@ -130,10 +230,11 @@ def test_numbers_are_those_of_lookups(
 ) -> None:
     """Of ranges as the truth, of requests, and of a table of addresses."""
     of_ranges = {f"truth{at}.csv": _csv(rows) for at, rows in enumerate(truths)}
-    head = "IP Address,Country,Region_Code,Region Name,City,Lat,Lon"
+    head = "IP Address,Country,Region_Code,Region Name,City,Postal,Lat,Lon"
     table = "\n".join([head, *(",".join((ip, *cells)) for ip, cells in single), ""])
-    small, rows = Fraction(1, 2**64), [_source_rows(truth) for truth in truths]
-    single_rows = [_source_rows([(ip, ip, cells) for ip, cells in single])]
+    single_rows = _source_rows([(ip, ip, cells) for ip, cells in single])
+    for row in single_rows:
+        row.cells.pop("postal_code", None)
     with TemporaryDirectory() as name, ExitStack() as stack:
         folder, paths = Path(name), []
         for at, sources in enumerate(datasets):
@@ -143,20 +244,21 @@ def test_numbers_are_those_of_lookups(
         (folder / "asked.txt").write_text("\n".join([*asked, "10.0.0.1", "x", ""]), "utf-8")
         for file, text in {**of_ranges, "table.csv": table}.items():
             (folder / file).write_text(text, encoding="utf-8")
-        of_rows, of_single = (_cases(listed, engines) for listed in (rows, single_rows))
-        for files, cases, unit, requests in (
-            ([*of_ranges], of_rows, small, None),
-            ([*of_ranges], of_rows, small, asked),
-            (["table.csv"], of_single, Fraction(1), None),
+        of_rows = [_source_rows(truth) for truth in truths]
+        for files, stated, unit, requests in (
+            ([*of_ranges], of_rows, Fraction(1, 2**64), None),
+            ([*of_ranges], of_rows, Fraction(1, 2**64), asked),
+            (["table.csv"], [single_rows], Fraction(1), None),
         ):
             options: dict[str, Any] = {
                 "truth": [folder / file for file in files],
                 "traffic": None if requests is None else folder / "asked.txt",
-                "worst": 1000,
             }
-            if not cases:
+            cases = [_cases(stated, engine) for engine in engines]
+            if not cases[0]:
                 with pytest.raises(geolookup.DiffError, match="no row"):
                     geolookup.score(paths, **options)
                 continue
             report = geolookup.score(paths, **options)
-            oracle.check(report, cases, _parts(cases, unit, requests), pytest.approx)
+            for of_dataset, scored in zip(cases, report.datasets, strict=True):
+                _check_parts(scored.parts, of_dataset, unit, requests)

@@ -13,8 +13,14 @@ import pytest
 
 from geolookup.errors import TableFileError
 from tests.files.tables import KINDS, packed, written
-from tests.internals.comparison import Requests, Traffic
-from tests.internals.comparison import comparison as diff
+from tests.internals.comparison import (
+    Requests,
+    Traffic,
+    diff,
+    lay_over,
+    measure,
+    open_dataset,
+)
 
 ADDRESSES = ["8.8.8.129", "8.8.8.1", "2a00::1", "10.0.0.1", "8.8.8.129", "nonsense", None]
 COUNTS = [3, 1, 4, 1, 5, 9, 2]
@@ -44,7 +50,7 @@ def _listed(path: Path) -> Path:
 
 
 def _counted(pair: tuple[Path, Path], traffic: Traffic) -> dict[str, Any]:
-    comparison = diff.compare(*pair, traffic)
+    comparison = measure(lay_over(open_dataset(pair[0]), open_dataset(pair[1]), traffic))
     return {"requests": comparison.requests, "parts": asdict(comparison)["parts"]}
 
 
@@ -53,9 +59,7 @@ def test_every_format_counts_alike(pair: tuple[Path, Path], tmp_path: Path) -> N
     for name, (table, kind) in FILES.items():
         (tmp_path / name).write_bytes(packed(written(table, kind), Path(name).suffix))
         assert _counted(pair, Traffic(tmp_path / name, "client", "hits")) == expected, name
-    named = diff.diff(
-        *pair, traffic=tmp_path / "raw.parquet", ip_column="client", traffic_count="hits"
-    )
+    named = diff(*pair, traffic=tmp_path / "raw.parquet", ip_column="client", traffic_count="hits")
     assert named.requests == expected["requests"] == Requests(total=25, private=1, invalid=11)
     assert expected["parts"]["all"]["moved"]["country"] == {"count": 8, "of": 13, "share": 8 / 13}
 
@@ -84,7 +88,7 @@ def test_errors_quote_no_address(pair: tuple[Path, Path], tmp_path: Path) -> Non
         if content is not None:
             path.write_text(content, encoding="utf-8")
         with pytest.raises(TableFileError) as raised:
-            diff.compare(*pair, Traffic(path, count=count))
+            diff(*pair, traffic=path, traffic_count=count)
         assert str(raised.value).startswith((f"{path}: ", f"{path}, row ")), name
         said = str(raised.value).removeprefix(str(path))  # which may hold any digits
         assert told in said, name
@@ -94,7 +98,7 @@ def test_errors_quote_no_address(pair: tuple[Path, Path], tmp_path: Path) -> Non
     path = tmp_path / "typed.parquet"
     columns = {"number": [1, 2], "ip": ["8.8.8.8", "8.8.4.4"], "share": [1.5, 2.0]}
     pa_parquet.write_table(pa.table(columns), path)
-    with pytest.raises(TableFileError, match="column 'share' holds no whole numbers"):
-        diff.compare(*pair, Traffic(path, "ip", "share"))
+    with pytest.raises(TableFileError, match="column 'share' holds a value that is not a count"):
+        diff(*pair, traffic=path, traffic_count="share")
     with pytest.raises(TableFileError, match=r"int64 holds no addresses.*--ip-column"):
-        diff.compare(*pair, Traffic(path, "number"))
+        diff(*pair, traffic=path, ip_column="number")

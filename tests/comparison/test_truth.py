@@ -43,16 +43,14 @@ def score(scored: Path, tmp_path: Path) -> DatasetScore:
     return scored_by
 
 
-def counts(result: Score, part: str = "networks") -> dict[str, tuple[float, float, float]]:
-    """By level: how many agree, are wrong and are null."""
-    score = result.datasets[0].parts[part].score
+def counts(result: Score, part: str = "ipv4") -> dict[str, tuple[int, ...]]:
+    """By level: how many agree, are wrong and are missing."""
+    levels = result.datasets[0].parts[part].levels
+    kinds = ("agree", "wrong", "missing")
     return {
-        level: tuple(getattr(getattr(score, level), kind).count for kind in KINDS)
-        for level in ("country", "region", "city")
+        level: tuple(getattr(agreement, kind).count for kind in kinds)
+        for level, agreement in levels.items()
     }
-
-
-KINDS = ("agree", "wrong", "null")
 
 
 @pytest.mark.long
@@ -61,15 +59,16 @@ def test_geofeeds_from_the_wild(scored: Path, shared_data: Path) -> None:
         report = geolookup.score(scored, truth=shared_data / "geofeed" / name)
         assert report.truth[0].format == "geofeed"
         assert (report.truth[0].rows, report.truth[0].rejected) == (3, 0)
-        assert counts(report) == {"country": (3, 0, 0), "region": (3, 0, 0), "city": (2, 1, 0)}
-        assert counts(report, "ipv4")["city"] == (9, 0, 0)
-        assert counts(report, "ipv6")["city"] == (0, 1 << 35, 0)
-        lengths = {item.name for item in report.datasets[0].parts["networks"].by["prefix_length"]}
-        assert lengths == {"ipv4 /29", "ipv4 /32", "ipv6 /29"}
+        nine = (9, 0, 0)
+        assert counts(report) == {"country": nine, "region": nine, "city": nine}
+        all_ipv6 = (1 << 35, 0, 0)
+        assert counts(report, "ipv6") == {
+            "country": all_ipv6, "region": all_ipv6, "city": (0, 1 << 35, 0)
+        }  # fmt: skip
     path = shared_data / "geofeed" / "geofeed-invalid-network.csv"
     report = geolookup.score(scored, truth=path, truth_format="geofeed")
     assert (report.truth[0].rows, report.truth[0].rejected) == (2, 1)
-    assert counts(report)["country"] == (1, 0, 0)
+    assert counts(report, "ipv6")["country"] == (1 << 35, 0, 0)
 
 
 def test_the_first_truth_decides(scored: Path, tmp_path: Path) -> None:
@@ -78,8 +77,10 @@ def test_the_first_truth_decides(scored: Path, tmp_path: Path) -> None:
     other.write_text("ip,country\n202.196.224.1,DE\n202.196.224.200,DE\n2a02:ecc0::1,US\n", "utf-8")
     report = geolookup.score(scored, truth=[one, other])
     assert [file.format for file in report.truth] == ["geofeed", "addresses"]
-    assert counts(report, "ipv4")["country"] == (128, 1, 0)
-    assert counts(report)["country"] == (2, 1, 0)
+    assert counts(report)["country"] == (128, 1, 0)
+    # An address in IPv6 is less than one network of /64: the JSON has at least 1.
+    assert counts(report, "ipv6")["country"] == (1, 0, 0)
+    assert report.datasets[0].parts["ipv6"].of.weight == 2.0**-64
     assert counts(geolookup.score(scored, truth=[other, one]), "ipv4")["country"] == (127, 2, 0)
 
 

@@ -37,6 +37,14 @@ def test_a_run_starts_where_a_column_differs(
     assert run_starts(*columns).tolist() == expected
 
 
+@pytest.mark.parametrize("size", [0, 1, 3])
+def test_rows_without_columns_are_equal(size: int) -> None:
+    assert run_starts(size=size).tolist() == [True, False, False][:size]
+    result = distinct([], np.full(size, 2.0))
+    assert (result.of_row.tolist(), result.weight.sum()) == ([0] * size, size * 2)
+    assert len(result.weight) == min(size, 1)
+
+
 @given(rows=ROWS.filter(bool))
 def test_equal_neighbours_of_a_partition_are_joined(rows: list[tuple[int, ...]]) -> None:
     values = [np.array([row[at] for row in rows], np.int32) for at in range(2)]

@@ -19,8 +19,8 @@ import geolookup
 from geolookup.errors import InvalidAddressError, PrivateAddressError
 from tests.conftest import build_at
 from tests.history import pool
-from tests.internals.comparison import diff_table, rows_in_file
-from tests.internals.history import changes_path
+from tests.internals.comparison import diff_table
+from tests.internals.history import changes_path, rows_in_file
 from tests.internals.store import pointer
 from tests.skips import needs, optional
 from tests.store.numbered import published

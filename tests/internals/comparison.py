@@ -13,19 +13,13 @@ from geolookup.comparison import (
     open_dataset,
     overlay,
 )
-from geolookup.comparison.change_files import (
-    metadata_of,
-    rows_between,
-    rows_in_file,
-    write_changes,
-    write_rows,
-)
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
 from geolookup.comparison.changes import CLASSES_KM, KINDS, by_distance, country_flows, kinds
-from geolookup.comparison.gates import DIFF_METRICS, Verdict, evaluate, measured, verdict_line
-from geolookup.comparison.measures import quantiles
+from geolookup.comparison.gates import Verdict, diff_metrics, evaluate, measured, verdict_line
+from geolookup.comparison.measures import Count, quantiles
 from geolookup.comparison.report import lines as report_lines
-from geolookup.comparison.score import NAMES, Score, ScoredPart
-from geolookup.comparison.score_text import lines as text_lines
+from geolookup.comparison.score import NAMES as SCORE_NAMES
+from geolookup.comparison.score import Score, ScoredPart
+from geolookup.comparison.score_text import lines as score_lines
 from geolookup.comparison.traffic import Requests, Traffic
 from geolookup.comparison.values import coordinates, read_tables

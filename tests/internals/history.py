@@ -1,6 +1,12 @@
 """Internal names of `geolookup/history` that tests use."""
 
 from geolookup.history.archived import generations_in
+from geolookup.history.change_files import (
+    metadata_of,
+    rows_between,
+    rows_in_file,
+    write_changes,
+)
 from geolookup.history.changes import changes_path, write_missing
 from geolookup.history.generations import generations, rollback
 from geolookup.history.incoming import from_store

@@ -148,10 +148,10 @@ def test_the_page_has_the_numbers_of_a_score(tmp_path: Path) -> None:
     score = geolookup.score(NEW, truth=truth)
     tables = of_sections([truth_section(score)])
     part = score.datasets[0].parts["ipv4"]
-    rows = {row[0]: numbers(row[1:]) for row in tables["Agreement by value: IPv4 addresses"]}
+    rows = {row[0]: numbers(row[1:]) for row in tables["Agreement by level: IPv4 addresses"]}
     for level in ("country", "city"):
         agreement = part.levels[level]
         shares = (agreement.agree.share, agreement.wrong.share, agreement.missing.share)
         assert rows[level] == close((agreement.agree.of, *shares))
-    assert rows["country"] == close([384, 128 / 384, 256 / 384, 0])
+    assert rows["country"] == close([384, 1 / 3, 1 / 3, 1 / 3])
     assert tables["Truth"] == [["truth.csv", "geofeed", "3", "0", "0"]]

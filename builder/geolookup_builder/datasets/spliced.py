@@ -88,21 +88,12 @@ def _cut(
     starts: Addresses, columns: Mapping[str, NDArray[Any]], above: Addresses, is_known: Bools
 ) -> _Cut:
     """Cut the intervals of a partition at the starts of ``above``; columns become copies."""
-    within = starts.search(above) - 1
-    fresh = np.flatnonzero(~starts[within].equals(above))
-    at = within[fresh] + 1
-    # Where each start of ``above`` is in the result: moved by the fresh ones up to it.
-    begin = within + np.searchsorted(fresh, np.arange(len(above)), side="right")
-    size = len(starts) + len(fresh)
-    counts = np.diff(begin, append=size)[is_known]
+    starts, cut, begin = insert(starts, columns, above)
+    counts = np.diff(begin, append=len(starts))[is_known]
     # Intervals 3 4 5 and 9 of two known ones: begin 3 and 9, counts 3 and 1.
     first = np.repeat(begin[is_known] - np.cumsum(counts) + counts, counts)
-    return _Cut(
-        insert(starts, at, above[fresh]),
-        {name: np.insert(column, at, column[within[fresh]]) for name, column in columns.items()},
-        first + np.arange(len(first)),
-        np.repeat(np.flatnonzero(is_known), counts),
-    )
+    owner = np.repeat(np.flatnonzero(is_known), counts)
+    return _Cut(starts, cut, first + np.arange(len(first)), owner)
 
 
 def _with_own(part: RowPartition, above: FamilyIntervals) -> Columns:

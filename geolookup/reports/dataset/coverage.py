@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 import numpy as np
 
 from geolookup.dataset.coverage import KnownAddresses
 from geolookup.dataset.intervals import UNIT_ADDRESSES
 from geolookup.errors import count_text
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, bars, histogram, stacked_bars
+from geolookup.pictures.charts import Chart, histogram, stacked_bars
 from geolookup.reports.dataset.facts import Facts, KnownSpace
 from geolookup.reports.dataset.row_names import LEVELS, finest_levels
-from geolookup.reports.section import Section, charts_section
+from geolookup.reports.section import Section, Table, charts_section
 
 _NOTE = (
     "IPv4: shares of the public addresses. IPv6: shares of the known addresses, because most of "
-    "the space is not assigned. A bar stands for all fields with the same share: + 2 for two more."
+    "the space is not assigned."
 )
 _OWN_NOTE = "Special-purpose space does not count, where private own columns may be known too."
 _LENGTHS_NOTE = "The fewest prefixes that hold each range of addresses with one answer."
@@ -26,9 +23,10 @@ _LENGTHS_NOTE = "The fewest prefixes that hold each range of addresses with one 
 
 def coverage_section(facts: Facts) -> Section:
     """Return the depth of locations and the share of each field that is unknown, by family."""
-    charts = [_depth_chart(facts), *(_null_chart(facts, family) for family in facts.space)]
     own = [_OWN_NOTE] if facts.dataset.schema.private_layers else []
-    return charts_section("coverage", "Coverage", " ".join([_NOTE, *own]), charts)
+    return charts_section(
+        "coverage", "Coverage", " ".join([_NOTE, *own]), [_null_table(facts), _depth_chart(facts)]
+    )
 
 
 def _depth_chart(facts: Facts) -> Chart:
@@ -46,32 +44,18 @@ def _depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
     return [float(amount) * unit / of if of else 0.0 for amount in sums]
 
 
-def _null_chart(facts: Facts, family: int) -> Chart:
-    counts = facts.coverage[f"ipv{family}"]
-    values = [(label, _without(counts, path)) for path, label in _alike(facts.coverage).items()]
-    title = f"IPv{family}: share without a value, by field"
-    chart = bars(f"nulls-ipv{family}", title, "share", values, form=wording.percent, head="field")
-    rows = [(path, wording.percent(_without(counts, path))) for path in counts.with_value]
-    return replace(chart, rows=rows)
+def _null_table(facts: Facts) -> Table:
+    """Return the share without a value of each field, the least known ones first."""
+    counts = list(facts.coverage.values())
+    shares = {path: [_without(of, path) for of in counts] for path in counts[0].with_value}
+    order = sorted(shares, key=lambda path: shares[path], reverse=True)
+    rows = [(path, *map(wording.percent, shares[path])) for path in order]
+    return Table("Share without a value, by field", ("Field", "IPv4", "IPv6"), rows)
 
 
 def _without(counts: KnownAddresses, path: str) -> float:
     # Of integers: a float would lose a few of many addresses.
     return (counts.of - counts.with_value[path]) / counts.of if counts.of else 1.0
-
-
-def _alike(by_family: Mapping[str, KnownAddresses]) -> dict[str, str]:
-    """Return the first of the fields with the same shares in both families, and their label."""
-    groups: dict[tuple[float, ...], list[str]] = {}
-    for path in by_family["ipv4"].with_value:
-        shares = tuple(round(_without(counts, path), 4) for counts in by_family.values())
-        groups.setdefault(shares, []).append(path)
-    return {path: _label(path, len(more)) for path, *more in groups.values()}
-
-
-def _label(path: str, more: int) -> str:
-    name = path.removeprefix("location.").removeprefix("network.")
-    return f"{name} + {more}" if more else name
 
 
 def prefix_lengths_section(facts: Facts) -> Section:

@@ -80,7 +80,7 @@ def _map(facts: Facts, family: int, places: Places, defaults: list[DefaultCoordi
             by_code[code] = by_code.get(code, 0.0) + weight
     marks = [Mark(default.latitude, default.longitude, _MARKED) for default in defaults]
     title = f"IPv{family} {UNITS[family]} by country and place"
-    return world("world", title, UNITS[family], by_code, places, marks)
+    return world("world-map", title, UNITS[family], by_code, places, marks)
 
 
 def _table(defaults: list[DefaultCoordinates]) -> Table:

@@ -67,7 +67,7 @@ def systems(networks: pa.Table) -> tuple[I64, I64]:
     return numbers, places
 
 
-def system_names(networks: pa.Table, places: I64, weights: F64) -> list[str]:
+def system_names(networks: pa.Table, places: I64, weights: F64 | I64) -> list[str]:
     """Return the organization of each AS: the one with most weight, or nothing if none has one.
 
     ``places`` are those that ``systems`` returns, ``weights`` have their shape, (rows,).

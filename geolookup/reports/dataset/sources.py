@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from geolookup.contract.fields import LOCATION, OWN_PREFIX
-from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
+from geolookup.contract.fields import OWN_PREFIX
 from geolookup.dataset.manifest import OLD_AFTER
 from geolookup.dataset.metadata import Metadata, Source, data_age
 from geolookup.errors import line_text
@@ -32,9 +31,13 @@ def sources_section(facts: Facts) -> Section:
         f"{at}. {source.origin}": source for at, source in enumerate(facts.metadata.sources, 1)
     }
     private = [_PRIVATE_NOTE] if facts.dataset.schema.private_layers else []
-    note = " ".join([_NOTE, *private, *_old_sentences(facts)])
-    charts = [_ages(sources), *(_deciding(facts, sources, family) for family in facts.space)]
-    return charts_section("sources", "Sources", note, charts, [_table(facts, sources)])
+    note = " ".join([_NOTE, *private])
+    ages = _ages(sources)
+    charts = [
+        *([ages] if ages.rows else []),
+        *(_deciding(facts, sources, family) for family in facts.space),
+    ]
+    return charts_section("sources", "Sources", note, charts)
 
 
 def _days(source: Source) -> int | None:
@@ -48,22 +51,6 @@ def _ages(sources: Mapping[str, Source]) -> Chart:
     title = f"Age of sources in days; the line marks {OLD_AFTER} days"
     chart = bars("source-ages", title, "days", values, head="source", limit=OLD_AFTER)
     return replace(chart, rows=[*chart.rows, *undated])
-
-
-def _old_sentences(facts: Facts) -> Iterator[str]:
-    """Yield how much of the locations comes from old sources."""
-    for family in facts.space:
-        located = [
-            (_days(source) or 0, source.coverage.get(LOCATION, {}).get(f"ipv{family}", 0))
-            for source in facts.metadata.sources
-        ]
-        old = sum(count for days, count in located if days > OLD_AFTER)
-        if old:
-            share = wording.percent(old / sum(count for _, count in located))
-            yield (
-                f"{share} of the located IPv{family} addresses come from sources that are older "
-                f"than {OLD_AFTER} days."
-            )
 
 
 def _deciding(facts: Facts, sources: Mapping[str, Source], family: int) -> Chart:
@@ -82,23 +69,6 @@ def _share(facts: Facts, source: Source, layer: str, family: int) -> float:
     private = layer in facts.dataset.schema.private_layers
     of = facts.metadata.coverage[layer][part] if private else facts.coverage[part].of
     return source.coverage.get(layer, {}).get(part, 0) / (of or 1)
-
-
-def _table(facts: Facts, sources: Mapping[str, Source]) -> Table:
-    rows = [
-        (
-            wording.name(name),
-            _words(layer),
-            wording.count(count.get("ipv4", 0)),
-            wording.percent(_share(facts, source, layer, 4)),
-            wording.count(count.get("ipv6", 0) / UNIT_ADDRESSES[6]),
-            wording.percent(_share(facts, source, layer, 6)),
-        )
-        for name, source in sources.items()
-        for layer, count in source.coverage.items()
-    ]
-    heads = (f"IPv4 {UNITS[4]}", "share of IPv4", f"IPv6 {UNITS[6]}", "share of IPv6")
-    return Table("What each source decides", ("Source", "layer", *heads), rows, (1,), (4,))
 
 
 def _words(layer: str) -> str:

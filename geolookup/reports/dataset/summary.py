@@ -1,4 +1,4 @@
-"""The first section and the last one: a dataset in a few figures, and the sizes of its files."""
+"""The first section and the last: a dataset in a few figures, and the sizes of its files."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def files_section(facts: Facts) -> Section:
     """Return the sizes of the files in a dataset's folder."""
     files = (path for path in Path(facts.dataset.path).iterdir() if path.is_file())
     sizes = sorted((-path.stat().st_size, path.name) for path in files)
-    total = -sum(size for size, _ in sizes)
-    note = f"{wording.size(total)} in {count_text(len(sizes), 'file')}."
     rows = [(name, wording.count(-size)) for size, name in sizes]
-    table = Table("File sizes", ("File", "bytes"), rows)
-    return charts_section("files", "Files", note, [], details=[table])
+    note = f"{wording.size(facts.metadata.bytes)} in {count_text(len(rows), 'file')}."
+    return charts_section(
+        "files", "Files", note, [], details=[Table("Sizes", ("File", "bytes"), rows)]
+    )

@@ -1,6 +1,6 @@
-"""Changes as rows in files: in any format of tables, and those of two generations as Parquet.
+"""The changes between two generations, as rows in a Parquet file or compared anew.
 
-The file of two generations has the rows of ``diff --rows`` in small row groups. A reader of a range
+The file has the rows of ``diff --rows --fields all`` in small row groups. A reader of a range
 compares it with the statistics of the ends. Of row groups that can overlap it reads the ends, and
 the other columns if a row overlaps. Inside a row group the rows are ordered by country: most fields
 follow from it, so the file has a sixth fewer bytes.
@@ -15,35 +15,32 @@ import hashlib
 import json
 import mmap
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from geolookup.comparison.change_table import ENDS, METADATA, SIDES, reader, source_column
+from geolookup.comparison.change_table import (
+    ENDS,
+    METADATA,
+    SIDES,
+    reader,
+    source_column,
+    write_batches,
+)
 from geolookup.comparison.dataset_pair import ALL, DatasetPair
 from geolookup.contract.schema import own_schema
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.rows import number_text
-from geolookup.errors import TableFileError
 from geolookup.export.ranges import TYPED
 from geolookup.files.arrow_files import GroupSink
-from geolookup.files.byte_streams import open_output
-from geolookup.files.row_streams import WriteOptions
-from geolookup.files.table_files import known_kind
 from geolookup.filesystem import open_regular
-from geolookup.filesystem.atomic import check_file, staged_file
+from geolookup.filesystem.atomic import staged_file
 from geolookup.filesystem.ownership import FILE_MODE
-from geolookup.parallel import cores
-from geolookup.prefixes.texts import address_texts
 
-_SUFFIXES = "write .csv, .jsonl or .parquet"
-#: The formats with types for addresses; the others have texts.
-_TYPED = ("parquet", "arrow", "arrows")
 #: Rows of a row group: a reader of one address decodes this many.
 _GROUP = 1 << 15
 #: Zstandard's level: a tenth fewer bytes than with its default.
@@ -76,57 +73,6 @@ class ChangedRow(NamedTuple):
     fields: Mapping[str, ChangedField]
 
 
-def write_rows(rows: pa.RecordBatchReader, output: str, *, force: bool = False) -> int:
-    """Write a table of changes in the format that the suffix names; return the number of rows.
-
-    In formats of text a range has its ends as texts, ``first`` and ``last``. The file is complete
-    or absent. Raises TableFileError for a suffix that names no such format, OutputError if the file
-    cannot be written, or exists and ``force`` is not set.
-    """
-    kind = known_kind(output)
-    if kind is None or kind.format.writer is None:
-        raise TableFileError(output, "the suffix names no format of tables", _SUFFIXES)
-    as_written = _same if kind.format.name in _TYPED else _with_texts
-    schema = as_written(pa.record_batch([[]] * len(rows.schema), schema=rows.schema)).schema
-    check_file(Path(output), force=force)
-    with open_output(output, kind.compression, None, cores(), force=force) as stream:
-        sink = kind.format.writer.write(stream, schema, WriteOptions())
-        return _write(map(as_written, rows), sink)
-
-
-def _write(batches: Iterable[pa.RecordBatch], sink: Any) -> int:
-    count = 0
-    for batch in batches:
-        sink.write(batch)
-        count += len(batch)
-    sink.close()
-    return count
-
-
-def _same(batch: pa.RecordBatch) -> pa.RecordBatch:
-    return batch
-
-
-def _with_texts(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows with the ends of ranges as texts; a batch is of one family."""
-    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    ends = {family: [columns.pop(name) for name in names] for family, names in ENDS.items()}
-    family = 4 if len(batch) == 0 or columns["family"][0].as_py() == 4 else 6
-    texts = [_texts(family, end) for end in ends[family]]
-    named = {"family": columns.pop("family"), **dict(zip(TYPED.names, texts, strict=True))}
-    return pa.record_batch({**named, **columns}).replace_schema_metadata(batch.schema.metadata)
-
-
-def _texts(family: int, addresses: pa.Array) -> pa.Array:
-    """Return the texts of addresses, given as the columns of ends have them."""
-    if family == 4:
-        low = addresses.to_numpy().astype(np.uint64)
-        return address_texts(4, np.zeros_like(low), low)
-    data = np.frombuffer(addresses.buffers()[1], ">u8").reshape(-1, 2)
-    halves = data[addresses.offset :][: len(addresses)].astype(np.uint64)
-    return address_texts(6, halves[:, 0], halves[:, 1])
-
-
 def write_changes(old: Path, new: Path, output: Path) -> int:
     """Write the changes of two generations, given as folders; return the number of rows.
 
@@ -136,7 +82,7 @@ def write_changes(old: Path, new: Path, output: Path) -> int:
     rows = reader(DatasetPair(Dataset(old), Dataset(new), (ALL,)))
     with staged_file(output, FILE_MODE) as fresh:
         with pa.OSFile(str(fresh), "wb") as stream:
-            count = _write(rows, GroupSink(stream, rows.schema, _GROUP, _LEVEL, _ORDER))
+            count = write_batches(rows, GroupSink(stream, rows.schema, _GROUP, _LEVEL, _ORDER))
         _insert_digest(fresh)
     return count
 

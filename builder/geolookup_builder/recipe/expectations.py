@@ -15,7 +15,6 @@ from os import PathLike
 from typing import Any
 
 import geolookup
-from geolookup import Engine
 from geolookup.contract.address import BITS_AFTER_IPV4, EMBEDDED, IPV4_MAX
 from geolookup.contract.fields import Field
 from geolookup.contract.paths import resolve_field
@@ -108,7 +107,7 @@ def others(
                 raise DiffError(f"{expectation.text}: {problem}", remedy) from error
 
 
-def _other(engine: Engine, expectation: Expectation) -> Other | None:
+def _other(engine: geolookup.Engine, expectation: Expectation) -> Other | None:
     for network in _answered(expectation.network):
         address = _first_other(engine, network, expectation)
         if address is not None:
@@ -116,7 +115,7 @@ def _other(engine: Engine, expectation: Expectation) -> Other | None:
     return None
 
 
-def _value(engine: Engine, address: Address, expectation: Expectation) -> Any:
+def _value(engine: geolookup.Engine, address: Address, expectation: Expectation) -> Any:
     (value,) = engine.get(address, [expectation.field.path])
     return value
 
@@ -136,7 +135,9 @@ def _answered(network: Network) -> Iterator[Network]:
         yield network_at(4, low, (high - low).bit_length())
 
 
-def _first_other(engine: Engine, network: Network, expectation: Expectation) -> Address | None:
+def _first_other(
+    engine: geolookup.Engine, network: Network, expectation: Expectation
+) -> Address | None:
     """Return the first address of a network with another value; None if it has none."""
     if not expectation.is_met_by(_value(engine, network[0], expectation)):
         return network[0]
