@@ -46,7 +46,7 @@ from geolookup.comparison.measures import (
     share,
 )
 from geolookup.comparison.traffic import Requests, Traffic
-from geolookup.comparison.truth import AUTO, TruthFile, compile_truth
+from geolookup.comparison.truth import ADDRESSES, AUTO, TruthFile, compile_truth
 from geolookup.comparison.values import COMPARED, Values
 from geolookup.errors import DiffError
 
@@ -170,13 +170,18 @@ def score(
     if not (files := _paths(truth)):
         raise ValueError("name at least one file of truth")
     with TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True) as folder:
-        stated = compile_truth(files, truth_format, list(declared.values()), Path(folder, "truth"))
+        dataset, stated = compile_truth(
+            files, truth_format, list(declared.values()), Path(folder, "truth")
+        )
         overlaid = lay_over_each(
-            stated.dataset, sides, requests, single_addresses=stated.of_addresses
+            dataset,
+            sides,
+            requests,
+            single_addresses=all(file.format == ADDRESSES for file in stated),
         )
         scored = [_score_dataset(part) for part in overlaid]
     return Score(
-        truth=stated.files,
+        truth=stated,
         requests=overlaid[0].requests,
         datasets=scored,
         gates=[_verdict(gate, scored) for gate in gates],

@@ -47,23 +47,10 @@ class TruthFile:
     nulled: int  # invalid values, read as null
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """Ground truth as a dataset, and the files that it is of."""
-
-    dataset: Dataset
-    files: Sequence[TruthFile]
-
-    @property
-    def of_addresses(self) -> bool:
-        """Whether all files list single addresses: these count in both families."""
-        return all(file.format == ADDRESSES for file in self.files)
-
-
 def compile_truth(
     paths: Sequence[str], format_name: str, own: Sequence[Field], folder: Path
-) -> Truth:
-    """Compile files of ground truth, with these own columns, into a new folder.
+) -> tuple[Dataset, list[TruthFile]]:
+    """Compile files of ground truth, with these own columns, into a dataset in a new folder.
 
     Raises BuildError or TableFileError for what cannot be read, DiffError without a row that a
     lookup reaches.
@@ -92,7 +79,7 @@ def compile_truth(
         problem = f"{', '.join(paths)}: no row states a value for a public address"
         raise DiffError(problem, "name others")
     files = [_file(path, name, report.sources, about) for name, path in named.items()]
-    return Truth(dataset, files)
+    return dataset, files
 
 
 def _source(path: str, format_name: str, own: Sequence[Field]) -> dict[str, Any]:
