@@ -7,7 +7,7 @@ page, so its key is text of the page. What a chart states as text is in the tabl
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -49,7 +49,6 @@ class Chart:
     spec: Mapping[str, Any]  # Vega-Lite, without colours of text and background
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    saved_only: Collection[int] = ()  # columns that only the saved CSV has, from 0
     wide: bool = False  # as wide as the page
     key: Sequence[tuple[str, str]] = ()  # of a wide one: texts, and styles of the marks beside
 
@@ -82,17 +81,14 @@ def bars(
     *,
     form: Form = wording.count,
     head: str = "",
-    limit: float | None = None,
 ) -> Chart:
     """Return horizontal bars, a row each, in the order given; ``form`` makes the values' texts.
 
-    ``head`` is what the labels name, for the table. A line marks the value ``limit``.
+    ``head`` is what the labels name, for the table.
     """
     rows = [(wording.name(label), value, form(value)) for label, value in values]
     data = [{"row": i, "name": a, "value": float(b), "text": c} for i, (a, b, c) in enumerate(rows)]
     x: Part = {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": True}}
-    # Beside a line that marks a limit the values stand in a column, clear of the line.
-    beside = x if limit is None else {"value": "width"}
     before, after = (
         _widest(labels) for labels in ([row[0] for row in rows], [row[2] for row in rows])
     )
@@ -107,9 +103,8 @@ def bars(
                 "mark": {"type": "bar", "color": CATEGORIES[0], "height": {"band": 0.7}},
                 "encoding": {"x": x},
             },
-            _text("text", {"align": "left", "dx": 4}, beside),
+            _text("text", {"align": "left", "dx": 4}, x),
             _text("name", {"align": "right", "dx": -4, "limit": _LABEL - 4}, {"value": 0}),
-            *([] if limit is None else [_rule(limit)]),
         ],
     }
     return Chart(name, title, spec, (head, unit), [(label, text) for label, _, text in rows])
@@ -119,33 +114,9 @@ def _ordinal(field: str) -> Part:
     return {"field": field, "type": "ordinal", "title": None}
 
 
-def _rule(at: float) -> Part:
-    mark = {"type": "rule", "strokeDash": [4, 3], "stroke": "currentColor"}
-    return {
-        "mark": mark,
-        "encoding": {"x": {"datum": at}, "y": {"value": 0}, "y2": {"value": "height"}},
-    }
-
-
 def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> Part:
     encoding = {"x": x, "text": {"field": field, "type": "nominal"}}
     return {"mark": {"type": "text", "baseline": "middle", **mark}, "encoding": encoding}
-
-
-def histogram(name: str, title: str, axis: str, unit: str, values: Values) -> Chart:
-    """Return columns, one for each class in the order given; ``axis`` names the classes."""
-    data = [{"class": label, "value": float(value)} for label, value in values]
-    x = {**_ordinal("class"), "sort": None, "title": axis}
-    x["axis"] = {"labelAngle": 0, "values": _sparse_labels([label for label, _ in values], _PLOT)}
-    spec = {
-        "width": _PLOT,
-        "height": 160,
-        "data": {"values": data},
-        "mark": {"type": "bar", "color": CATEGORIES[0]},
-        "encoding": {"x": x, "y": _amounts(unit)},
-    }
-    rows = [(label, wording.count(value)) for label, value in values]
-    return Chart(name, title, spec, (axis, unit), rows)
 
 
 def _sparse_labels(labels: Sequence[str], width: int) -> list[str]:

@@ -42,11 +42,13 @@ class Difference:
     def is_none(self) -> bool:
         """Whether every address has the same answer in both, own columns included."""
         same = all(bool((kind == UNCHANGED).all()) for kind in self.kinds.values())
-        metrics = [item for part in self.judged.parts.values() for item in part.metrics.items()]
-        # "changed.own.site" -> "own.site"
-        return same and not any(
-            value for name, value in metrics if name.partition(".")[2].startswith(OWN_PREFIX)
-        )
+        changes = [
+            change
+            for part in self.judged.parts.values()
+            for path, change in part.fields.items()
+            if path.startswith(OWN_PREFIX)
+        ]
+        return same and not any(of.null_gained or of.null_lost or of.changed for of in changes)
 
     def by_kind(self, name: str) -> dict[str, float]:
         """Return the weight of each kind in a part; they sum to all that either dataset knows."""

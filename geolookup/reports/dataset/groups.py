@@ -1,18 +1,15 @@
-"""The sections on countries and on networks: how much of the known space each has."""
+"""The section on countries and networks: how much of the known space each has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK
-from geolookup.dataset.intervals import UNITS
+from geolookup.dataset.intervals import F64, I64, UNITS
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, bars
+from geolookup.pictures.charts import Chart
 from geolookup.reports.dataset.facts import Facts, KnownSpace
 from geolookup.reports.dataset.row_names import (
     NO_COUNTRY,
@@ -21,100 +18,69 @@ from geolookup.reports.dataset.row_names import (
     systems,
     with_region_and_city,
 )
-from geolookup.reports.section import Section, Table, charts_section
+from geolookup.reports.section import Section, charts_section, ranking
 
-#: So many groups have a bar, and so many networks a row.
-_BARS, _NETWORKS = 12, 100
-_SHARES = "Shares are of all known addresses. IPv6 is counted in /64 networks."
-_COUNTRIES_NOTE = (
-    f"{_SHARES} Region and city: the share of the country's addresses whose answer names one."
+#: So many networks have a row in the table of their values.
+_NETWORKS = 100
+_NOTE = "Shares of all known addresses. IPv6 is counted in /64 networks."
+_METHOD = (
+    "The values of a country have the share of its addresses whose answer names a region, and of "
+    "those whose answer names a city. A network is an AS, by the name that most of its addresses "
+    f"have; the values list the {_NETWORKS} largest."
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """A country or a network, with its part of the known space of a family."""
-
-    name: str
-    space: float
-    share: float
-    cells: tuple[str, ...] = ()  # more columns of its row
+def groups_section(facts: Facts) -> Section:
+    """Return bars of addresses per country and per AS, by family."""
+    of_family = [_countries, _networks]
+    charts = [chart(facts, space) for chart in of_family for space in facts.space.values()]
+    return charts_section("groups", "Countries and networks", _NOTE, charts, method=_METHOD)
 
 
-def countries_section(facts: Facts) -> Section:
-    """Return bars and tables of addresses per country, by family."""
-    parts: list[Chart | Table] = []
-    for family, space in facts.space.items():
-        groups = list(_countries(facts, space))
-        known = sum(group.share for group in groups if not group.name.endswith(NO_COUNTRY))
-        title = f"IPv{family}: {wording.percent(known)} have a country"
-        parts.append(_chart("countries", "country", family, title, groups))
-        caption = f"IPv{family} {UNITS[family]} by country"
-        parts.append(_table(caption, ("Country", "region", "city"), family, groups))
-    return charts_section("countries", "Countries", _COUNTRIES_NOTE, parts)
-
-
-def _countries(facts: Facts, space: KnownSpace) -> Iterable[_Group]:
+def _countries(facts: Facts, space: KnownSpace) -> Chart:
+    names, of_row = countries(facts.tables[COUNTRY])
     locations = facts.tables[LOCATION]
-    names, places = countries(facts.tables[COUNTRY])
-    country = places[locations[COUNTRY].to_numpy()]
-    sums, *of_named = (
+    country = of_row[locations[COUNTRY].to_numpy()]
+    sums, with_region, with_city = (
         np.bincount(country, space.locations * mask, len(names))
         for mask in (True, *with_region_and_city(locations))
     )
-    for at in _largest(sums):
-        cells = (wording.percent(float(named[at] / sums[at])) for named in of_named)
-        yield _Group(names[at], float(sums[at]), float(sums[at] / space.space), tuple(cells))
-
-
-def networks_section(facts: Facts) -> Section:
-    """Return bars and tables of the AS with the most addresses, by family."""
-    parts: list[Chart | Table] = []
-    for family, space in facts.space.items():
-        groups = list(_networks(facts, space))
-        known = sum(group.share for group in groups)
-        title = f"IPv{family}: {wording.percent(known)} have an AS"
-        parts.append(_chart("networks", "AS", family, title, groups))
-        listed = groups[:_NETWORKS]
-        caption = f"IPv{family}: {len(listed):,} of {len(groups):,} AS, by {UNITS[family]}"
-        parts.append(_table(caption, ("AS",), family, listed))
-    return charts_section("networks", "Networks", _SHARES, parts)
-
-
-def _networks(facts: Facts, space: KnownSpace) -> Iterable[_Group]:
-    numbers, of_row = systems(facts.tables[NETWORK])
-    sums = np.bincount(of_row, space.networks, len(numbers))
-    names = system_names(facts.tables[NETWORK], of_row, space.networks)
-    for at in _largest(sums):
-        # Number 0 stands for the rows without an AS.
-        if numbers[at]:
-            name = f"AS{numbers[at]} {names[at]}".rstrip()
-            yield _Group(name, float(sums[at]), float(sums[at] / space.space))
-
-
-def _largest(sums: NDArray[Any]) -> list[int]:
-    """Return the positions of the sums above 0, the largest first."""
-    order = np.argsort(-sums, kind="stable")
-    positions: list[int] = order[sums[order] > 0].tolist()
-    return positions
-
-
-def _chart(name: str, head: str, family: int, title: str, groups: list[_Group]) -> Chart:
-    values = [(group.name, group.share) for group in groups[:_BARS]]
-    unit = f"share of known {UNITS[family]}"
-    return bars(f"{name}-ipv{family}", title, unit, values, form=wording.percent, head=head)
-
-
-def _table(caption: str, head: tuple[str, ...], family: int, groups: list[_Group]) -> Table:
     rows = [
         (
-            wording.name(group.name),
-            wording.count(group.space),
-            wording.percent(group.share),
-            *group.cells,
+            names[at],
+            weight,
+            wording.percent(with_region[at] / weight),
+            wording.percent(with_city[at] / weight),
         )
-        for group in groups
+        for at, weight in _largest(sums)
     ]
-    columns = (head[0], UNITS[family], "share", *head[1:])
-    # Counts of /64 networks are too long to read.
-    return Table(caption, columns, rows, saved_only=[1] if family == 6 else [])
+    known = sum(weight for name, weight, *_ in rows if not name.endswith(NO_COUNTRY))
+    title = _title(space, known, "a country")
+    heads = ("country", *_units(space), "with a region", "with a city")
+    return ranking(f"countries-ipv{space.family}", title, heads, rows, space.space)
+
+
+def _networks(facts: Facts, space: KnownSpace) -> Chart:
+    networks = facts.tables[NETWORK]
+    numbers, of_row = systems(networks)
+    names = system_names(networks, of_row, space.networks)
+    # Number 0 stands for the rows without an AS.
+    sums = np.bincount(of_row, space.networks, len(numbers)) * (numbers > 0)
+    rows = [(f"AS{numbers[at]} {names[at]}".rstrip(), weight) for at, weight in _largest(sums)]
+    title = _title(space, float(sums.sum()), "an AS")
+    heads = ("AS", *_units(space))
+    return ranking(f"networks-ipv{space.family}", title, heads, rows[:_NETWORKS], space.space)
+
+
+def _largest(sums: F64 | I64) -> Iterator[tuple[int, float]]:
+    """Yield the positions of the sums above 0 and the sums, the largest first."""
+    order = np.argsort(-sums, kind="stable")
+    return ((at, float(sums[at])) for at in order[sums[order] > 0].tolist())
+
+
+def _title(space: KnownSpace, known: float, what: str) -> str:
+    return f"IPv{space.family}: {wording.percent(known / (space.space or 1))} have {what}"
+
+
+def _units(space: KnownSpace) -> tuple[str, str]:
+    return UNITS[space.family], f"share of known {UNITS[space.family]}"

@@ -1,19 +1,28 @@
-"""The first section and the last: a dataset in a few figures, and the sizes of its files."""
+"""The sections on what a dataset knows: a few figures, the depth of locations, unknown fields."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY
-from geolookup.dataset.coverage import public_space
+from geolookup.dataset.coverage import KnownAddresses, public_space
+from geolookup.dataset.intervals import UNIT_ADDRESSES
 from geolookup.errors import count_text
 from geolookup.pictures import wording
-from geolookup.reports.dataset.facts import Facts
+from geolookup.pictures.charts import Chart, stacked_bars
+from geolookup.reports.dataset.facts import Facts, KnownSpace
+from geolookup.reports.dataset.row_names import LEVELS, finest_levels
 from geolookup.reports.section import Section, Table, charts_section
+
+_NOTE = "IPv4: shares of the public addresses. IPv6: shares of the known addresses."
+_METHOD = (
+    "Most of IPv6 is not assigned, so only its known addresses count. Special-purpose space does "
+    "not count, although private own columns can be known in it."
+)
 
 
 class Figure(NamedTuple):
@@ -58,12 +67,37 @@ def _age(facts: Facts) -> Figure:
     return Figure("Age of the data", count_text(age.days, "day"), note)
 
 
-def files_section(facts: Facts) -> Section:
-    """Return the sizes of the files in a dataset's folder."""
-    files = (path for path in Path(facts.dataset.path).iterdir() if path.is_file())
-    sizes = sorted((-path.stat().st_size, path.name) for path in files)
-    rows = [(name, wording.count(-size)) for size, name in sizes]
-    note = f"{wording.size(facts.metadata.bytes)} in {count_text(len(rows), 'file')}."
+def coverage_section(facts: Facts) -> Section:
+    """Return the depth of locations and the share of each field that is unknown, by family."""
     return charts_section(
-        "files", "Files", note, [], details=[Table("Sizes", ("File", "bytes"), rows)]
+        "coverage", "Coverage", _NOTE, [_depth_chart(facts)], [_null_table(facts)], method=_METHOD
     )
+
+
+def _depth_chart(facts: Facts) -> Chart:
+    rows = [f"IPv{family}" for family in facts.space]
+    shares = [_depth_shares(facts, space) for space in facts.space.values()]
+    return stacked_bars("depth", "Finest known level of the location", rows, LEVELS, shares)
+
+
+def _depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
+    """Return the share of a family's addresses whose location goes to each of ``LEVELS``."""
+    of, finest = facts.coverage[f"ipv{space.family}"].of, finest_levels(facts.tables)
+    # Row 0 is unknown.
+    sums = np.bincount(finest[1:], space.locations[1:], len(LEVELS))
+    unit = UNIT_ADDRESSES[space.family]
+    return [float(amount) * unit / of if of else 0.0 for amount in sums]
+
+
+def _null_table(facts: Facts) -> Table:
+    """Return the share without a value of each field, the least known ones first."""
+    counts = list(facts.coverage.values())
+    shares = {path: [_without(of, path) for of in counts] for path in counts[0].with_value}
+    order = sorted(shares, key=lambda path: shares[path], reverse=True)
+    rows = [(wording.field_name(path), *map(wording.percent, shares[path])) for path in order]
+    return Table("Share without a value, by field", ("Field", "IPv4", "IPv6"), rows)
+
+
+def _without(counts: KnownAddresses, path: str) -> float:
+    # Of integers: a float would lose a few of many addresses.
+    return (counts.of - counts.with_value[path]) / counts.of if counts.of else 1.0
