@@ -9,7 +9,6 @@ from typing import Any
 from geolookup.errors import line_text
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars
-from geolookup.pictures.picture_files import Picture
 
 #: So many rows of a ranking have a bar.
 _BARS = 12
@@ -22,7 +21,6 @@ class Section:
     ``template`` is a file of ``templates/``; it gets ``values`` by name. ``data`` is JSON for
     scripts, by the id of the element that holds it. ``scripts`` are files of ``assets/`` in the
     order in which they need each other, ``styles`` likewise. A page has each of these once.
-    ``pictures`` are what ``--png`` writes of the section; an iterator draws them only then.
     """
 
     anchor: str
@@ -32,7 +30,6 @@ class Section:
     data: Mapping[str, object] = field(default_factory=dict)
     scripts: Sequence[str] = ()
     styles: Sequence[str] = ()
-    pictures: Iterable[Picture] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +83,7 @@ def charts_section(
         "details": details,
         "method": method,
     }
-    drawn = (chart for chart in charts if chart.rows)
-    pictures = (Picture(chart.name, chart.picture_svg()) for chart in drawn)
-    return Section(anchor, title, "charts.html", values, pictures=pictures)
+    return Section(anchor, title, "charts.html", values)
 
 
 def ranking(

@@ -197,7 +197,7 @@ def test_two_fingers_zoom_and_one_moves(opened: Callable[[str, int], Map]) -> No
     shown = opened("bundled", 4)
 
     def touch(kind: str, finger: int, x: int, y: int) -> None:
-        box = shown.canvas.bounding_box() or {}
+        box: Any = shown.canvas.bounding_box()
         place = {"clientX": box["x"] + x, "clientY": box["y"] + y}
         shown.canvas.evaluate("canvas => { canvas.setPointerCapture = () => {}; }")
         event = {"pointerId": finger, "pointerType": "touch", "bubbles": True, **place}
@@ -235,7 +235,8 @@ def test_the_first_view_needs_no_script(page: Pages, browser: Any) -> None:
     tab.goto(page("bundled").as_uri())
     root = tab.locator("#ipv4")
     assert root.locator("img").is_visible()
-    assert (root.locator("img").bounding_box() or {})["width"] > 300
+    box: Any = root.locator("img").bounding_box()
+    assert box["width"] > 300
     assert root.locator("li:visible").count() == 13
     assert root.locator("button:visible, input:visible, canvas:visible").count() == 0
     context.close()
