@@ -1,22 +1,49 @@
-"""The section on changes since an older dataset."""
+"""A dataset compared with an older one: the view of its map, and the section on changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
 
-from geolookup.comparison import Comparison, Part
-from geolookup.comparison.changes import CLASSES_KM, KINDS, UNCHANGED, by_distance, country_flows
+import numpy as np
+from numpy.typing import NDArray
+
+from geolookup.comparison import (
+    Comparison,
+    Overlaid,
+    Part,
+    gates_between,
+    lay_over,
+    measure,
+    open_dataset,
+)
+from geolookup.comparison.changes import (
+    CLASSES_KM,
+    KINDS,
+    UNCHANGED,
+    by_distance,
+    by_kind,
+    country_flows,
+    kinds,
+)
 from geolookup.comparison.gates import Verdict, metric_text
 from geolookup.comparison.measures import SourceChange
+from geolookup.comparison.overlay import FAMILIES
 from geolookup.dataset.coverage import public_space
-from geolookup.pictures import wording
+from geolookup.dataset.runs import run_starts
+from geolookup.pictures import colours, wording
+from geolookup.pictures.address_space import FIRST, SPECIAL, UNKNOWN, View
 from geolookup.pictures.charts import Chart
-from geolookup.reports.difference import Difference
 from geolookup.reports.section import Section, Table, charts_section, ranking
 
 _LEVELS = ("country", "region", "city")
 #: So many flows between countries are in the table of values.
 _FLOWS = 100
+_MAP_NOTE = (
+    "What has changed since the older dataset. Each address has the first kind of the list that "
+    "applies to it. Addresses that neither dataset knows are unknown."
+)
 _METHOD = (
     "A city moved if its name or its country differs, or if its region differs and both datasets "
     "have coordinates more than 100 km apart. The shares of moved locations are of those that both "
@@ -24,6 +51,48 @@ _METHOD = (
 )
 _MOVED = ("Source", "country moved", "region moved", "city moved", "km p50", "km p99", "new")
 _FIELDS = ("Field", "lost, of those before", "gained, of those now", "changed, of those in both")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two datasets laid over each other, their measures, and the kind of each change."""
+
+    overlaid: Overlaid
+    judged: Comparison
+    kinds: Mapping[int, NDArray[np.uint8]]  # by family, of its answers
+
+    @property
+    def is_none(self) -> bool:
+        """Whether every address has the same answer in both, own columns included."""
+        return not any(any(part.metrics.values()) for part in self.judged.parts.values())
+
+    def by_kind(self, name: str) -> dict[str, float]:
+        """Return the weight of each kind in a part; they sum to all that either dataset knows."""
+        # "ipv4" -> 4
+        return by_kind(self.kinds[int(name[-1])], self.overlaid.changes[name])
+
+
+def difference(
+    old: str | PathLike[str], new: str | PathLike[str], fail_if: Iterable[str] = ()
+) -> Difference:
+    """Compare two datasets or stores, with the gates and the errors of ``geolookup.diff``."""
+    before, after = open_dataset(old), open_dataset(new)
+    gates = gates_between(before, after, fail_if)
+    overlaid = lay_over(before, after)
+    by_family = {f: kinds(overlaid.values, overlaid.changes[f"ipv{f}"]) for f in FAMILIES}
+    return Difference(overlaid, measure(overlaid, gates), by_family)
+
+
+def change_view(difference: Difference, family: int) -> View:
+    """Return the kind of change of each address of a family, for its map."""
+    joint = difference.overlaid.joints[family]
+    values = np.where(joint.special, np.uint32(SPECIAL), np.uint32(UNKNOWN))
+    # Positions of labels: special space, the unknown, then the kinds.
+    values[joint.reached] = difference.kinds[family] + len(FIRST)
+    begins = run_starts(values)
+    palette = (colours.SPECIAL, colours.UNKNOWN, *colours.CATEGORIES[:UNCHANGED], colours.OTHER)
+    starts, labels = joint.starts[begins], (*FIRST, *KINDS)
+    return View("change", "Change", _MAP_NOTE, starts, values[begins], labels, palette)
 
 
 def change_section(difference: Difference) -> Section:
@@ -80,10 +149,10 @@ def _own_columns(judged: Comparison) -> Iterator[str]:
 def _charts(difference: Difference, name: str, part: Part) -> Iterator[Chart]:
     """Yield bars of kinds, flows between countries, distances and networks of a family."""
     overlaid, title, unit = difference.overlaid, _title(name, part), part.unit
-    kinds = difference.by_kind(name)
-    known = sum(kinds.values())
+    sums = difference.by_kind(name)
+    known = sum(sums.values())
     # The last kind did not change.
-    changed = list(kinds.items())[:UNCHANGED]
+    changed = list(sums.items())[:UNCHANGED]
     heads = ("kind", unit, "share")
     yield ranking(f"{name}-kinds", f"{title} by kind of change", heads, changed, known)
     if part.moved["country"].count:
@@ -141,8 +210,8 @@ def _moved_row(label: str, of: Part | SourceChange, gained: float) -> Sequence[s
 
 
 def _field_table(name: str, part: Part) -> Table:
-    kinds = ("null_gained", "null_lost", "changed")
-    shares = {path: [part.metrics[f"{kind}.{path}"] for kind in kinds] for path in part.fields}
+    metrics = ("null_gained", "null_lost", "changed")
+    shares = {path: [part.metrics[f"{of}.{path}"] for of in metrics] for path in part.fields}
     rows = [
         (wording.field_name(path), *map(wording.percent, line))
         for path, line in shares.items()

@@ -17,7 +17,7 @@ from geolookup.comparison.overlay import FAMILIES
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
 from geolookup.errors import line_text
 from geolookup.pictures import wording
-from geolookup.reports.difference import Difference
+from geolookup.reports.changes import Difference
 from geolookup.reports.section import Link, Section, Table, charts_section
 
 #: The most ranges of a family in its table.

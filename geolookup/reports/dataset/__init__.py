@@ -17,14 +17,16 @@ from geolookup.dataset.metadata import Metadata
 from geolookup.errors import count_text, short_id
 from geolookup.pictures import wording
 from geolookup.reports.address_maps import address_map_section
-from geolookup.reports.changes import change_section, change_sentences
+from geolookup.reports.changes import (
+    Difference,
+    change_section,
+    change_sentences,
+    change_view,
+)
 from geolookup.reports.dataset.facts import Facts, read_facts
-from geolookup.reports.dataset.groups import groups_section
 from geolookup.reports.dataset.places import places_section
 from geolookup.reports.dataset.sources import sources_section
 from geolookup.reports.dataset.summary import coverage_section, summary_section
-from geolookup.reports.dataset.views import dataset_views
-from geolookup.reports.difference import Difference, change_view
 from geolookup.reports.ranges import ranges_section
 from geolookup.reports.section import Section
 from geolookup.reports.truth import truth_section
@@ -33,7 +35,6 @@ from geolookup.reports.truth import truth_section
 SECTIONS: Sequence[Callable[[Facts], Section]] = (
     places_section,
     coverage_section,
-    groups_section,
     sources_section,
 )
 
@@ -105,6 +106,5 @@ def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]
     """Yield the map of each family with known addresses; changes come first."""
     for family in FAMILIES:
         views = [] if changed is None else [change_view(changed, family)]
-        views += dataset_views(facts.dataset, facts.tables, family)
-        if (section := address_map_section(views)) is not None:
+        if (section := address_map_section([*views, *facts.views[family]])) is not None:
             yield section

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,55 +14,42 @@ from geolookup.dataset.coverage import KnownAddresses, known_addresses
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import F64
 from geolookup.dataset.metadata import Metadata
-from geolookup.reports.dataset.views import Partition
-
-
-@dataclass(frozen=True, slots=True)
-class KnownSpace:
-    """The known public space of a family, in the ``UNITS`` of ``dataset.intervals``.
-
-    ``locations`` and ``networks``, shape (rows,), are the space of each row of the table; row 0 is
-    unknown.
-    """
-
-    family: int
-    locations: F64
-    networks: F64
-
-    @property
-    def space(self) -> float:
-        """All of it."""
-        return float(self.locations.sum())
-
-
-def known_space(dataset: Dataset, family: int) -> KnownSpace:
-    """Measure the known space of a family; raises DatasetError if the dataset is damaged."""
-    side = Side(dataset, family)
-    answers = Partition.of(side.starts, side.locations, side.networks)
-    locations, networks = answers.rows
-    known = answers.public * ((locations > 0) | (networks > 0))
-    of_location = np.bincount(locations, known, len(dataset.locations))
-    of_network = np.bincount(networks, known, len(dataset.networks))
-    return KnownSpace(family, of_location.astype(np.float64), of_network.astype(np.float64))
+from geolookup.pictures.address_space import View
+from geolookup.reports.dataset.views import Partition, dataset_views
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A dataset, its tables, and how much of the address space its rows answer."""
+    """A dataset, its tables, and how much of the address space its rows answer.
+
+    ``space`` has the known public space of each location row, shape (rows,), in the ``UNITS`` of
+    ``dataset.intervals``. Row 0 has the space of which only the network is known.
+    """
 
     dataset: Dataset
     metadata: Metadata
     tables: Mapping[str, pa.Table]  # by the names of ``contract.fields``
     coverage: Mapping[str, KnownAddresses]  # by "ipv4" and "ipv6"
-    space: Mapping[int, KnownSpace]  # by family
+    space: Mapping[int, F64]  # by family
+    views: Mapping[int, Sequence[View]]  # of the address maps, by family
 
 
 def read_facts(dataset: Dataset) -> Facts:
     """Read a dataset whole; raises DatasetError for a damaged one."""
+    tables = read_tables(dataset)
     return Facts(
         dataset,
         dataset.manifest.metadata(),
-        read_tables(dataset),
+        tables,
         known_addresses(dataset.path),
-        {family: known_space(dataset, family) for family in FAMILIES},
+        {family: _known_space(dataset, family) for family in FAMILIES},
+        {family: dataset_views(dataset, tables, family) for family in FAMILIES},
     )
+
+
+def _known_space(dataset: Dataset, family: int) -> F64:
+    side = Side(dataset, family)
+    answers = Partition.of(side.starts, side.locations, side.networks)
+    locations, networks = answers.rows
+    known = answers.public * ((locations > 0) | (networks > 0))
+    return np.bincount(locations, known, len(dataset.locations)).astype(np.float64)

@@ -54,10 +54,10 @@ def places_section(facts: Facts) -> Section:
     """Return the map of the located addresses of a dataset, and its default coordinates."""
     latitudes, longitudes = coordinates(facts.tables[LOCATION])
     defaults = find_default_coordinates(facts)
-    family = 4 if facts.space[4].space else 6
-    known = facts.space[family].locations
+    family = 4 if facts.space[4].any() else 6
+    known = facts.space[family]
     chart = _map(facts, family, Places(latitudes, longitudes, known), defaults)
-    located = float(known[~np.isnan(latitudes)].sum()) / (facts.space[family].space or 1.0)
+    located = float(known[~np.isnan(latitudes)].sum() / (known.sum() or 1.0))
     note = f"{wording.percent(located)} of the known IPv{family} {UNITS[family]} have coordinates."
     listed = [_table(defaults)] if defaults else []
     method = _METHOD if defaults else ""
@@ -96,7 +96,7 @@ def _table(defaults: list[DefaultCoordinates]) -> Table:
 def find_default_coordinates(facts: Facts) -> list[DefaultCoordinates]:
     """Return those with the most IPv4 addresses."""
     names, of_row = countries(facts.tables[COUNTRY])
-    locations, space = facts.tables[LOCATION], facts.space[4].locations
+    locations, space = facts.tables[LOCATION], facts.space[4]
     latitudes, longitudes = coordinates(locations)
     located = np.flatnonzero(~np.isnan(latitudes) & (space > 0))
     columns = of_row[locations[COUNTRY].to_numpy()], latitudes, longitudes

@@ -1,4 +1,4 @@
-"""The sections on what a dataset knows: a few figures, the depth of locations, unknown fields."""
+"""The sections on what a dataset knows: a few figures, unknown fields, countries and networks."""
 
 from __future__ import annotations
 
@@ -10,18 +10,24 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY
 from geolookup.dataset.coverage import KnownAddresses, public_space
-from geolookup.dataset.intervals import UNIT_ADDRESSES
+from geolookup.dataset.intervals import UNITS, sizes
 from geolookup.errors import count_text
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, stacked_bars
-from geolookup.reports.dataset.facts import Facts, KnownSpace
-from geolookup.reports.dataset.row_names import LEVELS, finest_levels
-from geolookup.reports.section import Section, Table, charts_section
+from geolookup.pictures.address_space import UNKNOWN, View
+from geolookup.pictures.charts import Chart
+from geolookup.reports.dataset.facts import Facts
+from geolookup.reports.section import Section, Table, charts_section, ranking
 
-_NOTE = "IPv4: shares of the public addresses. IPv6: shares of the known addresses."
+#: So many countries, AS and so on have a row in the table of values.
+_ROWS = 300
+#: The views of the address maps whose labels are ranked.
+_RANKED = ("country", "as")
+_NOTE = "The table has the share of addresses without a value, by field."
 _METHOD = (
-    "Most of IPv6 is not assigned, so only its known addresses count. Special-purpose space does "
-    "not count, although private own columns can be known in it."
+    "Charts: shares of the addresses with a known country or AS; IPv6 is counted in /64 networks. "
+    "Table: IPv4 in shares of the public addresses, IPv6 of the known addresses, because most of "
+    "IPv6 is not assigned. Special-purpose space does not count, although private own columns can "
+    "be known in it."
 )
 
 
@@ -41,7 +47,7 @@ def summary_section(facts: Facts) -> Section:
 def _figures(facts: Facts) -> Iterator[Figure]:
     counts = facts.metadata.counts
     for family, space in facts.space.items():
-        yield _known(family, space.space, counts[f"ipv{family}_intervals"])
+        yield _known(family, float(space.sum()), counts[f"ipv{family}_intervals"])
     # Not the rows of the table: a country may have several, and a row no country.
     codes = pc.count_distinct(facts.tables[COUNTRY]["country_code"]).as_py()
     yield Figure("Countries", wording.count(codes), "and territories")
@@ -68,25 +74,22 @@ def _age(facts: Facts) -> Figure:
 
 
 def coverage_section(facts: Facts) -> Section:
-    """Return the depth of locations and the share of each field that is unknown, by family."""
-    return charts_section(
-        "coverage", "Coverage", _NOTE, [_depth_chart(facts)], [_null_table(facts)], method=_METHOD
-    )
+    """Return the countries and AS with the most addresses, and what is unknown of each field."""
+    views = [view for several in facts.views.values() for view in several]
+    charts = [_largest(view) for name in _RANKED for view in views if view.name == name]
+    title, tables = "Countries, networks, fields", [_null_table(facts)]
+    return charts_section("coverage", title, _NOTE, charts, tables, method=_METHOD)
 
 
-def _depth_chart(facts: Facts) -> Chart:
-    rows = [f"IPv{family}" for family in facts.space]
-    shares = [_depth_shares(facts, space) for space in facts.space.values()]
-    return stacked_bars("depth", "Finest known level of the location", rows, LEVELS, shares)
-
-
-def _depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
-    """Return the share of a family's addresses whose location goes to each of ``LEVELS``."""
-    of, finest = facts.coverage[f"ipv{space.family}"].of, finest_levels(facts.tables)
-    # Row 0 is unknown.
-    sums = np.bincount(finest[1:], space.locations[1:], len(LEVELS))
-    unit = UNIT_ADDRESSES[space.family]
-    return [float(amount) * unit / of if of else 0.0 for amount in sums]
+def _largest(view: View) -> Chart:
+    """Return the labels of a view with the most addresses."""
+    family = view.starts.family
+    weights = np.bincount(view.values, sizes(view.starts), len(view.labels)).tolist()
+    known = slice(UNKNOWN + 1, None)
+    rows = [*zip(view.labels[known], weights[known], strict=True)]
+    title = f"IPv{family} {UNITS[family]} by {view.title}"
+    heads = (view.title, UNITS[family], "share")
+    return ranking(f"ipv{family}-{view.name}", title, heads, rows[:_ROWS], sum(weights[known]))
 
 
 def _null_table(facts: Facts) -> Table:
