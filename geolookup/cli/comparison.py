@@ -198,8 +198,8 @@ def report(
 
     Example: geolookup report mydata --against mydata-old -o report.html
     """
+    from geolookup.reports.changes import difference
     from geolookup.reports.dataset import lead, sections, title
-    from geolookup.reports.difference import difference
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
 
     exit_on_signals()
