@@ -187,7 +187,6 @@ def report(
     truth: tuple[str, ...],
     truth_format: str,
     output: Path,
-    png: Path | None,
     force: bool,
 ) -> None:
     """Write a page that shows DATASET, or the current generation of a store.
@@ -201,12 +200,12 @@ def report(
     """
     from geolookup.reports.dataset import lead, sections, title
     from geolookup.reports.difference import difference
-    from geolookup.reports.page import STANDARD_OUTPUT, check_outputs, write_page
+    from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
 
     exit_on_signals()
     if against is None and (fail_if or rows):
         fail(f"{'--fail-if' if fail_if else '--rows'} needs --against")
-    check_outputs(output, png, force=force)
+    check_output(output, force=force)
     with options.open_dataset(dataset) as engine:
         path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, path, fail_if)
@@ -217,9 +216,8 @@ def report(
         beside = os.curdir if output == STANDARD_OUTPUT else output.parent
         link = Path(os.path.relpath(rows, beside)).as_posix()
     head = title(path, changed), lead(path, changed)
-    written = write_page(
-        output, png, *head, list(sections(path, changed, scored, link)), force=force
-    )
+    shown_sections = list(sections(path, changed, scored, link))
+    written = write_page(output, *head, shown_sections, force=force)
     print_sizes(written, err=output == STANDARD_OUTPUT)
     if changed is not None:
         _exit_by_gates(changed.judged)

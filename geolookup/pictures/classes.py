@@ -39,16 +39,6 @@ def class_bounds(weights: Sequence[float], least: float = 0) -> list[float]:
     return [max(kept[0], least), *kept[1:]]
 
 
-def even_bounds(largest: float) -> list[float]:
-    """Return the lower bounds of at most ``MOST`` classes of equal width, from 0 to a number."""
-    if largest <= 0:
-        return [0.0]
-    power = math.floor(math.log10(largest)) - 1
-    steps = (digit * 10.0**at for at in (power, power + 1) for digit in (1, 2, 5))
-    step = next(step for step in steps if largest < step * MOST)
-    return [number * step for number in range(math.floor(largest / step) + 1)]
-
-
 def class_labels(bounds: Sequence[float], unit: str) -> list[str]:
     """Return the texts of a legend: "10 to 100", "100 to 1k", "1k or more requests"."""
     texts = [wording.tick(bound) for bound in bounds]

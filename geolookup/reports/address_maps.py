@@ -10,7 +10,6 @@ from geolookup.pictures import wording
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import View
 from geolookup.pictures.layers import Layer, layers
-from geolookup.pictures.map_picture import map_pictures
 from geolookup.pictures.range_table import table_within
 from geolookup.reports.section import Section
 
@@ -53,7 +52,6 @@ def address_map_section(views: Sequence[View]) -> Section | None:
         data={f"{name}-map": _data(whole, shown, table)},
         scripts=_SCRIPTS,
         styles=("address_map.css",),
-        pictures=map_pictures(whole),
     )
 
 

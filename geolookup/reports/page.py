@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geolookup.errors import OutputError
-from geolookup.filesystem.atomic import check_file, check_folder, staged_file, staged_folder
-from geolookup.pictures.picture_files import is_picture, write_png
+from geolookup.filesystem.atomic import check_file, staged_file
 from geolookup.reports.section import Section
 
 if TYPE_CHECKING:
@@ -77,19 +76,11 @@ def _templates() -> Environment:
 _EXTRA = {"jinja2": "jinja2", "PIL": "pillow", "vl_convert": "vl-convert-python"}
 
 
-def check_outputs(output: Path, png: Path | None, *, force: bool) -> None:
-    """Raise OutputError unless the page and the folder of pictures can and may be written.
-
-    The page is a file, or ``STANDARD_OUTPUT``.
-    """
+def check_output(output: Path, *, force: bool) -> None:
+    """Raise OutputError unless the page can and may be written: a file, or ``STANDARD_OUTPUT``."""
     _check_extra(output)
     if output != STANDARD_OUTPUT:
         check_file(output, force=force)
-    if png is None:
-        return
-    check_folder(png, force=force, replaceable=_holds_pictures, kind="picture")
-    if png.resolve() in (output.resolve(), *output.resolve().parents):
-        raise OutputError(png, "is the page or holds it", "choose another folder")
 
 
 def _check_extra(output: Path) -> None:
@@ -99,33 +90,14 @@ def _check_extra(output: Path) -> None:
             raise OutputError(output, problem, "pip install 'geolookup[report]'")
 
 
-def _holds_pictures(folder: Path) -> bool:
-    return all(map(is_picture, folder.iterdir()))
-
-
 def write_page(
-    output: Path,
-    png: Path | None,
-    title: str,
-    lead: str,
-    sections: Sequence[Section],
-    *,
-    force: bool = True,
+    output: Path, title: str, lead: str, sections: Sequence[Section], *, force: bool = True
 ) -> list[Path]:
-    """Write the page, and the pictures of its sections into ``png``; return the paths of files."""
+    """Write the page; return the paths of written files: none for standard output."""
     html = page(title, lead, sections).encode()
     if output == STANDARD_OUTPUT:
-        written = _write_pictures(png, sections, force=force)
         sys.stdout.buffer.write(html)
-        return written
+        return []
     with staged_file(output, force=force) as fresh:
         fresh.write_bytes(html)
-        return [output, *_write_pictures(png, sections, force=force)]
-
-
-def _write_pictures(png: Path | None, sections: Sequence[Section], *, force: bool) -> list[Path]:
-    if png is None:
-        return []
-    with staged_folder(png, force=force) as folder:
-        pictures = [picture for section in sections for picture in section.pictures]
-        return [png / path.name for path in write_png(folder, pictures)]
+    return [output]

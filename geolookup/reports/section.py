@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from geolookup.errors import line_text
 from geolookup.pictures.charts import Chart
-from geolookup.pictures.picture_files import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,6 @@ class Section:
     ``template`` is a file of ``templates/``; it gets ``values`` by name. ``data`` is JSON for
     scripts, by the id of the element that holds it. ``scripts`` are files of ``assets/`` in the
     order in which they need each other, ``styles`` likewise. A page has each of these once.
-    ``pictures`` are what ``--png`` writes of the section; an iterator draws them only then.
     """
 
     anchor: str
@@ -28,7 +26,6 @@ class Section:
     data: Mapping[str, object] = field(default_factory=dict)
     scripts: Sequence[str] = ()
     styles: Sequence[str] = ()
-    pictures: Iterable[Picture] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +82,4 @@ def charts_section(
     beside the chart before it if the page is wide enough, and has its values.
     """
     values = {"note": note, "first": first, "charts": charts, "tables": tables, "details": details}
-    drawn = (chart for chart in charts if isinstance(chart, Chart) and chart.rows)
-    pictures = (Picture(chart.name, chart.picture_svg()) for chart in drawn)
-    return Section(anchor, title, "charts.html", values, pictures=pictures)
+    return Section(anchor, title, "charts.html", values)

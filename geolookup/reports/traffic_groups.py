@@ -14,12 +14,19 @@ from geolookup.files.summarize import KINDS, Count, Summary
 from geolookup.files.traffic import HOSTING, STATUSES, Traffic
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, stacked_bars
+from geolookup.pictures.colours import CATEGORIES, OTHER, UNKNOWN
 from geolookup.reports.section import Section, Table, charts_section
 
 #: Below this share of the requests a sentence takes the place of a chart.
 LEAST_SHARE = 0.2
 _ONE = {"countries": "country", "cities": "city", "networks": "network"}
 _ALL = "All requests"
+_GREEN, _YELLOW, _ORANGE = "#aacc99", "#ffcc44", "#bb5500"
+#: Of the kinds of network, and of the classes of status codes: errors stand out.
+_COLOURS = {
+    **dict(zip(HOSTING, (_ORANGE, CATEGORIES[0], UNKNOWN), strict=True)),
+    **dict(zip(STATUSES, (UNKNOWN, _GREEN, OTHER, _YELLOW, _ORANGE), strict=True)),
+}
 
 
 class Groups(NamedTuple):
@@ -66,15 +73,17 @@ def groups_section(summary: Summary, top: int, least: int) -> Section:
     absent = [f"a known {_ONE[groups.kind]}" for groups in kinds if groups not in drawn]
     note = no_chart(" or ".join(absent)) if absent else ""
     others = [line for groups in drawn for line in _others(groups, least)]
-    tables = [Table("Not in the charts", ("", "requests"), others)] if others else []
+    table = Table("Requests not in these charts", ("Group", "requests"), others)
     charts = [_bars(groups) for groups in drawn]
-    return charts_section("whose", "Networks, cities, countries", note, charts, tables)
+    return charts_section(
+        "whose", "Networks, cities, countries", note, charts, [table] if others else []
+    )
 
 
 def _bars(groups: Groups) -> Chart:
     values = [(label(groups.kind, group), float(group.addresses)) for group in groups.top]
     title = f"{groups.kind.capitalize()} with the most requests"
-    return bars(f"top-{groups.kind}", title, "requests", values, head=groups.kind)
+    return bars(f"top-{groups.kind}", title, "requests", values, head=_ONE[groups.kind])
 
 
 def _others(groups: Groups, least: int) -> Iterator[tuple[str, str]]:
@@ -151,5 +160,6 @@ def _stacked(
         (row, *(wording.count_or_few(number, least) for number in line))
         for row, line in rows.items()
     ]
-    chart = stacked_bars(name, title, list(rows), parts, shares)
+    colours = [_COLOURS[part] for part in parts]
+    chart = stacked_bars(name, title, list(rows), parts, shares, colours)
     return replace(chart, head=("country", *parts), rows=texts)

@@ -30,8 +30,8 @@ from geolookup.reports.traffic_times import times_section, utc_text
 
 _HOLDS = (
     "A request is a row of the file, not a visitor: one visitor can send many. The page holds "
-    "counts only: no address, no time more precise than a minute, and no place more precise than "
-    "about 100 km."
+    "counts only: no address, no time more precise than a minute, and no place more precise than a "
+    "city. Circles of the map are sums of about 100 km."
 )
 _HIDES = (
     "A place, time or group of fewer than {least} requests is shown only in a sum, and is not "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import isnan
 
@@ -30,8 +29,8 @@ _NO_TIMES = (
 )
 _AVERAGE = (
     "The average week: the requests of an hour of the week, divided by how often this hour occurs "
-    "from the first request to the last. Hours that are only partly in this period are left out, "
-    "and hours outside of it have no colour. Local time is the time at the location of the address."
+    "from the first request to the last, in the local time of the address. Hours that are only "
+    "partly in this period are left out. An hour that is outside of it or hidden is blank."
 )
 
 
@@ -68,8 +67,6 @@ def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
         return [*hidden, "No chart over time."], []
     values = [None if wording.is_few(count, least) else count for count in counts.tolist()]
     chart = periods("over-time", f"Requests by {unit}, UTC", "requests", starts, values)
-    texts = [wording.count_or_few(count, least) for count in counts.tolist()]
-    chart = replace(chart, rows=[*zip(starts, texts, strict=True)])
     whole = [f"The chart over time has only whole {unit}s."] if buckets != times.buckets() else []
     return [*whole, *hidden], [chart]
 
@@ -90,19 +87,11 @@ def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[
     hidden = _hidden(counts, "hour", least)
     if (counts < least).all():
         return [*hidden, "No chart of an average week."], []
-    cells = [_cell(*pair, least) for pair in zip(average.tolist(), counts.tolist(), strict=True)]
+    cells = [
+        None if isnan(value) or wording.is_few(count, least) else value
+        for value, count in zip(average.tolist(), counts.tolist(), strict=True)
+    ]
     days = [cells[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)]
-    values = [[value for value, _ in day] for day in days]
     title = "Requests per hour of an average week, local time"
-    chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, values)
-    rows = [(name, *(text for _, text in day)) for name, day in zip(_DAY_NAMES, days, strict=True)]
-    return [_AVERAGE, *hidden], [replace(chart, rows=rows)]
-
-
-def _cell(average: float, count: int, least: int) -> tuple[float | None, str]:
-    """Return the value and the text of an hour: none for one outside of the period."""
-    if isnan(average):
-        return None, ""
-    if wording.is_few(count, least):
-        return None, wording.count_or_few(count, least)
-    return average, wording.count(average)
+    chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, days)
+    return [_AVERAGE, *hidden], [chart]

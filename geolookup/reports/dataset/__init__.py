@@ -16,12 +16,12 @@ from geolookup.errors import count_text, short_id
 from geolookup.pictures import wording
 from geolookup.reports.address_maps import address_map_section
 from geolookup.reports.changes import change_section, from_to
-from geolookup.reports.dataset.coverage import coverage_section, prefix_lengths_section
+from geolookup.reports.dataset.coverage import coverage_section
 from geolookup.reports.dataset.facts import Facts, read_facts
 from geolookup.reports.dataset.groups import countries_section, networks_section
 from geolookup.reports.dataset.places import places_section
 from geolookup.reports.dataset.sources import licences_section, sources_section
-from geolookup.reports.dataset.summary import files_section, summary_section
+from geolookup.reports.dataset.summary import summary_section
 from geolookup.reports.dataset.views import dataset_views
 from geolookup.reports.difference import Difference, change_view
 from geolookup.reports.ranges import ranges_section
@@ -34,10 +34,8 @@ SECTIONS: Sequence[Callable[[Facts], Section]] = (
     coverage_section,
     countries_section,
     networks_section,
-    prefix_lengths_section,
     sources_section,
     licences_section,
-    files_section,
 )
 
 

@@ -1,4 +1,4 @@
-"""The section on coverage: how deep locations go, unknown fields, and lengths of prefixes."""
+"""The section on coverage: how deep locations go, and unknown fields."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import numpy as np
 
 from geolookup.dataset.coverage import KnownAddresses
 from geolookup.dataset.intervals import UNIT_ADDRESSES
-from geolookup.errors import count_text
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, histogram, stacked_bars
+from geolookup.pictures.charts import Chart, stacked_bars
 from geolookup.reports.dataset.facts import Facts, KnownSpace
 from geolookup.reports.dataset.row_names import LEVELS, finest_levels
 from geolookup.reports.section import Section, Table, charts_section
@@ -18,7 +17,6 @@ _NOTE = (
     "the space is not assigned."
 )
 _OWN_NOTE = "Special-purpose space does not count, where private own columns may be known too."
-_LENGTHS_NOTE = "The fewest prefixes that hold each range of addresses with one answer."
 
 
 def coverage_section(facts: Facts) -> Section:
@@ -56,18 +54,3 @@ def _null_table(facts: Facts) -> Table:
 def _without(counts: KnownAddresses, path: str) -> float:
     # Of integers: a float would lose a few of many addresses.
     return (counts.of - counts.with_value[path]) / counts.of if counts.of else 1.0
-
-
-def prefix_lengths_section(facts: Facts) -> Section:
-    """Return the number of prefixes of each length, by family."""
-    charts = [_length_chart(space) for space in facts.space.values()]
-    return charts_section("prefix-lengths", "Prefix lengths", _LENGTHS_NOTE, charts)
-
-
-def _length_chart(space: KnownSpace) -> Chart:
-    used = np.flatnonzero(space.lengths)
-    lengths = range(used[0], used[-1] + 1) if len(used) else range(0)
-    values = [(f"/{length}", int(space.lengths[length])) for length in lengths]
-    family, total = space.family, int(space.lengths.sum())
-    title = f"IPv{family}: {count_text(total, 'prefix', 'prefixes')} by length"
-    return histogram(f"prefix-lengths-ipv{family}", title, "prefix length", "prefixes", values)

@@ -9,15 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.comparison.values import read_tables
-from geolookup.contract.address import BITS
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.dataset.coverage import KnownAddresses, known_addresses
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import F64, I64
+from geolookup.dataset.intervals import F64
 from geolookup.dataset.metadata import Metadata
 from geolookup.dataset.public_ranges import Ranges, any_known, public_ranges
-from geolookup.prefixes.aggregate import prefixes_of
-from geolookup.prefixes.spans import Halves, Spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +22,12 @@ class KnownSpace:
     """The known public space of a family, in the ``UNITS`` of ``dataset.intervals``.
 
     ``locations`` and ``networks``, shape (rows,), are the space of each row of the table; row 0 is
-    unknown. ``lengths`` counts prefixes by their length in bits, from 0: the fewest aligned
-    prefixes that make each interval.
+    unknown.
     """
 
     family: int
     locations: F64
     networks: F64
-    lengths: I64
 
     @property
     def space(self) -> float:
@@ -46,15 +41,11 @@ def known_space(dataset: Dataset, family: int) -> KnownSpace:
     Raises DatasetError if the dataset is damaged.
     """
     locations, networks = np.zeros(len(dataset.locations)), np.zeros(len(dataset.networks))
-    lengths = np.zeros(BITS[family] + 1, np.int64)
     for batch in public_ranges(dataset, family, selector=any_known):
-        first = Halves(batch.first_high, batch.first_low)
-        spans = Spans(family, first, Halves(batch.last_high, batch.last_low), ())
-        lengths += np.bincount(prefixes_of(spans)[0].lengths, minlength=len(lengths))
         space = space_of(batch)
         locations += np.bincount(batch.rows[LOCATION], space, len(locations))
         networks += np.bincount(batch.rows[NETWORK], space, len(networks))
-    return KnownSpace(family, locations, networks, lengths)
+    return KnownSpace(family, locations, networks)
 
 
 def space_of(batch: Ranges) -> F64:

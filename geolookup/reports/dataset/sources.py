@@ -48,8 +48,8 @@ def _ages(sources: Mapping[str, Source]) -> Chart:
     days = {name: _days(source) for name, source in sources.items()}
     values = [(name, age) for name, age in days.items() if age is not None]
     undated = [(name, _UNKNOWN) for name, age in days.items() if values and age is None]
-    title = f"Age of sources in days; the line marks {OLD_AFTER} days"
-    chart = bars("source-ages", title, "days", values, head="source", limit=OLD_AFTER)
+    title = f"Age of sources in days; old after {OLD_AFTER}"
+    chart = bars("source-ages", title, "days", values, head="source")
     return replace(chart, rows=[*chart.rows, *undated])
 
 

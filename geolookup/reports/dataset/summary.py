@@ -1,9 +1,8 @@
-"""The first section and the last: a dataset in a few figures, and the sizes of its files."""
+"""The section with a dataset in a few figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow.compute as pc
@@ -13,7 +12,7 @@ from geolookup.dataset.coverage import public_space
 from geolookup.errors import count_text
 from geolookup.pictures import wording
 from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.section import Section, Table, charts_section
+from geolookup.reports.section import Section
 
 
 class Figure(NamedTuple):
@@ -56,14 +55,3 @@ def _age(facts: Facts) -> Figure:
         return Figure("Age of the data", "unknown", "no deciding source has an ISO 8601 date")
     note = f"oldest source: {wording.name(str(age.source))}, {age.date}"
     return Figure("Age of the data", count_text(age.days, "day"), note)
-
-
-def files_section(facts: Facts) -> Section:
-    """Return the sizes of the files in a dataset's folder."""
-    files = (path for path in Path(facts.dataset.path).iterdir() if path.is_file())
-    sizes = sorted((-path.stat().st_size, path.name) for path in files)
-    rows = [(name, wording.count(-size)) for size, name in sizes]
-    note = f"{wording.size(facts.metadata.bytes)} in {count_text(len(rows), 'file')}."
-    return charts_section(
-        "files", "Files", note, [], details=[Table("Sizes", ("File", "bytes"), rows)]
-    )
