@@ -38,15 +38,15 @@ from geolookup.comparison.gates import (
 from geolookup.comparison.measures import (
     Coverage,
     FieldChange,
+    FieldSums,
     Kilometres,
-    Pairs,
     Share,
     SourceChange,
     coverage,
-    field_changes,
-    own_changes,
-    quantiles,
+    field_sums,
+    own_sums,
     source_change,
+    whole,
 )
 from geolookup.comparison.overlay import Joint, OwnAnswers, joints, together
 from geolookup.comparison.own_columns import (
@@ -104,11 +104,11 @@ class Overlaid:
     own_values: Mapping[str, Pair]  # own columns of either dataset, by path
     own: Mapping[str, Sequence[OwnAnswers]]  # by part, of each family in it
 
-    def field_changes(self, part: str) -> dict[str, FieldChange]:
-        """Return the changes of each field and own column in a part, by path."""
+    def field_sums(self, part: str) -> dict[str, FieldSums]:
+        """Return the weights of each field and own column in a part, by path."""
         changes = self.changes[part]
-        own = own_changes(self.own_values, self.own[part]) if self.own_values else {}
-        return field_changes(self.values, changes.locations, changes.networks) | own
+        own = own_sums(self.own_values, self.own[part]) if self.own_values else {}
+        return field_sums(self.values, changes.locations, changes.networks) | own
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,30 +256,28 @@ def describe(dataset: Dataset) -> ComparedDataset:
 
 
 def _part(overlaid: Overlaid, name: str, most_movers: int) -> Part:
-    values, changes = overlaid.values, overlaid.changes[name]
-    answers, locations, moves = changes.answers, changes.locations, changes.moves
+    changes = overlaid.changes[name]
+    answers = changes.answers
     known = coverage(answers.in_old, answers.in_new, answers.weight)
-    moved = moves.shares() | {"asn": changes.asn.share(changes.networks.weight)}
-    kilometres = quantiles(moves.distances, locations.weight)
-    fields = overlaid.field_changes(name)
+    moved = changes.moves.shares() | {"asn": changes.asn.share(changes.networks.weight)}
+    kilometres = changes.moves.kilometres()
+    fields = overlaid.field_sums(name)
     return Part(
         unit=overlaid.units[name],
         coverage=known,
         moved=moved,
         kilometres=kilometres,
-        fields=fields,
-        old_sources=_sources(overlaid, locations, changes.old_source, overlaid.old),
-        new_sources=_sources(overlaid, locations, changes.new_source, overlaid.new),
-        movers=top_movers(values, changes, most_movers),
+        fields={path: FieldChange(*map(whole, sums)) for path, sums in fields.items()},
+        old_sources=_sources(changes, changes.old_source, overlaid.old),
+        new_sources=_sources(changes, changes.new_source, overlaid.new),
+        movers=top_movers(overlaid.values, changes, most_movers),
         metrics=change_metrics(moved, kilometres, known, fields),
     )
 
 
-def _sources(
-    overlaid: Overlaid, pairs: Pairs, sources: NDArray[Any], dataset: Dataset
-) -> list[SourceChange]:
+def _sources(changes: Changes, sources: NDArray[Any], dataset: Dataset) -> list[SourceChange]:
     return [
-        source_change(name, overlaid.values, pairs.take(rows))
+        source_change(name, changes.locations.take(rows), changes.moves.take(rows))
         for name, rows in by_source(sources, dataset)
     ]
 
