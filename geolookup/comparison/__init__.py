@@ -58,7 +58,7 @@ from geolookup.comparison.own_columns import (
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.comparison.values import Pair, Values, read_values
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import F64, UNIT_ADDRESSES, UNITS, sizes
+from geolookup.dataset.intervals import UNITS
 
 #: The units of counts by part: of addresses, of single addresses, of requests.
 _UNITS = {f"ipv{family}": unit for family, unit in UNITS.items()}
@@ -198,18 +198,18 @@ def lay_over_each(
 
     With ``single_addresses`` IPv6 is counted in addresses, otherwise in networks of /64.
     """
-    laid = [joints(old, new) for new in several]
-    starts = [{family: part.starts for family, part in joint.items()} for joint in laid]
+    joint = [joints(old, new, single_addresses=single_addresses) for new in several]
     requests, units = None, _SINGLE if single_addresses else _UNITS
     if traffic is not None:
+        starts = [{family: one.starts for family, one in both.items()} for both in joint]
         requests, weights = count_requests(traffic, starts)
+        joint = [
+            {family: one.weigh(of[family]) for family, one in both.items()}
+            for both, of in zip(joint, weights, strict=True)
+        ]
         units = _REQUESTS
-    else:
-        scale = UNIT_ADDRESSES[6] if single_addresses else 1.0
-        weights = [{4: sizes(of[4]), 6: scale * sizes(of[6])} for of in starts]
     return [
-        _overlaid(old, new, joint, of_joint, units, requests)
-        for new, joint, of_joint in zip(several, laid, weights, strict=True)
+        _overlaid(old, new, both, units, requests) for new, both in zip(several, joint, strict=True)
     ]
 
 
@@ -217,16 +217,12 @@ def _overlaid(
     old: Dataset,
     new: Dataset,
     by_family: Mapping[int, Joint],
-    weights: Mapping[int, F64],
     units: Mapping[str, str],
-    requests: Requests | None = None,
+    requests: Requests | None,
 ) -> Overlaid:
     values = read_values(old, new)
-    answers = {f"ipv{f}": joint.weigh(weights[f]) for f, joint in by_family.items()}
-    own = {
-        f"ipv{f}": [] if joint.own is None else [joint.own.weigh(weights[f])]
-        for f, joint in by_family.items()
-    }
+    answers = {f"ipv{family}": joint.answers for family, joint in by_family.items()}
+    own = {f"ipv{family}": [joint.own] * bool(joint.own) for family, joint in by_family.items()}
     if ALL in units:
         answers[ALL] = together(list(answers.values()))
         own[ALL] = [part for parts in own.values() for part in parts]
