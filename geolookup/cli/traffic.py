@@ -119,7 +119,7 @@ def map(  # noqa: A001 - the name of the command
     INPUT is a file, log or folder that `geolookup enrich` reads, or - for standard
     input, by default with one address per line. The page is one file: it opens from
     disk and needs no network. It holds counts only: no address, no time more precise
-    than a minute, and no place more precise than 100 km. Needs the extra `report`.
+    than a minute, and no place more precise than a city. Needs the extra `report`.
 
     Example: geolookup map access.log --output map.html
     """

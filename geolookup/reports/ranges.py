@@ -43,7 +43,7 @@ _COLUMNS = {
     },
 }
 _FIELDS = ("country_code", "region_name", "city_name", "asn")
-_ALL = "all ranges, with all fields, the deciding sources, addresses and kilometres"
+_ALL = "all ranges, with the values and sources before and after, addresses and kilometres"
 #: How formulas begin. A hyphen or a negative number stays.
 _FORMULA = re.compile(r"(?!-[\d.,]*( %)?\Z)[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 

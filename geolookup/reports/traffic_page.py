@@ -1,7 +1,7 @@
 """The map of a file of addresses: which sections it has, in which order.
 
 A row counts as a request. The page states only counts of groups: no address, no instant, no
-place more precise than a cell of the map.
+place more precise than a city.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from geolookup.reports.traffic_times import times_section, utc_text
 _HOLDS = (
     "A request is a row of the file, not a visitor: one visitor can send many. The page holds "
     "counts only: no address, no time more precise than a minute, and no place more precise than "
-    "about 100 km."
+    "a city."
 )
 _HIDES = (
     "A place, time or group of fewer than {least} requests is shown only in a sum, and is not "
