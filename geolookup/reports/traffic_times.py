@@ -46,7 +46,8 @@ def times_section(summary: Summary, traffic: Traffic, least: int) -> Section:
         note = f"Requests with a time: {wording.count_or_few(timed, least)}, too few for a chart."
         return charts_section("time", "Time", note if timed else _NO_TIMES, [])
     parts = _over_time(traffic.times, least), _week(traffic, summary.addresses, least)
-    said, charts = ([item for part in parts for item in part[at]] for at in (0, 1))
+    said = [sentence for sentences, _ in parts for sentence in sentences]
+    charts = [chart for _, several in parts for chart in several]
     return charts_section("time", "Time", " ".join(said), charts)
 
 
