@@ -116,50 +116,48 @@ def label(kind: str, group: Count) -> str:
 
 def classes_section(summary: Summary, traffic: Traffic, top: int, least: int) -> Section:
     """Return the kinds of networks and the classes of status codes, by country."""
-    hosting, statuses = traffic.hosting, traffic.statuses
+    numbers = {code: number for number, code in enumerate(traffic.countries, 1)}
+    shown = groups_of(summary, "countries", top, least).top
+    countries = {label("countries", group): numbers[group.members[0]] for group in shown}
     said, charts = [], []
-    if is_drawn(int(hosting[:, :2].sum()), summary.addresses):
+    if is_drawn(int(traffic.hosting[:, :2].sum()), summary.addresses):
         said.append("The kind of a network is the user_type of the dataset.")
-        rows = _rows_by_country(summary, traffic, hosting, top, least)
-        charts.append(_stacked("hosting", "Kinds of network by country", HOSTING, rows, least))
+        title = "Kinds of network by country"
+        charts.append(_stacked("hosting", title, HOSTING, traffic.hosting, countries, least))
     else:
         said.append(no_chart("a known kind of network"))
-    if is_drawn(int(statuses.sum()), summary.addresses):
+    if is_drawn(int(traffic.statuses.sum()), summary.addresses):
         said.append("Status codes 4xx are errors of clients, 5xx errors of the server.")
-        occurring = np.flatnonzero(statuses.any(axis=0))  # most logs have no 1xx
-        rows = _rows_by_country(summary, traffic, statuses[:, occurring], top, least)
-        classes = [STATUSES[at] for at in occurring.tolist()]
-        charts.append(_stacked("status", "Status codes by country", classes, rows, least))
+        title = "Status codes by country"
+        charts.append(_stacked("status", title, STATUSES, traffic.statuses, countries, least))
     else:
         said.append(no_chart("a status code"))
     return charts_section("kinds", "Hosting and status codes", " ".join(said), charts)
 
 
-def _rows_by_country(
-    summary: Summary, traffic: Traffic, counts: I64, top: int, least: int
-) -> dict[str, Sequence[int]]:
-    """Return the counts of all requests and of each country that the page shows, by label."""
-    rows: dict[str, Sequence[int]] = {_ALL: counts.sum(axis=0).tolist()}
-    numbers = {code: number for number, code in enumerate(traffic.countries, 1)}
-    for group in groups_of(summary, "countries", top, least).top:
-        line = counts[numbers[group.members[0]]].tolist()
-        if any(line):
-            rows[label("countries", group)] = line
-    return rows
-
-
 def _stacked(
-    name: str, title: str, parts: Sequence[str], rows: Mapping[str, Sequence[int]], least: int
+    name: str,
+    title: str,
+    classes: Sequence[str],
+    counts: I64,
+    countries: Mapping[str, int],
+    least: int,
 ) -> Chart:
-    """Return a stacked bar for each row of counts; few requests are a gap at its end."""
+    """Return a stacked bar of all requests and of each country; few requests are a gap at its end.
+
+    ``counts`` has a column for each class; ``countries`` are the labels of rows.
+    """
+    occurring = np.flatnonzero(counts.any(axis=0))  # most logs have no 1xx
+    lines = {_ALL: counts.sum(axis=0), **{row: counts[at] for row, at in countries.items()}}
+    rows = {row: line[occurring].tolist() for row, line in lines.items() if line.any()}
     shares = [
-        [0.0 if wording.is_few(number, least) else number / (sum(line) or 1) for number in line]
+        [0.0 if wording.is_few(number, least) else number / sum(line) for number in line]
         for line in rows.values()
     ]
     texts = [
         (row, *(wording.count_or_few(number, least) for number in line))
         for row, line in rows.items()
     ]
-    colours = [_COLOURS[part] for part in parts]
-    chart = stacked_bars(name, title, list(rows), parts, shares, colours)
+    parts = [classes[at] for at in occurring.tolist()]
+    chart = stacked_bars(name, title, [*rows], parts, shares, [_COLOURS[part] for part in parts])
     return replace(chart, head=("country", *parts), rows=texts)

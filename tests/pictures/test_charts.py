@@ -44,10 +44,8 @@ def _charts() -> list[Chart]:
     return [
         charts.bars("bars", "Bars", "share", named, form=wording.percent),
         charts.bars("long", "Long", "n", [("W" * 99, 10**12), ("b", 1)]),
-        charts.bars("none", "No bars", "share", []),
         charts.periods("time", "Time", "requests", STARTS, [None, *map(float, range(29))]),
         charts.periods("always", "Time", "requests", STARTS * 8, [2.0**60] * 240),
-        charts.periods("never", "Time", "requests", [], []),
         charts.heatmap("hours", "Hours", "requests", DAYS, HOURS, WEEK),
         charts.heatmap("names", "Names", "n", [*map(wording.name, HOSTILE)], ["c"], cells),
         charts.stacked_bars("parts", "Parts", ["one", "other"], HOSTILE, shares, ["#112233"]),
