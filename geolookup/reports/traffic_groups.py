@@ -17,10 +17,12 @@ from geolookup.pictures.charts import Chart, bars, stacked_bars
 from geolookup.pictures.colours import CATEGORIES, OTHER, UNKNOWN
 from geolookup.reports.section import Section, Table, charts_section
 
-#: Below this share of the requests a sentence takes the place of a chart.
-LEAST_SHARE = 0.2
 _ONE = {"countries": "country", "cities": "city", "networks": "network"}
 _ALL = "All requests"
+_KINDS_NOTE = (
+    "Status codes 4xx are errors of clients, 5xx errors of the server. The kind of a network is "
+    "the user_type of the dataset."
+)
 _GREEN, _YELLOW, _ORANGE = "#aacc99", "#ffcc44", "#bb5500"
 #: Of the kinds of network, and of the classes of status codes: errors stand out.
 _COLOURS = {
@@ -38,11 +40,6 @@ class Groups(NamedTuple):
     few: Sequence[Count]  # of fewer requests than the page shows
     unknown: int  # requests whose group is not known
 
-    @property
-    def known(self) -> int:
-        """The requests whose group is known."""
-        return _sum((*self.top, *self.further, *self.few))
-
 
 def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
     """Return the groups of a kind: ``top`` of them are shown, none of fewer than ``least``."""
@@ -56,27 +53,14 @@ def _sum(groups: Sequence[Count]) -> int:
     return sum(group.addresses for group in groups)
 
 
-def is_drawn(known: int, requests: int) -> bool:
-    """Tell whether enough requests are known for a chart."""
-    return known > 0 and known >= LEAST_SHARE * requests
-
-
-def no_chart(what: str) -> str:
-    """Return the sentence in the place of a chart of what too few requests have."""
-    return f"Fewer than {LEAST_SHARE:.0%} of the requests have {what}: no chart.".replace("%", " %")
-
-
 def groups_section(summary: Summary, top: int, least: int) -> Section:
     """Return bars of the largest groups of each kind, and lines on the others."""
     kinds = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
-    drawn = [groups for groups in kinds if is_drawn(groups.known, summary.addresses)]
-    absent = [f"a known {_ONE[groups.kind]}" for groups in kinds if groups not in drawn]
-    note = no_chart(" or ".join(absent)) if absent else ""
-    others = [line for groups in drawn for line in _others(groups, least)]
-    table = Table("Requests not in these charts", ("Group", "requests"), others)
-    charts = [_bars(groups) for groups in drawn]
+    others = [line for groups in kinds for line in _others(groups, least)]
+    tables = [Table("Requests not in these charts", ("Group", "requests"), others)]
+    charts = [_bars(groups) for groups in kinds]
     return charts_section(
-        "whose", "Networks, cities, countries", note, charts, [table] if others else []
+        "whose", "Networks, cities, countries", "", charts, tables if others else []
     )
 
 
@@ -119,20 +103,12 @@ def classes_section(summary: Summary, traffic: Traffic, top: int, least: int) ->
     numbers = {code: number for number, code in enumerate(traffic.countries, 1)}
     shown = groups_of(summary, "countries", top, least).top
     countries = {label("countries", group): numbers[group.members[0]] for group in shown}
-    said, charts = [], []
-    if is_drawn(int(traffic.hosting[:, :2].sum()), summary.addresses):
-        said.append("The kind of a network is the user_type of the dataset.")
+    title = "Status codes by country"
+    charts = [_stacked("status", title, STATUSES, traffic.statuses, countries, least)]
+    if traffic.hosting[:, :2].any():  # not all are of an unknown kind
         title = "Kinds of network by country"
         charts.append(_stacked("hosting", title, HOSTING, traffic.hosting, countries, least))
-    else:
-        said.append(no_chart("a known kind of network"))
-    if is_drawn(int(traffic.statuses.sum()), summary.addresses):
-        said.append("Status codes 4xx are errors of clients, 5xx errors of the server.")
-        title = "Status codes by country"
-        charts.append(_stacked("status", title, STATUSES, traffic.statuses, countries, least))
-    else:
-        said.append(no_chart("a status code"))
-    return charts_section("kinds", "Hosting and status codes", " ".join(said), charts)
+    return charts_section("kinds", "Status codes and hosting", _KINDS_NOTE, charts)
 
 
 def _stacked(
