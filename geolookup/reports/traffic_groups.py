@@ -58,9 +58,10 @@ def groups_section(summary: Summary, top: int, least: int) -> Section:
     kinds = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
     others = [line for groups in kinds for line in _others(groups, least)]
     tables = [Table("Requests not in these charts", ("Group", "requests"), others)]
-    charts = [_bars(groups) for groups in kinds]
+    charts = [_bars(groups) for groups in kinds if groups.top]
+    note = "" if others or charts else "No address is public."
     return charts_section(
-        "whose", "Networks, cities, countries", "", charts, tables if others else []
+        "whose", "Networks, cities, countries", note, charts, tables if others else []
     )
 
 
@@ -103,12 +104,15 @@ def classes_section(summary: Summary, traffic: Traffic, top: int, least: int) ->
     numbers = {code: number for number, code in enumerate(traffic.countries, 1)}
     shown = groups_of(summary, "countries", top, least).top
     countries = {label("countries", group): numbers[group.members[0]] for group in shown}
-    title = "Status codes by country"
-    charts = [_stacked("status", title, STATUSES, traffic.statuses, countries, least)]
+    charts = []
+    if traffic.statuses.any():
+        title = "Status codes by country"
+        charts.append(_stacked("status", title, STATUSES, traffic.statuses, countries, least))
     if traffic.hosting[:, :2].any():  # not all are of an unknown kind
         title = "Kinds of network by country"
         charts.append(_stacked("hosting", title, HOSTING, traffic.hosting, countries, least))
-    return charts_section("kinds", "Status codes and hosting", _KINDS_NOTE, charts)
+    note = _KINDS_NOTE if charts else "No request has a status code or a known kind of network."
+    return charts_section("kinds", "Status codes and hosting", note, charts)
 
 
 def _stacked(

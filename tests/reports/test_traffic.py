@@ -244,11 +244,17 @@ def test_hours_outside_of_the_log_are_not_empty_hours(sample: geolookup.Engine) 
     assert hidden in section.values["note"]
 
 
-def test_kinds_of_network_are_drawn_if_they_are_known(sample: geolookup.Engine) -> None:
-    for addresses, charts in (([US] * 9, ["status", "hosting"]), ([AUSTRALIA] * 9, ["status"])):
-        section = _sections(sample, addresses)["kinds"]
-        assert [chart.name for chart in section.values["charts"]] == charts
-        assert section.values["charts"][0].rows == []  # the addresses have no status codes
+def test_charts_are_of_what_is_known(sample: geolookup.Engine) -> None:
+    for addresses, whose, kinds in (
+        (["10.0.0.1"] * 9, [], []),
+        ([AUSTRALIA] * 9, ["top-networks", "top-countries"], []),
+        ([US] * 9, ["top-networks", "top-cities", "top-countries"], ["hosting"]),
+    ):
+        sections = _sections(sample, addresses)
+        for anchor, names in (("whose", whose), ("kinds", kinds)):
+            values = sections[anchor].values
+            assert [chart.name for chart in values["charts"]] == names
+            assert names or values["note"].startswith("No ")
 
 
 def test_shares_are_by_country(sample: geolookup.Engine) -> None:
