@@ -154,7 +154,7 @@ def periods(
                 "encoding": {"y": {"value": 0}, "y2": {"value": "height"}},
             },
             {
-                "mark": _titled("bar", color=CATEGORIES[0], **gap),
+                "mark": {"type": "bar", "aria": True, "color": CATEGORIES[0], **gap},
                 "encoding": {"y": _amounts(unit), "y2": {"datum": 0}},
             },
         ],
@@ -164,11 +164,6 @@ def periods(
 
 def _hidden(value: float | None) -> str:
     return "hidden" if value is None else wording.count(value)
-
-
-def _titled(mark: str, **properties: Any) -> Part:
-    """Return a mark whose description a page shows at the cursor."""
-    return {"type": mark, "aria": True, **properties}
 
 
 def heatmap(
@@ -206,7 +201,7 @@ def heatmap(
         "width": size * len(columns),
         "height": max(size, 18) * len(rows),
         "data": {"values": data},
-        "mark": _titled("rect", color=CATEGORIES[0]),
+        "mark": {"type": "rect", "aria": True, "color": CATEGORIES[0]},
         "encoding": {"x": x, "y": y, "opacity": strength, "description": {"field": "text"}},
     }
     table = [(row, *line) for row, line in zip(rows, texts, strict=True)]

@@ -16,7 +16,7 @@ _INK = "currentColor"
 _LABEL = {"labelColor": _INK, "labelFontSize": TEXT}
 _TITLE = {"titleColor": _INK, "titleFontSize": TEXT, "titleFontWeight": "normal"}
 _CONFIG: dict[str, Any] = {
-    "aria": False,  # the page names the chart
+    "aria": False,  # the page names the chart; marks with "aria" have titles at the cursor
     "font": _FONT,
     "view": {"stroke": None},
     "title": {"color": _INK},
