@@ -37,8 +37,9 @@ class Count(int):
 
     def __new__(cls, weight: Any) -> Self:
         """Round a weight."""
-        count = super().__new__(cls, max(round(float(weight)), weight > 0))
-        count.weight = float(weight)
+        exact = float(weight)  # NumPy compares none of its numbers with an int of over 64 bits
+        count = super().__new__(cls, max(round(exact), exact > 0))
+        count.weight = exact
         return count
 
 
