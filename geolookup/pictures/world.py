@@ -116,7 +116,9 @@ def _areas(
         for code, weight in weights.items()
     ]
     of_class = class_colour(labels)
-    fill = {"condition": {"test": "datum.class", **of_class}, "value": _LAND}
+    # The legend of an empty scale has no size, nor has its picture then.
+    condition = {"condition": {"test": "datum.class", **of_class}} if labels else {}
+    fill = {**condition, "value": _LAND}
     text = {"test": "datum.text", "field": "text"}
     of_area = {"data": {"values": rows}, "key": "id", "fields": ["class", "text"]}
     topology = {"type": "topojson", "feature": "countries"}
