@@ -77,19 +77,22 @@ def _templates() -> Environment:
 _EXTRA = {"jinja2": "jinja2", "PIL": "pillow", "vl_convert": "vl-convert-python"}
 
 
-def check_outputs(output: Path, png: Path | None, *, force: bool) -> None:
+def check_outputs(output: Path, png: Path | None, rows: Path | None = None, *, force: bool) -> None:
     """Raise OutputError unless the page and the folder of pictures can and may be written.
 
-    The page is a file, or ``STANDARD_OUTPUT``.
+    The page is a file, or ``STANDARD_OUTPUT``. Neither may replace ``rows``, another output.
     """
     _check_extra(output)
     if output != STANDARD_OUTPUT:
         check_file(output, force=force)
+    files = [file.resolve() for file in (output, rows) if file is not None]
+    if files[0] in files[1:]:
+        raise OutputError(output, "is the file of --rows", "choose another file")
     if png is None:
         return
     check_folder(png, force=force, replaceable=_holds_pictures, kind="picture")
-    if png.resolve() in (output.resolve(), *output.resolve().parents):
-        raise OutputError(png, "is the page or holds it", "choose another folder")
+    if any(png.resolve() in (file, *file.parents) for file in files):
+        raise OutputError(png, "is another output or holds it", "choose another folder")
 
 
 def _check_extra(output: Path) -> None:

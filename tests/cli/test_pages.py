@@ -70,7 +70,7 @@ def test_outputs_that_cannot_be_written(tmp_path: Path, commands: list[Command])
     for name in ("notes.txt", "holiday.png"):
         (tmp_path / name).mkdir()
         (tmp_path / name / name).write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(64))
-    target = "is the page or holds it; choose another folder"
+    target = "is another output or holds it; choose another folder"
     foreign = "is not empty and not a picture; choose another name"
     for outputs, problem in (
         (("old.html",), "old.html: exists already; choose another name or use --force"),
@@ -83,6 +83,12 @@ def test_outputs_that_cannot_be_written(tmp_path: Path, commands: list[Command])
     ):
         for command in commands:
             assert _refused(tmp_path, *command, "--output", *outputs) == problem
+    report = (*commands[0], "--against", str(SMALL), "--force", "--rows")
+    for outputs, problem in (
+        (("x.csv", "--output", "here/../x.csv"), "here/../x.csv: is the file of --rows; "),
+        (("here/x.csv", "--output", "page.html", "--png", "here"), f"here: {target}"),
+    ):
+        assert _refused(tmp_path, *report, *outputs).startswith(problem)
     line = _refused(tmp_path, "report", "nowhere", "--output", "page.html")
     assert line.startswith(f"{tmp_path / 'nowhere'}: no dataset here; ")
 
