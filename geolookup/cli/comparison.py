@@ -199,7 +199,7 @@ def report(
     Example: geolookup report mydata --against mydata-old -o report.html
     """
     from geolookup.reports.changes import difference
-    from geolookup.reports.dataset import sections
+    from geolookup.reports.dataset import head, sections
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
 
     exit_on_signals()
