@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from geolookup.comparison.values import read_tables
 from geolookup.dataset.files import Dataset
-from geolookup.pictures.address_map import AddressMap, address_map
-from geolookup.pictures.layers import ORDER, pixels, png, shown_at
+from geolookup.pictures.address_map import address_map
+from geolookup.pictures.layers import pixels, png
 from geolookup.reports.dataset.views import dataset_views
 from geolookup.store.paths import BUNDLED
 
-
-def countries() -> AddressMap:
-    """Return the map of the countries of IPv4."""
-    dataset = Dataset(BUNDLED)
-    views = dataset_views(dataset, read_tables(dataset), 4)
-    return address_map([view for view in views if view.name == "country"])
+#: A pixel is a /22, as on the page of a report: 2^10 addresses.
+_PIXEL_BITS = 10
 
 
 def picture() -> bytes:
-    """Return the layer of the map as PNG, a pixel for each /22."""
-    shown = shown_at(countries(), ORDER)
-    return png(pixels(shown, 0), shown.views[0].colours)
+    """Return the map of the countries of IPv4 as PNG."""
+    dataset = Dataset(BUNDLED)
+    views = dataset_views(dataset, read_tables(dataset), 4)
+    whole = address_map([view for view in views if view.name == "country"])
+    return png(pixels(whole.coarser(_PIXEL_BITS), 0), whole.views[0].colours)

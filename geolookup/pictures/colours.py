@@ -2,7 +2,7 @@
 
 Any two of ``CATEGORIES``, ``OTHER``, ``UNKNOWN`` and ``SPECIAL`` differ by at least 14 in CIEDE2000
 (Sharma, Wu, Dalal 2005), in normal vision and in complete protanopia, deuteranopia and tritanopia
-(Machado, Oliveira, Fernandes 2009). They are the best of a search over 4,096 colours of CIELAB
+(Machado, Oliveira, Fernandes 2009), on a white page and on a dark one. They are the best of a search over 4,096 colours of CIELAB
 lightness 28 to 85 and chroma up to 66. Not all of them stand out from a white page and from a dark
 one: where one lies on a page, as an area or as the mark of a legend, an outline in the colour of
 the text goes around it.
@@ -23,8 +23,9 @@ CATEGORIES = (
     "#aacc99",
     "#00ddff",
 )
-#: Values beyond ``CATEGORIES``; nothing known; special-purpose space.
-OTHER, UNKNOWN, SPECIAL = "#a0a0a0", "#f4f4f4", "#2b2b2b"
+#: Values beyond ``CATEGORIES``; nothing known, which is near the colour of the page (#rrggbbaa);
+#: special-purpose space.
+OTHER, UNKNOWN, SPECIAL = "#a0a0a0", "#a0a0a040", "#000000"
 
 #: From few to much on a light page: ``yellowgreenblue`` of Vega, by C. Brewer (colorbrewer2.org),
 #: without its palest and its darkest colours. On a dark page it is reversed.

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from bisect import bisect_left
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from geolookup.pictures.address_map import AddressMap
-from geolookup.pictures.page_data import deflate, pack_numbers
+from geolookup.pictures.page_data import deflate, finest_within, pack_numbers
 
 
 def table_within(address_map: AddressMap, limit: int) -> dict[str, Any]:
@@ -19,10 +16,8 @@ def table_within(address_map: AddressMap, limit: int) -> dict[str, Any]:
 
     If not even blocks as cells fit, these are returned.
     """
-    packed = cache(lambda bits: pack_table(address_map, bits))
     most = address_map.space.block_bits - address_map.space.cell_bits
-    bits = bisect_left(range(most), True, key=lambda bits: len(json.dumps(packed(bits))) <= limit)
-    return packed(bits)
+    return finest_within(range(most + 1), lambda bits: pack_table(address_map, bits), limit)
 
 
 def pack_table(address_map: AddressMap, bits: int) -> dict[str, Any]:
@@ -31,12 +26,12 @@ def pack_table(address_map: AddressMap, bits: int) -> dict[str, Any]:
     ``lengths`` are the cells of each range but the last. A view has a line for each label, and
     the number of its label for each range.
     """
-    starts, values = address_map.coarse_ranges(bits)
-    views = zip(address_map.views, values, strict=True)
+    shown = address_map.coarser(bits)
+    views = zip(shown.views, shown.values, strict=True)
     return {
         "bits": bits,
-        "ranges": len(starts),
-        "lengths": pack_numbers(np.diff(starts)),
+        "ranges": len(shown.starts),
+        "lengths": pack_numbers(np.diff(shown.starts)),
         "views": [
             {"labels": deflate(_lines(view.labels)), "values": pack_numbers(numbers)}
             for view, numbers in views

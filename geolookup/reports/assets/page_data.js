@@ -12,6 +12,8 @@ async function inflated(text) {
 async function unpackNumbers(text, count) {
   const planes = await inflated(text);
   const numbers = new Float64Array(count);
-  planes.forEach((byte, at) => (numbers[at % count] += byte * 256 ** Math.floor(at / count)));
+  for (let start = 0, worth = 1; start < planes.length; start += count, worth *= 256) {
+    for (let at = 0; at < count; at++) numbers[at] += worth * planes[start + at];
+  }
   return numbers;
 }

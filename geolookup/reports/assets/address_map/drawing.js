@@ -2,18 +2,15 @@
 
 const GRID_FONT = "11px system-ui, sans-serif";
 const GRID_LINE = "rgb(128 128 128 / .5)";
-// A highlight has at most 2^11 pixels a side. A veil of the page's colour covers the other labels.
-const HIGHLIGHT_ORDER = 11;
-const VEILS = { light: "rgb(255 255 255 / .82)", dark: "rgb(20 23 26 / .82)" };
+const HIGHLIGHT_ORDER = 11; // at most 2^11 pixels a side
+const FAINT = 0.18; // the opacity of the other labels
 
-// A picture of the square: a veil, with a hole where a label is, which a colour can fill.
+// A picture of the square: one label in a colour, the rest transparent.
 function highlightPicture(ranges, values, label, colour) {
   const order = Math.min(HIGHLIGHT_ORDER, ranges.order);
-  const [size, cells] = [2 ** order, 4 ** (ranges.order - order)];
-  const canvas = new OffscreenCanvas(size, size);
+  const cells = 4 ** (ranges.order - order);
+  const canvas = new OffscreenCanvas(2 ** order, 2 ** order);
   const context = canvas.getContext("2d", { willReadFrequently: true }); // fast for many squares
-  context.fillStyle = matchMedia("(prefers-color-scheme: dark)").matches ? VEILS.dark : VEILS.light;
-  context.fillRect(0, 0, size, size);
   context.fillStyle = colour;
   values.forEach((value, position) => {
     if (value !== label) return;
@@ -23,7 +20,6 @@ function highlightPicture(ranges, values, label, colour) {
       let level = 0;
       while (level < order && at % 4 ** (level + 1) === 0 && at + 4 ** (level + 1) <= last) level += 1;
       const { left, top, width } = curveRectangle(at, 2 * level, order);
-      context.clearRect(left, top, width, width);
       context.fillRect(left, top, width, width);
       at += 4 ** level;
     }
@@ -37,19 +33,25 @@ class MapDrawing {
   }
 
   // Draw at `size` CSS pixels. `part` is the square that is shown, in cells: {left, top, span};
-  // `pictures` are of the whole square, `marks` are [prefix, width].
-  draw(size, part, pictures, marks) {
+  // `image` and `highlight`, if any, are of the whole square, `marks` are [prefix, width].
+  draw(size, part, image, highlight, marks) {
     Object.assign(this, { part, scale: size / part.span });
     this.canvas.width = this.canvas.height = size * devicePixelRatio; // which clears it
     this.context.scale(devicePixelRatio, devicePixelRatio);
     this.context.imageSmoothingEnabled = false;
-    for (const picture of pictures) {
-      const per = (picture.naturalWidth ?? picture.width) / this.ranges.side;
-      const source = [part.left, part.top, part.span, part.span].map((cells) => cells * per);
-      this.context.drawImage(picture, ...source, 0, 0, size, size);
-    }
+    this.drawPicture(image, image.naturalWidth, highlight ? FAINT : 1);
+    if (highlight) this.drawPicture(highlight, highlight.width, 1);
     this.drawGrid();
     for (const mark of marks) this.drawMark(...mark);
+  }
+
+  drawPicture(picture, width, opacity) {
+    const { left, top, span } = this.part;
+    const source = [left, top, span, span].map((cells) => (cells * width) / this.ranges.side);
+    const size = span * this.scale;
+    this.context.globalAlpha = opacity;
+    this.context.drawImage(picture, ...source, 0, 0, size, size);
+    this.context.globalAlpha = 1;
   }
 
   // Whether the squares of a level are wide enough for the longest text.

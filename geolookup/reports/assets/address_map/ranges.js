@@ -54,8 +54,7 @@ function curveRectangle(first, bits, order) {
 class AddressRanges {
   static async unpack(data) {
     const lengths = await unpackNumbers(data.lengths, data.ranges - 1);
-    const views = await Promise.all(data.views.map(async ({ values, labels, ...view }) => ({
-      ...view,
+    const views = await Promise.all(data.views.map(async ({ values, labels }) => ({
       labels: new TextDecoder().decode(await inflated(labels)).split("\n"),
       values: await unpackNumbers(values, data.ranges),
     })));
@@ -65,7 +64,7 @@ class AddressRanges {
   constructor({ family, order, cellBits, blockBits, blocks, bits }, lengths, views) {
     Object.assign(this, { family, order, cellBits, bits, views, side: 2 ** order });
     this.blockBits = blockBits - cellBits; // of cells
-    this.blocks = blocks.map((block) => BigInt(`0x${block}`));
+    this.blocks = blocks.map((number) => BigInt(`0x${number}`) << BigInt(blockBits));
     this.covered = blocks.length * 2 ** this.blockBits;
     // Range k is from starts[k] to before starts[k + 1].
     this.starts = new Float64Array(lengths.length + 2).fill(this.covered, -1);
@@ -109,13 +108,13 @@ class AddressRanges {
     return `${addressText(this.family, this.address(first))}/${this.length(bits)}`;
   }
 
-  // The cells of a parsed prefix, or null if the map has no such block or its blocks are smaller.
-  prefixOf({ family, address, length }) {
-    const bits = Math.max(0, this.length(0) - length);
-    const shift = BigInt(this.blockBits + this.cellBits);
-    const block = this.blocks.indexOf((address >> shift) << shift);
-    if (family !== this.family || bits > this.blockBits || block < 0) return null;
-    const within = Number((address - this.blocks[block]) >> BigInt(this.cellBits));
+  // The cells of a parsed prefix; null without one, or if the map does not have all of it.
+  prefixOf(prefix) {
+    if (prefix?.family !== this.family) return null;
+    const bits = Math.max(0, this.length(0) - prefix.length);
+    const block = this.blocks.findLastIndex((first) => first <= prefix.address);
+    const within = Number((prefix.address - (this.blocks[block] ?? 0n)) >> BigInt(this.cellBits));
+    if (block < 0 || bits > this.blockBits || within >= 2 ** this.blockBits) return null;
     return { first: block * 2 ** this.blockBits + within, bits };
   }
 }
