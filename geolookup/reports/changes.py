@@ -182,11 +182,11 @@ def _movers(name: str, part: Part) -> Iterator[Chart]:
     for mover in part.movers:
         system = "no AS" if mover.asn is None else f"AS{mover.asn}"
         label = f"{system} {mover.asn_organization or ''}".rstrip()
-        rows.append((label, mover.moved.count.weight, wording.percent(mover.moved.share)))
+        rows.append((label, mover.moved.count, wording.percent(mover.moved.share)))
     if rows:
         heads = ("network", part.unit, "share of all that moved", "share of the network")
         title, moved = f"Networks that moved most: {_title(name, part)}", part.moved["location"]
-        yield ranking(f"{name}-movers", title, heads, rows, moved.count.weight)
+        yield ranking(f"{name}-movers", title, heads, rows, moved.count)
 
 
 def _moved_table(name: str, part: Part) -> Table:

@@ -32,12 +32,10 @@ def sources_section(facts: Facts) -> Section:
 
 
 def _deciding(facts: Facts, names: Sequence[str], family: int) -> Chart:
-    part, layers = f"ipv{family}", facts.metadata.coverage
+    part = f"ipv{family}"
+    layers = {layer: of[part] for layer, of in facts.metadata.coverage.items() if of[part]}
     shares = [
-        [
-            source.coverage.get(layer, {}).get(part, 0) / (of[part] or 1)
-            for source in facts.metadata.sources
-        ]
+        [source.coverage.get(layer, {}).get(part, 0) / of for source in facts.metadata.sources]
         for layer, of in layers.items()
     ]
     title = f"IPv{family}: deciding source, by layer"
