@@ -131,7 +131,7 @@ def check_dataset(tables: Tables, dataset: Path) -> None:
             assert number(figures[f"{unit} known"][0]) == pytest.approx(whole, rel=5e-3)
         else:
             assert [number(figures["IPv6 space known"][0])] == close([whole / 2**61])
-        _check_countries(tables[f"IPv{family} {unit[5:]} by Country"], seen)
+        _check_countries(tables[f"IPv{family} {unit[5:]} by country"], seen)
         _check_systems(tables[f"IPv{family} {unit[5:]} by AS"], seen)
         nulls = {
             row[0]: row[1 + (family == 6)] for row in tables["Share without a value, by field"]

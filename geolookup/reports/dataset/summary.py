@@ -20,8 +20,8 @@ from geolookup.reports.section import Section, Table, charts_section, ranking
 
 #: So many countries, AS and so on have a row in the table of values.
 _ROWS = 300
-#: The views of the address maps whose labels are ranked.
-_RANKED = ("country", "as")
+#: The views of the address maps whose labels are ranked, and what one label is.
+_RANKED = {"country": "country", "as": "AS"}
 _NOTE = "The table has the share of addresses without a value, by field."
 _METHOD = (
     "Charts: shares of the addresses with a known country or AS; IPv6 is counted in /64 networks. "
@@ -87,8 +87,8 @@ def _largest(view: View) -> Chart:
     weights = np.bincount(view.values, sizes(view.starts), len(view.labels)).tolist()
     known = slice(UNKNOWN + 1, None)
     rows = [*zip(view.labels[known], weights[known], strict=True)]
-    title = f"IPv{family} {UNITS[family]} by {view.title}"
-    heads = (view.title, UNITS[family], "share")
+    one = _RANKED[view.name]
+    title, heads = f"IPv{family} {UNITS[family]} by {one}", (one, UNITS[family], "share")
     return ranking(f"ipv{family}-{view.name}", title, heads, rows[:_ROWS], sum(weights[known]))
 
 
