@@ -18,6 +18,7 @@ from geolookup.comparison.measures import (
     Move,
     Pairs,
     Share,
+    location_moves,
     move,
     share,
 )
@@ -78,7 +79,7 @@ def changes_of(values: Values, answers: Answers) -> Changes:
         location_of=decided.of_row,
         networks=networks,
         network_of=answered.of_row,
-        moves=LocationMoves(values, locations),
+        moves=location_moves(values, locations),
         asn=move(values.network["network.asn"], networks),
     )
 
@@ -87,7 +88,7 @@ def kinds(values: Values, changes: Changes) -> NDArray[np.uint8]:
     """Return the kind of change of each answer, a position of ``KINDS``; shape (n,).
 
     The first kind that applies decides. ``lost`` and ``gained`` are as in ``Coverage``, the moves
-    as in ``LocationMoves``; other values differ, or are null in one dataset.
+    as in ``location_moves``; other values differ, or are null in one dataset.
     """
     answers = changes.answers
     of_location = _location_kinds(values, changes)[changes.location_of]

@@ -21,7 +21,14 @@ from geolookup.contract.special import CARRIES_IPV4, PUBLIC, Range, partition
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.files import Dataset, Starts, outside
-from geolookup.dataset.intervals import Addresses, clamp, is_partition, overlay, sizes
+from geolookup.dataset.intervals import (
+    UNIT_ADDRESSES,
+    Addresses,
+    clamp,
+    is_partition,
+    overlay,
+    sizes,
+)
 from geolookup.errors import REBUILD, DatasetError
 
 FAMILIES = (4, 6)
@@ -89,17 +96,13 @@ class OwnAnswers:
     new: Rows
     weight: NDArray[np.float64]
 
-    def weigh(self, weights: NDArray[np.float64]) -> OwnAnswers:
-        """Return them with other weights; these are by joint interval."""
-        return replace(self, weight=weights[self.reached])
-
 
 @dataclass(frozen=True, slots=True)
 class Joint:
     """The joint intervals of one family, and the answers in those that a lookup reaches.
 
     ``special`` marks the intervals in special-purpose space. ``reached`` are the numbers of the
-    other intervals that either dataset knows; ``answers`` has a row for each, weighted by size.
+    other intervals that either dataset knows; ``answers`` has a row for each.
     """
 
     starts: Addresses
@@ -108,19 +111,29 @@ class Joint:
     answers: Answers
     own: OwnAnswers | None
 
-    def weigh(self, weights: NDArray[np.float64]) -> Answers:
-        """Return the answers of weight above 0; ``weights`` are by joint interval."""
-        answers = replace(self.answers, weight=weights[self.reached])
-        return answers.take(answers.weight > 0)
+    def weigh(self, weights: NDArray[np.float64]) -> Joint:
+        """Return the answers with other weights, by joint interval; those of weight 0 go."""
+        rows = np.flatnonzero(weights[self.reached])
+        reached = self.reached[rows]
+        answers = replace(self.answers.take(rows), weight=weights[reached])
+        own = self.own and replace(self.own, weight=weights[self.own.reached])
+        return replace(self, reached=reached, answers=answers, own=own)
 
 
-def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
-    """Return the joint intervals of both families."""
-    return {family: _joint(Overlay(Side(old, family), Side(new, family))) for family in FAMILIES}
+def joints(old: Dataset, new: Dataset, *, single_addresses: bool = False) -> dict[int, Joint]:
+    """Return the joint intervals of both families, weighted by size.
+
+    IPv6 is in networks of /64, or with ``single_addresses`` in addresses.
+    """
+    scales = {4: 1.0, 6: UNIT_ADDRESSES[6] if single_addresses else 1.0}
+    return {
+        family: _joint(Overlay(Side(old, family), Side(new, family)), scale)
+        for family, scale in scales.items()
+    }
 
 
-def _joint(both: Overlay) -> Joint:
-    weight = sizes(both.starts)
+def _joint(both: Overlay, scale: float) -> Joint:
+    weight = scale * sizes(both.starts)
     answers = Answers.of(both.rows(LOCATION), both.rows(NETWORK), both.sources(LOCATION), weight)
     reached = np.flatnonzero(answers.in_old | answers.in_new)
     own = None

@@ -47,9 +47,18 @@ class TruthFile:
     nulled: int  # invalid values, read as null
 
 
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Files of ground truth as a dataset."""
+
+    dataset: Dataset
+    files: Sequence[TruthFile]
+    fields: Sequence[Field]  # with a value in any file; others only follow from the country
+
+
 def compile_truth(
     paths: Sequence[str], format_name: str, own: Sequence[Field], folder: Path
-) -> tuple[Dataset, list[TruthFile]]:
+) -> Truth:
     """Compile files of ground truth, with these own columns, into a dataset in a new folder.
 
     Raises BuildError or TableFileError for what cannot be read, DiffError without a row that a
@@ -79,7 +88,12 @@ def compile_truth(
         problem = f"{', '.join(paths)}: no row states a value for a public address"
         raise DiffError(problem, "name others")
     files = [_file(path, name, report.sources, about) for name, path in named.items()]
-    return dataset, files
+    fields = [
+        field
+        for column, field in dataset.schema.by_source_column.items()
+        if field.path in about.fields and column not in report.unstated
+    ]
+    return Truth(dataset, files, fields)
 
 
 def _source(path: str, format_name: str, own: Sequence[Field]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ _PLOT = WIDTH - 70
 #: Of lines and bands behind the columns.
 _FAINT = "#88888855"
 #: The most px of a label, and px that no character of a number exceeds.
-_LABEL, _DIGIT = 132, 8
+_LABEL, _DIGIT = 150, 8
 #: The least px that bars have beside long labels and long numbers.
 _NARROWEST = 30
 #: The height of a stacked bar with the space around it.
@@ -204,7 +204,7 @@ def heatmap(
         "field": "value",
         "type": "quantitative",
         "title": unit,
-        "scale": {"zero": True, "range": [0.06, 1]},
+        "scale": {"zero": True, "range": [0.08, 1]},
         "legend": {**_UNDER, "tickCount": 4, "labelExpr": _SHORT},
     }
     size = min(22, (WIDTH - 40) // max(len(columns), 1))

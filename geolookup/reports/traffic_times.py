@@ -28,9 +28,9 @@ _NO_TIMES = (
     "--local-time-column names the column."
 )
 _AVERAGE = (
-    "The average week: the requests of an hour of the week, divided by how often this hour occurs "
-    "from the first request to the last, in the local time of the address. Hours that are only "
-    "partly in this period are left out. An hour that is outside of it or hidden is blank."
+    "The average week has the requests of each hour of the week, divided by how often this hour "
+    "occurs in the period of all requests, in the local time of the address. A blank hour is "
+    "hidden, or not wholly in this period."
 )
 
 
@@ -46,7 +46,8 @@ def times_section(summary: Summary, traffic: Traffic, least: int) -> Section:
         note = f"Requests with a time: {wording.count_or_few(timed, least)}, too few for a chart."
         return charts_section("time", "Time", note if timed else _NO_TIMES, [])
     parts = _over_time(traffic.times, least), _week(traffic, summary.addresses, least)
-    said, charts = ([item for part in parts for item in part[at]] for at in (0, 1))
+    said = [sentence for sentences, _ in parts for sentence in sentences]
+    charts = [chart for _, several in parts for chart in several]
     return charts_section("time", "Time", " ".join(said), charts)
 
 
@@ -92,6 +93,6 @@ def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[
         for value, count in zip(average.tolist(), counts.tolist(), strict=True)
     ]
     days = [cells[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)]
-    title = "Requests per hour of an average week, local time"
+    title = "Average week, local time"
     chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, days)
     return [_AVERAGE, *hidden], [chart]

@@ -3,7 +3,7 @@
 from geolookup.reports.changes import change_section
 from geolookup.reports.dataset import SECTIONS, sections
 from geolookup.reports.dataset import title as dataset_title
-from geolookup.reports.dataset.coverage import coverage_section, prefix_lengths_section
+from geolookup.reports.dataset.coverage import coverage_section
 from geolookup.reports.dataset.facts import read_facts
 from geolookup.reports.dataset.groups import countries_section, networks_section
 from geolookup.reports.dataset.places import DefaultCoordinates, find_default_coordinates

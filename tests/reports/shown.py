@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.errors import count_text
 from tests.internals.contract import special
 from tests.internals.reports import LEVELS, Section, Table
 from tests.walk import walk
@@ -140,11 +139,6 @@ def check_dataset(tables: Tables, dataset: Path) -> None:
             assert [number(figures["IPv6 space known"][0])] == close([whole / 2**61])
         _check_countries(tables[f"IPv{family} {unit[5:]} by country"], seen, whole)
         _check_systems(tables, seen, whole)
-        lengths = Counter(f"/{network.prefixlen}" for network in seen.networks)
-        shown = tables[
-            f"IPv{family}: {count_text(len(seen.networks), 'prefix', 'prefixes')} by length"
-        ]
-        assert {name: int(text) for name, text in shown if text != "0"} == lengths
         depths = {row[0]: row[1:] for row in tables["Finest known level of the location"]}
         expected = (seen.depths[level] / seen.of for level in LEVELS)
         assert numbers(depths[f"IPv{family}"]) == close(expected)

@@ -17,7 +17,6 @@ from tests.internals.reports import (
     coverage_section,
     find_default_coordinates,
     networks_section,
-    prefix_lengths_section,
     read_facts,
     summary_section,
 )
@@ -45,8 +44,7 @@ MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_
 20.1.0.0,20.1.127.255,AS,CY,,,,,
 """
 #: The sections whose tables state figures of a dataset.
-_SECTIONS = (summary_section, coverage_section, countries_section, networks_section,
-             prefix_lengths_section)  # fmt: skip
+_SECTIONS = (summary_section, coverage_section, countries_section, networks_section)
 
 
 def _check(dataset: Path) -> None:

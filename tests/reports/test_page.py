@@ -95,17 +95,6 @@ def test_a_line_that_says_what_to_do(tmp_path: Path) -> None:
         assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == _FILES, case
 
 
-@pytest.mark.long
-def test_the_page_and_its_pictures_are_written(tmp_path: Path) -> None:
-    output, png = tmp_path / "report.html", tmp_path / "png"
-    # Without a name: the dataset that lookups answer from.
-    done = run("report", "--output", str(output), "--png", str(png))
-    assert str(output) in done.stdout
-    assert f"<h1>{title(SMALL)}</h1>" in output.read_text(encoding="utf-8")
-    assert "ipv4.arrow" in output.read_text(encoding="utf-8")
-    assert (png / "world-map.png").read_bytes().startswith(b"\x89PNG")
-
-
 def _path(word: str, folder: Path) -> str:
     return str(SMALL) if word == "SMALL" else word.replace("IN", str(folder))
 

@@ -36,7 +36,7 @@ LOCATED = [
     *("2001:4860:4860::8888", "2606:4700:4700::1111", "::ffff:93.175.7.61"),
 ]
 OTHERS = ["10.17.93.201", "fd12:3456:789a::4d5e", "300.17.93.201", "203.0.114.77"]
-OTHERS_CAPTION = "Not in the charts"
+OTHERS_CAPTION = "Requests not in these charts"
 RUSSIA, US, IRELAND, AUSTRALIA = "77.88.8.201", "68.181.17.93", "89.207.57.131", "1.128.77.203"
 _SECOND = 1_695_914_436
 _LINE = '{} - jdoe [28/Sep/2023:17:20:36 +0200] "GET /secret/{} HTTP/1.1" 200 1 "-" "Agent/1"\n'
@@ -239,7 +239,7 @@ def test_hours_outside_of_the_log_are_not_empty_hours(sample: geolookup.Engine) 
     seconds = [0] * 5 + [2 * _HOUR + 3599] * 3
     section = _sections(sample, [RUSSIA] * 8, seconds)["time"]
     hours = _rows(section, "week")
-    assert hours["Thursday"] == ["", "", "", "5", "0", "fewer than 5", *[""] * 18]
+    assert hours["Thursday"] == ["", "", "", "5", "0", *[""] * 19]
     assert all(text == "" for day in _DAYS if day != "Thursday" for text in hours[day])
     hidden = "Hidden: 1 hour with fewer than 5 requests, fewer than 5 in all."
     assert hidden in section.values["note"]

@@ -13,14 +13,15 @@ Of the first kind only the addresses without a city count. Those with the most a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from geolookup.comparison.values import coordinates
 from geolookup.contract.fields import COUNTRY, LOCATION
-from geolookup.dataset.intervals import F64, I64, UNITS
+from geolookup.dataset.intervals import UNITS
+from geolookup.dataset.runs import distinct
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart
 from geolookup.pictures.world import Mark, Places, world
@@ -28,20 +29,18 @@ from geolookup.reports.dataset.facts import Facts
 from geolookup.reports.dataset.row_names import countries
 from geolookup.reports.section import Section, Table, charts_section
 
-NO_CITY, LARGE_SHARE = "no city", "large share"
 _MOST = 20
 _SHARE, _PAIRS = 0.25, 10
 _MARKED = "default coordinates, listed below"
-_NOTE = (
+_METHOD = (
     "Default coordinates stand for a country or a provider rather than a place, so the people who "
     "use these addresses may be far from the ring. Two signs are looked for: addresses without a "
     "city, or a quarter of a country with at least ten places."
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultCoordinates:
-    """Coordinates that stand for a country: rounded to about 1 km, with their addresses."""
+class DefaultCoordinates(NamedTuple):
+    """Coordinates that stand for a country, with their addresses."""
 
     name: str
     reason: str
@@ -55,29 +54,25 @@ def places_section(facts: Facts) -> Section:
     """Return the map of the located addresses of a dataset, and its default coordinates."""
     latitudes, longitudes = coordinates(facts.tables[LOCATION])
     defaults = find_default_coordinates(facts)
-    family = 4 if facts.space[4].space else 6
-    known = facts.space[family].locations
+    family = 4 if facts.space[4].any() else 6
+    known = facts.space[family]
     chart = _map(facts, family, Places(latitudes, longitudes, known), defaults)
-    located = float(known[~np.isnan(latitudes)].sum()) / (facts.space[family].space or 1.0)
+    located = float(known[~np.isnan(latitudes)].sum() / (known.sum() or 1.0))
     note = f"{wording.percent(located)} of the known IPv{family} {UNITS[family]} have coordinates."
-    return charts_section(
-        "world",
-        "World map",
-        f"{note} {_NOTE}" if defaults else note,
-        [chart],
-        details=[_table(defaults)] if defaults else [],
-    )
+    listed = [_table(defaults)] if defaults else []
+    method = _METHOD if defaults else ""
+    return charts_section("world", "World map", note, [chart], details=listed, method=method)
 
 
 def _map(facts: Facts, family: int, places: Places, defaults: list[DefaultCoordinates]) -> Chart:
-    of_location = facts.tables[LOCATION][COUNTRY].to_numpy()
-    weights = np.bincount(of_location, places.weights, len(facts.tables[COUNTRY])).tolist()
-    by_code: dict[str, float] = {}
-    for code, weight in zip(
-        facts.tables[COUNTRY]["country_code"].to_pylist(), weights, strict=True
-    ):
-        if code and weight:
-            by_code[code] = by_code.get(code, 0.0) + weight
+    table = facts.tables[COUNTRY]
+    weights = np.bincount(
+        facts.tables[LOCATION][COUNTRY].to_numpy(), places.weights, len(table)
+    ).tolist()
+    by_code = Counter[str]()
+    for code, weight in zip(table["country_code"].to_pylist(), weights, strict=True):
+        if code:
+            by_code[code] += weight
     marks = [Mark(default.latitude, default.longitude, _MARKED) for default in defaults]
     title = f"IPv{family} {UNITS[family]} by country and place"
     return world("world-map", title, UNITS[family], by_code, places, marks)
@@ -101,45 +96,30 @@ def _table(defaults: list[DefaultCoordinates]) -> Table:
 def find_default_coordinates(facts: Facts) -> list[DefaultCoordinates]:
     """Return those with the most IPv4 addresses."""
     names, of_row = countries(facts.tables[COUNTRY])
-    pairs = _pairs(facts, of_row)
-    country, latitudes, longitudes, space, without_city = (
-        pairs[name].to_numpy() for name in pairs.column_names
-    )
-    of_country: F64 = np.bincount(country, space, len(names))[country]
+    locations, space = facts.tables[LOCATION], facts.space[4]
+    latitudes, longitudes = coordinates(locations)
+    located = np.flatnonzero(~np.isnan(latitudes) & (space > 0))
+    columns = of_row[locations[COUNTRY].to_numpy()], latitudes, longitudes
+    # Floats are compared by their bits: equal texts of a source are equal floats.
+    pairs = distinct([column[located].view(np.int64) for column in columns], space[located])
+    country, *degrees = pairs.columns
+    latitude, longitude = (column.view(np.float64).tolist() for column in degrees)
+    no_city = space[located] * np.asarray(locations["city_name"].is_null())[located]
+    without_city = np.bincount(pairs.of_row, no_city, len(country))
+    of_country = np.bincount(country, pairs.weight, len(names))[country]
     count = np.bincount(country, minlength=len(names))[country]
-    large = (space >= _SHARE * of_country) & (count >= _PAIRS)
+    large = (pairs.weight >= _SHARE * of_country) & (count >= _PAIRS)
     # Without a city: only these addresses. Else all of the pair, if its share is large.
-    weights = np.where(without_city > 0, without_city, space * large)
+    weights = np.where(without_city > 0, without_city, pairs.weight * large)
     return [
         DefaultCoordinates(
             names[country[at]],
-            NO_CITY if without_city[at] > 0 else LARGE_SHARE,
-            round(float(latitudes[at]), 2),
-            round(float(longitudes[at]), 2),
+            "no city" if without_city[at] else "large share",
+            latitude[at],
+            longitude[at],
             float(weights[at]),
             float(weights[at] / of_country[at]),
         )
         for at in np.argsort(-weights, kind="stable")[:_MOST].tolist()
         if weights[at]
     ]
-
-
-def _pairs(facts: Facts, of_row: I64) -> pa.Table:
-    """Return the distinct pairs of coordinates of each country, with their known addresses."""
-    locations = facts.tables[LOCATION]
-    latitudes, longitudes = coordinates(locations)
-    space = facts.space[4].locations
-    columns = {
-        "country": of_row[locations[COUNTRY].to_numpy()],
-        "latitude": latitudes,
-        "longitude": longitudes,
-        "space": space,
-        "without_city": np.where(np.asarray(locations["city_name"].is_null()), space, 0.0),
-    }
-    table = pa.table(columns).filter(pa.array(~np.isnan(latitudes) & (space > 0)))
-    keys = ["country", "latitude", "longitude"]
-    # Floats are compared exactly: equal texts of a source are equal floats.
-    sums = table.group_by(keys, use_threads=False).aggregate(
-        [("space", "sum"), ("without_city", "sum")]
-    )
-    return sums.select([*keys, "space_sum", "without_city_sum"])
