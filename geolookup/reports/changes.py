@@ -27,7 +27,7 @@ from geolookup.comparison.changes import (
     country_flows,
     kinds,
 )
-from geolookup.comparison.gates import Verdict, metric_text
+from geolookup.comparison.gates import Verdict, measured_text
 from geolookup.comparison.measures import SourceChange
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.dataset.coverage import public_space
@@ -98,19 +98,18 @@ def change_view(difference: Difference, family: int) -> View:
 def change_section(difference: Difference) -> Section:
     """Return the changes by kind, country, distance, network, source and field."""
     judged = difference.judged
-    gates = [_gate_table(judged.gates)] if judged.gates else []
+    note = " ".join([*_gates(judged.gates), *_own_columns(judged)])
     if difference.is_none:
-        note = "Nothing has changed: every address has the same answer."
-        return charts_section("changes", "What has changed", note, [], first=gates)
+        note = f"Nothing has changed: every address has the same answer. {note}"
+        return charts_section("changes", "What has changed", note, [])
     parts = judged.parts.items()
-    moved = [_moved_table(name, part) for name, part in parts if _has_moved(part)]
+    moved = [_moved_table(name, part) for name, part in parts if part.moved["location"].count]
     return charts_section(
         "changes",
         "What has changed",
-        " ".join(_own_columns(judged)),
+        note,
         [chart for name, part in parts for chart in _charts(difference, name, part)],
         moved,
-        first=gates,
         details=[_field_table(name, part) for name, part in parts],
         method=_METHOD,
     )
@@ -133,6 +132,12 @@ def change_sentences(difference: Difference) -> Iterator[str]:
 
 def _title(name: str, part: Part) -> str:
     return f"{wording.family(name)} {part.unit}"
+
+
+def _gates(gates: Iterable[Verdict]) -> Iterator[str]:
+    """Yield a sentence on each gate."""
+    for gate in gates:
+        yield f"Gate {gate.gate} {'fails' if gate.failed else 'passes'}: {measured_text(gate)}."
 
 
 def _own_columns(judged: Comparison) -> Iterator[str]:
@@ -184,10 +189,6 @@ def _movers(name: str, part: Part) -> Iterator[Chart]:
         yield ranking(f"{name}-movers", title, heads, rows, moved.count)
 
 
-def _has_moved(part: Part) -> bool:
-    return part.kilometres.max > 0 or any(part.moved[level].count for level in _LEVELS)
-
-
 def _moved_table(name: str, part: Part) -> Table:
     rows = [
         _moved_row("all", part, part.coverage.gained.share),
@@ -218,15 +219,3 @@ def _field_table(name: str, part: Part) -> Table:
         if any(line)
     ]
     return Table(f"Fields: {_title(name, part)}", _FIELDS, rows)
-
-
-def _gate_table(gates: Iterable[Verdict]) -> Table:
-    rows = [
-        (
-            gate.gate,
-            ", ".join(f"{name} is {metric_text(name, it)}" for name, it in gate.measured.items()),
-            "fails" if gate.failed else "passes",
-        )
-        for gate in gates
-    ]
-    return Table("Gates", ("Fails if", "measured", "verdict"), rows, words=(0, 1, 2))

@@ -45,8 +45,6 @@ def ranges_section(difference: Difference, rows: str | None = None) -> Section |
     if rows:
         link = Link(line_text(rows), quote(rows))
         tables.append(Table("All ranges that changed", ("File", "rows"), [(link, _ALL)], (1,)))
-    else:
-        note += f" geolookup diff OLD NEW --rows changes.parquet writes all ranges, {_ALL}."
     return charts_section("ranges", "Ranges that changed", note, [], tables)
 
 
@@ -69,13 +67,10 @@ class _Changed:
 
     def sentence(self) -> str:
         """Return which part of the changed ranges the table has."""
-        listed, what = len(self.largest), "ranges whose country, region, city or AS differs"
-        if listed == self.count:
-            return f"IPv{self.family}: all {listed:,} {what}."
-        share = wording.percent(sum(int(row["addresses"]) for row in self.largest) / self.addresses)
+        share = sum(int(row["addresses"]) for row in self.largest) / self.addresses
         return (
-            f"IPv{self.family}: the {listed:,} largest of {self.count:,} {what}, {share} of the "
-            f"addresses in them."
+            f"IPv{self.family}: {len(self.largest):,} of {self.count:,} ranges whose country, "
+            f"region, city or AS differs, with {wording.percent(share)} of the addresses in them."
         )
 
     def table(self) -> Table:

@@ -19,11 +19,11 @@ from tests.internals.reports import (
     Section,
     Table,
     charts_section,
+    head,
     link,
     page,
     sections,
 )
-from tests.internals.reports import dataset_title as title
 from tests.reports.conftest import DATASETS, LONG, MARKUP
 from tests.skips import needs
 from tests.tiers import one_of_each
@@ -137,7 +137,7 @@ def _parsed(dataset: Path) -> _Page:
     # A map has other elements, for its scripts.
     shown = [section for section in sections(dataset) if not section.scripts]
     assert len(shown) >= len(SECTIONS)  # all but the map of the world, and the summary
-    return _Page(page(title(dataset), "", shown))
+    return _Page(page(*head(dataset), shown))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,8 @@ def _parsed(dataset: Path) -> _Page:
 )
 def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path: Path) -> None:
     rows, recipe = DATASETS[name]
-    result = _parsed(build_at(tmp_path, {"a.csv": rows}, recipe)[0])
+    dataset = build_at(tmp_path, {"a.csv": rows}, recipe)[0]
+    result = _parsed(dataset)
     assert result.elements <= {*ELEMENTS, "script"}
     assert result.scripts == 1  # the page's own
     assert not {name for name in result.attributes if name.startswith("on")}
@@ -154,7 +155,7 @@ def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path:
     assert not ESCAPED & set("".join(result.texts))
     shown = {
         "hostile": [
-            f"Report of {MARKUP}",
+            head(dataset)[0],
             LONG,  # whole in the attribution: a licence demands it
             f"AS64502 {'W' * 111}…",
             "javascript:alert(1)",
@@ -162,4 +163,5 @@ def test_a_page_has_the_elements_of_its_templates_and_texts(name: str, tmp_path:
         "empty": ["Nothing to show.", "unknown"],  # its age
     }
     assert set(shown.get(name, [])) <= set(result.texts)
+    assert name != "hostile" or head(dataset)[0].startswith(f"{MARKUP}, generation ")
     assert name != "hostile" or any("\\x1b[31m" in text for text in result.texts)

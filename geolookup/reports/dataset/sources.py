@@ -15,10 +15,9 @@ from geolookup.reports.section import Link, Section, Table, charts_section, link
 _CREDIT = "Keep the credits where you publish the dataset or its answers."
 _NOTE = f"In each layer, the first source that knows an address decides. {_CREDIT}"
 _METHOD = (
-    "Sources are numbered in order of precedence. IPv4: shares of the public addresses. IPv6: "
-    "shares of the known addresses. Private own columns are known in special-purpose space too: "
-    "their shares are of the addresses that have them. The recipe states the credits of sources. A "
-    "reference table completes what the sources state about a country."
+    "Sources are numbered in order of precedence. Shares are of the addresses that have a value of "
+    "the layer. The recipe states the credits of sources. A reference table completes what the "
+    "sources state about a country."
 )
 _UNKNOWN = "not stated"
 _CREDIT_HEAD = ("Source", "format", "date", "licence", "attribution", "URL")
@@ -33,22 +32,15 @@ def sources_section(facts: Facts) -> Section:
 
 
 def _deciding(facts: Facts, names: Sequence[str], family: int) -> Chart:
-    layers = list(facts.metadata.coverage)
+    part = f"ipv{family}"
+    layers = {layer: of[part] for layer, of in facts.metadata.coverage.items() if of[part]}
     shares = [
-        [_share(facts, source, layer, family) for source in facts.metadata.sources]
-        for layer in layers
+        [source.coverage.get(layer, {}).get(part, 0) / of for source in facts.metadata.sources]
+        for layer, of in layers.items()
     ]
     title = f"IPv{family}: deciding source, by layer"
     rows = [_words(layer) for layer in layers]
     return stacked_bars(f"provenance-ipv{family}", title, rows, names, shares)
-
-
-def _share(facts: Facts, source: Source, layer: str, family: int) -> float:
-    """Return the share that a source decides of the addresses that a layer can have."""
-    part = f"ipv{family}"
-    private = layer in facts.dataset.schema.private_layers
-    of = facts.metadata.coverage[layer][part] if private else facts.coverage[part].of
-    return source.coverage.get(layer, {}).get(part, 0) / (of or 1)
 
 
 def _words(layer: str) -> str:
