@@ -11,6 +11,7 @@ import json
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,6 @@ import numpy as np
 from geolookup.dataset.intervals import F64
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, Part
-from geolookup.pictures.classes import class_bounds, class_labels
 from geolookup.pictures.colours import CIRCLES, scale_colours
 
 FILE = Path(__file__).with_name("world.json")
@@ -36,6 +36,8 @@ _RING = "border-radius:50%;border:2px solid #000;outline:2px solid #fff;outline-
 _DOTS = "dots: countries too small to be seen"
 #: In px²: the largest circle of a place, the smallest, and that of a country.
 _LARGEST, _SMALLEST, _COUNTRY = 600.0, 2.5, 64.0
+#: More colours are hard to tell apart.
+_MOST_CLASSES = 6
 #: More circles make the page large and hide each other.
 _MOST_CIRCLES = 500
 
@@ -93,6 +95,29 @@ def world(
     if circles and not rows:
         rows = [("all circles", wording.count(sum(circle["weight"] for circle in circles)))]
     return Chart(name, title, spec, ("country", unit), rows, wide=True, key=[*key])
+
+
+def class_bounds(weights: Sequence[float], least: float = 0) -> list[float]:
+    """Return the ascending lower bounds of classes of positive weights; none is below ``least``.
+
+    Classes are as wide as each other on a logarithmic scale, but bounds have one digit. No weight
+    is below ``least``. Example: weights from 5 to 7,000 have the bounds 5, 20, 60, 200, 600, 2,000.
+    """
+    if not weights:
+        return []
+    even = np.geomspace(min(weights), max(weights), _MOST_CLASSES + 1)[1:_MOST_CLASSES]
+    # 30 of 37.5, whose text is 3.75…e+01: not rounded up, so the first class has all weights below.
+    smallest = f"{min(weights):.17e}"
+    first = max(float(smallest[0] + smallest[smallest.index("e") :]), least)
+    rounded = sorted({float(f"{bound:.0e}") for bound in even.tolist()})
+    return [first, *(bound for bound in rounded if min(weights) < bound <= max(weights))]
+
+
+def class_labels(bounds: Sequence[float], unit: str) -> list[str]:
+    """Return the texts of a legend: "10 to 100", "100 to 1k", "1k or more requests"."""
+    texts = [wording.tick(bound) for bound in bounds]
+    labels = [f"{low} to {high}" for low, high in pairwise(texts)]
+    return [*labels, *(f"{text} or more {unit}" for text in texts[-1:])]
 
 
 @cache
