@@ -48,9 +48,7 @@ def layers_within(whole: AddressMap, limit: int) -> Layers:
 
 
 def _layers(shown: AddressMap) -> Layers:
-    drawn = [
-        png(pixels(shown, number), view.colours) for number, view in enumerate(shown.views)
-    ]
+    drawn = [png(pixels(shown, number), view.colours) for number, view in enumerate(shown.views)]
     uris = [f"data:image/png;base64,{b64encode(data).decode('ascii')}" for data in drawn]
     return Layers(shown.space.cell_bits, uris)
 

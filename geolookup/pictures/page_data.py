@@ -23,9 +23,7 @@ Form = TypeVar("Form")
 _LEVEL = 6
 
 
-def finest_within(
-    options: Sequence[int], make: Callable[[int], Form], limit: int
-) -> Form:
+def finest_within(options: Sequence[int], make: Callable[[int], Form], limit: int) -> Form:
     """Return the form of the first option whose JSON has at most ``limit`` characters.
 
     Each option makes a shorter form than the one before. If none fits, the last is returned.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode
-from typing import Any
 
 import numpy as np
 from hypothesis import assume, given, settings
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from tests.internals.dataset import Addresses
 from tests.internals.pictures import (
+    Space,
     View,
     address_map,
     deflate,
@@ -23,6 +23,7 @@ from tests.internals.pictures import (
     view_of,
 )
 from tests.pictures.random_views import value_at, views
+from tests.pictures.test_address_map import first_address
 from tests.tiers import scaled
 
 
@@ -73,8 +74,8 @@ def test_a_table_has_each_view_at_the_first_address_of_a_cell(
             _same(view, space, last << bits, values[position])
 
 
-def _same(view: View, space: Any, cell: int, label: int) -> None:
-    assert label == value_at(view, space.first_address(cell))
+def _same(view: View, space: Space, cell: int, label: int) -> None:
+    assert label == value_at(view, first_address(space, cell))
 
 
 @settings(max_examples=scaled(6, 40))

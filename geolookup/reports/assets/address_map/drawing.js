@@ -1,6 +1,7 @@
 // What a map shows: pictures of the square, the grid of prefixes with their texts, and marks.
 
 const GRID_FONT = "11px system-ui, sans-serif";
+const TEXT_MARGIN = 5; // px
 const GRID_LINE = "rgb(128 128 128 / .5)";
 const HIGHLIGHT_ORDER = 11; // at most 2^11 pixels a side
 const FAINT = 0.18; // the opacity of the other labels
@@ -54,11 +55,12 @@ class MapDrawing {
     this.context.globalAlpha = 1;
   }
 
-  // Whether the squares of a level are wide enough for the longest text.
+  // Whether the squares of a level are wide enough for the longest text, such as 255.255/16.
   textsFit(level) {
-    const [group, bits] = this.ranges.family === 4 ? ["255.", 8] : ["0000:", 16];
-    const longest = `${group.repeat(Math.ceil(this.ranges.length(2 * level) / bits))}/000`;
-    return this.context.measureText(longest).width <= 2 ** level * this.scale;
+    const length = this.ranges.length(2 * level);
+    const [group, point, bits] = this.ranges.family === 4 ? ["255", ".", 8] : ["0000", ":", 16];
+    const longest = `${Array(Math.ceil(length / bits)).fill(group).join(point)}/${length}`;
+    return this.context.measureText(longest).width + TEXT_MARGIN <= 2 ** level * this.scale;
   }
 
   // The squares of the finest level that has room for texts, at most of blocks.

@@ -17,10 +17,7 @@ const ACTIONS = {
 function followPointers(element, map) {
   const pressed = new Map();
   let dragged = 0;
-  const place = ({ clientX, clientY }) => {
-    const box = element.getBoundingClientRect();
-    return { x: clientX - box.left, y: clientY - box.top };
-  };
+  const place = ({ offsetX, offsetY }) => ({ x: offsetX, y: offsetY });
   // The middle of the first two fingers and their distance; of one finger its place.
   const grip = () => {
     const [one, other] = [...pressed.values(), ...pressed.values()];

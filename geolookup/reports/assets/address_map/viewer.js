@@ -13,7 +13,7 @@ class AddressMap {
     this.part = { left: 0, top: 0, span: ranges.side }; // what is shown, in cells
     this.leastSpan = Math.min(ranges.side, LEAST_CELLS * 2 ** Math.ceil(ranges.bits / 2));
     this.canvas = root.querySelector("canvas");
-    this.tip = root.querySelector(".address-map-tip");
+    this.answer = root.querySelector("dl");
     this.buttons = root.querySelectorAll("button[value]"); // of the legends
     this.drawing = new MapDrawing(this.canvas, ranges);
     this.listen();
@@ -87,15 +87,14 @@ class AddressMap {
   describe(prefix) {
     const labels = (position) => this.ranges.views.map((view) => view.labels[view.values[position]]);
     const texts = prefix ? [this.ranges.prefixText(prefix), ...labels(prefix.position)] : [];
-    this.root.querySelectorAll("dd").forEach((cell, at) => (cell.textContent = texts[at] ?? ""));
-    this.tip.hidden = !prefix;
+    this.answer.querySelectorAll("dd").forEach((cell, at) => (cell.textContent = texts[at] ?? ""));
     if (!prefix) return;
-    this.tip.textContent = [...new Set(texts)].join("\n"); // "unknown" once
-    // The tip lies on the side of the place where there is more room.
+    // The answer lies on the side of the place where there is more room.
     const { left, top, span } = this.part;
-    const [x, y] = [this.pointed.column - left, this.pointed.row - top].map((at) => at / span);
-    const [across, down] = [x, y].map((at) => (at < 0.5 ? "1rem" : "calc(-100% - 1rem)"));
-    Object.assign(this.tip.style, { left: `${100 * x}%`, top: `${100 * y}%`, translate: `${across} ${down}` });
+    const places = [this.pointed.column - left, this.pointed.row - top].map((at) => (at / span) * this.size);
+    const [across, down] = places.map((at) => (at < this.size / 2 ? "1rem" : "calc(-100% - 1rem)"));
+    const [x, y] = places.map((at) => `${at}px`);
+    Object.assign(this.answer.style, { left: x, top: y, translate: `${across} ${down}` });
   }
 
   // The cell of a pixel; without one that which is pointed at, or the middle.
