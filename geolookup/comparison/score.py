@@ -46,8 +46,9 @@ from geolookup.comparison.measures import (
 )
 from geolookup.comparison.traffic import Requests, Traffic
 from geolookup.comparison.truth import ADDRESSES, AUTO, Truth, TruthFile, compile_truth
-from geolookup.comparison.values import COMPARED, Values
+from geolookup.comparison.values import Values
 from geolookup.contract.fields import Field
+from geolookup.contract.schema import CONTRACT
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DiffError
 
@@ -66,7 +67,8 @@ NAMES = (
 
 def score_metrics(own: Iterable[str] = ()) -> Metrics:
     """Return the metrics of scores; ``own`` are paths of own columns."""
-    of_fields = (f"{kind}.{path}" for path in (*COMPARED, *own) for kind in KINDS)
+    paths = *(field.path for field in CONTRACT.by_source_column.values()), *own
+    of_fields = (f"{kind}.{path}" for path in paths for kind in KINDS)
     parts = ("ipv4", "ipv6", ALL)
     return Metrics((*NAMES, *of_fields), parts, "docs/data/score.md", "country_agree < 95%")
 
@@ -183,6 +185,8 @@ def score(
         compiled = compile_truth(
             files, truth_format, list(declared.values()), Path(folder, "truth")
         )
+        if rows is not None:
+            _write_rows(compiled, sides[0], fspath(rows), force=force)
         overlaid = lay_over_each(
             compiled.dataset,
             sides,
@@ -190,8 +194,6 @@ def score(
             single_addresses=all(file.format == ADDRESSES for file in compiled.files),
         )
         scores = [_score_dataset(part, compiled.fields) for part in overlaid]
-        if rows is not None:
-            _write_rows(compiled, sides, fspath(rows), force=force)
     return Score(
         truth=compiled.files,
         requests=overlaid[0].requests,
@@ -205,13 +207,13 @@ def _paths(paths: Paths) -> list[str]:
     return [fspath(path) for path in several]
 
 
-def _write_rows(truth: Truth, sides: Sequence[Dataset], output: str, *, force: bool) -> None:
-    """Write the ranges with a wrong or missing value; the own columns are those of the dataset."""
+def _write_rows(truth: Truth, dataset: Dataset, output: str, *, force: bool) -> None:
+    """Write the ranges in which a value of the truth is another one or missing in the dataset."""
     from geolookup.comparison.change_table import write_rows
     from geolookup.comparison.dataset_pair import DatasetPair
 
     names = tuple(field.path for field in truth.fields)
-    write_rows(DatasetPair(truth.dataset, sides[0], names, in_old=True), output, force=force)
+    write_rows(DatasetPair(truth.dataset, dataset, names, in_old=True), output, force=force)
 
 
 def _score_dataset(overlaid: Overlaid, fields: Sequence[Field]) -> DatasetScore:
