@@ -33,7 +33,7 @@ from geolookup.comparison.gates import (
     change_metrics,
     diff_metrics,
     evaluate,
-    measured,
+    gate_values,
 )
 from geolookup.comparison.measures import (
     Coverage,
@@ -48,7 +48,7 @@ from geolookup.comparison.measures import (
     source_change,
     whole,
 )
-from geolookup.comparison.overlay import Joint, OwnAnswers, joints, together
+from geolookup.comparison.overlay import Joint, OwnAnswers, join_answers, joints
 from geolookup.comparison.own_columns import (
     ColumnChanges,
     column_changes,
@@ -184,10 +184,10 @@ def open_dataset(path: str | PathLike[str] | None) -> Dataset:
 
 def lay_over(old: Dataset, new: Dataset, traffic: Traffic | None = None) -> Overlaid:
     """Lay two datasets over each other; raises the errors of ``diff``."""
-    return lay_over_each(old, [new], traffic)[0]
+    return lay_over_all(old, [new], traffic)[0]
 
 
-def lay_over_each(
+def lay_over_all(
     old: Dataset,
     several: Sequence[Dataset],
     traffic: Traffic | None = None,
@@ -209,11 +209,12 @@ def lay_over_each(
         ]
         units = _REQUESTS
     return [
-        _overlaid(old, new, both, units, requests) for new, both in zip(several, joint, strict=True)
+        _with_changes(old, new, both, units, requests)
+        for new, both in zip(several, joint, strict=True)
     ]
 
 
-def _overlaid(
+def _with_changes(
     old: Dataset,
     new: Dataset,
     by_family: Mapping[int, Joint],
@@ -224,7 +225,7 @@ def _overlaid(
     answers = {f"ipv{family}": joint.answers for family, joint in by_family.items()}
     own = {f"ipv{family}": [joint.own] * bool(joint.own) for family, joint in by_family.items()}
     if ALL in units:
-        answers[ALL] = together(list(answers.values()))
+        answers[ALL] = join_answers(list(answers.values()))
         own[ALL] = [part for parts in own.values() for part in parts]
     changed = {name: changes_of(values, part) for name, part in answers.items()}
     own_values = read_own_values(old, new)
@@ -240,7 +241,7 @@ def measure(overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int 
         new=describe(overlaid.new),
         requests=overlaid.requests,
         parts=parts,
-        gates=[evaluate(gate, measured(gate, metrics)) for gate in gates],
+        gates=[evaluate(gate, gate_values(gate, metrics)) for gate in gates],
         columns=column_changes(overlaid.old.schema, overlaid.new.schema),
     )
 

@@ -63,22 +63,20 @@ class Changes:
 
 def changes_of(values: Values, answers: Answers) -> Changes:
     """Find the distinct pairs of the answers and compare them."""
-    decided = distinct(
-        [answers.old_location, answers.new_location, answers.old_source, answers.new_source],
-        answers.weight,
-    )
-    old_location, new_location, old_source, new_source = decided.columns
-    locations = Pairs(old_location, new_location, decided.weight)
-    answered = distinct([answers.old_network, answers.new_network], answers.weight)
-    networks = Pairs(answered.columns[0], answered.columns[1], answered.weight)
+    sources = [answers.old_source, answers.new_source]
+    of_locations = distinct([answers.old_location, answers.new_location, *sources], answers.weight)
+    old_location, new_location, old_source, new_source = of_locations.columns
+    locations = Pairs(old_location, new_location, of_locations.weight)
+    of_networks = distinct([answers.old_network, answers.new_network], answers.weight)
+    networks = Pairs(*of_networks.columns, of_networks.weight)
     return Changes(
         answers=answers,
         locations=locations,
         old_source=old_source,
         new_source=new_source,
-        location_of=decided.of_row,
+        location_of=of_locations.of_row,
         networks=networks,
-        network_of=answered.of_row,
+        network_of=of_networks.of_row,
         moves=location_moves(values, locations),
         asn=move(values.network["network.asn"], networks),
     )

@@ -67,11 +67,11 @@ def quantiles(moved: F64, weights: F64) -> Kilometres:
         return Kilometres(0, 0.0, 0.0, 0.0, 0.0)
     # Distances 1 5 9 with the weights 6 3 1: sums 6 9 10, so p50 is 1 and p90 is 5.
     order = with_distance[np.argsort(moved[with_distance])]
-    passed = np.cumsum(weights[order])
+    sums = np.cumsum(weights[order])
     # Multiplied, not divided: whole weights are compared exactly.
-    at = [np.searchsorted(passed * 100, passed[-1] * percent) for percent in _PERCENTS]
+    at = [np.searchsorted(sums * 100, sums[-1] * percent) for percent in _PERCENTS]
     p50, p90, p99, most = (float(moved[order[i]]) for i in (*at, -1))
-    return Kilometres(whole(passed[-1]), p50, p90, p99, most)
+    return Kilometres(whole(sums[-1]), p50, p90, p99, most)
 
 
 class FieldSums(NamedTuple):
@@ -112,8 +112,7 @@ class Pairs:
     def through(self, link: Pair) -> Pairs:
         """Return the distinct pairs of rows of a linked table, with summed weights."""
         pairs = distinct([link.old[self.old], link.new[self.new]], self.weight)
-        old, new = pairs.columns
-        return Pairs(old, new, pairs.weight)
+        return Pairs(*pairs.columns, pairs.weight)
 
 
 class Move(NamedTuple):
@@ -216,7 +215,7 @@ def own_sums(values: Mapping[str, Pair], answers: Sequence[OwnAnswers]) -> dict[
         for name in ("old", "new", "weight")
     )
     pairs = distinct([old, new], weight)
-    return _sums(values, Pairs(pairs.columns[0], pairs.columns[1], pairs.weight))
+    return _sums(values, Pairs(*pairs.columns, pairs.weight))
 
 
 def _sums(fields: Mapping[str, Pair], pairs: Pairs) -> dict[str, FieldSums]:

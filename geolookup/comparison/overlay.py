@@ -1,8 +1,8 @@
 """Two datasets laid over each other: what both answer, by joint interval.
 
-Strategy: the intervals of both datasets, of both provenances and of
-special-purpose space are overlaid. In a joint interval all that is compared is
-alike. Those that a lookup reaches are kept, with their size or requests as weight.
+Strategy: the intervals of both datasets, of both provenances and of special-purpose space are
+overlaid. All addresses of a joint interval have the same answers and sources. Intervals that a
+lookup reaches are kept, weighted by their size or by requests.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Answers:
         return [getattr(self, field.name) for field in fields(self)]
 
 
-def together(several: Sequence[Answers]) -> Answers:
+def join_answers(several: Sequence[Answers]) -> Answers:
     """Return the answers of several families as one: table rows mean the same in both."""
     columns = zip(*(answers.columns() for answers in several), strict=True)
     return Answers(*map(np.concatenate, columns))
@@ -112,7 +112,7 @@ class Joint:
     own: OwnAnswers | None
 
     def weigh(self, weights: NDArray[np.float64]) -> Joint:
-        """Return the answers with other weights, by joint interval; those of weight 0 go."""
+        """Return the answers with other weights, by joint interval, without those of weight 0."""
         rows = np.flatnonzero(weights[self.reached])
         reached = self.reached[rows]
         answers = replace(self.answers.take(rows), weight=weights[reached])
@@ -139,8 +139,8 @@ def _joint(both: Overlay, scale: float) -> Joint:
     own = None
     if any(OWN in side.rows for side in both.sides):
         rows = both.rows(OWN)
-        known = np.flatnonzero(rows.old | rows.new)
-        own = OwnAnswers(known, rows.old[known], rows.new[known], weight[known])
+        at = np.flatnonzero(rows.old | rows.new)
+        own = OwnAnswers(at, rows.old[at], rows.new[at], weight[at])
     return Joint(both.starts, both.kinds != PUBLIC, reached, answers.take(reached), own)
 
 

@@ -20,7 +20,7 @@ from geolookup.comparison import (
     Overlaid,
     by_source,
     describe,
-    lay_over_each,
+    lay_over_all,
     open_dataset,
 )
 from geolookup.comparison.gates import (
@@ -31,7 +31,7 @@ from geolookup.comparison.gates import (
     Metrics,
     Verdict,
     evaluate,
-    measured,
+    gate_values,
 )
 from geolookup.comparison.measures import (
     F64,
@@ -187,7 +187,7 @@ def score(
         )
         if rows is not None:
             _write_rows(compiled, sides[0], fspath(rows), force=force)
-        overlaid = lay_over_each(
+        overlaid = lay_over_all(
             compiled.dataset,
             sides,
             requests,
@@ -303,7 +303,7 @@ def _verdict(gate: Gate, datasets: Sequence[DatasetScore]) -> Verdict:
     values = {
         f"{number}.{name}" if len(datasets) > 1 else name: value
         for number, dataset in enumerate(datasets, 1)
-        for name, value in measured(
+        for name, value in gate_values(
             gate, {name: part.metrics for name, part in dataset.parts.items()}
         ).items()
     }
