@@ -45,7 +45,6 @@ from geolookup.comparison.measures import (
     coverage,
     field_sums,
     own_sums,
-    source_change,
     whole,
 )
 from geolookup.comparison.overlay import Joint, OwnAnswers, join_answers, joints
@@ -223,10 +222,10 @@ def _with_changes(
 ) -> Overlaid:
     values = read_values(old, new)
     answers = {f"ipv{family}": joint.answers for family, joint in by_family.items()}
-    own = {f"ipv{family}": [joint.own] * bool(joint.own) for family, joint in by_family.items()}
+    own = {f"ipv{family}": joint.own for family, joint in by_family.items()}
     if ALL in units:
         answers[ALL] = join_answers(list(answers.values()))
-        own[ALL] = [part for parts in own.values() for part in parts]
+        own[ALL] = (*own["ipv4"], *own["ipv6"])
     changed = {name: changes_of(values, part) for name, part in answers.items()}
     own_values = read_own_values(old, new)
     return Overlaid(old, new, values, by_family, requests, units, changed, own_values, own)
@@ -265,18 +264,18 @@ def _part(overlaid: Overlaid, name: str, most_movers: int) -> Part:
         moved=moved,
         kilometres=kilometres,
         fields={path: FieldChange(*map(whole, sums)) for path, sums in fields.items()},
-        old_sources=_sources(changes, changes.old_source, overlaid.old),
-        new_sources=_sources(changes, changes.new_source, overlaid.new),
+        old_sources=[*_sources(changes, changes.old_source, overlaid.old)],
+        new_sources=[*_sources(changes, changes.new_source, overlaid.new)],
         movers=top_movers(overlaid.values, changes, most_movers),
         metrics=change_metrics(moved, kilometres, known, fields),
     )
 
 
-def _sources(changes: Changes, sources: NDArray[Any], dataset: Dataset) -> list[SourceChange]:
-    return [
-        source_change(name, changes.locations.take(rows), changes.moves.take(rows))
-        for name, rows in by_source(sources, dataset)
-    ]
+def _sources(changes: Changes, sources: NDArray[Any], dataset: Dataset) -> Iterator[SourceChange]:
+    for name, rows in by_source(sources, dataset):
+        pairs, moves = changes.locations.take(rows), changes.moves.take(rows)
+        known = coverage(pairs.old > 0, pairs.new > 0, pairs.weight)
+        yield SourceChange(name, known, moves.shares(), moves.kilometres())
 
 
 def by_source(sources: NDArray[Any], dataset: Dataset) -> Iterator[tuple[str, NDArray[np.int64]]]:

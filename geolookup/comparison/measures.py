@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from geolookup.comparison.overlay import OwnAnswers
 from geolookup.comparison.values import CODE, COMPARED, NAMES, Pair, Values, folded
 from geolookup.dataset.distances import distances
-from geolookup.dataset.runs import distinct, factorize
+from geolookup.dataset.runs import Distinct, distinct, factorize
 
 Bools = NDArray[np.bool_]
 F64 = NDArray[np.float64]
@@ -105,14 +105,18 @@ class Pairs:
     new: NDArray[Any]
     weight: F64
 
+    @classmethod
+    def of(cls, rows: Distinct) -> Pairs:
+        """Return the pairs in the first two columns of distinct rows."""
+        return cls(rows.columns[0], rows.columns[1], rows.weight)
+
     def take(self, rows: NDArray[Any]) -> Pairs:
         """Return some of the pairs, by number."""
         return Pairs(self.old[rows], self.new[rows], self.weight[rows])
 
     def through(self, link: Pair) -> Pairs:
         """Return the distinct pairs of rows of a linked table, with summed weights."""
-        pairs = distinct([link.old[self.old], link.new[self.new]], self.weight)
-        return Pairs(*pairs.columns, pairs.weight)
+        return Pairs.of(distinct([link.old[self.old], link.new[self.new]], self.weight))
 
 
 class Move(NamedTuple):
@@ -214,8 +218,7 @@ def own_sums(values: Mapping[str, Pair], answers: Sequence[OwnAnswers]) -> dict[
         np.concatenate([getattr(part, name) for part in answers])
         for name in ("old", "new", "weight")
     )
-    pairs = distinct([old, new], weight)
-    return _sums(values, Pairs(*pairs.columns, pairs.weight))
+    return _sums(values, Pairs.of(distinct([old, new], weight)))
 
 
 def _sums(fields: Mapping[str, Pair], pairs: Pairs) -> dict[str, FieldSums]:
@@ -257,9 +260,3 @@ class SourceChange:
     location: Coverage
     moved: Mapping[str, Share]
     kilometres: Kilometres
-
-
-def source_change(source: str, pairs: Pairs, moves: LocationMoves) -> SourceChange:
-    """Measure the location pairs that one source decided."""
-    known = coverage(pairs.old > 0, pairs.new > 0, pairs.weight)
-    return SourceChange(source, known, moves.shares(), moves.kilometres())

@@ -262,7 +262,7 @@ def _measures(
     values: Values, pairs: Pairs, moves: LocationMoves
 ) -> tuple[dict[str, Agreement], Errors]:
     levels = {level: _of_move(moves.by_level[level], moves.weight) for level in LEVELS}
-    return levels, _errors(~np.isnan(values.old_coordinates[:, pairs.old]).any(axis=0), moves)
+    return levels, _errors(~np.isnan(values.old_coordinates[:, pairs.old]), moves)
 
 
 def _of_move(move: Move, weight: F64) -> Agreement:
@@ -276,10 +276,12 @@ def _agreement(*weights: float) -> Agreement:
 
 
 def _errors(in_truth: Bools, moves: LocationMoves) -> Errors:
+    """Return the distances; ``in_truth`` marks latitude and longitude that the truth states."""
     weight, distances, far = moves.weight, moves.distances, moves.kilometres()
     both = weight[~np.isnan(distances)].sum()
     within_50, within_100 = (share(weight[distances <= km].sum(), both) for km in _NEAR_KM)
-    missing = share(weight[in_truth & np.isnan(distances)].sum(), weight[in_truth].sum())
+    located = in_truth.all(axis=0)
+    missing = share(weight[located & np.isnan(distances)].sum(), weight[located].sum())
     return Errors(far.of, far.p50, far.p90, far.p99, far.max, within_50, within_100, missing)
 
 

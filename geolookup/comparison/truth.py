@@ -78,7 +78,9 @@ def compile_truth(
         report = build(
             sources=sources,
             output=folder,
-            columns={field.member: _column(field) for field in own},
+            columns={
+                of.member: {"type": column_members(of)["type"], "private": of.private} for of in own
+            },
             max_rejects=_REJECTS,
         )
     dataset = Dataset(folder)
@@ -106,11 +108,6 @@ def _source(path: str, format_name: str, own: Sequence[Field]) -> dict[str, Any]
     # A folder of a known format can have other files than data.
     is_folder = format_name == AUTO and os.path.isdir(whole_path)  # noqa: PTH112
     return {"format": format_name, "path": whole_path if is_folder else pattern}
-
-
-def _column(field: Field) -> dict[str, Any]:
-    """Return an own column as a call declares it."""
-    return {"type": column_members(field)["type"], "private": field.private}
 
 
 def _pattern(path: str) -> str:
