@@ -82,8 +82,11 @@ class AddressRanges {
     return low;
   }
 
-  // The largest prefix around a cell within its range and block, and the position of the range.
-  prefixAround(cell) {
+  // The largest prefix around a place within its range and block, and the position of the range;
+  // null after the last block.
+  prefixAround(column, row) {
+    const cell = curveCell(Math.floor(column), Math.floor(row), this.order);
+    if (cell >= this.covered) return null;
     const position = this.find(cell);
     let prefix;
     for (let bits = this.bits; bits <= this.blockBits; bits++) {
