@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 
@@ -28,7 +28,7 @@ from geolookup.comparison.changes import (
     kinds,
 )
 from geolookup.comparison.gates import Verdict, measured_text
-from geolookup.comparison.measures import SourceChange
+from geolookup.comparison.measures import Coverage, SourceChange
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.dataset.coverage import public_space
 from geolookup.dataset.runs import run_starts
@@ -60,11 +60,6 @@ class Difference:
     overlaid: Overlaid
     judged: Comparison
     kinds: Mapping[int, NDArray[np.uint8]]  # by family, of its answers
-
-    @property
-    def is_none(self) -> bool:
-        """Whether every address has the same answer in both, own columns included."""
-        return not any(any(part.metrics.values()) for part in self.judged.parts.values())
 
     def by_kind(self, name: str) -> dict[str, float]:
         """Return the weight of each kind in a part; they sum to all that either dataset knows."""
@@ -99,9 +94,6 @@ def change_section(difference: Difference) -> Section:
     """Return the changes by kind, country, distance, network, source and field."""
     judged = difference.judged
     note = " ".join([*_gates(judged.gates), *_own_columns(judged)])
-    if difference.is_none:
-        note = f"Nothing has changed: every address has the same answer. {note}"
-        return charts_section("changes", "What has changed", note, [])
     parts = judged.parts.items()
     moved = [_moved_table(name, part) for name, part in parts if part.moved["location"].count]
     return charts_section(
@@ -190,24 +182,19 @@ def _movers(name: str, part: Part) -> Iterator[Chart]:
 
 
 def _moved_table(name: str, part: Part) -> Table:
+    """Return what moved of all locations, and of those of each source."""
+    sides: list[tuple[str, Part | SourceChange, Coverage]] = [("all", part, part.coverage)]
+    sides += [(wording.name(of.source), of, of.location) for of in part.new_sources]
     rows = [
-        _moved_row("all", part, part.coverage.gained.share),
-        *(
-            _moved_row(wording.name(source.source), source, source.location.gained.share)
-            for source in part.new_sources
-        ),
+        (
+            label,
+            *(wording.percent(of.moved[level].share) for level in _LEVELS),
+            *map(wording.kilometres, (of.kilometres.p50, of.kilometres.p99)),
+            wording.percent(known.gained.share),
+        )
+        for label, of, known in sides
     ]
     return Table(f"Locations by their source: {_title(name, part)}", _MOVED, rows)
-
-
-def _moved_row(label: str, of: Part | SourceChange, gained: float) -> Sequence[str]:
-    return (
-        label,
-        *(wording.percent(of.moved[level].share) for level in _LEVELS),
-        wording.kilometres(of.kilometres.p50),
-        wording.kilometres(of.kilometres.p99),
-        wording.percent(gained),
-    )
 
 
 def _field_table(name: str, part: Part) -> Table:

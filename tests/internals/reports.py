@@ -11,7 +11,6 @@ from geolookup.reports.dataset import SECTIONS, head, sections
 from geolookup.reports.dataset.facts import read_facts
 from geolookup.reports.dataset.places import places_section
 from geolookup.reports.dataset.row_names import LEVELS
-from geolookup.reports.dataset.sources import sources_section
 from geolookup.reports.dataset.summary import coverage_section, summary_section
 from geolookup.reports.dataset.views import dataset_views
 from geolookup.reports.page import page

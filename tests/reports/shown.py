@@ -131,8 +131,16 @@ def check_dataset(tables: Tables, dataset: Path) -> None:
             assert number(figures[f"{unit} known"][0]) == pytest.approx(whole, rel=5e-3)
         else:
             assert [number(figures["IPv6 space known"][0])] == close([whole / 2**61])
-        _check_countries(tables[f"IPv{family} {unit[5:]} by Country"], seen)
-        _check_systems(tables[f"IPv{family} {unit[5:]} by AS"], seen)
+        seen.space.pop("no country", None)
+        by_country = tables[f"IPv{family} {unit[5:]} by country"]
+        _check_ranking(by_country, [row[0] for row in by_country], seen.space)
+        by_system = tables[f"IPv{family} {unit[5:]} by AS"]
+        systems = [row[0].partition(" ") for row in by_system]
+        numbered = {f"AS{asn}": sum(map(size, of)) for asn, of in seen.of_system.items()}
+        _check_ranking(by_system, [number for number, _, _ in systems], numbered)
+        for number_, _, name in systems:
+            named = {k: count for k, count in seen.names[int(number_[2:])].items() if k}
+            assert named.get(name, 0) == max(named.values(), default=0), number_
         nulls = {
             row[0]: row[1 + (family == 6)] for row in tables["Share without a value, by field"]
         }
@@ -145,25 +153,12 @@ def check_dataset(tables: Tables, dataset: Path) -> None:
     assert figures["Countries"][0] == str(len(codes - {None}))
 
 
-def _check_countries(rows: list[list[str]], seen: NetworkSums) -> None:
-    space = {name: value for name, value in seen.space.items() if value and name != "no country"}
-    whole = sum(space.values())
-    assert {row[0] for row in rows} == set(space)
-    assert [number(row[1]) for row in rows] == close(sorted(space.values(), reverse=True))
-    for name, *counts in rows:
-        assert numbers(counts) == close((space[name], space[name] / whole)), name
-
-
-def _check_systems(rows: list[list[str]], seen: NetworkSums) -> None:
-    spaces = {asn: sum(map(size, item)) for asn, item in seen.of_system.items()}
-    whole = sum(spaces.values())
-    assert numbers([row[1] for row in rows]) == close(sorted(spaces.values(), reverse=True)[:300])
-    for text, *counts in rows:
-        number, _, name = text.removeprefix("AS").partition(" ")
-        asn = int(number)
-        named = {item: count for item, count in seen.names[asn].items() if item}
-        assert named.get(name, 0) == max(named.values(), default=0), asn
-        assert numbers(counts) == close((spaces[asn], spaces[asn] / whole)), asn
+def _check_ranking(rows: list[list[str]], labels: list[str], weights: Mapping[str, float]) -> None:
+    whole = sum(weights.values())
+    ranked = sorted(filter(None, weights.values()), reverse=True)[:300]
+    assert numbers([row[1] for row in rows]) == close(ranked)
+    for label, (_, *counts) in zip(labels, rows, strict=True):
+        assert numbers(counts) == close((weights[label], weights[label] / whole)), label
 
 
 def _public_ipv4() -> int:

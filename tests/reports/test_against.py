@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.comparison.conftest import old_and_new
 from tests.datasets import SMALL
 from tests.internals.comparison import diff_table
 from tests.internals.dataset import Addresses
+from tests.internals.pictures import wording
 from tests.internals.reports import (
     Difference,
     change_section,
@@ -81,62 +83,56 @@ def test_changes_have_the_numbers_of_changed_rows(changed: Difference) -> None:
     assert numbers(everything[1:4]) == close(metrics[f"{level}_moved"] for level in levels)
 
 
-_FIELDS = ("location.country_code", "location.region_name", "location.city_name", "network.asn")
+_COLUMNS = ("location_country_code", "location_region_name", "location_city_name", "network_asn")
 
 
-def _ranges(changed: Difference) -> tuple[str, dict[str, list[list[str]]]]:
+def _text(row: dict[str, Any], column: str) -> str:
+    before, after = (
+        "-" if row[f"{column}_{side}"] is None else str(row[f"{column}_{side}"])
+        for side in ("before", "after")
+    )
+    return before if before == after else f"{before} → {after}"
+
+
+@pytest.mark.parametrize("most", [1, 1000])
+def test_the_largest_changed_ranges_are_listed(
+    changed: Difference, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("geolookup.reports.ranges.MOST", most)
     section = ranges_section(changed)
     assert section is not None
-    return section.values["note"], of_sections([section])
-
-
-def test_the_tables_have_the_ranges_that_lookups_tell_apart(changed: Difference) -> None:
-    note, tables = _ranges(changed)
-    rows = [row for table in tables.values() for row in table]
-    with geolookup.open(OLD) as old, geolookup.open(NEW) as new:
-        for first, last, _, _, *texts in rows:
-            for end in (first, last):
-                seen = oracle.seen(old, new, end)
-                assert seen is not None
-                sides = [
-                    ["-" if answer[path] is None else str(answer[path]) for path in _FIELDS]
-                    for answer in (seen.old, seen.new)
-                ]
-                assert texts == [a if a == b else f"{a} → {b}" for a, b in zip(*sides, strict=True)]
-        # All whose country, region, city or AS differs are listed, and nothing else.
-        listed = [tuple(int(ip_address(end)) for end in row[:2]) for row in rows]
-        for first, count in _MAPPED[4]:
-            for at in range(count):
-                address = int(ip_address(first)) + at
-                seen = oracle.seen(old, new, str(ip_address(address)))
-                differs = seen is not None and any(
-                    seen.old[path] != seen.new[path] for path in _FIELDS
-                )
-                assert any(a <= address <= b for a, b in listed) == differs, address
+    tables = of_sections([section])
+    every = diff_table(OLD, NEW, "country_code", "region_name", "city_name", "asn").read_all()
     for family in (4, 6):
-        count = len(tables[f"IPv{family} ranges that changed"])
-        assert f"IPv{family}: {count} of {count} ranges whose" in note
-
-
-def test_the_largest_ranges_are_listed(
-    changed: Difference, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    every = _ranges(changed)[1]["IPv4 ranges that changed"]
-    sizes = [int(ip_address(row[1])) - int(ip_address(row[0])) + 1 for row in every]
-    assert sizes == sorted(sizes, reverse=True) == [number(row[2]) for row in every]
-    monkeypatch.setattr("geolookup.reports.ranges.MOST", 1)
-    note, tables = _ranges(changed)
-    assert tables["IPv4 ranges that changed"] == every[:1]
-    share = f"{sizes[0] / sum(sizes):.2%}".replace("%", " %")
-    assert f"IPv4: 1 of {len(sizes)} ranges" in note
-    assert f"differs, with {share} of the addresses in them." in note
+        rows = [row for row in every.to_pylist() if row["family"] == family]
+        largest = sorted(rows, key=lambda row: -row["addresses"])[:most]
+        shown = tables[f"IPv{family} ranges that changed"]
+        ends = (f"first_ipv{family}", f"last_ipv{family}")
+        assert [tuple(row[:2]) for row in shown] == [
+            tuple(str(ip_address(row[end])) for end in ends) for row in largest
+        ]
+        sizes = [float(row["addresses"]) / (1 if family == 4 else 2**64) for row in largest]
+        assert numbers([row[2] for row in shown]) == close(sizes)
+        assert [row[3:] for row in shown] == [
+            [row["kind"], *(_text(row, column) for column in _COLUMNS)] for row in largest
+        ]
+        part, whole = (sum(row["addresses"] for row in part) for part in (largest, rows))
+        share = wording.percent(float(part / whole))
+        note = f"IPv{family}: {len(largest)} of {len(rows)} ranges whose country, region, city or "
+        note += f"AS differs, with {share} of the addresses in them."
+        assert note in section.values["note"]
 
 
 def test_a_dataset_against_itself_has_not_changed() -> None:
     changed = difference(SMALL, SMALL)
-    section = change_section(changed)
-    assert section.values["note"].startswith("Nothing has changed:")
-    assert of_sections([section]) == {}
+    tables = of_sections([change_section(changed)])
+    assert set(tables) == {
+        f"{head}{unit}{tail}"
+        for unit in ("IPv4 addresses", "IPv6 /64 networks")
+        for head, tail in (("", " by kind of change"), ("Fields: ", ""))
+    }
+    assert not any(tables.values())
+    assert all(text.startswith("0.00 %") for text in change_sentences(changed))
     assert ranges_section(changed) is None
 
 

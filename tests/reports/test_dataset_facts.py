@@ -18,6 +18,7 @@ from tests.internals.reports import (
     summary_section,
 )
 from tests.oracle import Source
+from tests.own_sources import own_dataset
 from tests.range_strategies import as_csv, recipe, recipes
 from tests.reports.shown import check_dataset, of_sections
 
@@ -80,3 +81,10 @@ def test_coordinates_without_a_city(build: Build) -> None:
         ["Canada (CA)", "56.00", "-106.00", "128"],
         ["France (FR)", "46.20", "6.10", "128"],
     ]
+
+
+def test_own_columns_are_in_coverage() -> None:
+    facts = read_facts(Dataset(own_dataset()))
+    # Of 3,702,258,689 public addresses, 16,777,216 have a share.
+    fields = of_sections([coverage_section(facts)])["Share without a value, by field"]
+    assert ["own.share", "99.55 %", "100.00 %"] in fields

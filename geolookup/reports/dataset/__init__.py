@@ -25,18 +25,14 @@ from geolookup.reports.changes import (
 )
 from geolookup.reports.dataset.facts import Facts, read_facts
 from geolookup.reports.dataset.places import places_section
-from geolookup.reports.dataset.sources import sources_section
+from geolookup.reports.dataset.sources import credits_section
 from geolookup.reports.dataset.summary import coverage_section, summary_section
 from geolookup.reports.ranges import ranges_section
 from geolookup.reports.section import Section
 from geolookup.reports.truth import truth_section
 
-#: The sections after the address maps, in their order.
-SECTIONS: Sequence[Callable[[Facts], Section]] = (
-    places_section,
-    coverage_section,
-    sources_section,
-)
+#: The sections between the address maps and the credits, in their order.
+SECTIONS: Sequence[Callable[[Facts], Section]] = (places_section, coverage_section)
 
 
 def head(path: str | PathLike[str], changed: Difference | None = None) -> tuple[str, str]:
@@ -97,6 +93,7 @@ def sections(
     yield from maps
     for section in SECTIONS:
         yield section(facts)
+    yield credits_section(facts.metadata)
 
 
 def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]:
