@@ -214,13 +214,13 @@ def report(
     Example: geolookup report mydata --against mydata-old -o report.html
     """
     from geolookup.reports.changes import difference
-    from geolookup.reports.dataset import lead, sections, title
+    from geolookup.reports.dataset import head, sections
     from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
 
     exit_on_signals()
     if against is None and (fail_if or rows):
         fail(f"{'--fail-if' if fail_if else '--rows'} needs --against")
-    check_output(output, force=force)
+    check_output(output, rows, force=force)
     with options.open_dataset(dataset) as engine:
         path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, path, fail_if)
@@ -230,9 +230,8 @@ def report(
         _write_rows((against, str(path)), rows, force=force)
         beside = os.curdir if output == STANDARD_OUTPUT else output.parent
         link = Path(os.path.relpath(rows, beside)).as_posix()
-    head = title(path, changed), lead(path, changed)
-    shown_sections = list(sections(path, changed, scored, link))
-    written = write_page(output, *head, shown_sections, force=force)
+    shown = list(sections(path, changed, scored, link))
+    written = write_page(output, *head(path, changed), shown, force=force)
     print_sizes(written, err=output == STANDARD_OUTPUT)
     if changed is not None:
         _exit_by_gates(changed.judged)

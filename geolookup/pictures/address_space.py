@@ -60,6 +60,7 @@ def view_of(
 
 #: A cell of IPv4 is an address; of IPv6 a /48, usually one site (RFC 6177).
 _CELL_BITS = {4: 0, 6: 80}
+_SITE_SHIFT = np.uint64(_CELL_BITS[6] - 64)  # of the upper half of an address
 #: A block of IPv6 is a /20: many operators have a /32, registries have a /12 or a /23.
 _BLOCK_BITS = {4: BITS[4], 6: 108}
 
@@ -127,23 +128,31 @@ def _known_blocks(views: Sequence[View]) -> I64:
     change = np.zeros(count + 1, np.int64)  # of the number of known intervals, at each block
     for view in views:
         known = view.values > UNKNOWN
-        firsts, ends = (_block(each)[known] for each in (view.starts, lasts(view.starts)))
-        change += np.bincount(firsts, minlength=count + 1)
-        change -= np.bincount(ends + 1, minlength=count + 1)
+        change += np.bincount(_blocks(view.starts)[known], minlength=count + 1)
+        change -= np.bincount(_blocks(lasts(view.starts))[known] + 1, minlength=count + 1)
     return np.flatnonzero(np.cumsum(change))
 
 
-def _block(addresses: Addresses) -> I64:
-    assert addresses.high is not None
-    return (addresses.high >> np.uint64(_BLOCK_BITS[6] - 64)).astype(np.int64)
+def _blocks(addresses: Addresses) -> I64:
+    bits = np.uint64(_BLOCK_BITS[6] - _CELL_BITS[6])
+    return (_cells(addresses) >> bits).astype(np.int64)
+
+
+def _cells(addresses: Addresses) -> U64:
+    """Return the number of the cell that holds each address, counted from address 0."""
+    if addresses.high is None:
+        return addresses.low.astype(np.uint64)
+    return addresses.high >> _SITE_SHIFT
 
 
 def first_cells(starts: Addresses) -> U64:
-    """Return the first cell whose first address each interval holds, or a later interval does."""
+    """Return the first cell that each interval of a partition decides, counted from address 0.
+
+    It decides those whose first address it holds; maybe none, if the next one begins in the cell.
+    """
+    cells = _cells(starts)
     if starts.high is None:
-        return starts.low.astype(np.uint64)
-    bits = np.uint64(_CELL_BITS[6] - 64)
-    number = starts.high >> bits
-    # An interval that begins within a cell decides from the next one on.
-    is_within = (number << bits != starts.high) | (starts.low != 0)
-    return number + is_within
+        return cells
+    is_within = (cells << _SITE_SHIFT != starts.high) | (starts.low != 0)
+    decided: U64 = cells + is_within
+    return decided

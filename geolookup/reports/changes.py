@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 
@@ -27,8 +27,8 @@ from geolookup.comparison.changes import (
     country_flows,
     kinds,
 )
-from geolookup.comparison.gates import Verdict, metric_text
-from geolookup.comparison.measures import SourceChange
+from geolookup.comparison.gates import Verdict, measured_text
+from geolookup.comparison.measures import Coverage, SourceChange
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.dataset.coverage import public_space
 from geolookup.dataset.runs import run_starts
@@ -60,11 +60,6 @@ class Difference:
     overlaid: Overlaid
     judged: Comparison
     kinds: Mapping[int, NDArray[np.uint8]]  # by family, of its answers
-
-    @property
-    def is_none(self) -> bool:
-        """Whether every address has the same answer in both, own columns included."""
-        return not any(any(part.metrics.values()) for part in self.judged.parts.values())
 
     def by_kind(self, name: str) -> dict[str, float]:
         """Return the weight of each kind in a part; they sum to all that either dataset knows."""
@@ -98,19 +93,15 @@ def change_view(difference: Difference, family: int) -> View:
 def change_section(difference: Difference) -> Section:
     """Return the changes by kind, country, distance, network, source and field."""
     judged = difference.judged
-    gates = [_gate_table(judged.gates)] if judged.gates else []
-    if difference.is_none:
-        note = "Nothing has changed: every address has the same answer."
-        return charts_section("changes", "What has changed", note, [], first=gates)
+    note = " ".join([*_gates(judged.gates), *_own_columns(judged)])
     parts = judged.parts.items()
-    moved = [_moved_table(name, part) for name, part in parts if _has_moved(part)]
+    moved = [_moved_table(name, part) for name, part in parts if part.moved["location"].count]
     return charts_section(
         "changes",
         "What has changed",
-        " ".join(_own_columns(judged)),
+        note,
         [chart for name, part in parts for chart in _charts(difference, name, part)],
         moved,
-        first=gates,
         details=[_field_table(name, part) for name, part in parts],
         method=_METHOD,
     )
@@ -133,6 +124,12 @@ def change_sentences(difference: Difference) -> Iterator[str]:
 
 def _title(name: str, part: Part) -> str:
     return f"{wording.family(name)} {part.unit}"
+
+
+def _gates(gates: Iterable[Verdict]) -> Iterator[str]:
+    """Yield a sentence on each gate."""
+    for gate in gates:
+        yield f"Gate {gate.gate} {'fails' if gate.failed else 'passes'}: {measured_text(gate)}."
 
 
 def _own_columns(judged: Comparison) -> Iterator[str]:
@@ -184,29 +181,20 @@ def _movers(name: str, part: Part) -> Iterator[Chart]:
         yield ranking(f"{name}-movers", title, heads, rows, moved.count)
 
 
-def _has_moved(part: Part) -> bool:
-    return part.kilometres.max > 0 or any(part.moved[level].count for level in _LEVELS)
-
-
 def _moved_table(name: str, part: Part) -> Table:
+    """Return what moved of all locations, and of those of each source."""
+    sides: list[tuple[str, Part | SourceChange, Coverage]] = [("all", part, part.coverage)]
+    sides += [(wording.name(of.source), of, of.location) for of in part.new_sources]
     rows = [
-        _moved_row("all", part, part.coverage.gained.share),
-        *(
-            _moved_row(wording.name(source.source), source, source.location.gained.share)
-            for source in part.new_sources
-        ),
+        (
+            label,
+            *(wording.percent(of.moved[level].share) for level in _LEVELS),
+            *map(wording.kilometres, (of.kilometres.p50, of.kilometres.p99)),
+            wording.percent(known.gained.share),
+        )
+        for label, of, known in sides
     ]
     return Table(f"Locations by their source: {_title(name, part)}", _MOVED, rows)
-
-
-def _moved_row(label: str, of: Part | SourceChange, gained: float) -> Sequence[str]:
-    return (
-        label,
-        *(wording.percent(of.moved[level].share) for level in _LEVELS),
-        wording.kilometres(of.kilometres.p50),
-        wording.kilometres(of.kilometres.p99),
-        wording.percent(gained),
-    )
 
 
 def _field_table(name: str, part: Part) -> Table:
@@ -218,15 +206,3 @@ def _field_table(name: str, part: Part) -> Table:
         if any(line)
     ]
     return Table(f"Fields: {_title(name, part)}", _FIELDS, rows)
-
-
-def _gate_table(gates: Iterable[Verdict]) -> Table:
-    rows = [
-        (
-            gate.gate,
-            ", ".join(f"{name} is {metric_text(name, it)}" for name, it in gate.measured.items()),
-            "fails" if gate.failed else "passes",
-        )
-        for gate in gates
-    ]
-    return Table("Gates", ("Fails if", "measured", "verdict"), rows, words=(0, 1, 2))

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import quote
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table
-from geolookup.comparison.overlay import FAMILIES
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
 from geolookup.errors import line_text
 from geolookup.pictures import wording
 from geolookup.reports.changes import Difference
 from geolookup.reports.section import Link, Section, Table, charts_section
 
+Row = dict[str, Any]  # of diff_table
 #: The most ranges of a family in its table.
 MOST = 100
 _FIELDS = ("country_code", "region_name", "city_name", "asn")
@@ -34,66 +33,48 @@ def ranges_section(difference: Difference, rows: str | None = None) -> Section |
 
     ``rows`` is the path of a file with all of them, relative to the page.
     """
-    families = {family: _Changed(family) for family in FAMILIES}
+    counts, addresses = Counter[int](), Counter[int]()
+    largest: dict[int, list[Row]] = {}
     for batch in diff_table(difference.overlaid.old.path, difference.overlaid.new.path, _FIELDS):
-        families[batch["family"][0].as_py()].add(batch)
-    changed = [of for of in families.values() if of.count]
-    if not changed:
+        family = batch["family"][0].as_py()
+        counts[family] += len(batch)
+        addresses[family] += int(pc.sum(batch["addresses"]).as_py())
+        order = pc.array_sort_indices(batch["addresses"], order="descending")
+        listed = largest.get(family, []) + batch.take(order[:MOST]).to_pylist()
+        largest[family] = nlargest(MOST, listed, key=lambda row: row["addresses"])
+    if not counts:
         return None
-    note = " ".join(of.sentence() for of in changed)
-    tables = [of.table() for of in changed]
+    note = " ".join(
+        f"IPv{family}: {len(listed):,} of {counts[family]:,} ranges whose country, region, city "
+        f"or AS differs, with {_share(listed, addresses[family])} of the addresses in them."
+        for family, listed in largest.items()
+    )
+    tables = list(map(_table, largest, largest.values()))
     if rows:
         link = Link(line_text(rows), quote(rows))
         tables.append(Table("All ranges that changed", ("File", "rows"), [(link, _ALL)], (1,)))
-    else:
-        note += f" geolookup diff OLD NEW --rows changes.parquet writes all ranges, {_ALL}."
     return charts_section("ranges", "Ranges that changed", note, [], tables)
 
 
-@dataclass(slots=True)
-class _Changed:
-    """The changed ranges of a family: their number, their addresses, and the largest ones."""
+def _share(rows: Sequence[Row], addresses: int) -> str:
+    return wording.percent(sum(int(row["addresses"]) for row in rows) / addresses)
 
-    family: int
-    count: int = 0
-    addresses: int = 0
-    largest: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Count the rows of a batch, and keep the largest so far."""
-        self.count += len(batch)
-        self.addresses += int(pc.sum(batch["addresses"]).as_py())
-        order = pc.array_sort_indices(batch["addresses"], order="descending")
-        rows = self.largest + batch.take(order[:MOST]).to_pylist()
-        self.largest = nlargest(MOST, rows, key=lambda row: row["addresses"])
-
-    def sentence(self) -> str:
-        """Return which part of the changed ranges the table has."""
-        listed, what = len(self.largest), "ranges whose country, region, city or AS differs"
-        if listed == self.count:
-            return f"IPv{self.family}: all {listed:,} {what}."
-        share = wording.percent(sum(int(row["addresses"]) for row in self.largest) / self.addresses)
-        return (
-            f"IPv{self.family}: the {listed:,} largest of {self.count:,} {what}, {share} of the "
-            f"addresses in them."
+def _table(family: int, listed: Sequence[Row]) -> Table:
+    head = ("First", "last", UNITS[family], "change", "country", "region", "city", "AS")
+    rows = [
+        (
+            *(str(ip_address(row[name])) for name in ENDS[family]),
+            wording.count(float(row["addresses"]) / UNIT_ADDRESSES[family]),
+            row["kind"],
+            *_values(row),
         )
-
-    def table(self) -> Table:
-        """Return the largest ranges, the largest first."""
-        head = ("First", "last", UNITS[self.family], "change", "country", "region", "city", "AS")
-        rows = [
-            (
-                *(str(ip_address(row[name])) for name in ENDS[self.family]),
-                wording.count(float(row["addresses"]) / UNIT_ADDRESSES[self.family]),
-                row["kind"],
-                *_values(row),
-            )
-            for row in self.largest
-        ]
-        return Table(f"IPv{self.family} ranges that changed", head, rows, _WORDS)
+        for row in listed
+    ]
+    return Table(f"IPv{family} ranges that changed", head, rows, _WORDS)
 
 
-def _values(row: dict[str, Any]) -> Iterator[str]:
+def _values(row: Row) -> Iterator[str]:
     """Yield the text of each value: DE, or DE → AT if it has changed."""
     for name in _COLUMNS:
         sides = [row[f"{name}_{side}"] for side in SIDES]

@@ -66,18 +66,16 @@ def charts_section(
     charts: Sequence[Chart],
     tables: Sequence[Table] = (),
     *,
-    first: Sequence[Table] = (),
     details: Sequence[Table] = (),
     method: str = "",
 ) -> Section:
     """Return a section that shows charts, and tables after them.
 
-    ``note`` is the sentence above them, ``first`` are tables before the charts. At the end
-    ``details``, tables, and ``method``, a paragraph, are closed until a reader opens them.
+    ``note`` is the sentence above them. At the end ``details``, tables, and ``method``, a
+    paragraph, are closed until a reader opens them.
     """
     values = {
         "note": note,
-        "first": first,
         "charts": charts,
         "tables": tables,
         "details": details,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geolookup.pictures import wording
@@ -19,17 +18,11 @@ _VERDICTS = ("agree", "wrong", "missing")
 _VERDICT_HEADS = ("agrees", "wrong", "missing")
 _HEADS = ("stated", *_VERDICT_HEADS)
 _DISTANCES = ("", "coordinates", "km p50", "km p90", "km p99", "within 50 km", "within 100 km")
-_FILES = ("File", "format", "rows", "rejected", "invalid values")
 
 
 def truth_section(score: Score) -> Section:
     """Return the agreement of the one dataset of a score: by level, distance and field."""
     parts = {_title(name, part): part for name, part in score.datasets[0].parts.items() if part.of}
-    files = [
-        (wording.name(Path(file.path).name), file.format,
-         *map(wording.count, (file.rows, file.rejected, file.nulled)))
-        for file in score.truth
-    ]  # fmt: skip
     distances = [_distance(title, part) for title, part in parts.items() if part.kilometres.of]
     fields = [
         Table(f"Agreement by field: {title}", ("Field", *_HEADS), _rows(part.fields))
@@ -41,7 +34,7 @@ def truth_section(score: Score) -> Section:
         _NOTE,
         [_levels(title, part) for title, part in parts.items()],
         [Table("Distance from the truth", _DISTANCES, distances)] if distances else [],
-        details=[*fields, Table("Truth", _FILES, files, words=(1,))],
+        details=fields,
     )
 
 
@@ -72,9 +65,5 @@ def _rows(agreements: Mapping[str, Agreement]) -> list[Sequence[str]]:
 def _distance(title: str, part: ScoredPart) -> Sequence[str]:
     far = part.kilometres
     near = (wording.percent(share.share) for share in (far.within_50, far.within_100))
-    return (
-        title,
-        wording.count(far.of),
-        *map(wording.kilometres, (far.p50, far.p90, far.p99)),
-        *near,
-    )
+    quantiles = map(wording.kilometres, (far.p50, far.p90, far.p99))
+    return (title, wording.count(far.of), *quantiles, *near)

@@ -25,28 +25,30 @@ from geolookup.reports.changes import (
 )
 from geolookup.reports.dataset.facts import Facts, read_facts
 from geolookup.reports.dataset.places import places_section
-from geolookup.reports.dataset.sources import sources_section
+from geolookup.reports.dataset.sources import credits_section
 from geolookup.reports.dataset.summary import coverage_section, summary_section
 from geolookup.reports.ranges import ranges_section
 from geolookup.reports.section import Section
 from geolookup.reports.truth import truth_section
 
-#: The sections after the address maps, in their order.
-SECTIONS: Sequence[Callable[[Facts], Section]] = (
-    places_section,
-    coverage_section,
-    sources_section,
-)
+#: The sections between the address maps and the credits, in their order.
+SECTIONS: Sequence[Callable[[Facts], Section]] = (places_section, coverage_section)
 
 
-def title(path: str | PathLike[str], changed: Difference | None = None) -> str:
-    """Return the title of the report: it names datasets, not where they lie."""
-    if changed is not None:
-        sides = changed.overlaid.old, changed.overlaid.new
-        old, new = _labels([side.manifest.metadata() for side in sides])
-        return f"From {old} to {new}"
+def head(path: str | PathLike[str], changed: Difference | None = None) -> tuple[str, str]:
+    """Return the title of the report, and the paragraph under it.
+
+    The title names datasets, not where they lie. The paragraph states what has changed, and the
+    number of sources and the size of the dataset.
+    """
     with geolookup.open(path) as engine:
-        return _labels([engine.metadata])[0]
+        about = engine.metadata
+    sources = count_text(len(about.sources), "source")
+    text = f"Generation {short_id(about.generation)}, of {sources}, {wording.size(about.bytes)}."
+    if changed is None:
+        return _labels([about])[0], text
+    before, after = _labels([changed.overlaid.old.manifest.metadata(), about])
+    return f"From {before} to {after}", " ".join([*change_sentences(changed), text])
 
 
 def _labels(datasets: Sequence[Metadata]) -> list[str]:
@@ -64,15 +66,6 @@ def _name(name: str) -> str:
     """Return the name of a dataset as shown; a folder of a store is named by its generation."""
     is_generation = re.fullmatch("[0-9a-f]{64}", name)
     return short_id(name) if is_generation else wording.name(name)
-
-
-def lead(path: str | PathLike[str], changed: Difference | None = None) -> str:
-    """Return the paragraph under the title: what has changed, which dataset, and how large."""
-    with geolookup.open(path) as engine:
-        about = engine.metadata
-    sources = count_text(len(about.sources), "source")
-    text = f"Generation {short_id(about.generation)}, of {sources}, {wording.size(about.bytes)}."
-    return " ".join([*([] if changed is None else change_sentences(changed)), text])
 
 
 def sections(
@@ -100,6 +93,7 @@ def sections(
     yield from maps
     for section in SECTIONS:
         yield section(facts)
+    yield credits_section(facts.metadata)
 
 
 def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]:

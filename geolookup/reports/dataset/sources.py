@@ -1,69 +1,29 @@
-"""The section on sources: what each decides, and whom to credit."""
+"""The section on sources and their licences: whom to credit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from geolookup.contract.fields import OWN_PREFIX
 from geolookup.dataset.metadata import Metadata, Source
 from geolookup.errors import line_text
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, stacked_bars
-from geolookup.reports.dataset.facts import Facts
 from geolookup.reports.section import Link, Section, Table, charts_section, link
 
-_CREDIT = "Keep the credits where you publish the dataset or its answers."
-_NOTE = f"In each layer, the first source that knows an address decides. {_CREDIT}"
+_NOTE = "Keep these credits where you publish the dataset or its answers."
 _METHOD = (
-    "Sources are numbered in order of precedence. IPv4: shares of the public addresses. IPv6: "
-    "shares of the known addresses. Private own columns are known in special-purpose space too: "
-    "their shares are of the addresses that have them. The recipe states the credits of sources. A "
-    "reference table completes what the sources state about a country."
+    "Sources are numbered in order of precedence: in each layer, the first source that knows an "
+    "address decides. The recipe states the credits of sources. A reference table completes what "
+    "the sources state about a country."
 )
 _UNKNOWN = "not stated"
-_CREDIT_HEAD = ("Source", "format", "date", "licence", "attribution", "URL")
-
-
-def sources_section(facts: Facts) -> Section:
-    """Return what each source decides by layer, and the credits."""
-    names = [f"{at}. {source.origin}" for at, source in enumerate(facts.metadata.sources, 1)]
-    charts = [_deciding(facts, names, family) for family in facts.space]
-    credit = [_credits(facts.metadata)]
-    return charts_section("sources", "Sources and licences", _NOTE, charts, credit, method=_METHOD)
-
-
-def _deciding(facts: Facts, names: Sequence[str], family: int) -> Chart:
-    layers = list(facts.metadata.coverage)
-    shares = [
-        [_share(facts, source, layer, family) for source in facts.metadata.sources]
-        for layer in layers
-    ]
-    title = f"IPv{family}: deciding source, by layer"
-    rows = [_words(layer) for layer in layers]
-    return stacked_bars(f"provenance-ipv{family}", title, rows, names, shares)
-
-
-def _share(facts: Facts, source: Source, layer: str, family: int) -> float:
-    """Return the share that a source decides of the addresses that a layer can have."""
-    part = f"ipv{family}"
-    private = layer in facts.dataset.schema.private_layers
-    of = facts.metadata.coverage[layer][part] if private else facts.coverage[part].of
-    return source.coverage.get(layer, {}).get(part, 0) / (of or 1)
-
-
-def _words(layer: str) -> str:
-    """Return the name of a layer; own columns keep theirs."""
-    return layer if layer.startswith(OWN_PREFIX) else layer.replace("_", " ")
+_HEAD = ("Source", "format", "date", "licence", "attribution", "URL")
 
 
 def credits_section(metadata: Metadata) -> Section:
     """Return the licence and the attribution of each source and reference table."""
-    return charts_section("licences", "Licences", _CREDIT, [], [_credits(metadata)])
-
-
-def _credits(metadata: Metadata) -> Table:
     rows = [*_source_credits(metadata.sources), *_table_credits(metadata.credits)]
-    return Table("Sources and their licences", _CREDIT_HEAD, rows, range(1, len(_CREDIT_HEAD)))
+    table = Table("Sources and their licences", _HEAD, rows, range(1, len(_HEAD)))
+    return charts_section("licences", "Sources and licences", _NOTE, [], [table], method=_METHOD)
 
 
 def _source_credits(sources: Sequence[Source]) -> Iterator[tuple[str | Link, ...]]:

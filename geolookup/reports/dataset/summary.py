@@ -1,4 +1,4 @@
-"""The sections on what a dataset knows: a few figures, unknown fields, countries and networks."""
+"""The sections on what a dataset knows: a few figures, the largest groups, unknown fields."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from geolookup.reports.section import Section, Table, charts_section, ranking
 
 #: So many countries, AS and so on have a row in the table of values.
 _ROWS = 300
-#: The views of the address maps whose labels are ranked.
-_RANKED = ("country", "as")
+#: The views of the address maps whose labels are ranked, and what one label is.
+_RANKED = {"country": "country", "as": "AS", "source": "source of the location"}
 _NOTE = "The table has the share of addresses without a value, by field."
 _METHOD = (
-    "Charts: shares of the addresses with a known country or AS; IPv6 is counted in /64 networks. "
+    "Charts: shares of the addresses with a known country, AS or location; IPv6 is counted in /64 "
+    "networks. "
     "Table: IPv4 in shares of the public addresses, IPv6 of the known addresses, because most of "
     "IPv6 is not assigned. Special-purpose space does not count, although private own columns can "
     "be known in it."
@@ -74,10 +75,10 @@ def _age(facts: Facts) -> Figure:
 
 
 def coverage_section(facts: Facts) -> Section:
-    """Return the countries and AS with the most addresses, and what is unknown of each field."""
+    """Return the groups with the most addresses, and what is unknown of each field."""
     views = [view for several in facts.views.values() for view in several]
     charts = [_largest(view) for name in _RANKED for view in views if view.name == name]
-    title, tables = "Countries, networks, fields", [_null_table(facts)]
+    title, tables = "Coverage", [_null_table(facts)]
     return charts_section("coverage", title, _NOTE, charts, tables, method=_METHOD)
 
 
@@ -87,8 +88,8 @@ def _largest(view: View) -> Chart:
     weights = np.bincount(view.values, sizes(view.starts), len(view.labels)).tolist()
     known = slice(UNKNOWN + 1, None)
     rows = [*zip(view.labels[known], weights[known], strict=True)]
-    title = f"IPv{family} {UNITS[family]} by {view.title}"
-    heads = (view.title, UNITS[family], "share")
+    one = _RANKED[view.name]
+    title, heads = f"IPv{family} {UNITS[family]} by {one}", (one, UNITS[family], "share")
     return ranking(f"ipv{family}-{view.name}", title, heads, rows[:_ROWS], sum(weights[known]))
 
 
