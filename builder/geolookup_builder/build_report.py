@@ -169,6 +169,7 @@ class BuildReport:
 
     sources: list[SourceReport] = field(default_factory=list)
     enriched: dict[str, FillCount] = field(default_factory=dict)
+    unstated: list[str] = field(default_factory=list)  # columns that only follow from countries
     counts: Mapping[str, int] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

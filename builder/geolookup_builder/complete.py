@@ -57,6 +57,8 @@ def complete(
     tuples: Tuples, reference: Reference, finders: Sequence[Finder], report: BuildReport
 ) -> Locations:
     """Resolve country and zone of every location tuple; row 0 stays unknown."""
+    derived = {name: tuples.values(name) for name in ("continent_code", "time_zone")}
+    report.unstated = [name for name, of in derived.items() if of.null_count == len(of)]
     codes = list(reference.countries)
     names = tuples.values("country_code")
     country = pc.index_in(names, pa.array(codes, pa.string()))

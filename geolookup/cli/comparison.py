@@ -131,10 +131,21 @@ def _sides(old: str, new: str | None) -> tuple[str, str | None]:
 @table_options.fail_if("country_agree < 95%")
 @table_options.traffic("Weight addresses by their requests")
 @table_options.table_input
+@click.option(
+    "--rows",
+    metavar="FILE",
+    type=options.AS_PATH,
+    help="Also write a row for each range where the one DATASET lacks a value of the truth or has "
+    "another one: .csv, .jsonl or .parquet. Before is the truth, after is DATASET.",
+)
+@options.force("an existing FILE of --rows")
 @options.as_of
 @options.as_json()
 def score(
-    datasets: tuple[str, ...], truth: tuple[str, ...], as_json: bool, **parameters: Any
+    datasets: tuple[str, ...],
+    truth: tuple[str, ...],
+    as_json: bool,
+    **parameters: Any,
 ) -> None:
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
@@ -151,6 +162,10 @@ def score(
     from geolookup.comparison.score_text import lines
 
     exit_on_signals()
+    if parameters["rows"] is not None and len(datasets) > 1:
+        fail(f"--rows is about one DATASET, not {len(datasets)}; name one")
+    if parameters["force"] and parameters["rows"] is None:
+        fail("--force is about the file of --rows; name it")
     if (instant := options.instant_of()) is not None:
         folders = [options.folder_as_of(path, instant) for path in datasets or (None,)]
         result = geolookup.score(folders, truth=truth, **parameters)
@@ -187,7 +202,6 @@ def report(
     truth: tuple[str, ...],
     truth_format: str,
     output: Path,
-    png: Path | None,
     force: bool,
 ) -> None:
     """Write a page that shows DATASET, or the current generation of a store.
@@ -199,14 +213,14 @@ def report(
 
     Example: geolookup report mydata --against mydata-old -o report.html
     """
-    from geolookup.reports.dataset import lead, sections, title
-    from geolookup.reports.difference import difference
-    from geolookup.reports.page import STANDARD_OUTPUT, check_outputs, write_page
+    from geolookup.reports.changes import difference
+    from geolookup.reports.dataset import head, sections
+    from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
 
     exit_on_signals()
     if against is None and (fail_if or rows):
         fail(f"{'--fail-if' if fail_if else '--rows'} needs --against")
-    check_outputs(output, png, rows, force=force)
+    check_output(output, rows, force=force)
     with options.open_dataset(dataset) as engine:
         path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, path, fail_if)
@@ -216,10 +230,8 @@ def report(
         _write_rows((against, str(path)), rows, force=force)
         beside = os.curdir if output == STANDARD_OUTPUT else output.parent
         link = Path(os.path.relpath(rows, beside)).as_posix()
-    head = title(path, changed), lead(path, changed)
-    written = write_page(
-        output, png, *head, list(sections(path, changed, scored, link)), force=force
-    )
+    shown = list(sections(path, changed, scored, link))
+    written = write_page(output, *head(path, changed), shown, force=force)
     print_sizes(written, err=output == STANDARD_OUTPUT)
     if changed is not None:
         _exit_by_gates(changed.judged)

@@ -369,14 +369,8 @@ cache = click.option(
 )
 
 
-#: The outputs of a command that writes an HTML page.
+#: The output of a command that writes an HTML page.
 page_output = group(
     output("HTML file to write, or -."),
-    click.option(
-        "--png",
-        metavar="DIR",
-        type=AS_PATH,
-        help="Also write each picture to this folder as PNG, at twice its size.",
-    ),
     force("existing outputs"),
 )

@@ -91,7 +91,7 @@ def summarize(
 @table_options.top
 @options.limit(
     "--min-count",
-    "Show places, times and groups with fewer rows only in a sum.",
+    "Show places, times and groups with fewer requests only in a sum.",
     least=1,
     usual=5,
 )
@@ -111,7 +111,6 @@ def map(  # noqa: A001 - the name of the command
     min_count: int,
     dataset: str | None,
     output: Path,
-    png: Path | None,
     force: bool,
 ) -> None:
     """Write a page on the places, times, networks and status codes of the requests of INPUT.
@@ -119,21 +118,21 @@ def map(  # noqa: A001 - the name of the command
     INPUT is a file, log or folder that `geolookup enrich` reads, or - for standard
     input, by default with one address per line. The page is one file: it opens from
     disk and needs no network. It holds counts only: no address, no time more precise
-    than a minute, and no place more precise than 100 km. Needs the extra `report`.
+    than a minute, and no place more precise than a city. Needs the extra `report`.
 
     Example: geolookup map access.log --output map.html
     """
     from geolookup.files.summarize import Summary, count_files
     from geolookup.files.table_files import AddressColumn, TimeColumn, check_other, table_files
     from geolookup.files.traffic import Traffic
-    from geolookup.reports.page import STANDARD_OUTPUT, check_outputs, write_page
+    from geolookup.reports.page import STANDARD_OUTPUT, check_output, write_page
     from geolookup.reports.traffic_page import lead, sections, title
 
     exit_on_signals()
     files = list(table_files(source, input_format))
     for file in files:
         check_other(file.path, os.fspath(output))
-    check_outputs(output, png, force=force)
+    check_output(output, force=force)
     column = AddressColumn(ip_column, delimiter, header, clean)
     with options.open_dataset(dataset) as engine:
         traffic = Traffic(engine.snapshot())
@@ -144,7 +143,7 @@ def map(  # noqa: A001 - the name of the command
         for line in summary.malformed:
             click.echo(line, err=True)
         options.note_age(engine)
-    written = write_page(output, png, title(source), head, shown_sections, force=force)
+    written = write_page(output, title(source), head, shown_sections, force=force)
     print_sizes(written, err=output == STANDARD_OUTPUT)
 
 

@@ -33,22 +33,21 @@ from geolookup.comparison.gates import (
     change_metrics,
     diff_metrics,
     evaluate,
-    measured,
+    gate_values,
 )
 from geolookup.comparison.measures import (
     Coverage,
     FieldChange,
+    FieldSums,
     Kilometres,
-    Pairs,
     Share,
     SourceChange,
     coverage,
-    field_changes,
-    own_changes,
-    quantiles,
-    source_change,
+    field_sums,
+    own_sums,
+    whole,
 )
-from geolookup.comparison.overlay import Joint, OwnAnswers, joints, together
+from geolookup.comparison.overlay import Joint, OwnAnswers, join_answers, joints
 from geolookup.comparison.own_columns import (
     ColumnChanges,
     column_changes,
@@ -58,7 +57,7 @@ from geolookup.comparison.own_columns import (
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.comparison.values import Pair, Values, read_values
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import F64, UNIT_ADDRESSES, UNITS, sizes
+from geolookup.dataset.intervals import UNITS
 
 #: The units of counts by part: of addresses, of single addresses, of requests.
 _UNITS = {f"ipv{family}": unit for family, unit in UNITS.items()}
@@ -104,11 +103,11 @@ class Overlaid:
     own_values: Mapping[str, Pair]  # own columns of either dataset, by path
     own: Mapping[str, Sequence[OwnAnswers]]  # by part, of each family in it
 
-    def field_changes(self, part: str) -> dict[str, FieldChange]:
-        """Return the changes of each field and own column in a part, by path."""
+    def field_sums(self, part: str) -> dict[str, FieldSums]:
+        """Return the weights of each field and own column in a part, by path."""
         changes = self.changes[part]
-        own = own_changes(self.own_values, self.own[part]) if self.own_values else {}
-        return field_changes(self.values, changes.locations, changes.networks) | own
+        own = own_sums(self.own_values, self.own[part]) if self.own_values else {}
+        return field_sums(self.values, changes.locations, changes.networks) | own
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +183,10 @@ def open_dataset(path: str | PathLike[str] | None) -> Dataset:
 
 def lay_over(old: Dataset, new: Dataset, traffic: Traffic | None = None) -> Overlaid:
     """Lay two datasets over each other; raises the errors of ``diff``."""
-    return lay_over_each(old, [new], traffic)[0]
+    return lay_over_all(old, [new], traffic)[0]
 
 
-def lay_over_each(
+def lay_over_all(
     old: Dataset,
     several: Sequence[Dataset],
     traffic: Traffic | None = None,
@@ -198,38 +197,35 @@ def lay_over_each(
 
     With ``single_addresses`` IPv6 is counted in addresses, otherwise in networks of /64.
     """
-    laid = [joints(old, new) for new in several]
-    starts = [{family: part.starts for family, part in joint.items()} for joint in laid]
+    joint = [joints(old, new, single_addresses=single_addresses) for new in several]
     requests, units = None, _SINGLE if single_addresses else _UNITS
     if traffic is not None:
+        starts = [{family: one.starts for family, one in both.items()} for both in joint]
         requests, weights = count_requests(traffic, starts)
+        joint = [
+            {family: one.weigh(of[family]) for family, one in both.items()}
+            for both, of in zip(joint, weights, strict=True)
+        ]
         units = _REQUESTS
-    else:
-        scale = UNIT_ADDRESSES[6] if single_addresses else 1.0
-        weights = [{4: sizes(of[4]), 6: scale * sizes(of[6])} for of in starts]
     return [
-        _overlaid(old, new, joint, of_joint, units, requests)
-        for new, joint, of_joint in zip(several, laid, weights, strict=True)
+        _with_changes(old, new, both, units, requests)
+        for new, both in zip(several, joint, strict=True)
     ]
 
 
-def _overlaid(
+def _with_changes(
     old: Dataset,
     new: Dataset,
     by_family: Mapping[int, Joint],
-    weights: Mapping[int, F64],
     units: Mapping[str, str],
-    requests: Requests | None = None,
+    requests: Requests | None,
 ) -> Overlaid:
     values = read_values(old, new)
-    answers = {f"ipv{f}": joint.weigh(weights[f]) for f, joint in by_family.items()}
-    own = {
-        f"ipv{f}": [] if joint.own is None else [joint.own.weigh(weights[f])]
-        for f, joint in by_family.items()
-    }
+    answers = {f"ipv{family}": joint.answers for family, joint in by_family.items()}
+    own = {f"ipv{family}": joint.own for family, joint in by_family.items()}
     if ALL in units:
-        answers[ALL] = together(list(answers.values()))
-        own[ALL] = [part for parts in own.values() for part in parts]
+        answers[ALL] = join_answers(list(answers.values()))
+        own[ALL] = (*own["ipv4"], *own["ipv6"])
     changed = {name: changes_of(values, part) for name, part in answers.items()}
     own_values = read_own_values(old, new)
     return Overlaid(old, new, values, by_family, requests, units, changed, own_values, own)
@@ -244,7 +240,7 @@ def measure(overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int 
         new=describe(overlaid.new),
         requests=overlaid.requests,
         parts=parts,
-        gates=[evaluate(gate, measured(gate, metrics)) for gate in gates],
+        gates=[evaluate(gate, gate_values(gate, metrics)) for gate in gates],
         columns=column_changes(overlaid.old.schema, overlaid.new.schema),
     )
 
@@ -256,32 +252,30 @@ def describe(dataset: Dataset) -> ComparedDataset:
 
 
 def _part(overlaid: Overlaid, name: str, most_movers: int) -> Part:
-    values, changes = overlaid.values, overlaid.changes[name]
-    answers, locations, moves = changes.answers, changes.locations, changes.moves
+    changes = overlaid.changes[name]
+    answers = changes.answers
     known = coverage(answers.in_old, answers.in_new, answers.weight)
-    moved = moves.shares() | {"asn": changes.asn.share(changes.networks.weight)}
-    kilometres = quantiles(moves.distances, locations.weight)
-    fields = overlaid.field_changes(name)
+    moved = changes.moves.shares() | {"asn": changes.asn.share(changes.networks.weight)}
+    kilometres = changes.moves.kilometres()
+    fields = overlaid.field_sums(name)
     return Part(
         unit=overlaid.units[name],
         coverage=known,
         moved=moved,
         kilometres=kilometres,
-        fields=fields,
-        old_sources=_sources(overlaid, locations, changes.old_source, overlaid.old),
-        new_sources=_sources(overlaid, locations, changes.new_source, overlaid.new),
-        movers=top_movers(values, changes, most_movers),
+        fields={path: FieldChange(*map(whole, sums)) for path, sums in fields.items()},
+        old_sources=[*_sources(changes, changes.old_source, overlaid.old)],
+        new_sources=[*_sources(changes, changes.new_source, overlaid.new)],
+        movers=top_movers(overlaid.values, changes, most_movers),
         metrics=change_metrics(moved, kilometres, known, fields),
     )
 
 
-def _sources(
-    overlaid: Overlaid, pairs: Pairs, sources: NDArray[Any], dataset: Dataset
-) -> list[SourceChange]:
-    return [
-        source_change(name, overlaid.values, pairs.take(rows))
-        for name, rows in by_source(sources, dataset)
-    ]
+def _sources(changes: Changes, sources: NDArray[Any], dataset: Dataset) -> Iterator[SourceChange]:
+    for name, rows in by_source(sources, dataset):
+        pairs, moves = changes.locations.take(rows), changes.moves.take(rows)
+        known = coverage(pairs.old > 0, pairs.new > 0, pairs.weight)
+        yield SourceChange(name, known, moves.shares(), moves.kilometres())
 
 
 def by_source(sources: NDArray[Any], dataset: Dataset) -> Iterator[tuple[str, NDArray[np.int64]]]:

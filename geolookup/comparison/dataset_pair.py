@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,16 +26,9 @@ from geolookup.tables.row_tables import table_of
 ALL = "all"
 
 
-class Calls(NamedTuple):
-    """The calls or options that state fields and conditions: messages begin with them."""
-
-    fields: str
-    where: str
-    not_: str
-
-
-CALLS = Calls("diff_table", "diff_table", "diff_table: not_")
-OPTIONS = Calls("--fields", "--where", "--not")
+#: How messages on fields, conditions and negated conditions begin: of the call, of the command.
+CALLS = ("diff_table", "diff_table", "diff_table: not_")
+OPTIONS = ("--fields", "--where", "--not")
 
 
 class DatasetPair:
@@ -44,8 +36,8 @@ class DatasetPair:
 
     ``names`` are fields in calls' names, or ``ALL``; none of them: the fields that sources state
     and own columns. ``where`` and ``not_`` are conditions that the answer of OLD or of NEW must
-    meet. Raises ValueError and TypeError for a name or condition that neither dataset has,
-    DatasetError for a damaged dataset.
+    meet. With ``in_old`` a range must differ in a field with a value in OLD. Raises ValueError and
+    TypeError for a name or condition that neither dataset has, DatasetError for a damaged dataset.
     """
 
     def __init__(
@@ -55,13 +47,15 @@ class DatasetPair:
         names: tuple[object, ...] = (),
         where: Where = None,
         not_: Where = None,
-        calls: Calls = CALLS,
+        calls: tuple[str, ...] = CALLS,
+        *,
+        in_old: bool = False,
     ) -> None:
         self.old, self.new = old, new
         self._own = either_has(old.schema, new.schema)
         self.columns = SideColumns(old), SideColumns(new)
         #: in the order of the columns; an own column as NEW has it if it does
-        self.fields = _select(names, _either(self._own), calls.fields)
+        self.fields = _select(names, _either(self._own), calls[0])
         self.has_coordinates = {*self.fields} >= {of for of in STORED if of.member in DEGREES}
         #: the layers of the fields in either dataset
         sides = chain.from_iterable(map(self.sides, self.fields))
@@ -69,8 +63,11 @@ class DatasetPair:
         #: the rows of each dataset that meet the conditions; empty without conditions
         self._masks = self._read_conditions(where, not_, calls)
         self.values = read_values(old, new)
+        self._in_old = in_old
+        #: the codes of the fields, by table
+        self._codes = self._read_codes()
         #: by table, the numbers of its rows: equal if the rows are in all compared fields
-        self.numbers = self._number_rows()
+        self.numbers = {table: _number_rows(fields) for table, fields in self._codes.items()}
         #: by table, for each row the first one of its dataset with the same number
         self.first_equal = {
             table: Pair(_first_equal(pair.old), _first_equal(pair.new))
@@ -95,15 +92,23 @@ class DatasetPair:
         for side, masks in zip(("old", "new"), self._masks, strict=False):
             rows = {table: getattr(tables[table], side) for table in masks.tables}
             marks |= masks.mark(rows) & any_known(rows)
+        return marks & self._differs_from_old(tables) if self._in_old else marks
+
+    def _differs_from_old(self, tables: Mapping[str, Pair]) -> Bools:
+        """Mark the ranges in which a field has a value in OLD, and another one or none in NEW."""
+        marks: Bools = np.zeros(len(tables[LOCATION].old), bool)
+        for table, fields in self._codes.items():
+            for pair in (field.through(tables[table]) for field in fields):
+                marks |= (pair.old >= 0) & (pair.old != pair.new)
         return marks
 
-    def _read_conditions(self, where: Where, not_: Where, calls: Calls) -> list[RowMasks]:
+    def _read_conditions(self, where: Where, not_: Where, calls: tuple[str, ...]) -> list[RowMasks]:
         masks, errors = [], []
         for at, tables in enumerate(self.columns):
             schema = _either(self._own, at)
             conditions = (
-                *conditions_of(where, calls.where, schema),
-                *conditions_of(not_, calls.not_, schema, negated=True),
+                *conditions_of(where, calls[1], schema),
+                *conditions_of(not_, calls[2], schema, negated=True),
             )
             if not conditions:
                 return []
@@ -116,15 +121,13 @@ class DatasetPair:
             raise errors[1]
         return masks
 
-    def _number_rows(self) -> dict[str, Pair]:
+    def _read_codes(self) -> dict[str, list[Pair]]:
         own = read_own_values(self.old, self.new)
-        columns: dict[str, list[Codes]] = {}
+        codes: dict[str, list[Pair]] = {}
         for field in self.fields:
             pair = own[field.path] if field.table == OWN else self.values.by_row(field.path)
-            columns.setdefault(table_of(field), []).append(np.concatenate([pair.old, pair.new]))
-        numbers = {table: factorize(of)[0] for table, of in columns.items()}
-        counts = self.columns[0].counts
-        return {table: Pair(*np.split(of, [counts[table]])) for table, of in numbers.items()}
+            codes.setdefault(table_of(field), []).append(pair)
+        return codes
 
     def _numbers_of(self, sources: Iterable[Source]) -> Codes:
         numbers = [self.source_names.index(source.name) + 1 for source in sources]
@@ -140,6 +143,12 @@ def _select(names: tuple[object, ...], schema: Schema, call: str) -> tuple[Field
 def _either(sides: Mapping[str, Sides], prefer: int = 1) -> Schema:
     """Return the fields of both datasets; of own columns the field of the preferred one."""
     return Schema(of for pair in sides.values() if (of := pair[prefer] or pair[1 - prefer]))
+
+
+def _number_rows(fields: Sequence[Pair]) -> Pair:
+    """Return numbers of the rows of both, equal if the rows are in all fields."""
+    numbers, _ = factorize([np.concatenate([field.old, field.new]) for field in fields])
+    return Pair(*np.split(numbers, [len(fields[0].old)]))
 
 
 def _first_equal(numbers: Codes) -> Codes:

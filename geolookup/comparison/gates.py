@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from geolookup.comparison.measures import Coverage, FieldChange, Kilometres, Share, share
+from geolookup.comparison.measures import Coverage, FieldSums, Kilometres, Share, share
 from geolookup.comparison.values import COMPARED
 from geolookup.contract.fields import NAMES as FIELD_NAMES
 from geolookup.contract.fields import OWN
@@ -163,7 +163,7 @@ def change_metrics(
     moved: Mapping[str, Share],
     kilometres: Kilometres,
     coverage: Coverage,
-    changes: Mapping[str, FieldChange],
+    fields: Mapping[str, FieldSums],
 ) -> dict[str, float]:
     """Return the metrics of a part by name, own columns last.
 
@@ -175,14 +175,14 @@ def change_metrics(
     values = {f"{level}_moved": moved[level].share for level in _MOVED}
     values |= {name: getattr(kilometres, name.removeprefix("km_")) for name in KILOMETRES}
     values |= {"coverage_lost": coverage.lost.share, "coverage_gained": coverage.gained.share}
-    for path, change in changes.items():
-        values[f"null_gained.{path}"] = share(change.null_gained, change.old).share
-        values[f"null_lost.{path}"] = share(change.null_lost, change.new).share
-        values[f"changed.{path}"] = share(change.changed, change.both).share
+    for path, sums in fields.items():
+        values[f"null_gained.{path}"] = share(sums.null_gained, sums.old).share
+        values[f"null_lost.{path}"] = share(sums.null_lost, sums.new).share
+        values[f"changed.{path}"] = share(sums.changed, sums.both).share
     return values
 
 
-def measured(gate: Gate, parts: Mapping[str, Mapping[str, float | None]]) -> dict[str, float]:
+def gate_values(gate: Gate, parts: Mapping[str, Mapping[str, float | None]]) -> dict[str, float]:
     """Return the values of a gate's metric by full name, from the metrics of each part.
 
     Without a part, requests are measured together; addresses do not add up over families and are

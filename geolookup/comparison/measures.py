@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import OwnAnswers
-from geolookup.comparison.values import CODE, COMPARED, NAMES, Pair, Values
+from geolookup.comparison.values import CODE, COMPARED, NAMES, Pair, Values, folded
 from geolookup.dataset.distances import distances
-from geolookup.dataset.runs import distinct
+from geolookup.dataset.runs import Distinct, distinct, factorize
 
 Bools = NDArray[np.bool_]
 F64 = NDArray[np.float64]
@@ -27,35 +27,24 @@ _PERCENTS = (50, 90, 99)
 SAME_CITY_KM = 100
 
 
-class Count(int):
-    """A weight as a whole number; ``weight`` is exact, such as a fraction of a /64.
-
-    A weight above 0 is at least 1.
-    """
-
-    weight: float
-
-    def __new__(cls, weight: Any) -> Self:
-        """Round a weight."""
-        exact = float(weight)  # NumPy compares none of its numbers with an int of over 64 bits
-        count = super().__new__(cls, max(round(exact), exact > 0))
-        count.weight = exact
-        return count
+def whole(weight: Any) -> int:
+    """Return a weight as a whole number: a part of a /64 counts as one."""
+    exact = float(weight)  # NumPy compares none of its numbers with an int of over 64 bits
+    return max(round(exact), int(exact > 0))
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
     """A count of a total; the share is exact, and 0 if the total is."""
 
-    count: Count
-    of: Count
+    count: int
+    of: int
     share: float
 
 
-def share(count: Any, of: Any) -> Share:
-    """Return the share of two weights or counts."""
-    part, total = (number if isinstance(number, Count) else Count(number) for number in (count, of))
-    return Share(part, total, part.weight / total.weight if total else 0.0)
+def share(weight: Any, of: Any) -> Share:
+    """Return the share of two weights."""
+    return Share(whole(weight), whole(of), float(weight / of) if of else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +54,7 @@ class Kilometres:
     p90 is the least distance that at least 90 % of them do not exceed; 0 if there are none.
     """
 
-    of: Count  # these addresses
+    of: int  # these addresses
     p50: float
     p90: float
     p99: float
@@ -76,26 +65,37 @@ def quantiles(moved: F64, weights: F64) -> Kilometres:
     """Return the weighted quantiles of distances in km, without those that are NaN."""
     with_distance = np.flatnonzero(~np.isnan(moved))
     if not len(with_distance):
-        return Kilometres(Count(0), 0.0, 0.0, 0.0, 0.0)
+        return Kilometres(0, 0.0, 0.0, 0.0, 0.0)
     # Distances 1 5 9 with the weights 6 3 1: sums 6 9 10, so p50 is 1 and p90 is 5.
     order = with_distance[np.argsort(moved[with_distance])]
-    passed = np.cumsum(weights[order])
+    sums = np.cumsum(weights[order])
     # Multiplied, not divided: whole weights are compared exactly.
-    at = [np.searchsorted(passed * 100, passed[-1] * percent) for percent in _PERCENTS]
+    at = [np.searchsorted(sums * 100, sums[-1] * percent) for percent in _PERCENTS]
     p50, p90, p99, most = (float(moved[order[i]]) for i in (*at, -1))
-    return Kilometres(Count(passed[-1]), p50, p90, p99, most)
+    return Kilometres(whole(sums[-1]), p50, p90, p99, most)
+
+
+class FieldSums(NamedTuple):
+    """The weights of one field, exactly; ``FieldChange`` has them as whole numbers."""
+
+    old: float
+    new: float
+    both: float
+    null_gained: float
+    null_lost: float
+    changed: float
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
     """The number of addresses with a value of one field in OLD, in NEW and in both; its changes."""
 
-    old: Count
-    new: Count
-    both: Count
-    null_gained: Count  # a value in OLD only
-    null_lost: Count  # a value in NEW only
-    changed: Count  # different values in both
+    old: int
+    new: int
+    both: int
+    null_gained: int  # a value in OLD only
+    null_lost: int  # a value in NEW only
+    changed: int  # different values in both
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +106,18 @@ class Pairs:
     new: NDArray[Any]
     weight: F64
 
+    @classmethod
+    def of(cls, rows: Distinct) -> Pairs:
+        """Return the pairs in the first two columns of distinct rows."""
+        return cls(rows.columns[0], rows.columns[1], rows.weight)
+
     def take(self, rows: NDArray[Any]) -> Pairs:
         """Return some of the pairs, by number."""
         return Pairs(self.old[rows], self.new[rows], self.weight[rows])
 
     def through(self, link: Pair) -> Pairs:
         """Return the distinct pairs of rows of a linked table, with summed weights."""
-        pairs = distinct([link.old[self.old], link.new[self.new]], self.weight)
-        old, new = pairs.columns
-        return Pairs(old, new, pairs.weight)
+        return Pairs.of(distinct([link.old[self.old], link.new[self.new]], self.weight))
 
 
 class Move(NamedTuple):
@@ -130,8 +133,34 @@ class Move(NamedTuple):
         return share(weight[self.moved].sum(), weight[self.compared].sum())
 
 
+@dataclass(frozen=True, slots=True)
 class LocationMoves:
-    """Location pairs, and at which level they moved.
+    """The moves of location pairs; see ``location_moves``."""
+
+    weight: F64
+    distances: F64  # in km, by pair; NaN without coordinates on both sides
+    by_level: Mapping[str, Move]
+    by_name: Mapping[str, Move]  # by path of ``NAMES``
+
+    def take(self, rows: NDArray[Any]) -> LocationMoves:
+        """Return the moves of some of the pairs, by number."""
+        by_level, by_name = (
+            {name: Move(*(mask[rows] for mask in move)) for name, move in moves.items()}
+            for moves in (self.by_level, self.by_name)
+        )
+        return LocationMoves(self.weight[rows], self.distances[rows], by_level, by_name)
+
+    def shares(self) -> dict[str, Share]:
+        """Return the share that moved, by level."""
+        return {level: move.share(self.weight) for level, move in self.by_level.items()}
+
+    def kilometres(self) -> Kilometres:
+        """Return the quantiles of the distances."""
+        return quantiles(self.distances, self.weight)
+
+
+def location_moves(values: Values, pairs: Pairs) -> LocationMoves:
+    """Return at which level each location pair moved.
 
     A city moved if its name or its country differs, or if its region differs and both sides have
     coordinates more than 100 km apart: sources divide countries into regions in different ways, so
@@ -139,28 +168,19 @@ class LocationMoves:
     name decides if one side has no code. Names are compared without case, accents and punctuation.
     The level ``location`` is any of country, region and city.
     """
-
-    def __init__(self, values: Values, pairs: Pairs) -> None:
-        self._weight = pairs.weight
-        #: in km, by pair; NaN without coordinates on both sides
-        self.distances: F64 = distances(
-            values.old_coordinates[:, pairs.old], values.new_coordinates[:, pairs.new]
-        )
-        country = move(values.location[CODE], pairs)
-        code = move(values.location["location.region_code"], pairs)
-        name, city_name = (move(values.folded[path], pairs) for path in NAMES)
-        compared = code.compared | name.compared
-        differs = np.where(code.compared, code.moved, name.moved) | country.moved
-        region = _move(code.in_old | name.in_old, code.in_new | name.in_new, compared, differs)
-        far = region.moved & (self.distances > SAME_CITY_KM)
-        elsewhere = city_name.moved | country.moved | far
-        city = city_name._replace(moved=city_name.compared & elsewhere)
-        location = Move(*map(np.logical_or.reduce, zip(country, region, city, strict=True)))
-        self.by_level = {"location": location, "country": country, "region": region, "city": city}
-
-    def shares(self) -> dict[str, Share]:
-        """Return the share that moved, by level."""
-        return {level: move.share(self._weight) for level, move in self.by_level.items()}
+    far = distances(values.old_coordinates[:, pairs.old], values.new_coordinates[:, pairs.new])
+    country = move(values.location[CODE], pairs)
+    code = move(values.location["location.region_code"], pairs)
+    by_name = {path: _name_move(values.location[path], pairs) for path in NAMES}
+    name, city_name = by_name.values()
+    compared = code.compared | name.compared
+    differs = np.where(code.compared, code.moved, name.moved) | country.moved
+    region = _move(code.in_old | name.in_old, code.in_new | name.in_new, compared, differs)
+    elsewhere = city_name.moved | country.moved | (region.moved & (far > SAME_CITY_KM))
+    city = city_name._replace(moved=city_name.compared & elsewhere)
+    location = Move(*map(np.logical_or.reduce, zip(country, region, city, strict=True)))
+    levels = {"location": location, "country": country, "region": region, "city": city}
+    return LocationMoves(pairs.weight, far, levels, by_name)
 
 
 def move(values: Pair, pairs: Pairs) -> Move:
@@ -173,47 +193,55 @@ def _move(in_old: Bools, in_new: Bools, compared: Bools, differs: Bools) -> Move
     return Move(in_old, in_new, compared, compared & differs)
 
 
-def field_changes(values: Values, locations: Pairs, networks: Pairs) -> dict[str, FieldChange]:
-    """Return the changes of each field by path, in contract order."""
-    changes = _changes(values.location, locations) | _changes(values.network, networks)
+def _name_move(names: Pair, pairs: Pairs) -> Move:
+    """Compare names folded. Only names of pairs that differ are folded: few of a dataset's."""
+    exact = move(names, pairs)
+    differing = pairs.take(np.flatnonzero(exact.moved))
+    codes = np.concatenate([names.old[differing.old], names.new[differing.new]])
+    numbers, first = factorize([codes])
+    before, after = np.split(folded(names.values.take(codes[first]))[numbers], 2)
+    moved = exact.moved.copy()
+    moved[moved] = before != after
+    return exact._replace(moved=moved)
+
+
+def field_sums(values: Values, locations: Pairs, networks: Pairs) -> dict[str, FieldSums]:
+    """Return the weights of each field by path, in contract order."""
+    sums = _sums(values.location, locations) | _sums(values.network, networks)
     for table in values.linked:
-        changes |= _changes(table.fields, locations.through(table.link))
-    return {path: changes[path] for path in COMPARED}
+        sums |= _sums(table.fields, locations.through(table.link))
+    return {path: sums[path] for path in COMPARED}
 
 
-def own_changes(
-    values: Mapping[str, Pair], answers: Sequence[OwnAnswers]
-) -> dict[str, FieldChange]:
-    """Return the changes of each own column, from the answers of one family or several."""
+def own_sums(values: Mapping[str, Pair], answers: Sequence[OwnAnswers]) -> dict[str, FieldSums]:
+    """Return the weights of each own column, from the answers of one family or several."""
     old, new, weight = (
         np.concatenate([getattr(part, name) for part in answers])
         for name in ("old", "new", "weight")
     )
-    pairs = distinct([old, new], weight)
-    return _changes(values, Pairs(pairs.columns[0], pairs.columns[1], pairs.weight))
+    return _sums(values, Pairs.of(distinct([old, new], weight)))
 
 
-def _changes(fields: Mapping[str, Pair], pairs: Pairs) -> dict[str, FieldChange]:
-    return {path: _change(values, pairs) for path, values in fields.items()}
+def _sums(fields: Mapping[str, Pair], pairs: Pairs) -> dict[str, FieldSums]:
+    return {path: _sums_of(values, pairs) for path, values in fields.items()}
 
 
-def _change(values: Pair, pairs: Pairs) -> FieldChange:
+def _sums_of(values: Pair, pairs: Pairs) -> FieldSums:
     old, new = values.old[pairs.old], values.new[pairs.new]
     # Bits: 1 a value in OLD, 2 a value in NEW, 4 they differ.
     kind = (old >= 0) + np.uint8(2) * (new >= 0) + np.uint8(4) * (old != new)
     sums = np.bincount(kind, pairs.weight, minlength=8).tolist()
     # 3: the same value, 5: a value in OLD only, 6: in NEW only, 7: another value.
     both = sums[3] + sums[7]
-    counts = (both + sums[5], both + sums[6], both, sums[5], sums[6], sums[7])
-    return FieldChange(*map(Count, counts))
+    return FieldSums(both + sums[5], both + sums[6], both, sums[5], sums[6], sums[7])
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """The addresses with any known value: of location and network together, or of one of them."""
 
-    old: Count
-    new: Count
+    old: int
+    new: int
     lost: Share  # of those known in OLD
     gained: Share  # of those known in NEW
 
@@ -222,7 +250,7 @@ def coverage(in_old: Bools, in_new: Bools, weight: F64) -> Coverage:
     """Return the weight known, lost and gained, from masks of what each side knows."""
     old, new = weight[in_old].sum(), weight[in_new].sum()
     lost, gained = weight[in_old & ~in_new].sum(), weight[in_new & ~in_old].sum()
-    return Coverage(Count(old), Count(new), share(lost, old), share(gained, new))
+    return Coverage(whole(old), whole(new), share(lost, old), share(gained, new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,10 +261,3 @@ class SourceChange:
     location: Coverage
     moved: Mapping[str, Share]
     kilometres: Kilometres
-
-
-def source_change(source: str, values: Values, pairs: Pairs) -> SourceChange:
-    """Measure the location pairs that one source decided."""
-    moves = LocationMoves(values, pairs)
-    known = coverage(pairs.old > 0, pairs.new > 0, pairs.weight)
-    return SourceChange(source, known, moves.shares(), quantiles(moves.distances, pairs.weight))

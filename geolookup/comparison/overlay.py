@@ -1,14 +1,14 @@
 """Two datasets laid over each other: what both answer, by joint interval.
 
-Strategy: the intervals of both datasets, of both provenances and of
-special-purpose space are overlaid. In a joint interval all that is compared is
-alike. Those that a lookup reaches are kept, with their size or requests as weight.
+Strategy: the intervals of both datasets, of both provenances and of special-purpose space are
+overlaid. All addresses of a joint interval have the same answers and sources. Intervals that a
+lookup reaches are kept, weighted by their size or by requests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,14 @@ from geolookup.contract.special import CARRIES_IPV4, PUBLIC, Range, partition
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.files import Dataset, Starts, outside
-from geolookup.dataset.intervals import Addresses, clamp, is_partition, overlay, sizes
+from geolookup.dataset.intervals import (
+    UNIT_ADDRESSES,
+    Addresses,
+    clamp,
+    is_partition,
+    overlay,
+    sizes,
+)
 from geolookup.errors import REBUILD, DatasetError
 
 FAMILIES = (4, 6)
@@ -30,51 +37,37 @@ Rows = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What both datasets answer, a row a joint interval, with its weight.
+    """The answers of both datasets, one row per joint interval, with its weight."""
 
-    Rows of the location and network tables (0: unknown), and the number of the source that
-    decided the location (from 1; 0: none).
-    """
-
-    old_location: Rows
-    new_location: Rows
-    old_network: Rows
-    new_network: Rows
-    old_source: Rows
-    new_source: Rows
+    locations: Pair  # rows of the table; 0: unknown
+    networks: Pair
+    sources: Pair  # number of the source that decided the location, from 1; 0: none
     weight: NDArray[np.float64]
-
-    @classmethod
-    def of(
-        cls, locations: Pair, networks: Pair, sources: Pair, weight: NDArray[np.float64]
-    ) -> Answers:
-        """Return answers of pairs of rows and of sources."""
-        rows = locations.old, locations.new, networks.old, networks.new
-        return cls(*rows, sources.old, sources.new, weight)
 
     @property
     def in_old(self) -> NDArray[np.bool_]:
         """Where OLD knows anything."""
-        return (self.old_location > 0) | (self.old_network > 0)
+        return (self.locations.old > 0) | (self.networks.old > 0)
 
     @property
     def in_new(self) -> NDArray[np.bool_]:
         """Where NEW knows anything."""
-        return (self.new_location > 0) | (self.new_network > 0)
+        return (self.locations.new > 0) | (self.networks.new > 0)
 
     def take(self, rows: NDArray[Any]) -> Answers:
-        """Return some of the rows, by number or by mask."""
-        return Answers(*(column[rows] for column in self.columns()))
-
-    def columns(self) -> list[Rows]:
-        """Return the columns in their order."""
-        return [getattr(self, field.name) for field in fields(self)]
+        """Return some of the rows, by number."""
+        locations, networks = self.locations.take(rows), self.networks.take(rows)
+        return Answers(locations, networks, self.sources.take(rows), self.weight[rows])
 
 
-def together(several: Sequence[Answers]) -> Answers:
+def join_answers(several: Sequence[Answers]) -> Answers:
     """Return the answers of several families as one: table rows mean the same in both."""
-    columns = zip(*(answers.columns() for answers in several), strict=True)
-    return Answers(*map(np.concatenate, columns))
+    columns = zip(*((of.locations, of.networks, of.sources) for of in several), strict=True)
+    locations, networks, sources = (
+        Pair(*(np.concatenate([getattr(pair, side) for pair in pairs]) for side in ("old", "new")))
+        for pairs in columns
+    )
+    return Answers(locations, networks, sources, np.concatenate([of.weight for of in several]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,45 +82,51 @@ class OwnAnswers:
     new: Rows
     weight: NDArray[np.float64]
 
-    def weigh(self, weights: NDArray[np.float64]) -> OwnAnswers:
-        """Return them with other weights; these are by joint interval."""
-        return replace(self, weight=weights[self.reached])
-
 
 @dataclass(frozen=True, slots=True)
 class Joint:
     """The joint intervals of one family, and the answers in those that a lookup reaches.
 
     ``special`` marks the intervals in special-purpose space. ``reached`` are the numbers of the
-    other intervals that either dataset knows; ``answers`` has a row for each, weighted by size.
+    other intervals that either dataset knows; ``answers`` has a row for each.
     """
 
     starts: Addresses
     special: NDArray[np.bool_]
     reached: NDArray[np.int64]
     answers: Answers
-    own: OwnAnswers | None
+    own: tuple[OwnAnswers, ...]  # of the family; none without own columns
 
-    def weigh(self, weights: NDArray[np.float64]) -> Answers:
-        """Return the answers of weight above 0; ``weights`` are by joint interval."""
-        answers = replace(self.answers, weight=weights[self.reached])
-        return answers.take(answers.weight > 0)
-
-
-def joints(old: Dataset, new: Dataset) -> dict[int, Joint]:
-    """Return the joint intervals of both families."""
-    return {family: _joint(Overlay(Side(old, family), Side(new, family))) for family in FAMILIES}
+    def weigh(self, weights: NDArray[np.float64]) -> Joint:
+        """Return the answers with other weights, by joint interval, without those of weight 0."""
+        rows = np.flatnonzero(weights[self.reached])
+        reached = self.reached[rows]
+        answers = replace(self.answers.take(rows), weight=weights[reached])
+        own = tuple(replace(part, weight=weights[part.reached]) for part in self.own)
+        return replace(self, reached=reached, answers=answers, own=own)
 
 
-def _joint(both: Overlay) -> Joint:
-    weight = sizes(both.starts)
-    answers = Answers.of(both.rows(LOCATION), both.rows(NETWORK), both.sources(LOCATION), weight)
+def joints(old: Dataset, new: Dataset, *, single_addresses: bool = False) -> dict[int, Joint]:
+    """Return the joint intervals of both families, weighted by size.
+
+    IPv6 is in networks of /64, or with ``single_addresses`` in addresses.
+    """
+    scales = {4: 1.0, 6: UNIT_ADDRESSES[6] if single_addresses else 1.0}
+    return {
+        family: _joint(Overlay(Side(old, family), Side(new, family)), scale)
+        for family, scale in scales.items()
+    }
+
+
+def _joint(both: Overlay, scale: float) -> Joint:
+    weight = scale * sizes(both.starts)
+    answers = Answers(both.rows(LOCATION), both.rows(NETWORK), both.sources(LOCATION), weight)
     reached = np.flatnonzero(answers.in_old | answers.in_new)
-    own = None
+    own: tuple[OwnAnswers, ...] = ()
     if any(OWN in side.rows for side in both.sides):
         rows = both.rows(OWN)
-        known = np.flatnonzero(rows.old | rows.new)
-        own = OwnAnswers(known, rows.old[known], rows.new[known], weight[known])
+        at = np.flatnonzero(rows.old | rows.new)
+        own = (OwnAnswers(at, rows.old[at], rows.new[at], weight[at]),)
     return Joint(both.starts, both.kinds != PUBLIC, reached, answers.take(reached), own)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from geolookup.comparison import Comparison, Part
-from geolookup.comparison.measures import Count, Coverage, Share, SourceChange
+from geolookup.comparison.measures import Coverage, Share, SourceChange
 from geolookup.comparison.traffic import Requests
 from geolookup.errors import short_id
 
@@ -39,7 +39,7 @@ def _part(part: Part) -> Iterator[str]:
     far = part.kilometres
     yield (
         f"  kilometres moved p50 {far.p50:,.1f}, p90 {far.p90:,.1f}, p99 {far.p99:,.1f},"
-        f" max {far.max:,.1f}, of {count_text(far.of)} with coordinates in both"
+        f" max {far.max:,.1f}, of {far.of:,} with coordinates in both"
     )
     yield from _fields(part)
     yield from _sources("old", part.old_sources)
@@ -49,7 +49,7 @@ def _part(part: Part) -> Iterator[str]:
 
 def _fields(part: Part) -> Iterator[str]:
     rows = [
-        (path, *map(count_text, (change.null_gained, change.null_lost, change.changed)))
+        (path, f"{change.null_gained:,}", f"{change.null_lost:,}", f"{change.changed:,}")
         for path, change in part.fields.items()
         if change.null_gained or change.null_lost or change.changed
     ]
@@ -75,8 +75,8 @@ def _sources(role: str, sources: Sequence[SourceChange]) -> Iterator[str]:
 def _movers(part: Part) -> Iterator[str]:
     rows = [
         (
-            f"{_system(mover.asn)} {mover.asn_organization or ''}".rstrip(),
-            count_text(mover.moved.count),
+            " ".join(filter(None, (_system(mover.asn), mover.asn_organization))),
+            f"{mover.moved.count:,}",
             percent_text(mover.of_all),
             percent_text(mover.moved.share),
         )
@@ -102,18 +102,13 @@ def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[
 
 def _coverage(coverage: Coverage) -> str:
     return (
-        f"{count_text(coverage.old)} in old, {count_text(coverage.new)} in new;"
+        f"{coverage.old:,} in old, {coverage.new:,} in new;"
         f" lost {_share(coverage.lost)}, gained {_share(coverage.gained)}"
     )
 
 
 def _share(share: Share) -> str:
-    return f"{count_text(share.count)} ({percent_text(share.share)}) of {count_text(share.of)}"
-
-
-def count_text(count: Count) -> str:
-    """Return a count. IPv6 is counted in /64 networks, of which an address is a small part."""
-    return "<1" if 0 < count.weight < 1 else f"{count:,}"
+    return f"{share.count:,} ({percent_text(share.share)}) of {share.of:,}"
 
 
 def percent_text(share: float) -> str:

@@ -1,14 +1,14 @@
 """Datasets scored against ground truth: the comparison of ``diff`` with OLD = the truth.
 
-Only what the truth states is counted. ``agree``, ``wrong`` and ``missing`` (unknown in the dataset)
-add up to it. Regions of which one side has only a code and the other only a name cannot be
-compared and are not counted.
+Only values of fields that a file of the truth states are counted, not those that follow from its
+countries. ``agree``, ``wrong`` and ``missing`` (unknown in the dataset) sum to them. A region with
+only a code on one side and only a name on the other cannot be compared and is not counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +20,7 @@ from geolookup.comparison import (
     Overlaid,
     by_source,
     describe,
-    lay_over_each,
+    lay_over_all,
     open_dataset,
 )
 from geolookup.comparison.gates import (
@@ -31,23 +31,25 @@ from geolookup.comparison.gates import (
     Metrics,
     Verdict,
     evaluate,
-    measured,
+    gate_values,
 )
 from geolookup.comparison.measures import (
     F64,
-    Count,
-    FieldChange,
+    Bools,
     Kilometres,
     LocationMoves,
     Move,
     Pairs,
     Share,
-    quantiles,
     share,
+    whole,
 )
 from geolookup.comparison.traffic import Requests, Traffic
-from geolookup.comparison.truth import ADDRESSES, AUTO, TruthFile, compile_truth
-from geolookup.comparison.values import COMPARED, Values
+from geolookup.comparison.truth import ADDRESSES, AUTO, Truth, TruthFile, compile_truth
+from geolookup.comparison.values import Values
+from geolookup.contract.fields import Field
+from geolookup.contract.schema import CONTRACT
+from geolookup.dataset.files import Dataset
 from geolookup.errors import DiffError
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -65,7 +67,8 @@ NAMES = (
 
 def score_metrics(own: Iterable[str] = ()) -> Metrics:
     """Return the metrics of scores; ``own`` are paths of own columns."""
-    of_fields = (f"{kind}.{path}" for path in (*COMPARED, *own) for kind in KINDS)
+    paths = *(field.path for field in CONTRACT.by_source_column.values()), *own
+    of_fields = (f"{kind}.{path}" for path in paths for kind in KINDS)
     parts = ("ipv4", "ipv6", ALL)
     return Metrics((*NAMES, *of_fields), parts, "docs/data/score.md", "country_agree < 95%")
 
@@ -102,7 +105,7 @@ class ScoredPart:
     """How far one dataset agrees with the truth, in one unit."""
 
     unit: str  # "addresses", "/64 networks" or "requests"
-    of: Count  # of which the truth states a location or a network
+    of: int  # of which the truth states a location or a network
     levels: Mapping[str, Agreement]  # country, region, city
     kilometres: Errors
     fields: Mapping[str, Agreement]  # by path: the fields and own columns that the truth states
@@ -139,6 +142,8 @@ def score(
     input_format: str | None = None,
     delimiter: str | None = None,
     header: bool = True,
+    rows: str | PathLike[str] | None = None,
+    force: bool = False,
 ) -> Score:
     """Score datasets or stores against ground truth; without one, the default dataset.
 
@@ -157,9 +162,14 @@ def score(
     that fail. ``traffic``, ``traffic_count``, ``ip_column``, ``input_format``, ``delimiter`` and
     ``header`` are as in ``diff``.
 
+    ``rows`` is a file for the ranges where the one dataset lacks a value of the truth or has
+    another one, in any spelling: .csv, .jsonl or .parquet, with the columns of ``diff_table``.
+    Before is the truth, after the dataset. ``force`` replaces an existing file.
+
     Raises DatasetError for a missing or damaged dataset, BuildError or TableFileError for an
     unusable file of truth or traffic, DiffError for a malformed gate or truth without a row
-    that a lookup reaches, ValueError for an unknown format of traffic.
+    that a lookup reaches, OutputError if ``rows`` cannot be written, ValueError for an unknown
+    format of traffic and for ``rows`` of several datasets.
     """
     sides = [open_dataset(path) for path in _paths(datasets) or (None,)]
     declared = {field.path: field for side in sides for field in side.schema.own}
@@ -169,22 +179,26 @@ def score(
         requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
     if not (files := _paths(truth)):
         raise ValueError("name at least one file of truth")
+    if rows is not None and len(sides) > 1:
+        raise ValueError(f"rows are of one dataset, not of {len(sides)}; name one")
     with TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True) as folder:
-        dataset, stated = compile_truth(
+        compiled = compile_truth(
             files, truth_format, list(declared.values()), Path(folder, "truth")
         )
-        overlaid = lay_over_each(
-            dataset,
+        if rows is not None:
+            _write_rows(compiled, sides[0], fspath(rows), force=force)
+        overlaid = lay_over_all(
+            compiled.dataset,
             sides,
             requests,
-            single_addresses=all(file.format == ADDRESSES for file in stated),
+            single_addresses=all(file.format == ADDRESSES for file in compiled.files),
         )
-        scored = [_score_dataset(part) for part in overlaid]
+        scores = [_score_dataset(part, compiled.fields) for part in overlaid]
     return Score(
-        truth=stated,
+        truth=compiled.files,
         requests=overlaid[0].requests,
-        datasets=scored,
-        gates=[_verdict(gate, scored) for gate in gates],
+        datasets=scores,
+        gates=[_verdict(gate, scores) for gate in gates],
     )
 
 
@@ -193,59 +207,67 @@ def _paths(paths: Paths) -> list[str]:
     return [fspath(path) for path in several]
 
 
-def _score_dataset(overlaid: Overlaid) -> DatasetScore:
+def _write_rows(truth: Truth, dataset: Dataset, output: str, *, force: bool) -> None:
+    """Write the ranges in which a value of the truth is another one or missing in the dataset."""
+    from geolookup.comparison.change_table import write_rows
+    from geolookup.comparison.dataset_pair import DatasetPair
+
+    names = tuple(field.path for field in truth.fields)
+    write_rows(DatasetPair(truth.dataset, dataset, names, in_old=True), output, force=force)
+
+
+def _score_dataset(overlaid: Overlaid, fields: Sequence[Field]) -> DatasetScore:
     about = describe(overlaid.new)
-    parts = {name: _part(overlaid, name) for name in overlaid.changes}
+    parts = {name: _part(overlaid, name, fields) for name in overlaid.changes}
     return DatasetScore(about.path, about.name, about.generation, parts)
 
 
-def _part(overlaid: Overlaid, name: str) -> ScoredPart:
-    values, changes = overlaid.values, overlaid.changes[name]
-    locations = changes.locations
-    levels, kilometres = _measures(values, locations, changes.moves)
-    with_folded_names = replace(
-        overlaid, values=replace(values, location={**values.location, **values.folded})
-    )
-    fields = {
-        path: _of_field(change)
-        for path, change in with_folded_names.field_changes(name).items()
-        if change.old
-    }
+def _part(overlaid: Overlaid, name: str, fields: Sequence[Field]) -> ScoredPart:
+    changes = overlaid.changes[name]
+    levels, kilometres = _measures(overlaid.values, changes.locations, changes.moves)
+    by_field = _by_field(overlaid, name, fields)
     return ScoredPart(
         unit=overlaid.units[name],
-        of=Count(changes.answers.weight[changes.answers.in_old].sum()),
+        of=whole(changes.answers.weight[changes.answers.in_old].sum()),
         levels=levels,
         kilometres=kilometres,
-        fields=fields,
+        fields=by_field,
         sources=list(_sources(overlaid, name)),
-        metrics=_metrics(levels, kilometres, fields),
+        metrics=_metrics(levels, kilometres, by_field),
     )
+
+
+def _by_field(overlaid: Overlaid, name: str, fields: Sequence[Field]) -> dict[str, Agreement]:
+    """Return the agreement by path of the fields with a value in the truth of this part."""
+    moves, sums = overlaid.changes[name].moves, overlaid.field_sums(name)
+    return {
+        field.path: _of_move(moves.by_name[field.path], moves.weight)
+        if field.path in moves.by_name
+        else _agreement(of.both - of.changed, of.changed, of.null_gained)
+        for field in fields
+        if (of := sums[field.path]).old
+    }
 
 
 def _sources(overlaid: Overlaid, name: str) -> Iterator[ScoredSource]:
     changes = overlaid.changes[name]
-    for source, rows in by_source(changes.new_source, overlaid.new):
-        pairs = changes.locations.take(rows[changes.locations.old[rows] > 0])
-        if len(pairs.weight):
-            moves = LocationMoves(overlaid.values, pairs)
+    for source, numbers in by_source(changes.new_source, overlaid.new):
+        rows = numbers[changes.locations.old[numbers] > 0]
+        if len(rows):
+            pairs, moves = changes.locations.take(rows), changes.moves.take(rows)
             yield ScoredSource(source, *_measures(overlaid.values, pairs, moves))
 
 
 def _measures(
     values: Values, pairs: Pairs, moves: LocationMoves
 ) -> tuple[dict[str, Agreement], Errors]:
-    levels = {level: _of_level(moves.by_level[level], pairs.weight) for level in LEVELS}
-    return levels, _errors(values, pairs, moves.distances)
+    levels = {level: _of_move(moves.by_level[level], moves.weight) for level in LEVELS}
+    return levels, _errors(~np.isnan(values.old_coordinates[:, pairs.old]), moves)
 
 
-def _of_level(move: Move, weight: F64) -> Agreement:
+def _of_move(move: Move, weight: F64) -> Agreement:
     masks = (move.compared & ~move.moved, move.moved, move.in_old & ~move.in_new)
     return _agreement(*(float(weight[mask].sum()) for mask in masks))
-
-
-def _of_field(change: FieldChange) -> Agreement:
-    wrong = change.changed.weight
-    return _agreement(change.both.weight - wrong, wrong, change.null_gained.weight)
 
 
 def _agreement(*weights: float) -> Agreement:
@@ -253,12 +275,13 @@ def _agreement(*weights: float) -> Agreement:
     return Agreement(*(share(weight, sum(weights)) for weight in weights))
 
 
-def _errors(values: Values, pairs: Pairs, distances: F64) -> Errors:
-    weight = pairs.weight
-    in_truth = ~np.isnan(values.old_coordinates[:, pairs.old]).any(axis=0)
-    far = quantiles(distances, weight)
-    within_50, within_100 = (share(weight[distances <= km].sum(), far.of) for km in _NEAR_KM)
-    missing = share(weight[in_truth & np.isnan(distances)].sum(), weight[in_truth].sum())
+def _errors(in_truth: Bools, moves: LocationMoves) -> Errors:
+    """Return the distances; ``in_truth`` marks latitude and longitude that the truth states."""
+    weight, distances, far = moves.weight, moves.distances, moves.kilometres()
+    both = weight[~np.isnan(distances)].sum()
+    within_50, within_100 = (share(weight[distances <= km].sum(), both) for km in _NEAR_KM)
+    located = in_truth.all(axis=0)
+    missing = share(weight[located & np.isnan(distances)].sum(), weight[located].sum())
     return Errors(far.of, far.p50, far.p90, far.p99, far.max, within_50, within_100, missing)
 
 
@@ -282,7 +305,7 @@ def _verdict(gate: Gate, datasets: Sequence[DatasetScore]) -> Verdict:
     values = {
         f"{number}.{name}" if len(datasets) > 1 else name: value
         for number, dataset in enumerate(datasets, 1)
-        for name, value in measured(
+        for name, value in gate_values(
             gate, {name: part.metrics for name, part in dataset.parts.items()}
         ).items()
     }

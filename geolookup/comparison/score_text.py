@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from geolookup.comparison.measures import Share
-from geolookup.comparison.report import count_text, percent_text, requests_line, table_lines
+from geolookup.comparison.report import percent_text, requests_line, table_lines
 from geolookup.comparison.score import LEVELS, NAMES, Score, ScoredPart
 from geolookup.comparison.truth import TruthFile
 from geolookup.comparison.values import NAMES as PLACE_NAMES
-from geolookup.contract.fields import COUNTRY, DEGREES, FIELDS
+from geolookup.contract.fields import DEGREES
 from geolookup.errors import short_id
 
 _NOTHING = "-"
-#: The fields that the levels and the distances show, and those that can follow from the country.
+#: The fields that the levels and the distances show.
 _SHOWN = {
     *PLACE_NAMES,
-    *("location.region_code", "time.zone"),
-    *(field.path for field in FIELDS if field.table == COUNTRY or field.member in DEGREES),
+    *("location.country_code", "location.region_code"),
+    *(f"location.{member}" for member in DEGREES),
 }
 
 
@@ -35,7 +35,7 @@ def lines(score: Score) -> Iterator[str]:
         parts = [dataset.parts[name] for dataset in score.datasets]
         if any(part.of or part.fields for part in parts):
             yield ""
-            of = count_text(parts[0].of) if parts[0].of else "only own columns"
+            of = f"{parts[0].of:,}" if parts[0].of else "only own columns"
             yield f"{name}, in {parts[0].unit}: {of} with a truth"
             yield from _side_by_side(parts)
             for number, part in enumerate(parts, 1):

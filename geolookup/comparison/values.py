@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.display import fold
-from geolookup.contract.fields import COUNTRY, FIELDS, LOCATION, NETWORK, ZONE, in_table
+from geolookup.contract.fields import COUNTRY, DEGREES, FIELDS, LOCATION, NETWORK, ZONE, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import with_items, without_dictionary
 from geolookup.dataset.files import Dataset
@@ -75,11 +74,6 @@ class Values:
     old_coordinates: NDArray[np.float64]  # (2, rows): latitude, longitude
     new_coordinates: NDArray[np.float64]
 
-    @cached_property
-    def folded(self) -> Mapping[str, Pair]:
-        """The pairs of ``NAMES``, with equal numbers for names that are equal folded."""
-        return {path: _folded(self.location[path]) for path in NAMES}
-
     def by_row(self, path: str) -> Pair:
         """Return a field by row of the table that intervals refer to."""
         for table in self.linked:
@@ -103,13 +97,15 @@ def read_values(old: Dataset, new: Dataset) -> Values:
         return LinkedTable(of_table(table), Pair(*rows))
 
     country = linked(COUNTRY)
-    before, after = (read_tables(dataset) for dataset in (old, new))
+    before, after = (
+        coordinates({name: side.values(LOCATION, name) for name in DEGREES}) for side in sides
+    )
     return Values(
         location={CODE: country.fields[CODE].through(country.link), **of_table(LOCATION)},
         network=of_table(NETWORK),
         linked=(country, linked(ZONE)),
-        old_coordinates=coordinates(before[LOCATION]),
-        new_coordinates=coordinates(after[LOCATION]),
+        old_coordinates=before,
+        new_coordinates=after,
     )
 
 
@@ -147,19 +143,17 @@ def _list_texts(lists: pa.Array) -> pa.Array:
     return pc.binary_join(with_items(lists, items), "\n")
 
 
-def _folded(names: Pair) -> Pair:
-    """Return names in their folded form; a name that folds to nothing, such as "?", stays."""
-    texts = [fold(name) or name for name in names.values.to_pylist()]
-    folded = pa.array(texts, pa.string()).dictionary_encode()
-    # The last item is the number of null: -1 takes it.
-    numbers = np.append(folded.indices.to_numpy(), np.int32(-1))
-    return Pair(numbers[names.old], numbers[names.new], folded.dictionary)
+def folded(names: pa.Array) -> Codes:
+    """Return a number for each name; names that are equal folded have equal numbers.
+
+    A name that folds to nothing, such as "?", stays.
+    """
+    texts = [fold(name) or name for name in names.to_pylist()]
+    numbers: Codes = pa.array(texts, pa.string()).dictionary_encode().indices.to_numpy()
+    return numbers
 
 
-def coordinates(locations: pa.Table) -> NDArray[np.float64]:
-    """Return latitude and longitude by row, shape (2, rows); NaN is null."""
-    columns: list[Any] = [
-        locations[name].combine_chunks().to_numpy(zero_copy_only=False)
-        for name in ("latitude", "longitude")
-    ]
+def coordinates(locations: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Return latitude and longitude by row of a table, shape (2, rows); NaN is null."""
+    columns = [locations[name].to_numpy(zero_copy_only=False) for name in DEGREES]
     return np.array(columns, np.float64)

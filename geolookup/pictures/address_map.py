@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import F64, U64
 from geolookup.dataset.runs import run_starts
-from geolookup.pictures.address_space import Space, View, last_of_each, space_of
+from geolookup.pictures.address_space import Space, View, first_cells, space_of
 
 Labels = NDArray[np.uint32]
+Form = TypeVar("Form")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +39,29 @@ class AddressMap:
         count = len(self.views[number].labels)
         return np.bincount(self.values[number], cells, count) / self.space.cell_count
 
-    def coarser(self, steps: int) -> AddressMap:
-        """Return the map with cells of 4^steps times as many addresses."""
-        starts, values = self.coarse_ranges(2 * steps)
-        return AddressMap(self.space.coarser(steps), self.views, starts, values)
+    def coarser(self, bits: int) -> AddressMap:
+        """Return the map with cells of 2^bits times as many addresses, at most a block.
 
-    def coarse_ranges(self, bits: int) -> tuple[U64, list[Labels]]:
-        """Return ``starts`` and ``values`` of cells of 2^bits times as many addresses.
-
-        A coarse cell has the labels of its first address. ``bits`` are at most a block's.
+        A coarse cell has the labels of its first address.
         """
-        up = np.uint64((1 << bits) - 1)
-        # A range decides from the first coarse cell that begins in it.
-        cells = self.starts + up >> np.uint64(bits)
-        # A range within the last cell decides none.
-        inside = cells < np.uint64(self.space.cell_count >> bits)
-        starts, rows = last_of_each(cells[inside], np.flatnonzero(inside))
-        return _join(starts, [value[rows] for value in self.values])
+        space = self.space.coarser(bits)
+        # A range decides from the first coarse cell that begins in it. It decides none if the
+        # next range begins in the same cell, or the last cell is before it.
+        cells = self.starts + np.uint64((1 << bits) - 1) >> np.uint64(bits)
+        decides = np.append(cells[1:] != cells[:-1], cells[-1:] < np.uint64(space.cell_count))
+        values = [value[decides] for value in self.values]
+        return AddressMap(space, self.views, *_join(cells[decides], values))
+
+    def finest(
+        self, options: Sequence[int], form: Callable[[AddressMap], Form], limit: int
+    ) -> Form:
+        """Return the form of the finest map whose JSON has at most ``limit`` characters.
+
+        ``options`` are the bits of ever coarser maps. If none fits, the last is returned.
+        """
+        made = cache(lambda bits: form(self.coarser(bits)))
+        at = bisect_left(options[:-1], True, key=lambda bits: len(json.dumps(made(bits))) <= limit)
+        return made(options[at])
 
 
 def address_map(views: Sequence[View]) -> AddressMap:
@@ -58,15 +69,17 @@ def address_map(views: Sequence[View]) -> AddressMap:
     if len({view.starts.family for view in views}) != 1:
         raise ValueError("the views are of both families")
     space = space_of(views)
-    cuts = {id(view.starts): space.cut(view.starts) for view in views}
-    starts = np.sort(np.concatenate([cells for cells, _ in cuts.values()]), kind="stable")
-    starts = starts[run_starts(starts)]
+    partitions = {id(view.starts): first_cells(view.starts) for view in views}
+    blocks = np.array(space.blocks, np.uint64) * np.uint64(space.cells_per_block)
+    cells = np.sort(np.concatenate([blocks, *partitions.values()]), kind="stable")
+    cells = cells[run_starts(cells)]
+    places, inside = space.on_curve(cells)
     intervals = {
-        key: at[np.searchsorted(cells, starts, side="right") - 1]
-        for key, (cells, at) in cuts.items()
+        key: np.searchsorted(firsts, cells[inside], side="right") - 1
+        for key, firsts in partitions.items()
     }
     values = [view.values[intervals[id(view.starts)]] for view in views]
-    return AddressMap(space, views, *_join(starts, values))
+    return AddressMap(space, views, *_join(places, values))
 
 
 def _join(starts: U64, values: Sequence[Labels]) -> tuple[U64, list[Labels]]:

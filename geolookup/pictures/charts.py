@@ -1,22 +1,21 @@
 """Charts as Vega-Lite specifications.
 
-A chart fits a screen of 400 px without scaling its text. A wide one is scaled to the width of the
-page, so its key is text of the page. What a chart states as text is in the table of its values too.
+A chart fits a screen of 400 px, and is never enlarged: texts have one size on a page. A wide one is
+scaled to the width of the page, so its key is text of the page. What a chart states as text is in
+the table of its values too.
 """
 
 from __future__ import annotations
 
-from bisect import bisect
-from collections.abc import Callable, Collection, Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from geolookup.pictures import wording
-from geolookup.pictures.classes import class_labels, even_bounds
-from geolookup.pictures.colours import CATEGORIES, OTHER, scale_colours
-from geolookup.pictures.picture_files import INK
-from geolookup.pictures.vega import draw, light_and_dark
+from geolookup.pictures.colours import CATEGORIES, OTHER
+from geolookup.pictures.vega import draw
 
 #: The width of a chart with its labels, in px.
 WIDTH = 312
@@ -25,15 +24,13 @@ _PLOT = WIDTH - 70
 #: Of lines and bands behind the columns.
 _FAINT = "#88888855"
 #: The most px of a label, and px that no character of a number exceeds.
-_LABEL, _DIGIT = 132, 8
+_LABEL, _DIGIT = 150, 8
 #: The least px that bars have beside long labels and long numbers.
 _NARROWEST = 30
 #: The height of a stacked bar with the space around it.
 _BAND = 24
-#: The px on each side of a page's chart for texts in a font that is wider than the measured one.
-_SLACK = 12
-#: A legend under the drawing.
-_UNDER = {"orient": "bottom", "symbolType": "square", "symbolSize": 150}
+#: The px on each side of a chart for texts in a font that is wider than the measured one.
+_PADDING = {"left": 12, "right": 12, "bottom": 4}
 Form = Callable[[float], str]
 #: A label and its value. The library takes no integers of more than 64 bits, but floats.
 Values = Sequence[tuple[str, float]]
@@ -49,29 +46,18 @@ class Chart:
     spec: Mapping[str, Any]  # Vega-Lite, without colours of text and background
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    saved_only: Collection[int] = ()  # columns that only the saved CSV has, from 0
     wide: bool = False  # as wide as the page
     key: Sequence[tuple[str, str]] = ()  # of a wide one: texts, and styles of the marks beside
 
     def page_svg(self) -> str:
-        """Return the chart for a page: transparent, with the text colour of the page."""
-        padding = 0 if self.wide else {"left": _SLACK, "right": _SLACK, "bottom": 4}
-        spec = {**self.spec, "background": None, "padding": padding, "title": None}
-        legend = {"disable": True} if self.key else {}
-        return light_and_dark(draw(self.name, spec, "currentColor", legend) + self._key())
+        """Return the drawing for a page, and the key under it."""
+        svg = draw(self.name, {"padding": 0 if self.wide else _PADDING, **self.spec})
+        items = "".join(f"<li>{_mark(style)}{escape(text)}</li>" for text, style in self.key)
+        return f'{svg}<ul class="key">{items}</ul>' if items else svg
 
-    def picture_svg(self) -> str:
-        """Return the chart for a picture of its own: its title above, dark ink on white."""
-        title = {"text": self.title, "anchor": "start", "frame": "bounds", "offset": 12}
-        title |= self.spec.get("title", {})
-        spec = {**self.spec, "background": "white", "padding": 16, "title": title}
-        return draw(self.name, spec, INK, _UNDER if self.wide else {})
 
-    def _key(self) -> str:
-        marks = [f'<span style="{style}"></span>' if style else "" for _, style in self.key]
-        texts = [escape(text) for text, _ in self.key]
-        items = "".join(map("<li>{}{}</li>".format, marks, texts))
-        return f'<ul class="key">{items}</ul>' if items else ""
+def _mark(style: str) -> str:
+    return f'<span style="{style}"></span>' if style else ""
 
 
 def bars(
@@ -82,17 +68,14 @@ def bars(
     *,
     form: Form = wording.count,
     head: str = "",
-    limit: float | None = None,
 ) -> Chart:
     """Return horizontal bars, a row each, in the order given; ``form`` makes the values' texts.
 
-    ``head`` is what the labels name, for the table. A line marks the value ``limit``.
+    ``head`` is what the labels name, for the table.
     """
     rows = [(wording.name(label), value, form(value)) for label, value in values]
     data = [{"row": i, "name": a, "value": float(b), "text": c} for i, (a, b, c) in enumerate(rows)]
     x: Part = {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": True}}
-    # Beside a line that marks a limit the values stand in a column, clear of the line.
-    beside = x if limit is None else {"value": "width"}
     before, after = (
         _widest(labels) for labels in ([row[0] for row in rows], [row[2] for row in rows])
     )
@@ -107,9 +90,8 @@ def bars(
                 "mark": {"type": "bar", "color": CATEGORIES[0], "height": {"band": 0.7}},
                 "encoding": {"x": x},
             },
-            _text("text", {"align": "left", "dx": 4}, beside),
+            _text("text", {"align": "left", "dx": 4}, x),
             _text("name", {"align": "right", "dx": -4, "limit": _LABEL - 4}, {"value": 0}),
-            *([] if limit is None else [_rule(limit)]),
         ],
     }
     return Chart(name, title, spec, (head, unit), [(label, text) for label, _, text in rows])
@@ -119,40 +101,9 @@ def _ordinal(field: str) -> Part:
     return {"field": field, "type": "ordinal", "title": None}
 
 
-def _rule(at: float) -> Part:
-    mark = {"type": "rule", "strokeDash": [4, 3], "stroke": "currentColor"}
-    return {
-        "mark": mark,
-        "encoding": {"x": {"datum": at}, "y": {"value": 0}, "y2": {"value": "height"}},
-    }
-
-
 def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> Part:
     encoding = {"x": x, "text": {"field": field, "type": "nominal"}}
     return {"mark": {"type": "text", "baseline": "middle", **mark}, "encoding": encoding}
-
-
-def histogram(name: str, title: str, axis: str, unit: str, values: Values) -> Chart:
-    """Return columns, one for each class in the order given; ``axis`` names the classes."""
-    data = [{"class": label, "value": float(value)} for label, value in values]
-    x = {**_ordinal("class"), "sort": None, "title": axis}
-    x["axis"] = {"labelAngle": 0, "values": _sparse_labels([label for label, _ in values], _PLOT)}
-    spec = {
-        "width": _PLOT,
-        "height": 160,
-        "data": {"values": data},
-        "mark": {"type": "bar", "color": CATEGORIES[0]},
-        "encoding": {"x": x, "y": _amounts(unit)},
-    }
-    rows = [(label, wording.count(value)) for label, value in values]
-    return Chart(name, title, spec, (axis, unit), rows)
-
-
-def _sparse_labels(labels: Sequence[str], width: int) -> list[str]:
-    """Return every label, or every second, third and so on: as many as fit the width in px."""
-    most = max(width // _widest(labels), 1)
-    step = next((step for step in _STEPS if len(labels[::step]) <= most), len(labels))
-    return list(labels[::step])
 
 
 def _widest(labels: Sequence[str]) -> int:
@@ -160,8 +111,6 @@ def _widest(labels: Sequence[str]) -> int:
     return max(map(len, labels), default=0) * _DIGIT + 6
 
 
-#: Distances of labels that are easy to count by.
-_STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 #: Numbers of an axis: 20k, 3M, 4B; 0.5 if values are that small.
 _SHORT = "datum.value < 1 ? datum.value : replace(format(datum.value, '~s'), 'G', 'B')"
 
@@ -169,7 +118,8 @@ _SHORT = "datum.value < 1 ? datum.value : replace(format(datum.value, '~s'), 'G'
 def _amounts(unit: str) -> Part:
     axis = {"grid": True, "gridColor": _FAINT, "tickCount": 4, "labelExpr": _SHORT}
     axis |= {"titlePadding": 10}
-    return {"field": "value", "type": "quantitative", "title": unit, "axis": axis}
+    scale = {"zero": True, "nice": True}
+    return {"field": "value", "type": "quantitative", "title": unit, "axis": axis, "scale": scale}
 
 
 def periods(
@@ -181,43 +131,35 @@ def periods(
     """
     texts = [_hidden(value) for value in values]
     data = [
-        {"at": at, "value": value if value is None else float(value), "text": f"{start}: {text}"}
+        {"at": at, "end": at + 1, "value": value and float(value), "text": f"{start}: {text}"}
         for at, (start, value, text) in enumerate(zip(starts, values, texts, strict=True))
     ]
+    # The ends of the axis are the first start and the last one.
+    first, last = (json.dumps("".join(start)) for start in (starts[:1], starts[1:][-1:]))
+    axis = {"values": [0, len(data)], "labelExpr": f"datum.value ? {last} : {first}"}
+    x: Part = {"field": "at", "type": "quantitative", "scale": {"domain": [0, len(data)]}}
+    x |= {"axis": axis, "title": "grey: hidden" if None in values else None}
     # A gap is between wide columns. Narrow ones are of whole px, and a line fills the seams.
     step = max(_PLOT // max(len(data), 1), 1)
-    x = {**_ordinal("at"), "scale": {"padding": 0.1 if step > 4 else 0}, "axis": None}
-    column = _titled("bar", color=CATEGORIES[0], stroke=CATEGORIES[0], strokeWidth=0.5)
-    notes = [_under(start, "left", 0) for start in starts[:1]]
-    notes += [_under(start, "right", "width") for start in starts[1:][-1:]]
-    if None in values:
-        notes.append(_under("grey: hidden or incomplete", "left", 0, line=1))
+    gap = {"x2Offset": -1} if step > 4 else {"stroke": CATEGORIES[0], "strokeWidth": 0.5}
     spec = {
         "data": {"values": data},
         "width": step * len(data),
         "height": 160,
-        "encoding": {"x": x, "description": {"field": "text"}},
+        "encoding": {"x": x, "x2": {"field": "end"}, "description": {"field": "text"}},
         "layer": [
             {
                 "transform": [{"filter": "datum.value === null"}],
                 "mark": {"type": "bar", "color": _FAINT},
-                "encoding": {"y": {"value": 0}},
+                "encoding": {"y": {"value": 0}, "y2": {"value": "height"}},
             },
-            {"mark": column, "encoding": {"y": _amounts(unit)}},
-            *notes,
+            {
+                "mark": _titled("bar", color=CATEGORIES[0], **gap),
+                "encoding": {"y": _amounts(unit), "y2": {"datum": 0}},
+            },
         ],
     }
     return Chart(name, title, spec, ("from", unit), [*zip(starts, texts, strict=True)])
-
-
-def _under(text: str, align: str, x: float | str, *, line: int = 0) -> Part:
-    """Return a text under the columns."""
-    mark = {"type": "text", "align": align, "baseline": "top", "dy": 6 + 16 * line, "text": text}
-    return {
-        "data": {"values": [{}]},
-        "mark": {**mark, "x": x, "y": "height"},
-        "encoding": {"x": None, "description": None},
-    }
 
 
 def _hidden(value: float | None) -> str:
@@ -237,45 +179,48 @@ def heatmap(
     columns: Sequence[str],
     values: Sequence[Sequence[float | None]],
 ) -> Chart:
-    """Return a cell for each row and column, coloured in classes; no cell if the value is None."""
-    cells = [
-        (row, column, float(value))
-        for row, line in zip(rows, values, strict=True)
-        for column, value in zip(columns, line, strict=True)
+    """Return a cell for each row and column: the larger its value, the stronger its colour.
+
+    No cell is drawn if the value is None, and its text is empty.
+    """
+    texts = [["" if value is None else wording.count(value) for value in line] for line in values]
+    data = [
+        {"row": row, "column": column, "value": float(value), "text": f"{row} {column}: {text}"}
+        for row, *line in zip(rows, values, texts, strict=True)
+        for column, value, text in zip(columns, *line, strict=True)
         if value is not None
     ]
-    bounds = even_bounds(max((value for *_, value in cells), default=0))
-    labels = class_labels(bounds, unit)
-    data = [
-        {
-            "row": row,
-            "column": column,
-            "class": labels[bisect(bounds, value) - 1],
-            "text": f"{row} {column}: {wording.count(value)}",
-        }
-        for row, column, value in cells
-    ]
     x = {**_ordinal("column"), "scale": {"domain": [*columns]}}
-    x["axis"] = {"labelAngle": 0, "orient": "top", "values": _sparse_labels(columns, WIDTH - 40)}
+    x["axis"] = {"labelAngle": 0, "orient": "top", "labelOverlap": "parity"}
     y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LABEL}}
+    # A linear scale: noise remains faint. Of classes, near values can be in two of them.
+    strength = {
+        "field": "value",
+        "type": "quantitative",
+        "title": unit,
+        "scale": {"zero": True, "range": [0.08, 1]},
+        "legend": {**_UNDER, "tickCount": 4, "labelExpr": _SHORT},
+    }
     size = min(22, (WIDTH - 40) // max(len(columns), 1))
-    note = "empty: hidden" if len(cells) < len(rows) * len(columns) else None
-    colour = {**class_colour(labels), "title": note, "legend": {**_UNDER, "columns": 2}}
     spec = {
         "width": size * len(columns),
         "height": max(size, 18) * len(rows),
         "data": {"values": data},
-        "mark": _titled("rect"),
-        "encoding": {"x": x, "y": y, "color": colour, "description": {"field": "text"}},
+        "mark": _titled("rect", color=CATEGORIES[0]),
+        "encoding": {"x": x, "y": y, "opacity": strength, "description": {"field": "text"}},
     }
-    table = [(row, *map(_hidden, line)) for row, line in zip(rows, values, strict=True)]
+    table = [(row, *line) for row, line in zip(rows, texts, strict=True)]
     return Chart(name, title, spec, ("", *columns), table)
 
 
-def class_colour(labels: Sequence[str]) -> Part:
-    """Return the colour of the classes with these labels, ascending; the field is ``class``."""
-    scale = {"domain": [*labels], "range": scale_colours(len(labels))}
-    return {"field": "class", "type": "ordinal", "title": None, "scale": scale}
+#: A legend of squares under the drawing.
+_UNDER = {
+    "orient": "bottom",
+    "symbolType": "square",
+    "symbolSize": 150,
+    "symbolFillColor": CATEGORIES[0],
+    "symbolStrokeWidth": 0,
+}
 
 
 def stacked_bars(
@@ -284,10 +229,11 @@ def stacked_bars(
     rows: Sequence[str],
     parts: Sequence[str],
     shares: Sequence[Sequence[float]],
+    colours: Sequence[str] = CATEGORIES,
 ) -> Chart:
     """Return a bar for each row, of the shares of its parts; the shares of a row sum to at most 1.
 
-    ``rows`` and ``parts`` are distinct. Parts without a colour of their own are of the last one.
+    ``rows`` and ``parts`` are distinct. Parts beyond ``colours`` are grey.
     """
     labels = [wording.name(part) for part in parts]
     data = [
@@ -297,8 +243,8 @@ def stacked_bars(
         if share
     ]
     before = min(_widest(rows), _LABEL)
-    y = {**_ordinal("row"), "sort": None, "axis": {"labelLimit": _LABEL}}
-    part = _categories(labels, {"legendX": -before, "legendY": _BAND * len(rows) + 28})
+    y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LABEL}}
+    part = _categories(labels, colours, {"legendX": -before, "legendY": _BAND * len(rows) + 28})
     spec = {
         "width": WIDTH - before,
         "height": {"step": _BAND},
@@ -321,9 +267,9 @@ _SHARES: Part = {
 }
 
 
-def _categories(labels: Sequence[str], position: Mapping[str, int]) -> Part:
+def _categories(labels: Sequence[str], colours: Sequence[str], position: Mapping[str, int]) -> Part:
     """Return the colours of parts, and their legend at a place of the chart."""
-    colours = [*CATEGORIES[: len(labels)], *[OTHER] * (len(labels) - len(CATEGORIES))]
+    colours = [*colours[: len(labels)], *[OTHER] * (len(labels) - len(colours))]
     # An outline goes around the colours: not all stand out from a page.
     outline = {"symbolStrokeColor": "currentColor", "symbolStrokeWidth": 0.5}
     legend = {"orient": "none", "columns": 1, "title": None, "symbolType": "square"}

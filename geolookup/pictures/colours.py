@@ -2,11 +2,9 @@
 
 Any two of ``CATEGORIES``, ``OTHER``, ``UNKNOWN`` and ``SPECIAL`` differ by at least 14 in CIEDE2000
 (Sharma, Wu, Dalal 2005), in normal vision and in complete protanopia, deuteranopia and tritanopia
-(Machado, Oliveira, Fernandes 2009). They are the best of a search over 4,096 colours of CIELAB
-lightness 28 to 85 and chroma up to 66. The same search among colours that have a contrast of 3:1
-with white and with a dark page reaches 11.8, with two colours fewer. So only the first
-``STANDING_OUT`` have that contrast: charts use these. Where the others lie on a page, as areas of
-a map or as marks of a legend, an outline in the colour of the text goes around them.
+(Machado, Oliveira, Fernandes 2009), on a white page and on a dark one. They are the best of a
+search over 4,096 colours of CIELAB lightness 28 to 85 and chroma up to 66. Not all stand out from
+the page: where one lies on it, an outline in the colour of the text goes around it.
 """
 
 from __future__ import annotations
@@ -24,14 +22,15 @@ CATEGORIES = (
     "#aacc99",
     "#00ddff",
 )
-#: So many of ``CATEGORIES`` have a contrast of 3:1 with a white page and with a dark one.
-STANDING_OUT = 4
-#: Values beyond ``CATEGORIES``; nothing known; special-purpose space.
-OTHER, UNKNOWN, SPECIAL = "#a0a0a0", "#f4f4f4", "#2b2b2b"
+#: Values beyond ``CATEGORIES``; nothing known, which is near the colour of the page (#rrggbbaa);
+#: special-purpose space.
+OTHER, UNKNOWN, SPECIAL = "#a0a0a0", "#a0a0a040", "#000000"
 
-#: From few to much on a light page, and from much to few on a dark one: ``yellowgreenblue`` of
-#: Vega, by C. Brewer (colorbrewer2.org), without its palest and its darkest colours.
-SCALE = ("#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494")
+#: From few to much on a light page: ``yellowgreenblue`` of Vega, by C. Brewer (colorbrewer2.org),
+#: without its palest and its darkest colours. On a dark page it is reversed.
+_SCALE = ("#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", "#225ea8", "#253494")
+#: Colours of classes, from few to much, as CSS.
+SCALE = tuple(map("light-dark({}, {})".format, _SCALE, reversed(_SCALE)))
 #: Circles on a map that is coloured by ``SCALE``.
 CIRCLES = "#e8710a"
 

@@ -21,51 +21,35 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import U8
 from geolookup.pictures.address_map import AddressMap
 
-#: Layers have at most 2^11 pixels a side: of IPv4 each is a /22.
-ORDER = 11
+#: Layers have 2^11 pixels a side: of IPv4 each is a /22. They have less if they are too long.
+ORDERS = range(11, 7, -1)
 #: The pixels after the last block. A palette of 16 colours takes 4 bits for each pixel.
 NOTHING, _BITS = 15, 4
 #: Level 9 saves 4 % and takes seven times as long.
 _LEVEL = 6
 
 
-class Layer(NamedTuple):
-    """A view's picture as a data: URI, and the length of the prefix that is a pixel."""
+class Layers(NamedTuple):
+    """The addresses of a pixel, 2^pixel_bits, and the picture of each view as a data: URI."""
 
-    uri: str
-    pixel_bits: int  # 2^pixel_bits addresses
+    pixel_bits: int
+    uris: Sequence[str]
 
 
-def layers(address_map: AddressMap, limit: int) -> list[Layer]:
-    """Return the layers of a map's views, together of at most ``limit`` characters.
+def layers_within(whole: AddressMap, limit: int) -> Layers:
+    """Return the finest layers of a map that take at most ``limit`` characters.
 
-    If they are longer, sides are halved, of the last views first: the first view, which a page
-    shows first, keeps its pixels longest. A block has at least one pixel.
+    A block has at least one pixel.
     """
-    space = address_map.space
-    order, least = min(ORDER, space.order), space.order - space.block_order
-    numbers = range(len(address_map.views))
-    drawn = [layer(shown_at(address_map, order), number) for number in numbers]
-    for coarser in range(order - 1, least - 1, -1):
-        shown = shown_at(address_map, coarser)
-        for number in reversed(numbers):
-            if sum(len(picture.uri) for picture in drawn) <= limit:
-                return drawn
-            drawn[number] = layer(shown, number)
-    return drawn
+    most = whole.space.block_bits - whole.space.cell_bits
+    options = [min(max(2 * (whole.space.order - order), 0), most) for order in ORDERS]
+    return whole.finest(options, _layers, limit)
 
 
-def shown_at(address_map: AddressMap, order: int) -> AddressMap:
-    """Return a map with cells for a square of 2^order a side at most."""
-    space = address_map.space
-    return address_map.coarser(min(max(space.order - order, 0), space.block_order))
-
-
-def layer(shown: AddressMap, number: int) -> Layer:
-    """Return a view of a map, by its number, with a pixel for each cell."""
-    data = png(pixels(shown, number), shown.views[number].colours)
-    uri = f"data:image/png;base64,{b64encode(data).decode('ascii')}"
-    return Layer(uri, shown.space.cell_bits)
+def _layers(shown: AddressMap) -> Layers:
+    drawn = [png(pixels(shown, number), view.colours) for number, view in enumerate(shown.views)]
+    uris = [f"data:image/png;base64,{b64encode(data).decode('ascii')}" for data in drawn]
+    return Layers(shown.space.cell_bits, uris)
 
 
 def pixels(shown: AddressMap, number: int) -> U8:
@@ -85,14 +69,16 @@ def pixels(shown: AddressMap, number: int) -> U8:
 
 
 def png(square: U8, colours: Sequence[str]) -> bytes:
-    """Return pixels as a PNG with a palette of #rrggbb; ``NOTHING`` is transparent."""
+    """Return pixels as a PNG with a palette of #rrggbb or #rrggbbaa; ``NOTHING`` is transparent."""
     from PIL import Image
 
-    palette = bytes.fromhex("".join(colour.removeprefix("#") for colour in colours))
+    opaque = [bytes.fromhex(colour.removeprefix("#").ljust(8, "f")) for colour in colours]
+    palette = [*opaque, *[bytes(4)] * (NOTHING + 1 - len(opaque))]
     image = Image.fromarray(square, "P")
-    image.putpalette(palette.ljust(3 * (NOTHING + 1), b"\0"))
+    image.putpalette(b"".join(colour[:3] for colour in palette))
+    alpha = bytes(colour[3] for colour in palette)
     written = io.BytesIO()
-    image.save(written, "PNG", bits=_BITS, compress_level=_LEVEL, transparency=NOTHING)
+    image.save(written, "PNG", bits=_BITS, compress_level=_LEVEL, transparency=alpha)
     return written.getvalue()
 
 

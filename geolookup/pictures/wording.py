@@ -6,12 +6,14 @@ of a page may let a reader infer it.
 
 from __future__ import annotations
 
+from geolookup.contract.fields import FIELDS
 from geolookup.errors import count_text, line_text
 
 #: Longer names are shortened: a dataset may hold names of any length.
 _LONGEST = 120
 _SCALES = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 _TICKS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+_FIELDS = {field.path: field.short_name for field in FIELDS}
 _UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -73,6 +75,11 @@ def kilometres(distance: float) -> str:
 def family(part: str) -> str:
     """Return the name of a family as shown: IPv4 of ipv4."""
     return part.replace("ip", "IP")
+
+
+def field_name(path: str) -> str:
+    """Return the short name of a field: city of location.city_name; own columns keep theirs."""
+    return _FIELDS.get(path, path)
 
 
 def name(text: str) -> str:

@@ -11,6 +11,7 @@ import json
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +19,7 @@ import numpy as np
 
 from geolookup.dataset.intervals import F64
 from geolookup.pictures import wording
-from geolookup.pictures.charts import Chart, Part, class_colour
-from geolookup.pictures.classes import class_bounds, class_labels
+from geolookup.pictures.charts import Chart, Part
 from geolookup.pictures.colours import CIRCLES, scale_colours
 
 FILE = Path(__file__).with_name("world.json")
@@ -30,10 +30,14 @@ _WIDTH, _HEIGHT = 800, 350
 _PROJECTION = {"type": "equalEarth", "scale": 147, "translate": [_WIDTH / 2, 194]}
 _LAND, _BORDER = "#8888882e", "#88888899"
 #: The marks of the key.
+_DOT = "border-radius:50%"
 _CIRCLE = f"border-radius:50%;background:{CIRCLES}"
 _RING = "border-radius:50%;border:2px solid #000;outline:2px solid #fff;outline-offset:-1px"
+_DOTS = "dots: countries too small to be seen"
 #: In px²: the largest circle of a place, the smallest, and that of a country.
-_LARGEST, _SMALLEST, _COUNTRY = 600.0, 2.5, 80.0
+_LARGEST, _SMALLEST, _COUNTRY = 600.0, 2.5, 64.0
+#: More colours are hard to tell apart.
+_MOST_CLASSES = 6
 #: More circles make the page large and hide each other.
 _MOST_CIRCLES = 500
 
@@ -75,8 +79,9 @@ def world(
     labels = class_labels(bounds, unit)
     circles = [] if places is None else _circles(places, least)
     notes = [
+        *((_DOTS, _DOT) for code in shown if code in _file()["points"]),
         *((_of_circles(circles, unit), _CIRCLE) for _ in circles[:1]),
-        *((f"rings: {text}", _RING) for text in dict.fromkeys(mark.text for mark in marks)),
+        *((f"rings: {mark.text}", _RING) for mark in marks),
         (CREDIT, ""),
     ]
     styles = [f"background:{colour}" for colour in scale_colours(len(bounds))]
@@ -84,13 +89,35 @@ def world(
         "width": _WIDTH,
         "height": _HEIGHT,
         "projection": _PROJECTION,
-        "title": {"subtitle": [text for text, _ in notes]},
         "layer": [*_areas(shown, bounds, labels), *_circle_layers(circles), *_ring_layers(marks)],
     }
-    key = [*zip(labels, styles, strict=True), *notes]
+    key = dict.fromkeys([*zip(labels, styles, strict=True), *notes])
     if circles and not rows:
         rows = [("all circles", wording.count(sum(circle["weight"] for circle in circles)))]
-    return Chart(name, title, spec, ("country", unit), rows, wide=True, key=key)
+    return Chart(name, title, spec, ("country", unit), rows, wide=True, key=[*key])
+
+
+def class_bounds(weights: Sequence[float], least: float = 0) -> list[float]:
+    """Return the ascending lower bounds of classes of positive weights; none is below ``least``.
+
+    Classes are as wide as each other on a logarithmic scale, but bounds have one digit. No weight
+    is below ``least``. Example: weights from 5 to 7,000 have the bounds 5, 20, 60, 200, 600, 2,000.
+    """
+    if not weights:
+        return []
+    even = np.geomspace(min(weights), max(weights), _MOST_CLASSES + 1)[1:_MOST_CLASSES]
+    # 30 of 37.5, whose text is 3.75…e+01: not rounded up, so the first class has all weights below.
+    smallest = f"{min(weights):.17e}"
+    first = max(float(smallest[0] + smallest[smallest.index("e") :]), least)
+    rounded = sorted({float(f"{bound:.0e}") for bound in even.tolist()})
+    return [first, *(bound for bound in rounded if min(weights) < bound <= max(weights))]
+
+
+def class_labels(bounds: Sequence[float], unit: str) -> list[str]:
+    """Return the texts of a legend: "10 to 100", "100 to 1k", "1k or more requests"."""
+    texts = [wording.tick(bound) for bound in bounds]
+    labels = [f"{low} to {high}" for low, high in pairwise(texts)]
+    return [*labels, *(f"{text} or more {unit}" for text in texts[-1:])]
 
 
 @cache
@@ -115,10 +142,9 @@ def _areas(
         }
         for code, weight in weights.items()
     ]
-    of_class = class_colour(labels)
-    # The legend of an empty scale has no size, nor has its picture then.
-    condition = {"condition": {"test": "datum.class", **of_class}} if labels else {}
-    fill = {**condition, "value": _LAND}
+    scale = {"domain": [*labels], "range": scale_colours(len(labels))}
+    of_class = {"field": "class", "type": "nominal", "scale": scale, "legend": None}
+    fill = {"condition": {"test": "datum.class", **of_class}, "value": _LAND}
     text = {"test": "datum.text", "field": "text"}
     of_area = {"data": {"values": rows}, "key": "id", "fields": ["class", "text"]}
     topology = {"type": "topojson", "feature": "countries"}
@@ -132,13 +158,7 @@ def _areas(
     small = [
         {**row, "point": points[row["id"]], "size": _COUNTRY} for row in rows if row["id"] in points
     ]
-    mark = {
-        "type": "point",
-        "stroke": "currentColor",
-        "strokeWidth": 0.75,
-        "opacity": 1,
-        "aria": True,
-    }
+    mark = {"type": "circle", "stroke": _BORDER, "strokeWidth": 0.5, "opacity": 1, "aria": True}
     yield from _layer(small, mark, {"fill": of_class, "description": {"field": "text"}})
 
 

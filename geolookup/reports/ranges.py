@@ -1,117 +1,82 @@
-"""The section on ranges that changed: a CSV file in the page, with values before and after.
-
-The file has the largest ranges of each family by addresses, at most ``MOST``.
-"""
+"""The section on ranges that changed: the largest ones, with their values before and after."""
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-import zlib
-from base64 import b64encode
-from collections.abc import Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from heapq import nlargest
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import quote
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table
-from geolookup.dataset.intervals import F64
+from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
 from geolookup.errors import line_text
 from geolookup.pictures import wording
-from geolookup.reports.difference import Difference
-from geolookup.reports.section import Download, Link, Section, Table, charts_section
+from geolookup.reports.changes import Difference
+from geolookup.reports.section import Link, Section, Table, charts_section
 
-#: The most ranges of a family in the file.
-MOST = 4_000
-#: The columns of the file after the ends of a range, and those of ``diff_table``.
-_COLUMNS = {
-    "change": "kind",
-    **{
-        f"{short}_{side}": f"{name}_{side}"
-        for short, name in (
-            ("country", "location_country_code"),
-            ("region", "location_region_name"),
-            ("city", "location_city_name"),
-            ("asn", "network_asn"),
-        )
-        for side in SIDES
-    },
-}
+Row = dict[str, Any]  # of diff_table
+#: The most ranges of a family in its table.
+MOST = 100
 _FIELDS = ("country_code", "region_name", "city_name", "asn")
-_ALL = "all ranges, with all fields, the deciding sources, addresses and kilometres"
-#: How formulas begin. A hyphen or a negative number stays.
-_FORMULA = re.compile(r"(?!-[\d.,]*( %)?\Z)[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_COLUMNS = ("location_country_code", "location_region_name", "location_city_name", "network_asn")
+#: The columns of words: all but the size.
+_WORDS = (1, 3, 4, 5, 6, 7)
+_ALL = "with the fields that sources state, and the deciding sources"
 
 
 def ranges_section(difference: Difference, rows: str | None = None) -> Section | None:
-    """Return the file of the ranges that changed; None if none did.
+    """Return the largest ranges whose country, region, city or AS differs; None if none does.
 
     ``rows`` is the path of a file with all of them, relative to the page.
     """
-    old, new = difference.overlaid.old.path, difference.overlaid.new.path
-    changed = diff_table(old, new, _FIELDS).read_all().unify_dictionaries()
-    if not len(changed):
+    counts, addresses = Counter[int](), Counter[int]()
+    largest: dict[int, list[Row]] = {}
+    for batch in diff_table(difference.overlaid.old.path, difference.overlaid.new.path, _FIELDS):
+        family = batch["family"][0].as_py()
+        counts[family] += len(batch)
+        addresses[family] += int(pc.sum(batch["addresses"]).as_py())
+        order = pc.array_sort_indices(batch["addresses"], order="descending")
+        listed = largest.get(family, []) + batch.take(order[:MOST]).to_pylist()
+        largest[family] = nlargest(MOST, listed, key=lambda row: row["addresses"])
+    if not counts:
         return None
-    by_family = {
-        family: changed.filter(pc.equal(changed["family"], family))
-        for family in changed["family"].unique().to_pylist()
-    }
-    largest = {family: _largest(ranges) for family, ranges in by_family.items()}
-    notes = [_sentence(family, largest[family], ranges) for family, ranges in by_family.items()]
-    packed = b64encode(zlib.compress(_csv(largest).encode(), 9)).decode()
-    files = [(Link(line_text(rows), quote(rows)), _ALL)] if rows else []
-    command = [] if rows else [f"geolookup diff OLD NEW --rows changes.parquet writes {_ALL}."]
-    section = charts_section(
-        "ranges",
-        "Ranges that changed",
-        " ".join([*notes, *command]),
-        [Download("Ranges that changed", "changed-ranges")],
-        [Table("Files", ("File", "content"), files, words=(1,))] if files else [],
+    note = " ".join(
+        f"IPv{family}: {len(listed):,} of {counts[family]:,} ranges whose country, region, city "
+        f"or AS differs, with {_share(listed, addresses[family])} of the addresses in them."
+        for family, listed in largest.items()
     )
-    return replace(section, data={"changed-ranges": packed})
+    tables = list(map(_table, largest, largest.values()))
+    if rows:
+        link = Link(line_text(rows), quote(rows))
+        tables.append(Table("All ranges that changed", ("File", "rows"), [(link, _ALL)], (1,)))
+    return charts_section("ranges", "Ranges that changed", note, [], tables)
 
 
-def _largest(rows: pa.Table) -> pa.Table:
-    selection = np.sort(np.argsort(-_sizes(rows), kind="stable")[:MOST])
-    return rows.take(selection)
+def _share(rows: Sequence[Row], addresses: int) -> str:
+    return wording.percent(sum(int(row["addresses"]) for row in rows) / addresses)
 
 
-def _sizes(rows: pa.Table) -> F64:
-    sizes: F64 = rows["addresses"].cast(pa.float64()).to_numpy()
-    return sizes
+def _table(family: int, listed: Sequence[Row]) -> Table:
+    head = ("First", "last", UNITS[family], "change", "country", "region", "city", "AS")
+    rows = [
+        (
+            *(str(ip_address(row[name])) for name in ENDS[family]),
+            wording.count(float(row["addresses"]) / UNIT_ADDRESSES[family]),
+            row["kind"],
+            *_values(row),
+        )
+        for row in listed
+    ]
+    return Table(f"IPv{family} ranges that changed", head, rows, _WORDS)
 
 
-def _sentence(family: int, largest: pa.Table, every: pa.Table) -> str:
-    shown, of = len(largest), len(every)
-    if shown == of:
-        return f"IPv{family}: all {of:,} ranges whose country, region, city or AS differs."
-    share = wording.percent(float(_sizes(largest).sum() / _sizes(every).sum()))
-    return (
-        f"IPv{family}: the {shown:,} largest of {of:,} ranges whose country, region, city or AS "
-        f"differs, {share} of the addresses in them."
-    )
-
-
-def _csv(largest: Mapping[int, pa.Table]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["first", "last", *_COLUMNS])
-    for family, rows in largest.items():
-        ends = (map(ip_address, rows[name].to_pylist()) for name in ENDS[family])
-        columns = (map(_cell, rows[name].to_pylist()) for name in _COLUMNS.values())
-        writer.writerows(zip(*ends, *columns, strict=True))
-    return text.getvalue()
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else without_formula(str(value))
-
-
-def without_formula(text: str) -> str:
-    """Return a cell that no spreadsheet runs as a formula, as ``assets/save.js`` does."""
-    return f"'{text}" if _FORMULA.match(text) else text
+def _values(row: Row) -> Iterator[str]:
+    """Yield the text of each value: DE, or DE → AT if it has changed."""
+    for name in _COLUMNS:
+        sides = [row[f"{name}_{side}"] for side in SIDES]
+        texts = ["-" if value is None else wording.name(str(value)) for value in sides]
+        yield texts[0] if sides[0] == sides[1] else " → ".join(texts)

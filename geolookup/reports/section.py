@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from geolookup.errors import line_text
-from geolookup.pictures.charts import Chart
-from geolookup.pictures.picture_files import Picture
+from geolookup.pictures import wording
+from geolookup.pictures.charts import Chart, bars
+
+#: So many rows of a ranking have a bar.
+_BARS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,6 @@ class Section:
     ``template`` is a file of ``templates/``; it gets ``values`` by name. ``data`` is JSON for
     scripts, by the id of the element that holds it. ``scripts`` are files of ``assets/`` in the
     order in which they need each other, ``styles`` likewise. A page has each of these once.
-    ``pictures`` are what ``--png`` writes of the section; an iterator draws them only then.
     """
 
     anchor: str
@@ -28,7 +30,6 @@ class Section:
     data: Mapping[str, object] = field(default_factory=dict)
     scripts: Sequence[str] = ()
     styles: Sequence[str] = ()
-    pictures: Iterable[Picture] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,41 +51,56 @@ class Table:
     """Rows of texts under a caption; the first cell of a row names it.
 
     ``words`` are the numbers of the columns whose cells are words, from 0; the others are numbers.
-    The columns ``saved_only`` are hidden on the page: the saved CSV has them.
     """
 
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str | Link]]
     words: Collection[int] = ()
-    saved_only: Collection[int] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Download:
-    """A CSV file in the page, with a button to save it: text of JSON, zlib and base64."""
-
-    caption: str
-    file: str  # the id of its data
 
 
 def charts_section(
     anchor: str,
     title: str,
     note: str,
-    charts: Sequence[Chart | Table | Download],
+    charts: Sequence[Chart],
     tables: Sequence[Table] = (),
     *,
-    first: Sequence[Table] = (),
     details: Sequence[Table] = (),
+    method: str = "",
 ) -> Section:
     """Return a section that shows charts, and tables after them.
 
-    ``note`` is the sentence above them, ``first`` are tables before the charts, ``details``
-    tables at the end that are closed until a reader opens them. A table among the charts stands
-    beside the chart before it if the page is wide enough, and has its values.
+    ``note`` is the sentence above them. At the end ``details``, tables, and ``method``, a
+    paragraph, are closed until a reader opens them.
     """
-    values = {"note": note, "first": first, "charts": charts, "tables": tables, "details": details}
-    drawn = (chart for chart in charts if isinstance(chart, Chart) and chart.rows)
-    pictures = (Picture(chart.name, chart.picture_svg()) for chart in drawn)
-    return Section(anchor, title, "charts.html", values, pictures=pictures)
+    values = {
+        "note": note,
+        "charts": charts,
+        "tables": tables,
+        "details": details,
+        "method": method,
+    }
+    return Section(anchor, title, "charts.html", values)
+
+
+def ranking(
+    name: str,
+    title: str,
+    heads: Sequence[str],
+    rows: Iterable[tuple[str, float, *tuple[str, ...]]],
+    whole: float,
+) -> Chart:
+    """Return bars of the largest shares of a whole; the table of their values has all rows.
+
+    A row is a name, its weight, and texts of further columns. The heads are those of the name, the
+    weight, the share and the further columns.
+    """
+    listed = [row for row in rows if row[1]]
+    shares = [(label, weight / whole) for label, weight, *_ in listed[:_BARS]]
+    chart = bars(name, title, heads[2], shares, form=wording.percent)
+    texts = [
+        (wording.name(label), wording.count(weight), wording.percent(weight / whole), *further)
+        for label, weight, *further in listed
+    ]
+    return replace(chart, head=heads, rows=texts)

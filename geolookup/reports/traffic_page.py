@@ -30,8 +30,8 @@ from geolookup.reports.traffic_times import times_section, utc_text
 
 _HOLDS = (
     "A request is a row of the file, not a visitor: one visitor can send many. The page holds "
-    "counts only: no address, no time more precise than a minute, and no place more precise than "
-    "about 100 km."
+    "counts only: no address, no time more precise than a minute, and no place more precise than a "
+    "city. Circles of the map are sums of about 100 km."
 )
 _HIDES = (
     "A place, time or group of fewer than {least} requests is shown only in a sum, and is not "
@@ -75,7 +75,7 @@ def sections(
     """Yield the sections; ``top`` groups of each kind, none of fewer than ``least`` requests."""
     yield _world_section(summary, least)
     yield _summary_section(summary, traffic, least)
-    yield times_section(summary, traffic, least)
+    yield times_section(traffic, least)
     yield groups_section(summary, top, least)
     yield classes_section(summary, traffic, top, least)
     yield _method_section(least)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import isnan
 
@@ -11,12 +10,11 @@ import numpy as np
 
 from geolookup.contract.gregorian import DAY
 from geolookup.dataset.intervals import I64
-from geolookup.files.summarize import Summary
 from geolookup.files.traffic import DAYS, HOUR, HOURS, WEEK, Times, Traffic
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, heatmap, periods
 from geolookup.reports.section import Section, charts_section
-from geolookup.reports.traffic_groups import few_line, is_drawn, no_chart
+from geolookup.reports.traffic_groups import few_line
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {60: "minute", HOUR: "hour", DAY: "day", WEEK: "week"}
@@ -29,9 +27,9 @@ _NO_TIMES = (
     "--local-time-column names the column."
 )
 _AVERAGE = (
-    "The average week: the requests of an hour of the week, divided by how often this hour occurs "
-    "from the first request to the last. Hours that are only partly in this period are left out, "
-    "and hours outside of it have no colour. Local time is the time at the location of the address."
+    "The average week has the requests of each hour of the week, divided by how often this hour "
+    "occurs in the period of all requests, in the local time of the address. A blank hour is "
+    "hidden, or not wholly in this period."
 )
 
 
@@ -40,14 +38,15 @@ def utc_text(second: int, *, day: bool = False) -> str:
     return f"{_EPOCH + timedelta(seconds=second):{'%Y-%m-%d' if day else '%Y-%m-%d %H:%M'}}"
 
 
-def times_section(summary: Summary, traffic: Traffic, least: int) -> Section:
+def times_section(traffic: Traffic, least: int) -> Section:
     """Return the requests over time, and by hour of the week."""
     timed = int(traffic.times.counts.sum())
-    if wording.is_few(timed, least) or not is_drawn(timed, summary.addresses):
+    if timed < least:
         note = f"Requests with a time: {wording.count_or_few(timed, least)}, too few for a chart."
         return charts_section("time", "Time", note if timed else _NO_TIMES, [])
-    parts = _over_time(traffic.times, least), _week(traffic, summary.addresses, least)
-    said, charts = ([item for part in parts for item in part[at]] for at in (0, 1))
+    parts = _over_time(traffic.times, least), _week(traffic, least)
+    said = [sentence for sentences, _ in parts for sentence in sentences]
+    charts = [chart for _, several in parts for chart in several]
     return charts_section("time", "Time", " ".join(said), charts)
 
 
@@ -68,8 +67,6 @@ def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
         return [*hidden, "No chart over time."], []
     values = [None if wording.is_few(count, least) else count for count in counts.tolist()]
     chart = periods("over-time", f"Requests by {unit}, UTC", "requests", starts, values)
-    texts = [wording.count_or_few(count, least) for count in counts.tolist()]
-    chart = replace(chart, rows=[*zip(starts, texts, strict=True)])
     whole = [f"The chart over time has only whole {unit}s."] if buckets != times.buckets() else []
     return [*whole, *hidden], [chart]
 
@@ -81,28 +78,19 @@ def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
         yield f"Hidden: {line}, {requests} in all."
 
 
-def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[Chart]]:
+def _week(traffic: Traffic, least: int) -> tuple[list[str], list[Chart]]:
     """Return the requests by hour of the local week, with what is to say."""
-    if not is_drawn(traffic.hours.known, requests):
-        return [no_chart("a known local time")], []
-    times = traffic.times
-    average, counts = traffic.hours.average_week(times.first or 0, times.last or 0)
+    times, hours = traffic.times, traffic.hours
+    local = f"{wording.count_or_few(hours.known, least)} requests have a known local time."
+    average, counts = hours.average_week(times.first or 0, times.last or 0)
     hidden = _hidden(counts, "hour", least)
     if (counts < least).all():
-        return [*hidden, "No chart of an average week."], []
-    cells = [_cell(*pair, least) for pair in zip(average.tolist(), counts.tolist(), strict=True)]
+        return [local, *hidden, "No chart of an average week."], []
+    cells = [
+        None if isnan(value) or wording.is_few(count, least) else value
+        for value, count in zip(average.tolist(), counts.tolist(), strict=True)
+    ]
     days = [cells[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)]
-    values = [[value for value, _ in day] for day in days]
-    title = "Requests per hour of an average week, local time"
-    chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, values)
-    rows = [(name, *(text for _, text in day)) for name, day in zip(_DAY_NAMES, days, strict=True)]
-    return [_AVERAGE, *hidden], [replace(chart, rows=rows)]
-
-
-def _cell(average: float, count: int, least: int) -> tuple[float | None, str]:
-    """Return the value and the text of an hour: none for one outside of the period."""
-    if isnan(average):
-        return None, ""
-    if wording.is_few(count, least):
-        return None, wording.count_or_few(count, least)
-    return average, wording.count(average)
+    title = "Average week, local time"
+    chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, days)
+    return [_AVERAGE, local, *hidden], [chart]

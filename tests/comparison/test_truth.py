@@ -80,7 +80,6 @@ def test_the_first_truth_decides(scored: Path, tmp_path: Path) -> None:
     assert counts(report)["country"] == (128, 1, 0)
     # An address in IPv6 is less than one network of /64: the JSON has at least 1.
     assert counts(report, "ipv6")["country"] == (1, 0, 0)
-    assert report.datasets[0].parts["ipv6"].of.weight == 2.0**-64
     assert counts(geolookup.score(scored, truth=[other, one]), "ipv4")["country"] == (127, 2, 0)
 
 

@@ -2,12 +2,10 @@
 
 from geolookup.pictures import charts, wording
 from geolookup.pictures.address_map import AddressMap, address_map
-from geolookup.pictures.address_space import IPV4, SPECIAL, UNKNOWN, Space, View, view_of
+from geolookup.pictures.address_space import SPECIAL, UNKNOWN, Space, View, view_of
 from geolookup.pictures.charts import Chart, bars
-from geolookup.pictures.classes import class_bounds, class_labels, even_bounds
 from geolookup.pictures.colours import SCALE
-from geolookup.pictures.layers import NOTHING, layers, pixels, png
-from geolookup.pictures.page_data import deflate, pack_numbers
-from geolookup.pictures.range_table import pack_table, table_within
+from geolookup.pictures.layers import NOTHING, layers_within, pixels, png
+from geolookup.pictures.range_table import deflate, pack_numbers, pack_table, table_within
 from geolookup.pictures.world import FILE as WORLD_FILE
-from geolookup.pictures.world import Mark, Places, cells, world
+from geolookup.pictures.world import Mark, Places, cells, class_bounds, class_labels, world

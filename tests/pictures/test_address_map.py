@@ -1,9 +1,8 @@
-"""Address maps: cells against ipaddress, joint partitions of views, the Hilbert curve, pixels."""
+"""Address maps: blocks, cells, joint partitions of views, the Hilbert curve, pixels."""
 
 from __future__ import annotations
 
 import io
-import ipaddress
 import itertools
 from base64 import b64decode
 
@@ -11,14 +10,15 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.internals.contract import BITS
 from tests.internals.pictures import (
-    IPV4,
     NOTHING,
+    UNKNOWN,
     AddressMap,
     Space,
     View,
     address_map,
-    layers,
+    layers_within,
     pixels,
     png,
 )
@@ -27,28 +27,35 @@ from tests.pictures.random_views import starts_in, value_at, views
 from tests.skips import needs, optional
 from tests.tiers import scaled
 
-IPV6 = Space(6, 17, 80, 112, (0x2001 << 112, 0x2A00 << 112, 0x2A01 << 112))
+
+def first_address(space: Space, cell: int) -> int:
+    """The first address of a cell, by the definition of a space."""
+    block, within = divmod(cell, 1 << space.block_bits - space.cell_bits)
+    return (space.blocks[block] << space.block_bits) + (within << space.cell_bits)
 
 
 def cell_of(space: Space, address: int) -> int | None:
-    """The cell that holds an address, by its definition; None for one that is not on the curve."""
+    """The cell that holds an address; None for one that is not on the curve."""
     for number, block in enumerate(space.blocks):
-        if 0 <= address - block < 1 << space.block_bits:
-            return number * space.cells_per_block + (address - block >> space.cell_bits)
+        within = address - (block << space.block_bits)
+        if 0 <= within < 1 << space.block_bits:
+            return (number << space.block_bits - space.cell_bits) + (within >> space.cell_bits)
     return None
 
 
-@given(st.sampled_from((IPV4, IPV4.coarser(4), IPV6, IPV6.coarser(3))), st.data())
-def test_a_cell_is_a_network_of_its_block(space: Space, data: st.DataObject) -> None:
-    cell = data.draw(st.integers(0, space.cell_count - 1))
-    address = space.first_address(cell)
-    kind = ipaddress.IPv4Network if space.family == 4 else ipaddress.IPv6Network
-    width = 32 if space.family == 4 else 128
-    network = kind((address, width - space.cell_bits))
-    blocks = [kind((block, width - space.block_bits)) for block in space.blocks]
-    (at,) = (at for at, block in enumerate(blocks) if network.subnet_of(block))  # type: ignore[arg-type]
-    assert cell // space.cells_per_block == at
-    assert cell_of(space, int(network[0])) == cell_of(space, int(network[-1])) == cell
+@given(views)
+def test_the_blocks_are_the_prefixes_in_which_anything_is_known(listed: list[View]) -> None:
+    space = address_map(listed).space
+    if space.family == 4:
+        assert (space.blocks, space.block_bits, space.cell_bits) == ((0,), 32, 0)
+        return
+    known = set()
+    for view in listed:
+        starts = starts_in(view)
+        for start, end, label in zip(starts, [*starts[1:], 1 << 128], view.values, strict=True):
+            if label > UNKNOWN:
+                known |= set(range(start >> space.block_bits, (end - 1 >> space.block_bits) + 1))
+    assert (space.blocks, BITS[6] - space.block_bits) == (tuple(sorted(known)), 20)
 
 
 def _check(shown: AddressMap, listed: list[View], cells: set[int]) -> None:
@@ -57,7 +64,7 @@ def _check(shown: AddressMap, listed: list[View], cells: set[int]) -> None:
     assert np.all(starts[:-1] < starts[1:])
     for cell in sorted(item for item in cells if 0 <= item < shown.space.cell_count):
         at = int(np.searchsorted(starts, np.uint64(cell), side="right")) - 1
-        expected = [value_at(view, shown.space.first_address(cell)) for view in listed]
+        expected = [value_at(view, first_address(shown.space, cell)) for view in listed]
         assert [int(values[at]) for values in shown.values] == expected
     rows = list(zip(*(values.tolist() for values in shown.values), strict=True))
     assert all(one != next_one for one, next_one in itertools.pairwise(rows))
@@ -78,9 +85,9 @@ def test_a_cell_shows_each_view_at_its_first_address(
     shown = address_map(listed)
     assume(shown.space.blocks)
     _check(shown, listed, _near(shown, listed))
-    steps = data.draw(st.integers(0, shown.space.block_order))
-    coarse = shown.coarser(steps)
-    assert coarse.space.cell_bits == shown.space.cell_bits + 2 * steps
+    bits = data.draw(st.integers(0, shown.space.block_bits - shown.space.cell_bits))
+    coarse = shown.coarser(bits)
+    assert coarse.space.cell_bits == shown.space.cell_bits + bits
     _check(coarse, listed, _near(coarse, listed))
 
 
@@ -104,16 +111,17 @@ image = optional("PIL.Image")
 @given(views, st.integers(2, 4))
 def test_a_pixel_shows_the_range_of_its_first_cell(listed: list[View], order: int) -> None:
     whole = address_map(listed)
-    least = whole.space.order - whole.space.block_order
-    assume(whole.space.blocks and least <= order)
-    shown = whole.coarser(whole.space.order - order)
+    bits = 2 * (whole.space.order - order)
+    assume(whole.space.blocks and bits <= whole.space.block_bits - whole.space.cell_bits)
+    shown = whole.coarser(bits)
+    assert shown.space.order == order
     square = pixels(shown, 0)
     assert square.shape == (1 << order, 1 << order)
     for cell in range(4**order):
         ((x,), (y,)) = hilbert.points(np.array([cell], np.uint64), order)
         expected = NOTHING
         if cell < shown.space.cell_count:
-            label = value_at(listed[0], shown.space.first_address(cell))
+            label = value_at(listed[0], first_address(shown.space, cell))
             expected = min(label, len(listed[0].colours) - 1)
         assert square[y, x] == expected
 
@@ -121,9 +129,9 @@ def test_a_pixel_shows_the_range_of_its_first_cell(listed: list[View], order: in
 @needs("PIL")
 def test_the_png_has_the_colours_and_is_transparent_after_the_last_block() -> None:
     square = np.array([[0, 1], [NOTHING, 2]], np.uint8)
-    drawn = image.open(io.BytesIO(png(square, ["#102030", "#ffffff", "#0000ff"]))).convert("RGBA")
+    drawn = image.open(io.BytesIO(png(square, ["#102030", "#ffffff40", "#0000ff"]))).convert("RGBA")
     assert drawn.getpixel((0, 0)) == (0x10, 0x20, 0x30, 255)
-    assert drawn.getpixel((1, 0)) == (255, 255, 255, 255)
+    assert drawn.getpixel((1, 0)) == (255, 255, 255, 0x40)
     assert drawn.getpixel((0, 1))[3] == 0
     assert drawn.getpixel((1, 1)) == (0, 0, 255, 255)
 
@@ -131,20 +139,14 @@ def test_the_png_has_the_colours_and_is_transparent_after_the_last_block() -> No
 @needs("PIL")
 @settings(max_examples=scaled(5, 30))
 @given(views, st.integers(0, 20_000))
-def test_the_last_views_lose_pixels_first_until_the_layers_fit(
-    listed: list[View], limit: int
-) -> None:
+def test_layers_are_pictures_of_the_views_that_fit(listed: list[View], limit: int) -> None:
     whole = address_map(listed)
     assume(whole.space.blocks)
-    drawn = layers(whole, limit)
-    bits = [layer.pixel_bits for layer in drawn]
-    assert bits == sorted(bits)
-    assert bits[-1] - bits[0] in (0, 2)  # one halving of both sides
-    if bits[0] < whole.space.block_bits:
-        assert sum(len(layer.uri) for layer in drawn) <= limit
-    for number, layer in enumerate(drawn):
-        shown = whole.coarser((layer.pixel_bits - whole.space.cell_bits) // 2)
-        head, data = layer.uri.split(",")
+    bits, uris = layers_within(whole, limit)
+    shown = whole.coarser(bits - whole.space.cell_bits)
+    assert shown.space.order == 8 or sum(map(len, uris)) <= limit
+    for number, uri in enumerate(uris):
+        head, data = uri.split(",")
         assert head == "data:image/png;base64"
         square = np.asarray(image.open(io.BytesIO(b64decode(data))))
         assert np.array_equal(square, pixels(shown, number))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode
-from typing import Any
 
 import numpy as np
 from hypothesis import assume, given, settings
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from tests.internals.dataset import Addresses
 from tests.internals.pictures import (
+    Space,
     View,
     address_map,
     deflate,
@@ -23,11 +23,12 @@ from tests.internals.pictures import (
     view_of,
 )
 from tests.pictures.random_views import value_at, views
+from tests.pictures.test_address_map import first_address
 from tests.tiers import scaled
 
 
 def inflated(text: str) -> bytes:
-    """Return the bytes of a text, as ``reports/assets/page_data.js`` does."""
+    """Return the bytes of a text, as ``reports/assets/address_map/ranges.js`` does."""
     return zlib.decompress(b64decode(text), wbits=-zlib.MAX_WBITS) if text else b""
 
 
@@ -59,7 +60,7 @@ def test_a_table_has_each_view_at_the_first_address_of_a_cell(
     space = whole.space
     assume(space.blocks)
     bits = data.draw(st.integers(0, space.block_bits - space.cell_bits))
-    table = pack_table(whole, bits)
+    table = pack_table(whole.coarser(bits))
     lengths = unpacked(table["lengths"], table["ranges"] - 1)
     starts = [0, *np.cumsum(lengths).tolist()]
     assert starts[-1] << bits < space.cell_count
@@ -73,8 +74,8 @@ def test_a_table_has_each_view_at_the_first_address_of_a_cell(
             _same(view, space, last << bits, values[position])
 
 
-def _same(view: View, space: Any, cell: int, label: int) -> None:
-    assert label == value_at(view, space.first_address(cell))
+def _same(view: View, space: Space, cell: int, label: int) -> None:
+    assert label == value_at(view, first_address(space, cell))
 
 
 @settings(max_examples=scaled(6, 40))
@@ -84,7 +85,7 @@ def test_the_finest_cells_that_fit_are_kept(limit: int) -> None:
     values: NDArray[np.uint32] = (np.arange(300) % 7 + 1).astype(np.uint32)
     shown = address_map([view_of("v", "V", "", starts, values, list("abcdef"))])
     table = table_within(shown, limit)
-    bits = table["bits"]
-    assert table == pack_table(shown, bits)
+    bits = table["range_bits"]
+    assert table == pack_table(shown.coarser(bits))
     assert len(json.dumps(table)) <= limit or bits == 32
-    assert not bits or len(json.dumps(pack_table(shown, bits - 1))) > limit
+    assert not bits or len(json.dumps(pack_table(shown.coarser(bits - 1)))) > limit

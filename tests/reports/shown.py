@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.errors import count_text
 from tests.internals.contract import special
-from tests.internals.reports import LEVELS, Section, Table
+from tests.internals.reports import Section, Table
 from tests.walk import walk
 
 #: The rows of each table by its caption, without the head.
 Tables = Mapping[str, list[list[str]]]
 UNITS = {"ipv4": "IPv4 addresses", "ipv6": "IPv6 /64 networks"}
+#: Pages name fields as calls do.
+SHORT = {field.path: field.short_name for field in geolookup.fields()}
 _WORDS = {"million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15}
 
 
@@ -25,7 +26,7 @@ def of_sections(sections: Iterable[Section]) -> dict[str, list[list[str]]]:
     tables: dict[str, list[list[str]]] = {}
     for section in sections:
         values = section.values
-        kinds = (values.get(name, ()) for name in ("first", "charts", "tables", "details"))
+        kinds = (values.get(name, ()) for name in ("charts", "tables", "details"))
         for entry in (part for kind in kinds for part in kind):
             caption = getattr(entry, "caption", None) or entry.title
             tables[caption] = [[str(getattr(c, "text", c)) for c in row] for row in entry.rows]
@@ -68,10 +69,10 @@ class NetworkSums:
 
     def __init__(self, dataset: Path, family: int) -> None:
         self.family = family
-        self.space, self.region, self.city = (defaultdict[str, float](float) for _ in range(3))
+        self.space = defaultdict[str, float](float)
         self.of_system: defaultdict[int, list[Any]] = defaultdict(list)
         self.names: defaultdict[int, Counter[str]] = defaultdict(Counter)
-        self.depths, self.with_value = Counter[str](), Counter[str]()
+        self.with_value = Counter[str]()
         self.codes: set[str | None] = set()
         with geolookup.open(dataset) as engine:
             listed = [node for node in walk(engine) if node[0].version == family]
@@ -80,13 +81,13 @@ class NetworkSums:
         for (network, record), zone in zip(listed, zones, strict=True):
             groups: dict[str, Any] = {**record, "time": {"zone": zone}}
             known = {
-                f"{group}.{name}"
+                SHORT.get(f"{group}.{name}", f"{group}.{name}")
                 for group, members in groups.items()
                 for name, value in members.items()
                 if value is not None
             }
             self.with_value.update(dict.fromkeys(known, network.num_addresses))
-            self._add_place(network, record["location"], known)
+            self._add_place(network, record["location"])
             self._add_system(network, record["network"])
 
     @property
@@ -96,17 +97,9 @@ class NetworkSums:
             return sum(network.num_addresses for network in self.networks) or 1
         return _public_ipv4()
 
-    def _add_place(self, network: Any, location: dict[str, Any], known: set[str]) -> None:
-        space, region = size(network), location["region_code"] or location["region_name"]
-        name = _country(location)
+    def _add_place(self, network: Any, location: dict[str, Any]) -> None:
         self.codes.add(location["country_code"])
-        self.space[name] += space
-        self.region[name] += space * bool(region)
-        self.city[name] += space * bool(location["city_name"])
-        if any(not path.startswith("network.") for path in known):
-            stated = (location["city_name"], region, location["country_code"], True)
-            level = next(name for name, value in zip(LEVELS, stated, strict=True) if value)
-            self.depths[level] += network.num_addresses
+        self.space[_country(location)] += size(network)
 
     def _add_system(self, network: Any, system: dict[str, Any]) -> None:
         if asn := system.get("asn"):
@@ -138,16 +131,16 @@ def check_dataset(tables: Tables, dataset: Path) -> None:
             assert number(figures[f"{unit} known"][0]) == pytest.approx(whole, rel=5e-3)
         else:
             assert [number(figures["IPv6 space known"][0])] == close([whole / 2**61])
-        _check_countries(tables[f"IPv{family} {unit[5:]} by country"], seen, whole)
-        _check_systems(tables, seen, whole)
-        lengths = Counter(f"/{network.prefixlen}" for network in seen.networks)
-        shown = tables[
-            f"IPv{family}: {count_text(len(seen.networks), 'prefix', 'prefixes')} by length"
-        ]
-        assert {name: int(text) for name, text in shown if text != "0"} == lengths
-        depths = {row[0]: row[1:] for row in tables["Finest known level of the location"]}
-        expected = (seen.depths[level] / seen.of for level in LEVELS)
-        assert numbers(depths[f"IPv{family}"]) == close(expected)
+        seen.space.pop("no country", None)
+        by_country = tables[f"IPv{family} {unit[5:]} by country"]
+        _check_ranking(by_country, [row[0] for row in by_country], seen.space)
+        by_system = tables[f"IPv{family} {unit[5:]} by AS"]
+        systems = [row[0].partition(" ") for row in by_system]
+        numbered = {f"AS{asn}": sum(map(size, of)) for asn, of in seen.of_system.items()}
+        _check_ranking(by_system, [number for number, _, _ in systems], numbered)
+        for number_, _, name in systems:
+            named = {k: count for k, count in seen.names[int(number_[2:])].items() if k}
+            assert named.get(name, 0) == max(named.values(), default=0), number_
         nulls = {
             row[0]: row[1 + (family == 6)] for row in tables["Share without a value, by field"]
         }
@@ -160,30 +153,12 @@ def check_dataset(tables: Tables, dataset: Path) -> None:
     assert figures["Countries"][0] == str(len(codes - {None}))
 
 
-def _check_countries(rows: list[list[str]], seen: NetworkSums, whole: float) -> None:
-    space = {name: value for name, value in seen.space.items() if value}
-    assert {row[0] for row in rows} == set(space)
-    assert [number(row[1]) for row in rows] == close(sorted(space.values(), reverse=True))
-    for name, count, of_all, region, city in rows:
-        shares = (space[name] / whole, seen.region[name] / space[name])
-        expected = (space[name], *shares, seen.city[name] / space[name])
-        assert numbers((count, of_all, region, city)) == close(expected), name
-
-
-def _check_systems(tables: Tables, seen: NetworkSums, whole: float) -> None:
-    of = len(seen.of_system)
-    rows = tables[
-        f"IPv{seen.family}: {min(of, 100)} of {of} AS, by {UNITS[f'ipv{seen.family}'][5:]}"
-    ]
-    assert len(rows) == min(of, 100)
-    spaces = {asn: sum(map(size, item)) for asn, item in seen.of_system.items()}
-    assert numbers([row[1] for row in rows]) == close(sorted(spaces.values(), reverse=True)[:100])
-    for text, *counts in rows:
-        number, _, name = text.removeprefix("AS").partition(" ")
-        asn = int(number)
-        named = {item: count for item, count in seen.names[asn].items() if item}
-        assert named.get(name, 0) == max(named.values(), default=0), asn
-        assert numbers(counts) == close((spaces[asn], spaces[asn] / whole)), asn
+def _check_ranking(rows: list[list[str]], labels: list[str], weights: Mapping[str, float]) -> None:
+    whole = sum(weights.values())
+    ranked = sorted(filter(None, weights.values()), reverse=True)[:300]
+    assert numbers([row[1] for row in rows]) == close(ranked)
+    for label, (_, *counts) in zip(labels, rows, strict=True):
+        assert numbers(counts) == close((weights[label], weights[label] / whole)), label
 
 
 def _public_ipv4() -> int:

@@ -3,13 +3,10 @@ changed rows and of scores."""
 
 from __future__ import annotations
 
-import csv
-import io
-import zlib
-from base64 import b64decode
 from collections import Counter
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +16,11 @@ from tests.comparison.conftest import old_and_new
 from tests.datasets import SMALL
 from tests.internals.comparison import diff_table
 from tests.internals.dataset import Addresses
+from tests.internals.pictures import wording
 from tests.internals.reports import (
     Difference,
-    Section,
     change_section,
+    change_sentences,
     change_view,
     difference,
     ranges_section,
@@ -63,82 +61,78 @@ def test_changes_have_the_numbers_of_changed_rows(changed: Difference) -> None:
             sides = (row[f"location_country_code_{side}"] for side in ("before", "after"))
             if row["kind"] == "country moved":
                 flows[" → ".join(sides)] += int(row["addresses"])
-    tables = of_sections([change_section(changed)])
-    kinds = {kind: number(count) for kind, count, _ in tables["IPv4 addresses by kind of change"]}
-    assert {kind: count for kind, count in kinds.items() if kind != "unchanged"} == sums
-    shares = [number(row[2]) for row in tables["IPv4 addresses by kind of change"]]
-    assert shares == close(count / sum(kinds.values()) for count in kinds.values())
+    section = change_section(changed)
+    tables = of_sections([section])
+    kinds = {row[0]: numbers(row[1:]) for row in tables["IPv4 addresses by kind of change"]}
+    assert {kind: count for kind, (count, _) in kinds.items()} == sums
+    known = sum(changed.by_kind("ipv4").values())
+    assert [share for _, share in kinds.values()] == close(sums[kind] / known for kind in kinds)
+    share = f"{sums.total() / known:.2%}".replace("%", " %")
+    first, *_ = change_sentences(changed)
+    assert first.startswith(f"{share} of the known IPv4 addresses have another answer;")
     shown = tables["IPv4 addresses that changed country"]
     assert {flow: number(count) for flow, count, _ in shown} == flows
     metrics = changed.judged.parts["ipv4"].metrics
-    for path, *texts in tables["Fields: IPv4 addresses"]:
+    paths = {field.short_name: field.path for field in geolookup.fields()}
+    for name, *texts in tables["Fields: IPv4 addresses"]:
+        path = paths.get(name, name)
         names = (f"{kind}.{path}" for kind in ("null_gained", "null_lost", "changed"))
         assert numbers(texts) == close(metrics[name] for name in names)
-    levels = {row[0]: number(row[3]) for row in tables["Moved: IPv4 addresses"]}
-    assert list(levels.values()) == close(metrics[f"{level}_moved"] for level in levels)
+    everything = tables["Locations by their source: IPv4 addresses"][0]
+    levels = ("country", "region", "city")
+    assert numbers(everything[1:4]) == close(metrics[f"{level}_moved"] for level in levels)
 
 
-def test_the_file_has_the_ranges_that_lookups_tell_apart(changed: Difference) -> None:
-    section = ranges_section(changed)
-    assert section is not None
-    rows = list(csv.DictReader(io.StringIO(_unpacked(section))))
-    with geolookup.open(OLD) as old, geolookup.open(NEW) as new:
-        for row in rows:
-            for end in (row["first"], row["last"]):
-                seen = oracle.seen(old, new, end)
-                assert seen is not None
-                for side, answer in (("before", seen.old), ("after", seen.new)):
-                    expected = [answer[path] for path in _IN_FILE.values()]
-                    assert [row[f"{name}_{side}"] or None for name in _IN_FILE] == [
-                        None if value is None else str(value) for value in expected
-                    ]
-        # All whose country, region, city or AS differs is in the file, and nothing else.
-        listed = {
-            int(a): int(b) for a, b in (map(ip_address, (r["first"], r["last"])) for r in rows)
-        }
-        for first, count in _MAPPED[4]:
-            for at in range(count):
-                address = int(ip_address(first)) + at
-                seen = oracle.seen(old, new, str(ip_address(address)))
-                differs = seen is not None and any(
-                    seen.old[path] != seen.new[path] for path in _IN_FILE.values()
-                )
-                assert any(a <= address <= b for a, b in listed.items()) == differs, address
-    for family in (4, 6):
-        count = sum((":" in row["first"]) == (family == 6) for row in rows)
-        assert f"IPv{family}: all {count} ranges whose" in section.values["note"]
+_COLUMNS = ("location_country_code", "location_region_name", "location_city_name", "network_asn")
 
 
-_IN_FILE = {"country": "location.country_code", "region": "location.region_name",
-            "city": "location.city_name", "asn": "network.asn"}  # fmt: skip
+def _text(row: dict[str, Any], column: str) -> str:
+    before, after = (
+        "-" if row[f"{column}_{side}"] is None else str(row[f"{column}_{side}"])
+        for side in ("before", "after")
+    )
+    return before if before == after else f"{before} → {after}"
 
 
-def _unpacked(section: Section) -> str:
-    return zlib.decompress(b64decode(str(section.data["changed-ranges"]))).decode()
-
-
-def test_the_file_has_the_largest_ranges(
-    changed: Difference, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("most", [1, 1000])
+def test_the_largest_changed_ranges_are_listed(
+    changed: Difference, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    whole = ranges_section(changed)
-    monkeypatch.setattr("geolookup.reports.ranges.MOST", 1)
+    monkeypatch.setattr("geolookup.reports.ranges.MOST", most)
     section = ranges_section(changed)
     assert section is not None
-    assert whole is not None
-    every = [row for row in csv.DictReader(io.StringIO(_unpacked(whole))) if "." in row["first"]]
-    sizes = [int(ip_address(r["last"])) - int(ip_address(r["first"])) + 1 for r in every]
-    first = next(csv.DictReader(io.StringIO(_unpacked(section))))
-    assert first == every[sizes.index(max(sizes))]
-    share = f"{max(sizes) / sum(sizes):.2%}".replace("%", " %")
-    assert f"IPv4: the 1 largest of {len(sizes)} ranges" in section.values["note"]
-    assert f"differs, {share} of the addresses in them." in section.values["note"]
+    tables = of_sections([section])
+    every = diff_table(OLD, NEW, "country_code", "region_name", "city_name", "asn").read_all()
+    for family in (4, 6):
+        rows = [row for row in every.to_pylist() if row["family"] == family]
+        largest = sorted(rows, key=lambda row: -row["addresses"])[:most]
+        shown = tables[f"IPv{family} ranges that changed"]
+        ends = (f"first_ipv{family}", f"last_ipv{family}")
+        assert [tuple(row[:2]) for row in shown] == [
+            tuple(str(ip_address(row[end])) for end in ends) for row in largest
+        ]
+        sizes = [float(row["addresses"]) / (1 if family == 4 else 2**64) for row in largest]
+        assert numbers([row[2] for row in shown]) == close(sizes)
+        assert [row[3:] for row in shown] == [
+            [row["kind"], *(_text(row, column) for column in _COLUMNS)] for row in largest
+        ]
+        part, whole = (sum(row["addresses"] for row in part) for part in (largest, rows))
+        share = wording.percent(float(part / whole))
+        note = f"IPv{family}: {len(largest)} of {len(rows)} ranges whose country, region, city or "
+        note += f"AS differs, with {share} of the addresses in them."
+        assert note in section.values["note"]
 
 
 def test_a_dataset_against_itself_has_not_changed() -> None:
     changed = difference(SMALL, SMALL)
-    section = change_section(changed)
-    assert section.values["note"].startswith("Nothing has changed:")
-    assert of_sections([section]) == {}
+    tables = of_sections([change_section(changed)])
+    assert set(tables) == {
+        f"{head}{unit}{tail}"
+        for unit in ("IPv4 addresses", "IPv6 /64 networks")
+        for head, tail in (("", " by kind of change"), ("Fields: ", ""))
+    }
+    assert not any(tables.values())
+    assert all(text.startswith("0.00 %") for text in change_sentences(changed))
     assert ranges_section(changed) is None
 
 
@@ -148,10 +142,9 @@ def test_the_page_has_the_numbers_of_a_score(tmp_path: Path) -> None:
     score = geolookup.score(NEW, truth=truth)
     tables = of_sections([truth_section(score)])
     part = score.datasets[0].parts["ipv4"]
-    rows = {row[0]: numbers(row[1:]) for row in tables["Agreement by level: IPv4 addresses"]}
+    rows = {row[0]: numbers(row[1:]) for row in tables["Agreement: IPv4 addresses"]}
     for level in ("country", "city"):
         agreement = part.levels[level]
         shares = (agreement.agree.share, agreement.wrong.share, agreement.missing.share)
         assert rows[level] == close((agreement.agree.of, *shares))
     assert rows["country"] == close([384, 1 / 3, 1 / 3, 1 / 3])
-    assert tables["Truth"] == [["truth.csv", "geofeed", "3", "0", "0"]]

@@ -1,4 +1,4 @@
-"""The figures of a report against sums over all networks of the engine; default coordinates."""
+"""The figures of a report against sums over all networks of the engine; places without a city."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ from tests.conftest import Build, build_at
 from tests.datasets import SMALL
 from tests.internals.dataset import Dataset
 from tests.internals.reports import (
-    DefaultCoordinates,
-    countries_section,
     coverage_section,
-    find_default_coordinates,
-    networks_section,
-    prefix_lengths_section,
+    places_section,
     read_facts,
     summary_section,
 )
 from tests.oracle import Source
+from tests.own_sources import own_dataset
 from tests.range_strategies import as_csv, recipe, recipes
 from tests.reports.shown import check_dataset, of_sections
 
@@ -44,16 +41,11 @@ MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_
 20.0.0.0,20.0.255.255,EU,CY,,,,,
 20.1.0.0,20.1.127.255,AS,CY,,,,,
 """
-#: The sections whose tables state figures of a dataset.
-_SECTIONS = (summary_section, coverage_section, countries_section, networks_section,
-             prefix_lengths_section)  # fmt: skip
 
 
 def _check(dataset: Path) -> None:
     facts = read_facts(Dataset(dataset))
-    check_dataset(of_sections(section(facts) for section in _SECTIONS), dataset)
-    coverage = coverage_section(facts)
-    assert coverage.title == "Coverage"
+    check_dataset(of_sections([summary_section(facts), coverage_section(facts)]), dataset)
 
 
 def test_figures_are_sums_over_all_networks(tmp_path: Path) -> None:
@@ -70,22 +62,7 @@ def test_figures_of_random_datasets(listed: list[Source]) -> None:
         _check(build_at(Path(folder), files, recipe(listed))[0])
 
 
-_HEAD = "network,country_code,city_name,latitude,longitude\n"
-
-
-def _default_coordinates(
-    build: Build, rows: list[str], head: str = _HEAD
-) -> list[DefaultCoordinates]:
-    facts = read_facts(Dataset(build({"rows.csv": head + "\n".join(rows) + "\n"})[0]))
-    return find_default_coordinates(facts)
-
-
-def _towns(country: str, first: int, count: int) -> list[str]:
-    return [f"{first}.{at}.0.0/24,{country},Town {at},{at},{at + 1}" for at in range(count)]
-
-
-def test_the_definition(build: Build) -> None:
-    """Addresses without a city; of a country with ten places or more, a quarter at one place."""
+def test_coordinates_without_a_city(build: Build) -> None:
     rows = [
         "20.0.0.0/24,US,,37.751,-97.822",
         "20.0.2.0/23,US,,37.751,-97.822",
@@ -95,21 +72,19 @@ def test_the_definition(build: Build) -> None:
         "23.0.0.0/24,BR,,,",  # no coordinates
         "24.0.0.0/24,CH,,46.2,6.1",
         "24.1.0.0/25,FR,,46.2,6.1",  # the same place, in another country
-        *_towns("DE", 60, 9),
-        "60.100.0.0/22,DE,Berlin,52.5,13.4",
-        *_towns("JP", 61, 8),
-        "61.100.0.0/22,JP,Tokyo,35.7,139.7",  # of nine places
-        *_towns("GB", 62, 12),
-        "62.100.0.0/22,GB,London,51.5,-0.1",  # a quarter
-        *_towns("ES", 80, 13),
-        "80.100.0.0/22,ES,Madrid,40.4,-3.7",  # less
     ]
-    result = _default_coordinates(build, rows)
-    assert [(item.name, item.reason, item.addresses, item.share) for item in result] == [
-        ("Germany (DE)", "large share", 1024, 1024 / (1024 + 9 * 256)),
-        ("United Kingdom (GB)", "large share", 1024, 0.25),
-        ("United States (US)", "no city", 768, 0.6),
-        ("Switzerland (CH)", "no city", 256, 1),
-        ("Canada (CA)", "no city", 128, 1),
-        ("France (FR)", "no city", 128, 1),
+    head = "network,country_code,city_name,latitude,longitude\n"
+    facts = read_facts(Dataset(build({"rows.csv": head + "\n".join(rows) + "\n"})[0]))
+    assert of_sections([places_section(facts)])["Coordinates without a city"] == [
+        ["United States (US)", "37.75", "-97.82", "768"],
+        ["Switzerland (CH)", "46.20", "6.10", "256"],
+        ["Canada (CA)", "56.00", "-106.00", "128"],
+        ["France (FR)", "46.20", "6.10", "128"],
     ]
+
+
+def test_own_columns_are_in_coverage() -> None:
+    facts = read_facts(Dataset(own_dataset()))
+    # Of 3,702,258,689 public addresses, 16,777,216 have a share.
+    fields = of_sections([coverage_section(facts)])["Share without a value, by field"]
+    assert ["own.share", "99.55 %", "100.00 %"] in fields

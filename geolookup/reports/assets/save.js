@@ -1,4 +1,4 @@
-// Buttons that save tables, and files that lie in the page, as CSV (RFC 4180).
+// Buttons that save tables as CSV (RFC 4180).
 
 // Returns a cell; numbers lose their thousands separators.
 function csvCell(text) {
@@ -19,24 +19,17 @@ function tablesText(tables) {
   return csvText(rows.map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
 }
 
-// Returns the text of a file in the page: compressed by zlib, in base64.
-function fileText(id) {
-  const packed = atob(JSON.parse(document.getElementById(id).textContent));
-  const bytes = new Blob([Uint8Array.from(packed, (letter) => letter.charCodeAt(0))]);
-  return new Response(bytes.stream().pipeThrough(new DecompressionStream("deflate"))).text();
-}
-
 // "By kind of change" is saved as by-kind-of-change.csv.
 function fileName(title) {
   const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
   return `${name.slice(0, 80)}.csv`;
 }
 
-async function save(part) {
-  const { title, file } = part.dataset;
-  const text = file ? await fileText(file) : tablesText(part.querySelectorAll("table"));
+function save(part) {
+  const text = tablesText(part.querySelectorAll("table"));
   const href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  Object.assign(document.createElement("a"), { href, download: fileName(title) }).click();
+  const download = fileName(part.dataset.title);
+  Object.assign(document.createElement("a"), { href, download }).click();
   setTimeout(() => URL.revokeObjectURL(href));
 }
 

@@ -1,10 +1,11 @@
 """The report of a dataset: which sections it has, in which order.
 
-A new section is a module of this folder and an entry of ``SECTIONS``.
+A new section is a function of a module of this folder and an entry of ``SECTIONS``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 
@@ -12,50 +13,59 @@ import geolookup
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.comparison.score import Score
 from geolookup.dataset.files import Dataset
+from geolookup.dataset.metadata import Metadata
 from geolookup.errors import count_text, short_id
 from geolookup.pictures import wording
 from geolookup.reports.address_maps import address_map_section
-from geolookup.reports.changes import change_section, from_to
-from geolookup.reports.dataset.coverage import coverage_section, prefix_lengths_section
+from geolookup.reports.changes import (
+    Difference,
+    change_section,
+    change_sentences,
+    change_view,
+)
 from geolookup.reports.dataset.facts import Facts, read_facts
-from geolookup.reports.dataset.groups import countries_section, networks_section
 from geolookup.reports.dataset.places import places_section
-from geolookup.reports.dataset.sources import licences_section, sources_section
-from geolookup.reports.dataset.summary import files_section, summary_section
-from geolookup.reports.dataset.views import dataset_views
-from geolookup.reports.difference import Difference, change_view
+from geolookup.reports.dataset.sources import credits_section
+from geolookup.reports.dataset.summary import coverage_section, summary_section
 from geolookup.reports.ranges import ranges_section
 from geolookup.reports.section import Section
 from geolookup.reports.truth import truth_section
 
-#: The sections after the summary, the changes and the address maps, in their order.
-SECTIONS: Sequence[Callable[[Facts], Section]] = (
-    places_section,
-    coverage_section,
-    countries_section,
-    networks_section,
-    prefix_lengths_section,
-    sources_section,
-    licences_section,
-    files_section,
-)
+#: The sections between the address maps and the credits, in their order.
+SECTIONS: Sequence[Callable[[Facts], Section]] = (places_section, coverage_section)
 
 
-def title(path: str | PathLike[str], changed: Difference | None = None) -> str:
-    """Return the title of the report: it names datasets, not where they lie."""
-    if changed is not None:
-        return from_to(changed)
-    with geolookup.open(path) as engine:
-        return f"Report of {wording.name(engine.metadata.name)}"
+def head(path: str | PathLike[str], changed: Difference | None = None) -> tuple[str, str]:
+    """Return the title of the report, and the paragraph under it.
 
-
-def lead(path: str | PathLike[str], changed: Difference | None = None) -> str:
-    """Return the paragraph under the title: which dataset, and how large."""
+    The title names datasets, not where they lie. The paragraph states what has changed, and the
+    number of sources and the size of the dataset.
+    """
     with geolookup.open(path) as engine:
         about = engine.metadata
     sources = count_text(len(about.sources), "source")
     text = f"Generation {short_id(about.generation)}, of {sources}, {wording.size(about.bytes)}."
-    return text if changed is None else f"The changes first, then the newer dataset. {text}"
+    if changed is None:
+        return _labels([about])[0], text
+    before, after = _labels([changed.overlaid.old.manifest.metadata(), about])
+    return f"From {before} to {after}", " ".join([*change_sentences(changed), text])
+
+
+def _labels(datasets: Sequence[Metadata]) -> list[str]:
+    """Return name and date of each dataset; its generation if the dates do not tell them apart."""
+    dates = [max((source.date or "" for source in about.sources), default="") for about in datasets]
+    if not all(dates) or len(set(dates)) < len(dates):
+        dates = [f"generation {short_id(about.generation)}" for about in datasets]
+    return [
+        f"{_name(about.name)}, {wording.name(date)}"
+        for about, date in zip(datasets, dates, strict=True)
+    ]
+
+
+def _name(name: str) -> str:
+    """Return the name of a dataset as shown; a folder of a store is named by its generation."""
+    is_generation = re.fullmatch("[0-9a-f]{64}", name)
+    return short_id(name) if is_generation else wording.name(name)
 
 
 def sections(
@@ -64,7 +74,7 @@ def sections(
     scored: Score | None = None,
     rows: str | None = None,
 ) -> Iterator[Section]:
-    """Yield the sections of a dataset, or of a store's current generation.
+    """Yield the sections of a dataset, or of a store's current generation: the map first.
 
     ``changed`` is its difference from an older dataset, ``scored`` only its score.
     ``rows`` is the path of a file with all changed ranges, relative to the page.
@@ -72,21 +82,23 @@ def sections(
     with geolookup.open(path) as engine:
         dataset = Dataset(engine.path)
     facts = read_facts(dataset)
+    maps = _address_maps(facts, changed)
+    yield from [first] if (first := next(maps, None)) else []
     if changed is not None:
         yield change_section(changed)
         yield from filter(None, [ranges_section(changed, rows)])
     yield summary_section(facts)
     if scored is not None:
         yield truth_section(scored)
-    yield from _address_maps(facts, changed)
+    yield from maps
     for section in SECTIONS:
         yield section(facts)
+    yield credits_section(facts.metadata)
 
 
 def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]:
     """Yield the map of each family with known addresses; changes come first."""
     for family in FAMILIES:
         views = [] if changed is None else [change_view(changed, family)]
-        views += dataset_views(facts.dataset, facts.tables, family)
-        if (section := address_map_section(views)) is not None:
+        if (section := address_map_section([*views, *facts.views[family]])) is not None:
             yield section

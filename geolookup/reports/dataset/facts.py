@@ -2,88 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from geolookup.comparison.overlay import FAMILIES, Side
 from geolookup.comparison.values import read_tables
-from geolookup.contract.address import BITS
-from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.dataset.coverage import KnownAddresses, known_addresses
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import F64, I64
+from geolookup.dataset.intervals import F64
 from geolookup.dataset.metadata import Metadata
-from geolookup.dataset.public_ranges import Ranges, any_known, public_ranges
-from geolookup.prefixes.aggregate import prefixes_of
-from geolookup.prefixes.spans import Halves, Spans
-
-
-@dataclass(frozen=True, slots=True)
-class KnownSpace:
-    """The known public space of a family, in the ``UNITS`` of ``dataset.intervals``.
-
-    ``locations`` and ``networks``, shape (rows,), are the space of each row of the table; row 0 is
-    unknown. ``lengths`` counts prefixes by their length in bits, from 0: the fewest aligned
-    prefixes that make each interval.
-    """
-
-    family: int
-    locations: F64
-    networks: F64
-    lengths: I64
-
-    @property
-    def space(self) -> float:
-        """All of it."""
-        return float(self.locations.sum())
-
-
-def known_space(dataset: Dataset, family: int) -> KnownSpace:
-    """Measure the known space of a family; reads each interval once, in constant memory.
-
-    Raises DatasetError if the dataset is damaged.
-    """
-    locations, networks = np.zeros(len(dataset.locations)), np.zeros(len(dataset.networks))
-    lengths = np.zeros(BITS[family] + 1, np.int64)
-    for batch in public_ranges(dataset, family, selector=any_known):
-        first = Halves(batch.first_high, batch.first_low)
-        spans = Spans(family, first, Halves(batch.last_high, batch.last_low), ())
-        lengths += np.bincount(prefixes_of(spans)[0].lengths, minlength=len(lengths))
-        space = space_of(batch)
-        locations += np.bincount(batch.rows[LOCATION], space, len(locations))
-        networks += np.bincount(batch.rows[NETWORK], space, len(networks))
-    return KnownSpace(family, locations, networks, lengths)
-
-
-def space_of(batch: Ranges) -> F64:
-    """Return the sizes of ranges in the unit of their family, for IPv4 exactly."""
-    low = batch.last_low - batch.first_low
-    # 128-bit difference: the low half borrows 1 where it wraps.
-    high = batch.last_high - batch.first_high - (batch.last_low < batch.first_low)
-    # Both ends are included, so one address more; as a share of a /64.
-    space = low + 1.0 if batch.family == 4 else high + (low + 1.0) * 2.0**-64
-    return np.asarray(space, np.float64)
+from geolookup.pictures.address_space import View
+from geolookup.reports.dataset.views import Partition, dataset_views
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A dataset, its tables, and how much of the address space its rows answer."""
+    """A dataset, its tables, and how much of the address space its rows answer.
+
+    ``space`` has the known public space of each location row, shape (rows,), in the ``UNITS`` of
+    ``dataset.intervals``. Row 0 has the space of which only the network is known.
+    """
 
     dataset: Dataset
     metadata: Metadata
     tables: Mapping[str, pa.Table]  # by the names of ``contract.fields``
     coverage: Mapping[str, KnownAddresses]  # by "ipv4" and "ipv6"
-    space: Mapping[int, KnownSpace]  # by family
+    space: Mapping[int, F64]  # by family
+    views: Mapping[int, Sequence[View]]  # of the address maps, by family
 
 
 def read_facts(dataset: Dataset) -> Facts:
     """Read a dataset whole; raises DatasetError for a damaged one."""
+    tables = read_tables(dataset)
     return Facts(
         dataset,
         dataset.manifest.metadata(),
-        read_tables(dataset),
+        tables,
         known_addresses(dataset.path),
-        {family: known_space(dataset, family) for family in (4, 6)},
+        {family: _known_space(dataset, family) for family in FAMILIES},
+        {family: dataset_views(dataset, tables, family) for family in FAMILIES},
     )
+
+
+def _known_space(dataset: Dataset, family: int) -> F64:
+    side = Side(dataset, family)
+    answers = Partition.of(side.starts, side.locations, side.networks)
+    locations, networks = answers.rows
+    known = answers.public * ((locations > 0) | (networks > 0))
+    return np.bincount(locations, known, len(dataset.locations)).astype(np.float64)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY, LOCATION
-from geolookup.dataset.intervals import F64, I64, Bools
+from geolookup.dataset.intervals import F64, I64
 
 NO_COUNTRY = "no country"
 #: The finest value that a location has, from the finest on; the rest is unknown.
@@ -38,23 +38,18 @@ def _country_name(name: str | None, code: str | None, continent: str | None) -> 
     return f"{continent}, {NO_COUNTRY}" if continent else NO_COUNTRY
 
 
-def with_region_and_city(locations: pa.Table) -> tuple[Bools, Bools]:
-    """Mark the location rows that name a region, by code or name, and those that name a city."""
-    region = pc.or_(locations["region_code"].is_valid(), locations["region_name"].is_valid())
-    city = locations["city_name"].is_valid()
-    return np.asarray(region), np.asarray(city)
-
-
 def finest_levels(tables: Mapping[str, pa.Table]) -> I64:
     """Return the position in ``LEVELS`` of each location row, shape (rows,).
 
     Row 0 ("unknown") has the last one.
     """
-    region, city = with_region_and_city(tables[LOCATION])
+    locations = tables[LOCATION]
+    region = pc.or_(locations["region_code"].is_valid(), locations["region_name"].is_valid())
     country = np.asarray(tables[COUNTRY]["country_code"].is_valid())
-    has_country = country[tables[LOCATION][COUNTRY].to_numpy()]
+    has_country = country[locations[COUNTRY].to_numpy()]
     # The first condition that holds: a location with a city is 0, whatever else it has.
-    return np.select([city, region, has_country], [0, 1, 2], 3).astype(np.int64)
+    conditions = [np.asarray(locations["city_name"].is_valid()), np.asarray(region), has_country]
+    return np.select(conditions, [0, 1, 2], 3).astype(np.int64)
 
 
 def systems(networks: pa.Table) -> tuple[I64, I64]:

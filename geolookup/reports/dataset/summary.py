@@ -1,19 +1,35 @@
-"""The first section and the last: a dataset in a few figures, and the sizes of its files."""
+"""The sections on what a dataset knows: a few figures, the largest groups, unknown fields."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY
-from geolookup.dataset.coverage import public_space
+from geolookup.dataset.coverage import KnownAddresses, public_space
+from geolookup.dataset.intervals import UNITS, sizes
 from geolookup.errors import count_text
 from geolookup.pictures import wording
+from geolookup.pictures.address_space import UNKNOWN, View
+from geolookup.pictures.charts import Chart
 from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.section import Section, Table, charts_section
+from geolookup.reports.section import Section, Table, charts_section, ranking
+
+#: So many countries, AS and so on have a row in the table of values.
+_ROWS = 300
+#: The views of the address maps whose labels are ranked, and what one label is.
+_RANKED = {"country": "country", "as": "AS", "source": "source of the location"}
+_NOTE = "The table has the share of addresses without a value, by field."
+_METHOD = (
+    "Charts: shares of the addresses with a known country, AS or location; IPv6 is counted in /64 "
+    "networks. "
+    "Table: IPv4 in shares of the public addresses, IPv6 of the known addresses, because most of "
+    "IPv6 is not assigned. Special-purpose space does not count, although private own columns can "
+    "be known in it."
+)
 
 
 class Figure(NamedTuple):
@@ -32,7 +48,7 @@ def summary_section(facts: Facts) -> Section:
 def _figures(facts: Facts) -> Iterator[Figure]:
     counts = facts.metadata.counts
     for family, space in facts.space.items():
-        yield _known(family, space.space, counts[f"ipv{family}_intervals"])
+        yield _known(family, float(space.sum()), counts[f"ipv{family}_intervals"])
     # Not the rows of the table: a country may have several, and a row no country.
     codes = pc.count_distinct(facts.tables[COUNTRY]["country_code"]).as_py()
     yield Figure("Countries", wording.count(codes), "and territories")
@@ -58,12 +74,34 @@ def _age(facts: Facts) -> Figure:
     return Figure("Age of the data", count_text(age.days, "day"), note)
 
 
-def files_section(facts: Facts) -> Section:
-    """Return the sizes of the files in a dataset's folder."""
-    files = (path for path in Path(facts.dataset.path).iterdir() if path.is_file())
-    sizes = sorted((-path.stat().st_size, path.name) for path in files)
-    rows = [(name, wording.count(-size)) for size, name in sizes]
-    note = f"{wording.size(facts.metadata.bytes)} in {count_text(len(rows), 'file')}."
-    return charts_section(
-        "files", "Files", note, [], details=[Table("Sizes", ("File", "bytes"), rows)]
-    )
+def coverage_section(facts: Facts) -> Section:
+    """Return the groups with the most addresses, and what is unknown of each field."""
+    views = [view for several in facts.views.values() for view in several]
+    charts = [_largest(view) for name in _RANKED for view in views if view.name == name]
+    title, tables = "Coverage", [_null_table(facts)]
+    return charts_section("coverage", title, _NOTE, charts, tables, method=_METHOD)
+
+
+def _largest(view: View) -> Chart:
+    """Return the labels of a view with the most addresses."""
+    family = view.starts.family
+    weights = np.bincount(view.values, sizes(view.starts), len(view.labels)).tolist()
+    known = slice(UNKNOWN + 1, None)
+    rows = [*zip(view.labels[known], weights[known], strict=True)]
+    one = _RANKED[view.name]
+    title, heads = f"IPv{family} {UNITS[family]} by {one}", (one, UNITS[family], "share")
+    return ranking(f"ipv{family}-{view.name}", title, heads, rows[:_ROWS], sum(weights[known]))
+
+
+def _null_table(facts: Facts) -> Table:
+    """Return the share without a value of each field, the least known ones first."""
+    counts = list(facts.coverage.values())
+    shares = {path: [_without(of, path) for of in counts] for path in counts[0].with_value}
+    order = sorted(shares, key=lambda path: shares[path], reverse=True)
+    rows = [(wording.field_name(path), *map(wording.percent, shares[path])) for path in order]
+    return Table("Share without a value, by field", ("Field", "IPv4", "IPv6"), rows)
+
+
+def _without(counts: KnownAddresses, path: str) -> float:
+    # Of integers: a float would lose a few of many addresses.
+    return (counts.of - counts.with_value[path]) / counts.of if counts.of else 1.0

@@ -131,7 +131,8 @@ def _depth(space: Partition, tables: Tables) -> View:
 def _as(space: Partition, tables: Tables) -> View:
     numbers, of_row = systems(tables[NETWORK])
     networks = space.rows[1]
-    names = system_names(tables[NETWORK], of_row, np.bincount(networks, space.public, len(of_row)))
+    weights = np.bincount(networks, space.public, len(of_row)).astype(np.float64)
+    names = system_names(tables[NETWORK], of_row, weights)
 
     def label(key: int, rank: int) -> str:
         name = wording.name(names[key]) if rank < _NAMED else ""

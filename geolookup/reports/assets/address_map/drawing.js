@@ -1,19 +1,17 @@
 // What a map shows: pictures of the square, the grid of prefixes with their texts, and marks.
 
 const GRID_FONT = "11px system-ui, sans-serif";
+const TEXT_MARGIN = 5; // px
 const GRID_LINE = "rgb(128 128 128 / .5)";
-// A highlight has at most 2^11 pixels a side. A veil of the page's colour covers the other labels.
-const HIGHLIGHT_ORDER = 11;
-const VEILS = { light: "rgb(255 255 255 / .82)", dark: "rgb(20 23 26 / .82)" };
+const HIGHLIGHT_ORDER = 11; // at most 2^11 pixels a side
+const FAINT = 0.18; // the opacity of the other labels
 
-// A picture of the square: a veil, with a hole where a label is, which a colour can fill.
+// A picture of the square: one label in a colour, the rest transparent.
 function highlightPicture(ranges, values, label, colour) {
   const order = Math.min(HIGHLIGHT_ORDER, ranges.order);
-  const [size, cells] = [2 ** order, 4 ** (ranges.order - order)];
-  const canvas = new OffscreenCanvas(size, size);
+  const cells = 4 ** (ranges.order - order);
+  const canvas = new OffscreenCanvas(2 ** order, 2 ** order);
   const context = canvas.getContext("2d", { willReadFrequently: true }); // fast for many squares
-  context.fillStyle = matchMedia("(prefers-color-scheme: dark)").matches ? VEILS.dark : VEILS.light;
-  context.fillRect(0, 0, size, size);
   context.fillStyle = colour;
   values.forEach((value, position) => {
     if (value !== label) return;
@@ -23,7 +21,6 @@ function highlightPicture(ranges, values, label, colour) {
       let level = 0;
       while (level < order && at % 4 ** (level + 1) === 0 && at + 4 ** (level + 1) <= last) level += 1;
       const { left, top, width } = curveRectangle(at, 2 * level, order);
-      context.clearRect(left, top, width, width);
       context.fillRect(left, top, width, width);
       at += 4 ** level;
     }
@@ -36,27 +33,33 @@ class MapDrawing {
     Object.assign(this, { canvas, ranges, context: canvas.getContext("2d") });
   }
 
-  // Draw at `size` CSS pixels. `part` is the square that is shown, in cells: {left, top, span};
-  // `pictures` are of the whole square, `marks` are [prefix, width].
-  draw(size, part, pictures, marks) {
-    Object.assign(this, { part, scale: size / part.span });
+  // Draw at `size` CSS pixels the square of `span` cells a side whose [column, row] is `corner`.
+  // `image` and `highlight`, if any, are of the whole square, `marks` are [prefix, width].
+  draw({ size, corner, span }, image, highlight, marks) {
+    Object.assign(this, { corner, span, scale: size / span });
     this.canvas.width = this.canvas.height = size * devicePixelRatio; // which clears it
     this.context.scale(devicePixelRatio, devicePixelRatio);
     this.context.imageSmoothingEnabled = false;
-    for (const picture of pictures) {
-      const per = (picture.naturalWidth ?? picture.width) / this.ranges.side;
-      const source = [part.left, part.top, part.span, part.span].map((cells) => cells * per);
-      this.context.drawImage(picture, ...source, 0, 0, size, size);
-    }
+    this.drawPicture(image, image.naturalWidth, highlight ? FAINT : 1);
+    if (highlight) this.drawPicture(highlight, highlight.width, 1);
     this.drawGrid();
     for (const mark of marks) this.drawMark(...mark);
   }
 
-  // Whether the squares of a level are wide enough for the longest text.
+  drawPicture(picture, width, opacity) {
+    const source = [...this.corner, this.span, this.span].map((cells) => (cells * width) / this.ranges.side);
+    const size = this.span * this.scale;
+    this.context.globalAlpha = opacity;
+    this.context.drawImage(picture, ...source, 0, 0, size, size);
+    this.context.globalAlpha = 1;
+  }
+
+  // Whether the squares of a level are wide enough for the longest text, such as 255.255/16.
   textsFit(level) {
-    const [group, bits] = this.ranges.family === 4 ? ["255.", 8] : ["0000:", 16];
-    const longest = `${group.repeat(Math.ceil(this.ranges.length(2 * level) / bits))}/000`;
-    return this.context.measureText(longest).width <= 2 ** level * this.scale;
+    const length = this.ranges.length(2 * level);
+    const [group, point, bits] = this.ranges.family === 4 ? ["255", ".", 8] : ["0000", ":", 16];
+    const longest = `${Array(Math.ceil(length / bits)).fill(group).join(point)}/${length}`;
+    return this.context.measureText(longest).width + TEXT_MARGIN <= 2 ** level * this.scale;
   }
 
   // The squares of the finest level that has room for texts, at most of blocks.
@@ -67,10 +70,10 @@ class MapDrawing {
     while (this.level < most && !this.textsFit(this.level)) this.level += 1;
     this.hasTexts = this.textsFit(this.level);
     const side = 2 ** this.level;
-    const { left, top, span } = this.part;
+    const [left, top] = this.corner;
     Object.assign(this.context, { textBaseline: "top", lineJoin: "round", fillStyle: "#fff" });
-    for (let row = Math.floor(top / side); row * side < top + span; row++) {
-      for (let column = Math.floor(left / side); column * side < left + span; column++) {
+    for (let row = Math.floor(top / side); row * side < top + this.span; row++) {
+      for (let column = Math.floor(left / side); column * side < left + this.span; column++) {
         this.drawSquare(column, row, side);
       }
     }
@@ -89,9 +92,8 @@ class MapDrawing {
     this.context.fillText(text, x + 2.5, y + 2.5);
   }
 
-  pixel(column, row) {
-    const { left, top } = this.part;
-    return [column - left, row - top].map((cells) => Math.round(cells * this.scale) + 0.5);
+  pixel(...place) {
+    return place.map((at, axis) => Math.round((at - this.corner[axis]) * this.scale) + 0.5);
   }
 
   // The outline of a prefix, at least 6 pixels a side. White with a black edge is visible on every colour.

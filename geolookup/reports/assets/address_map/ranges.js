@@ -49,23 +49,41 @@ function curveRectangle(first, bits, order) {
   };
 }
 
+// Bytes and numbers as texts: the inverse of geolookup/pictures/range_table.py.
+async function inflated(text) {
+  if (!text) return new Uint8Array(0);
+  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Returns `count` numbers from 0, stored as planes of as many bytes as the largest one takes.
+async function unpackNumbers(text, count) {
+  const planes = await inflated(text);
+  const numbers = new Float64Array(count);
+  for (let start = 0, worth = 1; start < planes.length; start += count, worth *= 256) {
+    for (let at = 0; at < count; at++) numbers[at] += worth * planes[start + at];
+  }
+  return numbers;
+}
+
 // Blocks of addresses lie on the curve one after the other. A run of 2^bits cells, aligned and
 // within a block, is a prefix: {first, bits}. The table's cells are runs of 2^`bits` cells.
 class AddressRanges {
   static async unpack(data) {
     const lengths = await unpackNumbers(data.lengths, data.ranges - 1);
-    const views = await Promise.all(data.views.map(async ({ values, labels, ...view }) => ({
-      ...view,
+    const views = await Promise.all(data.views.map(async ({ values, labels }) => ({
       labels: new TextDecoder().decode(await inflated(labels)).split("\n"),
       values: await unpackNumbers(values, data.ranges),
     })));
     return new AddressRanges(data, lengths, views);
   }
 
-  constructor({ family, order, cellBits, blockBits, blocks, bits }, lengths, views) {
-    Object.assign(this, { family, order, cellBits, bits, views, side: 2 ** order });
-    this.blockBits = blockBits - cellBits; // of cells
-    this.blocks = blocks.map((block) => BigInt(`0x${block}`));
+  constructor({ family, order, cell_bits, block_bits, range_bits, blocks }, lengths, views) {
+    const bits = range_bits - cell_bits; // of cells
+    Object.assign(this, { family, order, cellBits: cell_bits, bits, views, side: 2 ** order });
+    this.blockBits = block_bits - cell_bits;
+    this.blocks = blocks.map((number) => BigInt(`0x${number}`) << BigInt(block_bits));
     this.covered = blocks.length * 2 ** this.blockBits;
     // Range k is from starts[k] to before starts[k + 1].
     this.starts = new Float64Array(lengths.length + 2).fill(this.covered, -1);
@@ -83,8 +101,11 @@ class AddressRanges {
     return low;
   }
 
-  // The largest prefix around a cell within its range and block, and the position of the range.
-  prefixAround(cell) {
+  // The largest prefix around a place within its range and block, and the position of the range;
+  // null after the last block.
+  prefixAround(column, row) {
+    const cell = curveCell(Math.floor(column), Math.floor(row), this.order);
+    if (cell >= this.covered) return null;
     const position = this.find(cell);
     let prefix;
     for (let bits = this.bits; bits <= this.blockBits; bits++) {
@@ -109,13 +130,13 @@ class AddressRanges {
     return `${addressText(this.family, this.address(first))}/${this.length(bits)}`;
   }
 
-  // The cells of a parsed prefix, or null if the map has no such block or its blocks are smaller.
-  prefixOf({ family, address, length }) {
-    const bits = Math.max(0, this.length(0) - length);
-    const shift = BigInt(this.blockBits + this.cellBits);
-    const block = this.blocks.indexOf((address >> shift) << shift);
-    if (family !== this.family || bits > this.blockBits || block < 0) return null;
-    const within = Number((address - this.blocks[block]) >> BigInt(this.cellBits));
+  // The cells of a parsed prefix; null without one, or if the map does not have all of it.
+  prefixOf(prefix) {
+    if (prefix?.family !== this.family) return null;
+    const bits = Math.max(0, this.length(0) - prefix.length);
+    const block = this.blocks.findLastIndex((first) => first <= prefix.address);
+    const within = Number((prefix.address - (this.blocks[block] ?? 0n)) >> BigInt(this.cellBits));
+    if (block < 0 || bits > this.blockBits || within >= 2 ** this.blockBits) return null;
     return { first: block * 2 ** this.blockBits + within, bits };
   }
 }
