@@ -29,6 +29,8 @@ def lines(score: Score) -> Iterator[str]:
         yield f"{number}  {dataset.name}, generation {short_id(dataset.generation)}, {dataset.path}"
     if score.requests is not None:
         yield requests_line(score.requests)
+        if not any(part.of or part.fields for part in score.datasets[0].parts.values()):
+            yield "no request is for an address of the truth"
     for name in score.datasets[0].parts:
         parts = [dataset.parts[name] for dataset in score.datasets]
         if any(part.of or part.fields for part in parts):

@@ -88,15 +88,15 @@ def _world_section(summary: Summary, least: int) -> Section:
     for group in summary.by("countries"):
         requests[group.members[0]] += group.addresses
     shown = {code: n for code, n in requests.items() if not wording.is_few(n, least)}
-    if not shown:
+    places = Places(*summary.places())
+    title = "Requests by country and place"
+    chart = world("world", title, "requests", shown, places, least=least)
+    if not chart.rows:
         note = "No country has enough requests for a map." if requests else "No country is known."
         return charts_section("where", "World", note, [])
-    places = Places(*summary.places())
     located = int(places.weights[~np.isnan(places.latitudes)].sum())
     known, placed = (wording.count_or_few(number, least) for number in (requests.total(), located))
     note = f"{known} requests have a known country, {placed} a known place."
-    title = "Requests by country and place"
-    chart = world("world", title, "requests", shown, places, least=least)
     return charts_section("where", "World", note, [chart])
 
 

@@ -89,6 +89,9 @@ def test_requests_are_measured_together_and_read_once(
     assert {part.unit for one in report.datasets for part in one.parts.values()} == {"requests"}
     assert report.requests is not None
     assert (report.requests.total, report.requests.private) == (5, 1)
+    asked.write_text("11.0.0.1\n", encoding="utf-8")
+    report = geolookup.score(pair, truth=feed, traffic=asked)
+    assert [*score_lines(report)][-1] == "no request is for an address of the truth"
 
 
 def test_rows_are_the_ranges_that_contradict_or_lack_the_truth(

@@ -233,6 +233,16 @@ def test_times_are_drawn_if_they_are_known(
     assert [chart.name for chart in section.values["charts"]] == charts
 
 
+def test_places_without_a_country_are_on_the_map(tmp_path: Path) -> None:
+    data = "network,latitude,longitude\n8.8.8.0/24,47.4,8.5\n"
+    with geolookup.open(build_at(tmp_path, {"places.csv": data})[0]) as engine:
+        section = _sections(engine, ["8.8.8.8"] * 7)["where"]
+        assert _sections(engine, ["8.8.8.8"] * 4)["where"].values["charts"] == []
+    (chart,) = section.values["charts"]
+    assert chart.rows == [("all circles", "7")]
+    assert section.values["note"] == "0 requests have a known country, 7 a known place."
+
+
 def test_hours_outside_of_the_log_are_not_empty_hours(sample: geolookup.Engine) -> None:
     """Ten requests from Thursday 03:00 to 05:59 in Moscow, none of them from 04:00 on."""
     seconds = [0] * 5 + [2 * _HOUR + 3599] * 3
