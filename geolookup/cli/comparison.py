@@ -220,7 +220,7 @@ def report(
     exit_on_signals()
     if against is None and (fail_if or rows):
         fail(f"{'--fail-if' if fail_if else '--rows'} needs --against")
-    check_output(output, force=force)
+    check_output(output, rows, force=force)
     with options.open_dataset(dataset) as engine:
         path = engine.path  # of the generation that a store has now
     changed = None if against is None else difference(against, path, fail_if)

@@ -29,7 +29,8 @@ SAME_CITY_KM = 100
 
 def whole(weight: Any) -> int:
     """Return a weight as a whole number: a part of a /64 counts as one."""
-    return max(round(float(weight)), int(weight > 0))
+    exact = float(weight)  # NumPy compares none of its numbers with an int of over 64 bits
+    return max(round(exact), int(exact > 0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ _LENIENT = {"empty": "ok", "releases": "all"}
 #: The tables whose rows answers have, in counts of metadata.
 _TABLES = ("locations", "networks", "own")
 _FEED = "geofeed"
+#: Perhaps an address as a number, such as 3325256704; 0.152.150.128 is the least of eight digits.
+_NUMBER = re.compile(r"[0-9]{8}")
 _REMEDY = "correct the path or the file, or name its format by --truth-format"
 
 
@@ -146,12 +149,13 @@ def _own_remedies(paths: Sequence[str]) -> Iterator[None]:
     try:
         yield
     except BuildError as error:
-        quotes = holds_address(error.problem)
+        of_recipe_only = "source." in error.problem  # an option that only a recipe can state
+        quotes = holds_address(error.problem) or _NUMBER.search(error.problem) is not None
         of_recipe = str(error.path) in labels or "recipe" in error.remedy or error.remedy == REMEDY
         if not (quotes or of_recipe):
             raise
         path = labels.get(str(error.path), error.path)
-        problem = "not recognised" if quotes else error.problem
+        problem = "not recognised" if quotes or of_recipe_only else error.problem
         raise BuildError(path, problem, line=error.line, remedy=_REMEDY) from None
 
 

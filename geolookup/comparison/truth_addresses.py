@@ -6,7 +6,7 @@ No error quotes a cell: the table may list addresses that were looked up.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -65,6 +65,8 @@ def read_addresses(path: str, own: Sequence[Field]) -> pa.Table:
         addresses = parse_column(rows[_ADDRESS])
     except TypeError as error:
         raise TableFileError(path, str(error), "write the addresses as text") from error
+    rows = rows.drop_columns(_ADDRESS)
+    _check_texts(path, rows, columns)
     order = np.argsort(addresses.family, kind="stable")
     invalid = pa.nulls(np.count_nonzero(addresses.family == 0), pa.string())
     texts = [
@@ -73,8 +75,18 @@ def read_addresses(path: str, own: Sequence[Field]) -> pa.Table:
         )
         for family in FAMILIES
     ]
-    stated = _with_regions(path, rows.drop_columns(_ADDRESS)).take(order)
+    stated = _with_regions(path, rows).take(order)
     return stated.append_column(_ADDRESS, pa.concat_arrays([invalid, *texts]))
+
+
+def _check_texts(path: str, rows: pa.Table, columns: Mapping[str, str]) -> None:
+    """Raise TableFileError for a column that is not UTF-8: the reader of CSV passes any bytes."""
+    for key in rows.column_names:
+        try:
+            rows[key].validate(full=True)
+        except pa.ArrowInvalid:  # its text may quote a cell
+            problem = f"column {columns[key]!r} is not UTF-8"
+            raise TableFileError(path, problem, "convert the file to UTF-8") from None
 
 
 def _plain(name: str) -> str:
@@ -93,7 +105,8 @@ def _columns(path: str, names: Sequence[str], own: Sequence[Field]) -> dict[str,
             problem, remedy = f"no dataset has the column {name!r}", "rename or drop it"
             raise TableFileError(path, problem, remedy)
         if key in columns:
-            problem = f"two columns of the {key.replace('_', ' ')}"
+            noun = "address" if key == _ADDRESS else key.replace("_", " ")
+            problem = f"two columns of the {noun}"
             raise TableFileError(path, problem, "drop one of them")
         if key is not None:
             columns[key] = name
@@ -131,10 +144,9 @@ def _texts(path: str, column: pa.ChunkedArray) -> pa.Array:
     """Return a column as trimmed texts, empty as null; raises TableFileError for other types."""
     try:
         texts = pa.concat_arrays(column.cast(pa.string()).chunks or [pa.array([], pa.string())])
-        texts.validate(full=True)  # the reader of CSV passes any bytes
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # Arrow's text may quote a cell
-        problem = "the column of the region or of its country holds no UTF-8 texts"
-        raise TableFileError(path, problem, "write texts, in UTF-8") from None
+        problem = "the column of the region or of its country holds no texts"
+        raise TableFileError(path, problem, "write texts") from None
     texts = pc.utf8_trim_whitespace(texts)
     return pc.if_else(pc.equal(texts, ""), _NO_TEXT, texts)
 

@@ -7,6 +7,7 @@ the table of its values too.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -117,7 +118,8 @@ _SHORT = "datum.value < 1 ? datum.value : replace(format(datum.value, '~s'), 'G'
 def _amounts(unit: str) -> Part:
     axis = {"grid": True, "gridColor": _FAINT, "tickCount": 4, "labelExpr": _SHORT}
     axis |= {"titlePadding": 10}
-    return {"field": "value", "type": "quantitative", "title": unit, "axis": axis}
+    scale = {"zero": True, "nice": True}
+    return {"field": "value", "type": "quantitative", "title": unit, "axis": axis, "scale": scale}
 
 
 def periods(
@@ -129,43 +131,35 @@ def periods(
     """
     texts = [_hidden(value) for value in values]
     data = [
-        {"at": at, "value": value if value is None else float(value), "text": f"{start}: {text}"}
+        {"at": at, "end": at + 1, "value": value and float(value), "text": f"{start}: {text}"}
         for at, (start, value, text) in enumerate(zip(starts, values, texts, strict=True))
     ]
+    # The ends of the axis are the first start and the last one.
+    first, last = (json.dumps("".join(start)) for start in (starts[:1], starts[1:][-1:]))
+    axis = {"values": [0, len(data)], "labelExpr": f"datum.value ? {last} : {first}"}
+    x: Part = {"field": "at", "type": "quantitative", "scale": {"domain": [0, len(data)]}}
+    x |= {"axis": axis, "title": "grey: hidden" if None in values else None}
     # A gap is between wide columns. Narrow ones are of whole px, and a line fills the seams.
     step = max(_PLOT // max(len(data), 1), 1)
-    x = {**_ordinal("at"), "scale": {"padding": 0.1 if step > 4 else 0}, "axis": None}
-    column = _titled("bar", color=CATEGORIES[0], stroke=CATEGORIES[0], strokeWidth=0.5)
-    notes = [_under(start, "left", 0) for start in starts[:1]]
-    notes += [_under(start, "right", "width") for start in starts[1:][-1:]]
-    if None in values:
-        notes.append(_under("grey: hidden or incomplete", "left", 0, line=1))
+    gap = {"x2Offset": -1} if step > 4 else {"stroke": CATEGORIES[0], "strokeWidth": 0.5}
     spec = {
         "data": {"values": data},
         "width": step * len(data),
         "height": 160,
-        "encoding": {"x": x, "description": {"field": "text"}},
+        "encoding": {"x": x, "x2": {"field": "end"}, "description": {"field": "text"}},
         "layer": [
             {
                 "transform": [{"filter": "datum.value === null"}],
                 "mark": {"type": "bar", "color": _FAINT},
-                "encoding": {"y": {"value": 0}},
+                "encoding": {"y": {"value": 0}, "y2": {"value": "height"}},
             },
-            {"mark": column, "encoding": {"y": _amounts(unit)}},
-            *notes,
+            {
+                "mark": _titled("bar", color=CATEGORIES[0], **gap),
+                "encoding": {"y": _amounts(unit), "y2": {"datum": 0}},
+            },
         ],
     }
     return Chart(name, title, spec, ("from", unit), [*zip(starts, texts, strict=True)])
-
-
-def _under(text: str, align: str, x: float | str, *, line: int = 0) -> Part:
-    """Return a text under the columns."""
-    mark = {"type": "text", "align": align, "baseline": "top", "dy": 6 + 16 * line, "text": text}
-    return {
-        "data": {"values": [{}]},
-        "mark": {**mark, "x": x, "y": "height"},
-        "encoding": {"x": None, "description": None},
-    }
 
 
 def _hidden(value: float | None) -> str:
@@ -249,7 +243,7 @@ def stacked_bars(
         if share
     ]
     before = min(_widest(rows), _LABEL)
-    y = {**_ordinal("row"), "sort": None, "axis": {"labelLimit": _LABEL}}
+    y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LABEL}}
     part = _categories(labels, colours, {"legendX": -before, "legendY": _BAND * len(rows) + 28})
     spec = {
         "width": WIDTH - before,

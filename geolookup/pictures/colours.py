@@ -3,9 +3,8 @@
 Any two of ``CATEGORIES``, ``OTHER``, ``UNKNOWN`` and ``SPECIAL`` differ by at least 14 in CIEDE2000
 (Sharma, Wu, Dalal 2005), in normal vision and in complete protanopia, deuteranopia and tritanopia
 (Machado, Oliveira, Fernandes 2009), on a white page and on a dark one. They are the best of a
-search over 4,096 colours of CIELAB lightness 28 to 85 and chroma up to 66. Not all of them stand
-out from the page: where one lies on it, as an area or as the mark of a legend, an outline in the
-colour of the text goes around it.
+search over 4,096 colours of CIELAB lightness 28 to 85 and chroma up to 66. Not all stand out from
+the page: where one lies on it, an outline in the colour of the text goes around it.
 """
 
 from __future__ import annotations

@@ -65,11 +65,16 @@ def _templates() -> Environment:
 _EXTRA = {"jinja2": "jinja2", "PIL": "pillow", "vl_convert": "vl-convert-python"}
 
 
-def check_output(output: Path, *, force: bool) -> None:
-    """Raise OutputError unless the page can and may be written: a file, or ``STANDARD_OUTPUT``."""
+def check_output(output: Path, rows: Path | None = None, *, force: bool) -> None:
+    """Raise OutputError unless the page can and may be written: a file, or ``STANDARD_OUTPUT``.
+
+    It may not replace ``rows``, another output.
+    """
     _check_extra(output)
     if output != STANDARD_OUTPUT:
         check_file(output, force=force)
+    if rows is not None and rows.resolve() == output.resolve():
+        raise OutputError(output, "is the file of --rows", "choose another file")
 
 
 def _check_extra(output: Path) -> None:

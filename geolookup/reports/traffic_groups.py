@@ -17,10 +17,12 @@ from geolookup.pictures.charts import Chart, bars, stacked_bars
 from geolookup.pictures.colours import CATEGORIES, OTHER, UNKNOWN
 from geolookup.reports.section import Section, Table, charts_section
 
-#: Below this share of the requests a sentence takes the place of a chart.
-LEAST_SHARE = 0.2
 _ONE = {"countries": "country", "cities": "city", "networks": "network"}
 _ALL = "All requests"
+_KINDS_NOTE = (
+    "Status codes 4xx are errors of clients, 5xx errors of the server. The kind of a network is "
+    "the user_type of the dataset."
+)
 _GREEN, _YELLOW, _ORANGE = "#aacc99", "#ffcc44", "#bb5500"
 #: Of the kinds of network, and of the classes of status codes: errors stand out.
 _COLOURS = {
@@ -38,11 +40,6 @@ class Groups(NamedTuple):
     few: Sequence[Count]  # of fewer requests than the page shows
     unknown: int  # requests whose group is not known
 
-    @property
-    def known(self) -> int:
-        """The requests whose group is known."""
-        return _sum((*self.top, *self.further, *self.few))
-
 
 def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
     """Return the groups of a kind: ``top`` of them are shown, none of fewer than ``least``."""
@@ -56,27 +53,15 @@ def _sum(groups: Sequence[Count]) -> int:
     return sum(group.addresses for group in groups)
 
 
-def is_drawn(known: int, requests: int) -> bool:
-    """Tell whether enough requests are known for a chart."""
-    return known > 0 and known >= LEAST_SHARE * requests
-
-
-def no_chart(what: str) -> str:
-    """Return the sentence in the place of a chart of what too few requests have."""
-    return f"Fewer than {LEAST_SHARE:.0%} of the requests have {what}: no chart.".replace("%", " %")
-
-
 def groups_section(summary: Summary, top: int, least: int) -> Section:
     """Return bars of the largest groups of each kind, and lines on the others."""
     kinds = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
-    drawn = [groups for groups in kinds if is_drawn(groups.known, summary.addresses)]
-    absent = [f"a known {_ONE[groups.kind]}" for groups in kinds if groups not in drawn]
-    note = no_chart(" or ".join(absent)) if absent else ""
-    others = [line for groups in drawn for line in _others(groups, least)]
-    table = Table("Requests not in these charts", ("Group", "requests"), others)
-    charts = [_bars(groups) for groups in drawn]
+    others = [line for groups in kinds for line in _others(groups, least)]
+    tables = [Table("Requests not in these charts", ("Group", "requests"), others)]
+    charts = [_bars(groups) for groups in kinds if groups.top]
+    note = "" if others or charts else "No address is public."
     return charts_section(
-        "whose", "Networks, cities, countries", note, charts, [table] if others else []
+        "whose", "Networks, cities, countries", note, charts, tables if others else []
     )
 
 
@@ -116,50 +101,43 @@ def label(kind: str, group: Count) -> str:
 
 def classes_section(summary: Summary, traffic: Traffic, top: int, least: int) -> Section:
     """Return the kinds of networks and the classes of status codes, by country."""
-    hosting, statuses = traffic.hosting, traffic.statuses
-    said, charts = [], []
-    if is_drawn(int(hosting[:, :2].sum()), summary.addresses):
-        said.append("The kind of a network is the user_type of the dataset.")
-        rows = _rows_by_country(summary, traffic, hosting, top, least)
-        charts.append(_stacked("hosting", "Kinds of network by country", HOSTING, rows, least))
-    else:
-        said.append(no_chart("a known kind of network"))
-    if is_drawn(int(statuses.sum()), summary.addresses):
-        said.append("Status codes 4xx are errors of clients, 5xx errors of the server.")
-        occurring = np.flatnonzero(statuses.any(axis=0))  # most logs have no 1xx
-        rows = _rows_by_country(summary, traffic, statuses[:, occurring], top, least)
-        classes = [STATUSES[at] for at in occurring.tolist()]
-        charts.append(_stacked("status", "Status codes by country", classes, rows, least))
-    else:
-        said.append(no_chart("a status code"))
-    return charts_section("kinds", "Hosting and status codes", " ".join(said), charts)
-
-
-def _rows_by_country(
-    summary: Summary, traffic: Traffic, counts: I64, top: int, least: int
-) -> dict[str, Sequence[int]]:
-    """Return the counts of all requests and of each country that the page shows, by label."""
-    rows: dict[str, Sequence[int]] = {_ALL: counts.sum(axis=0).tolist()}
     numbers = {code: number for number, code in enumerate(traffic.countries, 1)}
-    for group in groups_of(summary, "countries", top, least).top:
-        line = counts[numbers[group.members[0]]].tolist()
-        if any(line):
-            rows[label("countries", group)] = line
-    return rows
+    shown = groups_of(summary, "countries", top, least).top
+    countries = {label("countries", group): numbers[group.members[0]] for group in shown}
+    charts = []
+    if traffic.statuses.any():
+        title = "Status codes by country"
+        charts.append(_stacked("status", title, STATUSES, traffic.statuses, countries, least))
+    if traffic.hosting[:, :2].any():  # not all are of an unknown kind
+        title = "Kinds of network by country"
+        charts.append(_stacked("hosting", title, HOSTING, traffic.hosting, countries, least))
+    note = _KINDS_NOTE if charts else "No request has a status code or a known kind of network."
+    return charts_section("kinds", "Status codes and hosting", note, charts)
 
 
 def _stacked(
-    name: str, title: str, parts: Sequence[str], rows: Mapping[str, Sequence[int]], least: int
+    name: str,
+    title: str,
+    classes: Sequence[str],
+    counts: I64,
+    countries: Mapping[str, int],
+    least: int,
 ) -> Chart:
-    """Return a stacked bar for each row of counts; few requests are a gap at its end."""
+    """Return a stacked bar of all requests and of each country; few requests are a gap at its end.
+
+    ``counts`` has a column for each class; ``countries`` are the labels of rows.
+    """
+    occurring = np.flatnonzero(counts.any(axis=0))  # most logs have no 1xx
+    lines = {_ALL: counts.sum(axis=0), **{row: counts[at] for row, at in countries.items()}}
+    rows = {row: line[occurring].tolist() for row, line in lines.items() if line.any()}
     shares = [
-        [0.0 if wording.is_few(number, least) else number / (sum(line) or 1) for number in line]
+        [0.0 if wording.is_few(number, least) else number / sum(line) for number in line]
         for line in rows.values()
     ]
     texts = [
         (row, *(wording.count_or_few(number, least) for number in line))
         for row, line in rows.items()
     ]
-    colours = [_COLOURS[part] for part in parts]
-    chart = stacked_bars(name, title, list(rows), parts, shares, colours)
+    parts = [classes[at] for at in occurring.tolist()]
+    chart = stacked_bars(name, title, [*rows], parts, shares, [_COLOURS[part] for part in parts])
     return replace(chart, head=("country", *parts), rows=texts)

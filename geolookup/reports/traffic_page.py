@@ -75,7 +75,7 @@ def sections(
     """Yield the sections; ``top`` groups of each kind, none of fewer than ``least`` requests."""
     yield _world_section(summary, least)
     yield _summary_section(summary, traffic, least)
-    yield times_section(summary, traffic, least)
+    yield times_section(traffic, least)
     yield groups_section(summary, top, least)
     yield classes_section(summary, traffic, top, least)
     yield _method_section(least)

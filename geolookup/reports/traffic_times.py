@@ -10,12 +10,11 @@ import numpy as np
 
 from geolookup.contract.gregorian import DAY
 from geolookup.dataset.intervals import I64
-from geolookup.files.summarize import Summary
 from geolookup.files.traffic import DAYS, HOUR, HOURS, WEEK, Times, Traffic
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, heatmap, periods
 from geolookup.reports.section import Section, charts_section
-from geolookup.reports.traffic_groups import few_line, is_drawn, no_chart
+from geolookup.reports.traffic_groups import few_line
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {60: "minute", HOUR: "hour", DAY: "day", WEEK: "week"}
@@ -39,13 +38,13 @@ def utc_text(second: int, *, day: bool = False) -> str:
     return f"{_EPOCH + timedelta(seconds=second):{'%Y-%m-%d' if day else '%Y-%m-%d %H:%M'}}"
 
 
-def times_section(summary: Summary, traffic: Traffic, least: int) -> Section:
+def times_section(traffic: Traffic, least: int) -> Section:
     """Return the requests over time, and by hour of the week."""
     timed = int(traffic.times.counts.sum())
-    if wording.is_few(timed, least) or not is_drawn(timed, summary.addresses):
+    if timed < least:
         note = f"Requests with a time: {wording.count_or_few(timed, least)}, too few for a chart."
         return charts_section("time", "Time", note if timed else _NO_TIMES, [])
-    parts = _over_time(traffic.times, least), _week(traffic, summary.addresses, least)
+    parts = _over_time(traffic.times, least), _week(traffic, least)
     said = [sentence for sentences, _ in parts for sentence in sentences]
     charts = [chart for _, several in parts for chart in several]
     return charts_section("time", "Time", " ".join(said), charts)
@@ -79,15 +78,14 @@ def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
         yield f"Hidden: {line}, {requests} in all."
 
 
-def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[Chart]]:
+def _week(traffic: Traffic, least: int) -> tuple[list[str], list[Chart]]:
     """Return the requests by hour of the local week, with what is to say."""
-    if not is_drawn(traffic.hours.known, requests):
-        return [no_chart("a known local time")], []
-    times = traffic.times
-    average, counts = traffic.hours.average_week(times.first or 0, times.last or 0)
+    times, hours = traffic.times, traffic.hours
+    local = f"{wording.count_or_few(hours.known, least)} requests have a known local time."
+    average, counts = hours.average_week(times.first or 0, times.last or 0)
     hidden = _hidden(counts, "hour", least)
     if (counts < least).all():
-        return [*hidden, "No chart of an average week."], []
+        return [local, *hidden, "No chart of an average week."], []
     cells = [
         None if isnan(value) or wording.is_few(count, least) else value
         for value, count in zip(average.tolist(), counts.tolist(), strict=True)
@@ -95,4 +93,4 @@ def _week(traffic: Traffic, requests: int, least: int) -> tuple[list[str], list[
     days = [cells[day * HOURS : (day + 1) * HOURS] for day in range(DAYS)]
     title = "Average week, local time"
     chart = heatmap("week", title, "requests per hour", _DAY_NAMES, _HOUR_NAMES, days)
-    return [_AVERAGE, *hidden], [chart]
+    return [_AVERAGE, local, *hidden], [chart]

@@ -74,6 +74,9 @@ def test_outputs_that_cannot_be_written(tmp_path: Path, commands: list[Command])
     ):
         for command in commands:
             assert _refused(tmp_path, *command, "--output", *outputs) == problem
+    report = (*commands[0], "--against", str(SMALL), "--force", "--rows")
+    problem = "here/../x.csv: is the file of --rows; choose another file"
+    assert _refused(tmp_path, *report, "x.csv", "--output", "here/../x.csv") == problem
     line = _refused(tmp_path, "report", "nowhere", "--output", "page.html")
     assert line.startswith(f"{tmp_path / 'nowhere'}: no dataset here; ")
 

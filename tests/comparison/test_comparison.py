@@ -159,6 +159,14 @@ def test_changed_is_a_share_of_the_addresses_with_a_value_in_both(tmp_path: Path
     assert ["country", "moved", "0", "(0.00", "%)", "of", "1", "known", "in", "both"] in lines
 
 
+def test_more_networks_than_63_bits_can_count(tmp_path: Path) -> None:
+    head = "network,country_code\n"
+    old = dataset(tmp_path / "old", world=f"{head}2a00::/32,FR\n")
+    new = dataset(tmp_path / "new", world=f"{head}::/0,FR\n")
+    known = diff.diff(old, new).parts["ipv6"].coverage.new
+    assert 2**63 < known < 2**64
+
+
 def test_quantiles_are_the_least_distances_that_enough_do_not_exceed() -> None:
     for moved, weights, expected in (
         ([9, 5, 1], [1, 3, 6], (10, 1, 5, 9, 9)),

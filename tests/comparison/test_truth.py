@@ -125,12 +125,15 @@ _UNUSABLE = (
     ("t.csv", "ip,note\n198.51.100.7,x\n", "auto", "no column of a country"),
     ("t.csv", "ip,lat\n198.51.100.7,1\n", "auto", "no column of a country"),
     ("t.csv", "ip,lat,latitude,lon\n198.51.100.7,1,1,1\n", "auto", "two columns of the latitude"),
+    ("t.csv", "ip,addr,cc\n198.51.100.7,x,US\n", "auto", "two columns of the address"),
     ("t.csv", "ip,country\n198.51.100.7,US,9\n", "addresses", "cells where"),
+    ("t.csv", "198.51.100.7\n198.51.100.8\n", "auto", "t.csv: not recognised; correct"),
+    ("t.csv", "3325256711;x\n", "auto", "t.csv: not recognised; correct"),
     ("t.csv", "ip,country\n10.0.0.1,US\nx,US\n", "auto", "no row states"),
     ("t.csv", "ip,own.site\n198.51.100.7,US\n", "auto", "no dataset has the column 'own.site'"),
     ("t.csv", "network,own.site\n198.51.100.0/24,US\n", "auto", "unknown column 'own.site'"),
-    ("t.csv", b"ip,state\n198.51.100.7,\xff\n", "auto", "UTF-8"),
-    ("t.csv", b"ip,city\n198.51.100.7,\xff\n", "auto", "UTF8"),
+    ("t.csv", b"ip,state\n198.51.100.7,\xff\n", "auto", "column 'state' is not UTF-8"),
+    ("t.csv", b"ip,city\n198.51.100.7,\xff\n", "auto", "column 'city' is not UTF-8"),
     ("t.csv", "a,country\n198.51.100.7,US\n", "addresses", "no column of add"),
     ("t.xyz", "ip,country\n", "addresses", "suffix"),
     ("t.csv", "x\n", "geofed", "did you mean 'geofeed'"),
@@ -143,4 +146,5 @@ def test_what_cannot_be_used_is_told_without_an_address(score: DatasetScore) -> 
             score(truth, name, truth_format=kind)
         assert told in str(raised.value), truth
         assert "198.51.100.7" not in str(raised.value)
+        assert "3325256711" not in str(raised.value)
         assert "\n" not in str(raised.value)

@@ -141,6 +141,14 @@ def test_a_ring_is_at_its_mark_and_explained_once() -> None:
 
 
 @needs("vl_convert")
+def test_a_picture_of_places_without_countries_has_a_size() -> None:
+    picture = world("name", "Title", "addresses", {}, of([(50.5, 8.5, 3)])).page_svg()
+    width, height = map(float, re.findall(r' (?:width|height)="([^"]*)"', picture)[:2])
+    assert 800 < width < 900
+    assert 350 < height < 500
+
+
+@needs("vl_convert")
 def test_a_page_of_many_places_stays_small() -> None:
     degrees = [(y, x) for y in range(-50, 70, 2) for x in range(-180, 180, 2)]
     grid = [(float(y), float(x), 1.0 + x % 7) for y, x in degrees]
