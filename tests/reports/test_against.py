@@ -73,7 +73,7 @@ def test_changes_have_the_numbers_of_changed_rows(changed: Difference) -> None:
     shown = tables["IPv4 addresses that changed country"]
     assert {flow: number(count) for flow, count, _ in shown} == flows
     metrics = changed.judged.parts["ipv4"].metrics
-    paths = {field.short_name: field.path for field in geolookup.fields()}
+    paths: dict[str, str] = {field.short_name: field.path for field in geolookup.fields()}
     for name, *texts in tables["Fields: IPv4 addresses"]:
         path = paths.get(name, name)
         names = (f"{kind}.{path}" for kind in ("null_gained", "null_lost", "changed"))
