@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +17,7 @@ from geolookup.dataset.runs import run_starts
 from geolookup.pictures.address_space import Space, View, first_cells, space_of
 
 Labels = NDArray[np.uint32]
+Form = TypeVar("Form")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,17 @@ class AddressMap:
         decides = np.append(cells[1:] != cells[:-1], cells[-1:] < np.uint64(space.cell_count))
         values = [value[decides] for value in self.values]
         return AddressMap(space, self.views, *_join(cells[decides], values))
+
+    def finest(
+        self, options: Sequence[int], form: Callable[[AddressMap], Form], limit: int
+    ) -> Form:
+        """Return the form of the finest map whose JSON has at most ``limit`` characters.
+
+        ``options`` are the bits of ever coarser maps. If none fits, the last is returned.
+        """
+        made = cache(lambda bits: form(self.coarser(bits)))
+        at = bisect_left(options[:-1], True, key=lambda bits: len(json.dumps(made(bits))) <= limit)
+        return made(options[at])
 
 
 def address_map(views: Sequence[View]) -> AddressMap:

@@ -154,4 +154,5 @@ def first_cells(starts: Addresses) -> U64:
     if starts.high is None:
         return cells
     is_within = (cells << _SITE_SHIFT != starts.high) | (starts.low != 0)
-    return cells + is_within
+    decided: U64 = cells + is_within
+    return decided

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import U8
 from geolookup.pictures.address_map import AddressMap
-from geolookup.pictures.page_data import finest_within
 
 #: Layers have 2^11 pixels a side: of IPv4 each is a /22. They have less if they are too long.
 ORDERS = range(11, 7, -1)
@@ -44,7 +43,7 @@ def layers_within(whole: AddressMap, limit: int) -> Layers:
     """
     most = whole.space.block_bits - whole.space.cell_bits
     options = [min(max(2 * (whole.space.order - order), 0), most) for order in ORDERS]
-    return finest_within(options, lambda bits: _layers(whole.coarser(bits)), limit)
+    return whole.finest(options, _layers, limit)
 
 
 def _layers(shown: AddressMap) -> Layers:

@@ -14,8 +14,7 @@ from geolookup.pictures.range_table import table_within
 from geolookup.reports.section import Section
 
 #: In the order in which they need each other: data, drawing, then the actions of a reader.
-_VIEWER = ("ranges", "texts", "drawing", "input", "viewer")
-_SCRIPTS = ("page_data.js", *(f"address_map/{name}.js" for name in _VIEWER))
+_SCRIPTS = ("ranges", "texts", "drawing", "input", "viewer")
 
 
 #: The most characters of a map's data, by family: a page must stay small.
@@ -39,7 +38,7 @@ def address_map_section(views: Sequence[View]) -> Section | None:
             {"title": view.title, "note": view.note, "layer": uri, "legend": _legend(whole, number)}
             for number, (view, uri) in enumerate(zip(views, layers.uris, strict=True))
         ],
-        "note": " ".join(_notes(whole, layers.pixel_bits, table["bits"])),
+        "note": " ".join(_notes(whole, layers.pixel_bits, table["range_bits"])),
     }
     return Section(
         name,
@@ -47,7 +46,7 @@ def address_map_section(views: Sequence[View]) -> Section | None:
         "address_map.html",
         values,
         data={f"{name}-map": _data(whole, table)},
-        scripts=_SCRIPTS,
+        scripts=[f"address_map/{script}.js" for script in _SCRIPTS],
         styles=("address_map.css",),
     )
 
@@ -77,15 +76,15 @@ def _data(whole: AddressMap, table: dict[str, Any]) -> dict[str, Any]:
     return {
         "family": space.family,
         "order": space.order,
-        "cellBits": space.cell_bits,
-        "blockBits": space.block_bits,
+        "cell_bits": space.cell_bits,
+        "block_bits": space.block_bits,
         "blocks": [f"{block:x}" for block in space.blocks],
         "colours": [view.colours for view in whole.views],
         **table,
     }
 
 
-def _notes(whole: AddressMap, pixel_bits: int, cell_bits: int) -> Iterator[str]:
+def _notes(whole: AddressMap, pixel_bits: int, range_bits: int) -> Iterator[str]:
     space = whole.space
     width = BITS[space.family]
     if space.family == 6:
@@ -94,8 +93,5 @@ def _notes(whole: AddressMap, pixel_bits: int, cell_bits: int) -> Iterator[str]:
             f"/{width - space.block_bits} that hold known addresses, one after the other."
         )
     yield f"A pixel is a /{width - pixel_bits} and has the colour of its first address."
-    if space.cell_bits + cell_bits:
-        yield (
-            f"The answer at the cursor is that of the first address of a "
-            f"/{width - space.cell_bits - cell_bits}."
-        )
+    if range_bits:
+        yield f"The answer at the cursor is that of the first address of a /{width - range_bits}."

@@ -6,7 +6,6 @@ from geolookup.pictures.address_space import SPECIAL, UNKNOWN, Space, View, view
 from geolookup.pictures.charts import Chart, bars
 from geolookup.pictures.colours import SCALE
 from geolookup.pictures.layers import NOTHING, layers_within, pixels, png
-from geolookup.pictures.page_data import deflate, pack_numbers
-from geolookup.pictures.range_table import pack_table, table_within
+from geolookup.pictures.range_table import deflate, pack_numbers, pack_table, table_within
 from geolookup.pictures.world import FILE as WORLD_FILE
 from geolookup.pictures.world import Mark, Places, cells, class_bounds, class_labels, world

@@ -28,7 +28,7 @@ from tests.tiers import scaled
 
 
 def inflated(text: str) -> bytes:
-    """Return the bytes of a text, as ``reports/assets/page_data.js`` does."""
+    """Return the bytes of a text, as ``reports/assets/address_map/ranges.js`` does."""
     return zlib.decompress(b64decode(text), wbits=-zlib.MAX_WBITS) if text else b""
 
 
@@ -60,7 +60,7 @@ def test_a_table_has_each_view_at_the_first_address_of_a_cell(
     space = whole.space
     assume(space.blocks)
     bits = data.draw(st.integers(0, space.block_bits - space.cell_bits))
-    table = pack_table(whole, bits)
+    table = pack_table(whole.coarser(bits))
     lengths = unpacked(table["lengths"], table["ranges"] - 1)
     starts = [0, *np.cumsum(lengths).tolist()]
     assert starts[-1] << bits < space.cell_count
@@ -85,7 +85,7 @@ def test_the_finest_cells_that_fit_are_kept(limit: int) -> None:
     values: NDArray[np.uint32] = (np.arange(300) % 7 + 1).astype(np.uint32)
     shown = address_map([view_of("v", "V", "", starts, values, list("abcdef"))])
     table = table_within(shown, limit)
-    bits = table["bits"]
-    assert table == pack_table(shown, bits)
+    bits = table["range_bits"]
+    assert table == pack_table(shown.coarser(bits))
     assert len(json.dumps(table)) <= limit or bits == 32
-    assert not bits or len(json.dumps(pack_table(shown, bits - 1))) > limit
+    assert not bits or len(json.dumps(pack_table(shown.coarser(bits - 1)))) > limit

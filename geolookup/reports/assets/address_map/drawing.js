@@ -33,10 +33,10 @@ class MapDrawing {
     Object.assign(this, { canvas, ranges, context: canvas.getContext("2d") });
   }
 
-  // Draw at `size` CSS pixels. `part` is the square that is shown, in cells: {left, top, span};
+  // Draw at `size` CSS pixels the square of `span` cells a side whose [column, row] is `corner`.
   // `image` and `highlight`, if any, are of the whole square, `marks` are [prefix, width].
-  draw(size, part, image, highlight, marks) {
-    Object.assign(this, { part, scale: size / part.span });
+  draw({ size, corner, span }, image, highlight, marks) {
+    Object.assign(this, { corner, span, scale: size / span });
     this.canvas.width = this.canvas.height = size * devicePixelRatio; // which clears it
     this.context.scale(devicePixelRatio, devicePixelRatio);
     this.context.imageSmoothingEnabled = false;
@@ -47,9 +47,8 @@ class MapDrawing {
   }
 
   drawPicture(picture, width, opacity) {
-    const { left, top, span } = this.part;
-    const source = [left, top, span, span].map((cells) => (cells * width) / this.ranges.side);
-    const size = span * this.scale;
+    const source = [...this.corner, this.span, this.span].map((cells) => (cells * width) / this.ranges.side);
+    const size = this.span * this.scale;
     this.context.globalAlpha = opacity;
     this.context.drawImage(picture, ...source, 0, 0, size, size);
     this.context.globalAlpha = 1;
@@ -71,10 +70,10 @@ class MapDrawing {
     while (this.level < most && !this.textsFit(this.level)) this.level += 1;
     this.hasTexts = this.textsFit(this.level);
     const side = 2 ** this.level;
-    const { left, top, span } = this.part;
+    const [left, top] = this.corner;
     Object.assign(this.context, { textBaseline: "top", lineJoin: "round", fillStyle: "#fff" });
-    for (let row = Math.floor(top / side); row * side < top + span; row++) {
-      for (let column = Math.floor(left / side); column * side < left + span; column++) {
+    for (let row = Math.floor(top / side); row * side < top + this.span; row++) {
+      for (let column = Math.floor(left / side); column * side < left + this.span; column++) {
         this.drawSquare(column, row, side);
       }
     }
@@ -93,9 +92,8 @@ class MapDrawing {
     this.context.fillText(text, x + 2.5, y + 2.5);
   }
 
-  pixel(column, row) {
-    const { left, top } = this.part;
-    return [column - left, row - top].map((cells) => Math.round(cells * this.scale) + 0.5);
+  pixel(...place) {
+    return place.map((at, axis) => Math.round((at - this.corner[axis]) * this.scale) + 0.5);
   }
 
   // The outline of a prefix, at least 6 pixels a side. White with a black edge is visible on every colour.

@@ -12,17 +12,17 @@ const ACTIONS = {
   Home: (map) => map.reset(),
 };
 
-// Calls `pan(dx, dy)`, `zoom(factor, place)` and `point(place or null)`, in px of the element. `zoom`
+// Calls `pan(dx, dy)`, `zoom(factor, place)` and `point(place or null)`, places are [x, y] in px of the element. `zoom`
 // returns whether it changed anything; the wheel scrolls the page if not, and before a click.
 function followPointers(element, map) {
   const pressed = new Map();
   let dragged = 0;
-  const place = ({ offsetX, offsetY }) => ({ x: offsetX, y: offsetY });
-  // The middle of the first two fingers and their distance; of one finger its place.
+  const place = ({ offsetX, offsetY }) => [offsetX, offsetY];
+  // The middle of the first two fingers, or of one its place, and their distance.
   const grip = () => {
     const [one, other] = [...pressed.values(), ...pressed.values()];
-    const distance = Math.hypot(one.x - other.x, one.y - other.y);
-    return { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2, distance: Math.max(1, distance) };
+    const middle = one.map((at, axis) => (at + other[axis]) / 2);
+    return { middle, distance: Math.max(1, Math.hypot(one[0] - other[0], one[1] - other[1])) };
   };
 
   element.addEventListener("pointerdown", (event) => {
@@ -35,9 +35,10 @@ function followPointers(element, map) {
     const before = grip();
     pressed.set(event.pointerId, place(event));
     const after = grip();
-    dragged += Math.hypot(after.x - before.x, after.y - before.y);
-    if (dragged > DRAGGED) map.pan(after.x - before.x, after.y - before.y);
-    if (pressed.size > 1) map.zoom(after.distance / before.distance, after);
+    const by = after.middle.map((at, axis) => at - before.middle[axis]);
+    dragged += Math.hypot(...by);
+    if (dragged > DRAGGED) map.pan(...by);
+    if (pressed.size > 1) map.zoom(after.distance / before.distance, after.middle);
   });
   element.addEventListener("pointerup", (event) => {
     pressed.delete(event.pointerId);

@@ -49,6 +49,24 @@ function curveRectangle(first, bits, order) {
   };
 }
 
+// Bytes and numbers as texts: the inverse of geolookup/pictures/range_table.py.
+async function inflated(text) {
+  if (!text) return new Uint8Array(0);
+  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Returns `count` numbers from 0, stored as planes of as many bytes as the largest one takes.
+async function unpackNumbers(text, count) {
+  const planes = await inflated(text);
+  const numbers = new Float64Array(count);
+  for (let start = 0, worth = 1; start < planes.length; start += count, worth *= 256) {
+    for (let at = 0; at < count; at++) numbers[at] += worth * planes[start + at];
+  }
+  return numbers;
+}
+
 // Blocks of addresses lie on the curve one after the other. A run of 2^bits cells, aligned and
 // within a block, is a prefix: {first, bits}. The table's cells are runs of 2^`bits` cells.
 class AddressRanges {
@@ -61,10 +79,11 @@ class AddressRanges {
     return new AddressRanges(data, lengths, views);
   }
 
-  constructor({ family, order, cellBits, blockBits, blocks, bits }, lengths, views) {
-    Object.assign(this, { family, order, cellBits, bits, views, side: 2 ** order });
-    this.blockBits = blockBits - cellBits; // of cells
-    this.blocks = blocks.map((number) => BigInt(`0x${number}`) << BigInt(blockBits));
+  constructor({ family, order, cell_bits, block_bits, range_bits, blocks }, lengths, views) {
+    const bits = range_bits - cell_bits; // of cells
+    Object.assign(this, { family, order, cellBits: cell_bits, bits, views, side: 2 ** order });
+    this.blockBits = block_bits - cell_bits;
+    this.blocks = blocks.map((number) => BigInt(`0x${number}`) << BigInt(block_bits));
     this.covered = blocks.length * 2 ** this.blockBits;
     // Range k is from starts[k] to before starts[k + 1].
     this.starts = new Float64Array(lengths.length + 2).fill(this.covered, -1);
@@ -82,8 +101,11 @@ class AddressRanges {
     return low;
   }
 
-  // The largest prefix around a cell within its range and block, and the position of the range.
-  prefixAround(cell) {
+  // The largest prefix around a place within its range and block, and the position of the range;
+  // null after the last block.
+  prefixAround(column, row) {
+    const cell = curveCell(Math.floor(column), Math.floor(row), this.order);
+    if (cell >= this.covered) return null;
     const position = this.find(cell);
     let prefix;
     for (let bits = this.bits; bits <= this.blockBits; bits++) {

@@ -10,7 +10,7 @@ const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 class AddressMap {
   constructor(root, ranges, colours) {
     Object.assign(this, { root, ranges, colours, sought: null, pointed: null });
-    this.part = { left: 0, top: 0, span: ranges.side }; // what is shown, in cells
+    Object.assign(this, { corner: [0, 0], span: ranges.side }); // what is shown, in cells
     this.leastSpan = Math.min(ranges.side, LEAST_CELLS * 2 ** Math.ceil(ranges.bits / 2));
     this.canvas = root.querySelector("canvas");
     this.answer = root.querySelector("dl");
@@ -70,17 +70,12 @@ class AddressMap {
     this.size = this.canvas.clientWidth;
     const image = this.root.querySelector("img:not([hidden])");
     if (!this.size || !image.complete) return;
-    const pointed = this.pointed && this.prefixAt(this.pointed);
+    const pointed = this.pointed && this.ranges.prefixAround(...this.pointed);
     const marks = [[this.sought, 2], [pointed, 1]].filter(([prefix]) => prefix);
-    this.drawing.draw(this.size, this.part, image, this.highlight, marks);
-    this.canvas.classList.toggle("address-map-zoomed", this.part.span < this.ranges.side);
+    this.drawing.draw(this, image, this.highlight, marks);
+    this.canvas.classList.toggle("address-map-zoomed", this.span < this.ranges.side);
     this.describe(pointed);
     this.root.dataset.drawn = this.number;
-  }
-
-  prefixAt({ column, row }) {
-    const cell = curveCell(Math.floor(column), Math.floor(row), this.ranges.order);
-    return cell < this.ranges.covered ? this.ranges.prefixAround(cell) : null;
   }
 
   // The texts of datasets only ever become text nodes.
@@ -90,65 +85,57 @@ class AddressMap {
     this.answer.querySelectorAll("dd").forEach((cell, at) => (cell.textContent = texts[at] ?? ""));
     if (!prefix) return;
     // The answer lies on the side of the place where there is more room.
-    const { left, top, span } = this.part;
-    const places = [this.pointed.column - left, this.pointed.row - top].map((at) => (at / span) * this.size);
-    const [across, down] = places.map((at) => (at < this.size / 2 ? "1rem" : "calc(-100% - 1rem)"));
-    const [x, y] = places.map((at) => `${at}px`);
-    Object.assign(this.answer.style, { left: x, top: y, translate: `${across} ${down}` });
+    const places = this.pointed.map((at, axis) => ((at - this.corner[axis]) / this.span) * this.size);
+    const [left, top] = places.map((at) => `${at}px`);
+    const sides = places.map((at) => (at < this.size / 2 ? "1rem" : "calc(-100% - 1rem)"));
+    Object.assign(this.answer.style, { left, top, translate: sides.join(" ") });
   }
 
-  // The cell of a pixel; without one that which is pointed at, or the middle.
+  // The [column, row] of a pixel [x, y]; without one that which is pointed at, or the middle.
   place(pixel) {
-    const { left, top, span } = this.part;
-    const { x, y } = pixel ?? { x: this.size / 2, y: this.size / 2 };
     if (!pixel && this.pointed) return this.pointed;
-    return { column: left + (x / this.size) * span, row: top + (y / this.size) * span };
+    const scale = this.span / this.size;
+    return (pixel ?? [this.size / 2, this.size / 2]).map((at, axis) => this.inside(this.corner[axis] + at * scale));
+  }
+
+  inside(at) {
+    return clamp(at, 0, this.ranges.side - 1);
   }
 
   point(pixel) {
-    this.pointed = pixel && this.inside(this.place(pixel));
+    this.pointed = pixel && this.place(pixel);
     this.changed();
   }
 
-  inside({ column, row }) {
-    const [inner, lower] = [column, row].map((at) => clamp(at, 0, this.ranges.side - 1));
-    return { column: inner, row: lower };
+  // Move the cursor, and the map just as far as the cursor needs to be inside.
+  step(...steps) {
+    const length = this.span / STEPS_ACROSS;
+    this.pointed = this.place().map((at, axis) => this.inside(at + steps[axis] * length));
+    this.move(this.pointed.map((at, axis) => clamp(this.corner[axis], at + 1 - this.span, at)));
   }
 
-  step(columns, rows) {
-    const { left, top, span } = this.part;
-    const { column, row } = this.place();
-    const length = span / STEPS_ACROSS;
-    this.pointed = this.inside({ column: column + columns * length, row: row + rows * length });
-    // Move just as far as the place needs to be inside.
-    const near = (start, at) => clamp(start, at + 1 - span, at);
-    this.move(near(left, this.pointed.column), near(top, this.pointed.row));
-  }
-
-  pan(dx, dy) {
-    const scale = this.part.span / this.size;
-    this.move(this.part.left - dx * scale, this.part.top - dy * scale);
+  pan(...pixels) {
+    this.move(this.corner.map((start, axis) => start - (pixels[axis] * this.span) / this.size));
   }
 
   // Zoom by a factor around a pixel, or the place that is pointed at; returns whether it changed.
   zoom(factor, pixel) {
-    const { column, row } = this.place(pixel);
-    const { left, top, span } = this.part;
-    const fresh = clamp(span / factor, this.leastSpan, this.ranges.side);
-    this.move(column - (column - left) * (fresh / span), row - (row - top) * (fresh / span), fresh);
-    return fresh !== span;
+    const before = this.span;
+    const span = clamp(before / factor, this.leastSpan, this.ranges.side);
+    this.move(this.place(pixel).map((at, axis) => at - (at - this.corner[axis]) * (span / before)), span);
+    return span !== before;
   }
 
-  move(left, top, span = this.part.span) {
-    const inside = (start) => clamp(start, 0, this.ranges.side - span);
-    this.part = { left: inside(left), top: inside(top), span };
+  move(corner, span = this.span) {
+    this.corner = corner.map((start) => clamp(start, 0, this.ranges.side - span));
+    this.span = span;
     this.changed();
   }
 
   reset() {
     Object.assign(this, { sought: null, pointed: null });
     this.choose(null);
-    this.move(0, 0, this.ranges.side);
+    this.move([0, 0], this.ranges.side);
   }
 
   // Show an address or prefix, or highlight the first label of the view that holds a text.
@@ -165,9 +152,9 @@ class AddressMap {
   goTo(prefix) {
     const { left, top, width, height } = curveRectangle(prefix.first, prefix.bits, this.ranges.order);
     const span = clamp(Math.max(width, height), 4 * this.leastSpan, this.ranges.side);
-    Object.assign(this, { sought: prefix, pointed: { column: left, row: top } });
+    Object.assign(this, { sought: prefix, pointed: [left, top] });
     this.say("");
-    this.move(left + (width - span) / 2, top + (height - span) / 2, span);
+    this.move([left + (width - span) / 2, top + (height - span) / 2], span);
   }
 }
 
