@@ -116,10 +116,9 @@ def change_sentences(difference: Difference) -> Iterator[str]:
             public = public_space(int(name[-1]))
             sides = part.coverage.old, part.coverage.new
             before, now = (wording.percent(known / public) for known in sides)
-            yield (
-                f"{changed} of the known {_title(name, part)} have another answer; {before} of "
-                f"public space was known before, {now} is known now."
-            )
+            yield f"{changed} of the known {_title(name, part)} have another answer."
+            if before != now:
+                yield f"{before} of public space was known before, {now} is known now."
 
 
 def _title(name: str, part: Part) -> str:

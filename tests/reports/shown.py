@@ -18,7 +18,7 @@ from tests.walk import walk
 Tables = Mapping[str, list[list[str]]]
 UNITS = {"ipv4": "IPv4 addresses", "ipv6": "IPv6 /64 networks"}
 #: Pages name fields as calls do.
-SHORT = {field.path: field.short_name for field in geolookup.fields()}
+SHORT: dict[str, str] = {field.path: field.short_name for field in geolookup.fields()}
 _WORDS = {"million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15}
 
 

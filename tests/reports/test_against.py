@@ -69,11 +69,11 @@ def test_changes_have_the_numbers_of_changed_rows(changed: Difference) -> None:
     assert [share for _, share in kinds.values()] == close(sums[kind] / known for kind in kinds)
     share = f"{sums.total() / known:.2%}".replace("%", " %")
     first, *_ = change_sentences(changed)
-    assert first.startswith(f"{share} of the known IPv4 addresses have another answer;")
+    assert first == f"{share} of the known IPv4 addresses have another answer."
     shown = tables["IPv4 addresses that changed country"]
     assert {flow: number(count) for flow, count, _ in shown} == flows
     metrics = changed.judged.parts["ipv4"].metrics
-    paths = {field.short_name: field.path for field in geolookup.fields()}
+    paths: dict[str, str] = {field.short_name: field.path for field in geolookup.fields()}
     for name, *texts in tables["Fields: IPv4 addresses"]:
         path = paths.get(name, name)
         names = (f"{kind}.{path}" for kind in ("null_gained", "null_lost", "changed"))

@@ -69,7 +69,7 @@ def test_every_picture_is_there_before_a_script_runs(
     context = browser.new_context(java_script_enabled=False, viewport=NARROW)  # type: ignore[arg-type]
     tab = context.new_page()
     tab.goto(page(name).as_uri())
-    pictures = tab.locator("figure .chart svg, .address-map img").all()
+    pictures = tab.locator("figure .chart svg, .address-map img:not([hidden])").all()
     assert len(pictures) >= 4
     for picture in pictures:
         box = picture.bounding_box()
@@ -84,7 +84,7 @@ def test_a_phone_shows_the_navigation_whole_and_the_heads_of_stacked_cells(
 ) -> None:
     _opened(reader, page("bundled"))
     links = [link.bounding_box() for link in reader.page.locator("nav a").all()]
-    assert len(links) >= 7
+    assert len(links) >= 6
     assert all(box and box["x"] >= 0 and box["x"] + box["width"] <= 400 for box in links)
     heads = reader.page.evaluate("""() => {
       const table = document.querySelector("#licences .stacks");
