@@ -33,7 +33,7 @@ from geolookup.comparison.gates import (
     change_metrics,
     diff_metrics,
     evaluate,
-    measured,
+    gate_values,
 )
 from geolookup.comparison.measures import (
     Coverage,
@@ -45,10 +45,9 @@ from geolookup.comparison.measures import (
     coverage,
     field_sums,
     own_sums,
-    source_change,
     whole,
 )
-from geolookup.comparison.overlay import Joint, OwnAnswers, joints, together
+from geolookup.comparison.overlay import Joint, OwnAnswers, join_answers, joints
 from geolookup.comparison.own_columns import (
     ColumnChanges,
     column_changes,
@@ -184,10 +183,10 @@ def open_dataset(path: str | PathLike[str] | None) -> Dataset:
 
 def lay_over(old: Dataset, new: Dataset, traffic: Traffic | None = None) -> Overlaid:
     """Lay two datasets over each other; raises the errors of ``diff``."""
-    return lay_over_each(old, [new], traffic)[0]
+    return lay_over_all(old, [new], traffic)[0]
 
 
-def lay_over_each(
+def lay_over_all(
     old: Dataset,
     several: Sequence[Dataset],
     traffic: Traffic | None = None,
@@ -209,11 +208,12 @@ def lay_over_each(
         ]
         units = _REQUESTS
     return [
-        _overlaid(old, new, both, units, requests) for new, both in zip(several, joint, strict=True)
+        _with_changes(old, new, both, units, requests)
+        for new, both in zip(several, joint, strict=True)
     ]
 
 
-def _overlaid(
+def _with_changes(
     old: Dataset,
     new: Dataset,
     by_family: Mapping[int, Joint],
@@ -222,10 +222,10 @@ def _overlaid(
 ) -> Overlaid:
     values = read_values(old, new)
     answers = {f"ipv{family}": joint.answers for family, joint in by_family.items()}
-    own = {f"ipv{family}": [joint.own] * bool(joint.own) for family, joint in by_family.items()}
+    own = {f"ipv{family}": joint.own for family, joint in by_family.items()}
     if ALL in units:
-        answers[ALL] = together(list(answers.values()))
-        own[ALL] = [part for parts in own.values() for part in parts]
+        answers[ALL] = join_answers(list(answers.values()))
+        own[ALL] = (*own["ipv4"], *own["ipv6"])
     changed = {name: changes_of(values, part) for name, part in answers.items()}
     own_values = read_own_values(old, new)
     return Overlaid(old, new, values, by_family, requests, units, changed, own_values, own)
@@ -240,7 +240,7 @@ def measure(overlaid: Overlaid, gates: Iterable[Gate] = (), *, most_movers: int 
         new=describe(overlaid.new),
         requests=overlaid.requests,
         parts=parts,
-        gates=[evaluate(gate, measured(gate, metrics)) for gate in gates],
+        gates=[evaluate(gate, gate_values(gate, metrics)) for gate in gates],
         columns=column_changes(overlaid.old.schema, overlaid.new.schema),
     )
 
@@ -264,18 +264,18 @@ def _part(overlaid: Overlaid, name: str, most_movers: int) -> Part:
         moved=moved,
         kilometres=kilometres,
         fields={path: FieldChange(*map(whole, sums)) for path, sums in fields.items()},
-        old_sources=_sources(changes, changes.old_source, overlaid.old),
-        new_sources=_sources(changes, changes.new_source, overlaid.new),
+        old_sources=[*_sources(changes, changes.old_source, overlaid.old)],
+        new_sources=[*_sources(changes, changes.new_source, overlaid.new)],
         movers=top_movers(overlaid.values, changes, most_movers),
         metrics=change_metrics(moved, kilometres, known, fields),
     )
 
 
-def _sources(changes: Changes, sources: NDArray[Any], dataset: Dataset) -> list[SourceChange]:
-    return [
-        source_change(name, changes.locations.take(rows), changes.moves.take(rows))
-        for name, rows in by_source(sources, dataset)
-    ]
+def _sources(changes: Changes, sources: NDArray[Any], dataset: Dataset) -> Iterator[SourceChange]:
+    for name, rows in by_source(sources, dataset):
+        pairs, moves = changes.locations.take(rows), changes.moves.take(rows)
+        known = coverage(pairs.old > 0, pairs.new > 0, pairs.weight)
+        yield SourceChange(name, known, moves.shares(), moves.kilometres())
 
 
 def by_source(sources: NDArray[Any], dataset: Dataset) -> Iterator[tuple[str, NDArray[np.int64]]]:

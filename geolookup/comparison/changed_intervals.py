@@ -91,7 +91,7 @@ def _codes(
 ) -> Iterator[Codes]:
     """Yield the codes of some joint intervals, as ``changed_spans`` has them."""
     sources = both.sources(LOCATION, at)
-    answers = Answers.of(rows[LOCATION], rows[NETWORK], sources, np.ones(len(at)))
+    answers = Answers(rows[LOCATION], rows[NETWORK], sources, np.ones(len(at)))
     changes = changes_of(compared.values, answers)
     # Own columns are known in space where nothing else is.
     is_known = answers.in_old | answers.in_new

@@ -63,22 +63,19 @@ class Changes:
 
 def changes_of(values: Values, answers: Answers) -> Changes:
     """Find the distinct pairs of the answers and compare them."""
-    decided = distinct(
-        [answers.old_location, answers.new_location, answers.old_source, answers.new_source],
-        answers.weight,
-    )
-    old_location, new_location, old_source, new_source = decided.columns
-    locations = Pairs(old_location, new_location, decided.weight)
-    answered = distinct([answers.old_network, answers.new_network], answers.weight)
-    networks = Pairs(answered.columns[0], answered.columns[1], answered.weight)
+    pairs = answers.locations, answers.sources
+    columns = [rows for pair in pairs for rows in (pair.old, pair.new)]
+    of_locations = distinct(columns, answers.weight)
+    of_networks = distinct([answers.networks.old, answers.networks.new], answers.weight)
+    locations, networks = Pairs.of(of_locations), Pairs.of(of_networks)
     return Changes(
         answers=answers,
         locations=locations,
-        old_source=old_source,
-        new_source=new_source,
-        location_of=decided.of_row,
+        old_source=of_locations.columns[2],
+        new_source=of_locations.columns[3],
+        location_of=of_locations.of_row,
         networks=networks,
-        network_of=answered.of_row,
+        network_of=of_networks.of_row,
         moves=location_moves(values, locations),
         asn=move(values.network["network.asn"], networks),
     )
@@ -169,7 +166,7 @@ def top_movers(values: Values, changes: Changes, most: int) -> list[Mover]:
     """Return the networks with the most moved weight, the greatest first, at most ``most``."""
     answers, location = changes.answers, changes.moves.by_level["location"]
     asn, holder = (values.network[f"network.{name}"] for name in ("asn", "asn_organization"))
-    systems = distinct([column.new[answers.new_network] for column in (asn, holder)])
+    systems = distinct([column.new[answers.networks.new] for column in (asn, holder)])
     moved, compared = (
         np.bincount(systems.of_row, answers.weight * mask[changes.location_of])
         for mask in (location.moved, location.compared)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 
@@ -27,16 +26,9 @@ from geolookup.tables.row_tables import table_of
 ALL = "all"
 
 
-class Calls(NamedTuple):
-    """The calls or options that state fields and conditions: messages begin with them."""
-
-    fields: str
-    where: str
-    not_: str
-
-
-CALLS = Calls("diff_table", "diff_table", "diff_table: not_")
-OPTIONS = Calls("--fields", "--where", "--not")
+#: How messages on fields, conditions and negated conditions begin: of the call, of the command.
+CALLS = ("diff_table", "diff_table", "diff_table: not_")
+OPTIONS = ("--fields", "--where", "--not")
 
 
 class DatasetPair:
@@ -55,7 +47,7 @@ class DatasetPair:
         names: tuple[object, ...] = (),
         where: Where = None,
         not_: Where = None,
-        calls: Calls = CALLS,
+        calls: tuple[str, ...] = CALLS,
         *,
         in_old: bool = False,
     ) -> None:
@@ -63,7 +55,7 @@ class DatasetPair:
         self._own = either_has(old.schema, new.schema)
         self.columns = SideColumns(old), SideColumns(new)
         #: in the order of the columns; an own column as NEW has it if it does
-        self.fields = _select(names, _either(self._own), calls.fields)
+        self.fields = _select(names, _either(self._own), calls[0])
         self.has_coordinates = {*self.fields} >= {of for of in STORED if of.member in DEGREES}
         #: the layers of the fields in either dataset
         sides = chain.from_iterable(map(self.sides, self.fields))
@@ -110,13 +102,13 @@ class DatasetPair:
                 marks |= (pair.old >= 0) & (pair.old != pair.new)
         return marks
 
-    def _read_conditions(self, where: Where, not_: Where, calls: Calls) -> list[RowMasks]:
+    def _read_conditions(self, where: Where, not_: Where, calls: tuple[str, ...]) -> list[RowMasks]:
         masks, errors = [], []
         for at, tables in enumerate(self.columns):
             schema = _either(self._own, at)
             conditions = (
-                *conditions_of(where, calls.where, schema),
-                *conditions_of(not_, calls.not_, schema, negated=True),
+                *conditions_of(where, calls[1], schema),
+                *conditions_of(not_, calls[2], schema, negated=True),
             )
             if not conditions:
                 return []

@@ -182,7 +182,7 @@ def change_metrics(
     return values
 
 
-def measured(gate: Gate, parts: Mapping[str, Mapping[str, float | None]]) -> dict[str, float]:
+def gate_values(gate: Gate, parts: Mapping[str, Mapping[str, float | None]]) -> dict[str, float]:
     """Return the values of a gate's metric by full name, from the metrics of each part.
 
     Without a part, requests are measured together; addresses do not add up over families and are

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from geolookup.comparison.overlay import OwnAnswers
 from geolookup.comparison.values import CODE, COMPARED, NAMES, Pair, Values, folded
 from geolookup.dataset.distances import distances
-from geolookup.dataset.runs import distinct, factorize
+from geolookup.dataset.runs import Distinct, distinct, factorize
 
 Bools = NDArray[np.bool_]
 F64 = NDArray[np.float64]
@@ -68,11 +68,11 @@ def quantiles(moved: F64, weights: F64) -> Kilometres:
         return Kilometres(0, 0.0, 0.0, 0.0, 0.0)
     # Distances 1 5 9 with the weights 6 3 1: sums 6 9 10, so p50 is 1 and p90 is 5.
     order = with_distance[np.argsort(moved[with_distance])]
-    passed = np.cumsum(weights[order])
+    sums = np.cumsum(weights[order])
     # Multiplied, not divided: whole weights are compared exactly.
-    at = [np.searchsorted(passed * 100, passed[-1] * percent) for percent in _PERCENTS]
+    at = [np.searchsorted(sums * 100, sums[-1] * percent) for percent in _PERCENTS]
     p50, p90, p99, most = (float(moved[order[i]]) for i in (*at, -1))
-    return Kilometres(whole(passed[-1]), p50, p90, p99, most)
+    return Kilometres(whole(sums[-1]), p50, p90, p99, most)
 
 
 class FieldSums(NamedTuple):
@@ -106,15 +106,18 @@ class Pairs:
     new: NDArray[Any]
     weight: F64
 
+    @classmethod
+    def of(cls, rows: Distinct) -> Pairs:
+        """Return the pairs in the first two columns of distinct rows."""
+        return cls(rows.columns[0], rows.columns[1], rows.weight)
+
     def take(self, rows: NDArray[Any]) -> Pairs:
         """Return some of the pairs, by number."""
         return Pairs(self.old[rows], self.new[rows], self.weight[rows])
 
     def through(self, link: Pair) -> Pairs:
         """Return the distinct pairs of rows of a linked table, with summed weights."""
-        pairs = distinct([link.old[self.old], link.new[self.new]], self.weight)
-        old, new = pairs.columns
-        return Pairs(old, new, pairs.weight)
+        return Pairs.of(distinct([link.old[self.old], link.new[self.new]], self.weight))
 
 
 class Move(NamedTuple):
@@ -216,8 +219,7 @@ def own_sums(values: Mapping[str, Pair], answers: Sequence[OwnAnswers]) -> dict[
         np.concatenate([getattr(part, name) for part in answers])
         for name in ("old", "new", "weight")
     )
-    pairs = distinct([old, new], weight)
-    return _sums(values, Pairs(pairs.columns[0], pairs.columns[1], pairs.weight))
+    return _sums(values, Pairs.of(distinct([old, new], weight)))
 
 
 def _sums(fields: Mapping[str, Pair], pairs: Pairs) -> dict[str, FieldSums]:
@@ -259,9 +261,3 @@ class SourceChange:
     location: Coverage
     moved: Mapping[str, Share]
     kilometres: Kilometres
-
-
-def source_change(source: str, pairs: Pairs, moves: LocationMoves) -> SourceChange:
-    """Measure the location pairs that one source decided."""
-    known = coverage(pairs.old > 0, pairs.new > 0, pairs.weight)
-    return SourceChange(source, known, moves.shares(), moves.kilometres())

@@ -1,14 +1,14 @@
 """Two datasets laid over each other: what both answer, by joint interval.
 
-Strategy: the intervals of both datasets, of both provenances and of
-special-purpose space are overlaid. In a joint interval all that is compared is
-alike. Those that a lookup reaches are kept, with their size or requests as weight.
+Strategy: the intervals of both datasets, of both provenances and of special-purpose space are
+overlaid. All addresses of a joint interval have the same answers and sources. Intervals that a
+lookup reaches are kept, weighted by their size or by requests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,51 +37,37 @@ Rows = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What both datasets answer, a row a joint interval, with its weight.
+    """The answers of both datasets, one row per joint interval, with its weight."""
 
-    Rows of the location and network tables (0: unknown), and the number of the source that
-    decided the location (from 1; 0: none).
-    """
-
-    old_location: Rows
-    new_location: Rows
-    old_network: Rows
-    new_network: Rows
-    old_source: Rows
-    new_source: Rows
+    locations: Pair  # rows of the table; 0: unknown
+    networks: Pair
+    sources: Pair  # number of the source that decided the location, from 1; 0: none
     weight: NDArray[np.float64]
-
-    @classmethod
-    def of(
-        cls, locations: Pair, networks: Pair, sources: Pair, weight: NDArray[np.float64]
-    ) -> Answers:
-        """Return answers of pairs of rows and of sources."""
-        rows = locations.old, locations.new, networks.old, networks.new
-        return cls(*rows, sources.old, sources.new, weight)
 
     @property
     def in_old(self) -> NDArray[np.bool_]:
         """Where OLD knows anything."""
-        return (self.old_location > 0) | (self.old_network > 0)
+        return (self.locations.old > 0) | (self.networks.old > 0)
 
     @property
     def in_new(self) -> NDArray[np.bool_]:
         """Where NEW knows anything."""
-        return (self.new_location > 0) | (self.new_network > 0)
+        return (self.locations.new > 0) | (self.networks.new > 0)
 
     def take(self, rows: NDArray[Any]) -> Answers:
-        """Return some of the rows, by number or by mask."""
-        return Answers(*(column[rows] for column in self.columns()))
-
-    def columns(self) -> list[Rows]:
-        """Return the columns in their order."""
-        return [getattr(self, field.name) for field in fields(self)]
+        """Return some of the rows, by number."""
+        locations, networks = self.locations.take(rows), self.networks.take(rows)
+        return Answers(locations, networks, self.sources.take(rows), self.weight[rows])
 
 
-def together(several: Sequence[Answers]) -> Answers:
+def join_answers(several: Sequence[Answers]) -> Answers:
     """Return the answers of several families as one: table rows mean the same in both."""
-    columns = zip(*(answers.columns() for answers in several), strict=True)
-    return Answers(*map(np.concatenate, columns))
+    columns = zip(*((of.locations, of.networks, of.sources) for of in several), strict=True)
+    locations, networks, sources = (
+        Pair(*(np.concatenate([getattr(pair, side) for pair in pairs]) for side in ("old", "new")))
+        for pairs in columns
+    )
+    return Answers(locations, networks, sources, np.concatenate([of.weight for of in several]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +95,14 @@ class Joint:
     special: NDArray[np.bool_]
     reached: NDArray[np.int64]
     answers: Answers
-    own: OwnAnswers | None
+    own: tuple[OwnAnswers, ...]  # of the family; none without own columns
 
     def weigh(self, weights: NDArray[np.float64]) -> Joint:
-        """Return the answers with other weights, by joint interval; those of weight 0 go."""
+        """Return the answers with other weights, by joint interval, without those of weight 0."""
         rows = np.flatnonzero(weights[self.reached])
         reached = self.reached[rows]
         answers = replace(self.answers.take(rows), weight=weights[reached])
-        own = self.own and replace(self.own, weight=weights[self.own.reached])
+        own = tuple(replace(part, weight=weights[part.reached]) for part in self.own)
         return replace(self, reached=reached, answers=answers, own=own)
 
 
@@ -134,13 +120,13 @@ def joints(old: Dataset, new: Dataset, *, single_addresses: bool = False) -> dic
 
 def _joint(both: Overlay, scale: float) -> Joint:
     weight = scale * sizes(both.starts)
-    answers = Answers.of(both.rows(LOCATION), both.rows(NETWORK), both.sources(LOCATION), weight)
+    answers = Answers(both.rows(LOCATION), both.rows(NETWORK), both.sources(LOCATION), weight)
     reached = np.flatnonzero(answers.in_old | answers.in_new)
-    own = None
+    own: tuple[OwnAnswers, ...] = ()
     if any(OWN in side.rows for side in both.sides):
         rows = both.rows(OWN)
-        known = np.flatnonzero(rows.old | rows.new)
-        own = OwnAnswers(known, rows.old[known], rows.new[known], weight[known])
+        at = np.flatnonzero(rows.old | rows.new)
+        own = (OwnAnswers(at, rows.old[at], rows.new[at], weight[at]),)
     return Joint(both.starts, both.kinds != PUBLIC, reached, answers.take(reached), own)
 
 

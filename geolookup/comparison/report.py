@@ -75,7 +75,7 @@ def _sources(role: str, sources: Sequence[SourceChange]) -> Iterator[str]:
 def _movers(part: Part) -> Iterator[str]:
     rows = [
         (
-            f"{_system(mover.asn)} {mover.asn_organization or ''}".rstrip(),
+            " ".join(filter(None, (_system(mover.asn), mover.asn_organization))),
             f"{mover.moved.count:,}",
             percent_text(mover.of_all),
             percent_text(mover.moved.share),

@@ -20,7 +20,7 @@ from geolookup.comparison import (
     Overlaid,
     by_source,
     describe,
-    lay_over_each,
+    lay_over_all,
     open_dataset,
 )
 from geolookup.comparison.gates import (
@@ -31,7 +31,7 @@ from geolookup.comparison.gates import (
     Metrics,
     Verdict,
     evaluate,
-    measured,
+    gate_values,
 )
 from geolookup.comparison.measures import (
     F64,
@@ -46,8 +46,9 @@ from geolookup.comparison.measures import (
 )
 from geolookup.comparison.traffic import Requests, Traffic
 from geolookup.comparison.truth import ADDRESSES, AUTO, Truth, TruthFile, compile_truth
-from geolookup.comparison.values import COMPARED, Values
+from geolookup.comparison.values import Values
 from geolookup.contract.fields import Field
+from geolookup.contract.schema import CONTRACT
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DiffError
 
@@ -66,7 +67,8 @@ NAMES = (
 
 def score_metrics(own: Iterable[str] = ()) -> Metrics:
     """Return the metrics of scores; ``own`` are paths of own columns."""
-    of_fields = (f"{kind}.{path}" for path in (*COMPARED, *own) for kind in KINDS)
+    paths = *(field.path for field in CONTRACT.by_source_column.values()), *own
+    of_fields = (f"{kind}.{path}" for path in paths for kind in KINDS)
     parts = ("ipv4", "ipv6", ALL)
     return Metrics((*NAMES, *of_fields), parts, "docs/data/score.md", "country_agree < 95%")
 
@@ -183,15 +185,15 @@ def score(
         compiled = compile_truth(
             files, truth_format, list(declared.values()), Path(folder, "truth")
         )
-        overlaid = lay_over_each(
+        if rows is not None:
+            _write_rows(compiled, sides[0], fspath(rows), force=force)
+        overlaid = lay_over_all(
             compiled.dataset,
             sides,
             requests,
             single_addresses=all(file.format == ADDRESSES for file in compiled.files),
         )
         scores = [_score_dataset(part, compiled.fields) for part in overlaid]
-        if rows is not None:
-            _write_rows(compiled, sides, fspath(rows), force=force)
     return Score(
         truth=compiled.files,
         requests=overlaid[0].requests,
@@ -205,13 +207,13 @@ def _paths(paths: Paths) -> list[str]:
     return [fspath(path) for path in several]
 
 
-def _write_rows(truth: Truth, sides: Sequence[Dataset], output: str, *, force: bool) -> None:
-    """Write the ranges with a wrong or missing value; the own columns are those of the dataset."""
+def _write_rows(truth: Truth, dataset: Dataset, output: str, *, force: bool) -> None:
+    """Write the ranges in which a value of the truth is another one or missing in the dataset."""
     from geolookup.comparison.change_table import write_rows
     from geolookup.comparison.dataset_pair import DatasetPair
 
     names = tuple(field.path for field in truth.fields)
-    write_rows(DatasetPair(truth.dataset, sides[0], names, in_old=True), output, force=force)
+    write_rows(DatasetPair(truth.dataset, dataset, names, in_old=True), output, force=force)
 
 
 def _score_dataset(overlaid: Overlaid, fields: Sequence[Field]) -> DatasetScore:
@@ -260,7 +262,7 @@ def _measures(
     values: Values, pairs: Pairs, moves: LocationMoves
 ) -> tuple[dict[str, Agreement], Errors]:
     levels = {level: _of_move(moves.by_level[level], moves.weight) for level in LEVELS}
-    return levels, _errors(~np.isnan(values.old_coordinates[:, pairs.old]).any(axis=0), moves)
+    return levels, _errors(~np.isnan(values.old_coordinates[:, pairs.old]), moves)
 
 
 def _of_move(move: Move, weight: F64) -> Agreement:
@@ -274,10 +276,12 @@ def _agreement(*weights: float) -> Agreement:
 
 
 def _errors(in_truth: Bools, moves: LocationMoves) -> Errors:
+    """Return the distances; ``in_truth`` marks latitude and longitude that the truth states."""
     weight, distances, far = moves.weight, moves.distances, moves.kilometres()
     both = weight[~np.isnan(distances)].sum()
     within_50, within_100 = (share(weight[distances <= km].sum(), both) for km in _NEAR_KM)
-    missing = share(weight[in_truth & np.isnan(distances)].sum(), weight[in_truth].sum())
+    located = in_truth.all(axis=0)
+    missing = share(weight[located & np.isnan(distances)].sum(), weight[located].sum())
     return Errors(far.of, far.p50, far.p90, far.p99, far.max, within_50, within_100, missing)
 
 
@@ -301,7 +305,7 @@ def _verdict(gate: Gate, datasets: Sequence[DatasetScore]) -> Verdict:
     values = {
         f"{number}.{name}" if len(datasets) > 1 else name: value
         for number, dataset in enumerate(datasets, 1)
-        for name, value in measured(
+        for name, value in gate_values(
             gate, {name: part.metrics for name, part in dataset.parts.items()}
         ).items()
     }

@@ -29,7 +29,7 @@ AUTO = "auto"
 ADDRESSES = "addresses"
 #: No limit: rejected rows are counted and left out.
 _REJECTS = (1 << 63) - 1
-#: Truth is not published: it may hold no answers, and files of several dates.
+#: Truth is not published: it may have no answers, and files of several dates.
 _LENIENT = {"empty": "ok", "releases": "all"}
 #: The tables whose rows answers have, in counts of metadata.
 _TABLES = ("locations", "networks", "own")
@@ -62,10 +62,9 @@ class Truth:
 def compile_truth(
     paths: Sequence[str], format_name: str, own: Sequence[Field], folder: Path
 ) -> Truth:
-    """Compile files of ground truth, with these own columns, into a dataset in a new folder.
+    """Compile files of ground truth with own columns into a dataset in a new folder.
 
-    Raises BuildError or TableFileError for what cannot be read, DiffError without a row that a
-    lookup reaches.
+    Raises BuildError or TableFileError for an unusable file, DiffError if no row reaches a lookup.
     """
     from geolookup_builder.calls import build
     from geolookup_builder.sources import FORMATS
@@ -82,7 +81,9 @@ def compile_truth(
         report = build(
             sources=sources,
             output=folder,
-            columns={field.member: _column(field) for field in own},
+            columns={
+                of.member: {"type": column_members(of)["type"], "private": of.private} for of in own
+            },
             max_rejects=_REJECTS,
         )
     dataset = Dataset(folder)
@@ -107,14 +108,9 @@ def _source(path: str, format_name: str, own: Sequence[Field]) -> dict[str, Any]
     pattern = _pattern(whole_path)
     if format_name == AUTO and _are_feeds(pattern):
         format_name = _FEED
-    # To a folder the detection knows, other files than data may belong.
+    # A folder of a known format can have other files than data.
     is_folder = format_name == AUTO and os.path.isdir(whole_path)  # noqa: PTH112
     return {"format": format_name, "path": whole_path if is_folder else pattern}
-
-
-def _column(field: Field) -> dict[str, Any]:
-    """Return an own column as a call declares it."""
-    return {"type": column_members(field)["type"], "private": field.private}
 
 
 def _pattern(path: str) -> str:
@@ -125,7 +121,7 @@ def _pattern(path: str) -> str:
 
 
 def _are_feeds(pattern: str) -> bool:
-    """Tell whether all files are geofeeds; rows of some fit other formats, too."""
+    """Return whether all files are geofeeds: some have rows that fit other formats too."""
     from geolookup_builder.sources import FORMATS
     from geolookup_builder.sources.reading.inputs import members
     from geolookup_builder.sources.reading.sniffing import opening
@@ -139,7 +135,7 @@ def _are_feeds(pattern: str) -> bool:
 
 @contextmanager
 def _own_remedies(paths: Sequence[str]) -> Iterator[None]:
-    """Replace what errors say of recipes, and those that quote an address.
+    """Replace errors about recipes, and those that quote an address.
 
     The file may be a list of addresses that were looked up.
     """

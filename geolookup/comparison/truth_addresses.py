@@ -36,7 +36,7 @@ _NO_TEXT = pa.scalar(None, pa.string())
 
 
 def is_table(path: str) -> bool:
-    """Tell whether a file is a table with a column of addresses, by its suffix and its header."""
+    """Return whether a file is a table with a column of addresses, by its suffix and its header."""
     kind = known_kind(path)
     if kind is None:
         return False
@@ -48,10 +48,10 @@ def is_table(path: str) -> bool:
 
 
 def read_addresses(path: str, own: Sequence[Field]) -> pa.Table:
-    """Return the table of a source, with these own columns; rows without an address have null.
+    """Return the table of a source with own columns; rows without an address have null.
 
-    Of equal addresses the order stays: the last row decides. Raises TableFileError for what cannot
-    be used.
+    Of equal addresses the order stays: the last row decides. Raises TableFileError for an unusable
+    file.
     """
     kind = known_kind(path)
     if kind is None:
@@ -75,8 +75,8 @@ def read_addresses(path: str, own: Sequence[Field]) -> pa.Table:
         )
         for family in FAMILIES
     ]
-    stated = _with_regions(path, rows).take(order)
-    return stated.append_column(_ADDRESS, pa.concat_arrays([invalid, *texts]))
+    values = _with_regions(path, rows).take(order)
+    return values.append_column(_ADDRESS, pa.concat_arrays([invalid, *texts]))
 
 
 def _check_texts(path: str, rows: pa.Table, columns: Mapping[str, str]) -> None:

@@ -94,6 +94,22 @@ def test_traffic_weighs(pair: tuple[str, str], truth: str, tmp_path: Path) -> No
     assert run("diff", *pair, "--traffic", "-", *csv, text=text).stdout == done.stdout
 
 
+def test_rows_of_a_score(pair: tuple[str, str], truth: str, tmp_path: Path) -> None:
+    output = str(tmp_path / "rows.jsonl")
+    for sides, options, told in (
+        (pair, ("--rows", output), "--rows is about one DATASET, not 2"),
+        (pair[:1], ("--force",), "--force is about the file of --rows"),
+    ):
+        done = run("score", *sides, "--truth", truth, *options)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"geolookup: {told}")
+    for force in ((), ("--force",)):
+        done = run("score", pair[1], "--truth", truth, "--rows", output, *force)
+        assert done.returncode == 0
+    first = json.loads((tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert (first["first"], first["kind"]) == ("8.8.8.128", "country moved")
+
+
 @pytest.mark.long
 def test_a_signal_leaves_no_files(pair: tuple[str, str], truth: str, tmp_path: Path) -> None:
     """The process waits where it renames the dataset that it compiled of the truth."""

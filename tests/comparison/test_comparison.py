@@ -18,8 +18,8 @@ from tests.internals.comparison import (
     Verdict,
     diff_metrics,
     evaluate,
+    gate_values,
     lay_over,
-    measured,
     open_dataset,
     overlay,
     quantiles,
@@ -223,7 +223,7 @@ def test_what_is_no_gate_is_told() -> None:
 def _verdict(gate: str, comparison: Comparison) -> Verdict:
     metrics = {name: part.metrics for name, part in comparison.parts.items()}
     (one,) = diff_metrics().gates(gate)
-    return evaluate(one, measured(one, metrics))
+    return evaluate(one, gate_values(one, metrics))
 
 
 def test_a_failed_gate_states_what_it_measured_in_its_unit(pair: tuple[Path, Path]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -90,10 +91,60 @@ def test_requests_are_measured_together_and_read_once(
     assert (report.requests.total, report.requests.private) == (5, 1)
 
 
+def test_rows_are_the_ranges_that_contradict_or_lack_the_truth(
+    pair: tuple[Path, Path], feed: Path, tmp_path: Path
+) -> None:
+    """NEW knows more than the truth, such as networks and 11.0.0.0/24: no rows."""
+    output = tmp_path / "rows.csv"
+    geolookup.score(pair[1], truth=feed, rows=output)
+    with output.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    places = ("country_code", "city_name")
+    sides = [f"location_{name}_{side}" for side in ("before", "after") for name in places]
+    assert [(row["first"], row["last"], *(row[name] for name in sides)) for row in rows] == [
+        ("8.8.8.128", "8.8.8.191", "US", "Boston", "CA", "Ottawa"),
+        ("8.8.8.192", "8.8.8.255", "US", "Boston", "US", ""),
+        ("9.9.9.0", "9.9.9.127", "CH", "Bern", "CH", ""),
+        ("9.9.9.128", "9.9.9.255", "CH", "Bern", "", ""),
+        ("2a00:0:8000::", "2a00:0:ffff:ffff:ffff:ffff:ffff:ffff", "FR", "Paris", "DE", "Berlin"),
+    ]
+    # No columns of what the truth does not state, such as networks.
+    stated = ("country_code", "region_code", "city_name", "postal_code")
+    assert [name for name in rows[0] if name.endswith("_before")] == [
+        *(f"location_{name}_before" for name in stated),
+        "source_location_before",
+    ]
+    with pytest.raises(geolookup.OutputError, match="exists already"):
+        geolookup.score(pair[1], truth=feed, rows=output)
+    with pytest.raises(ValueError, match="one dataset"):
+        geolookup.score(pair, truth=feed, rows=output, force=True)
+
+
+def test_fields_that_follow_from_the_country_are_not_the_truth(tmp_path: Path) -> None:
+    """A country has a continent and may have one time zone: they count if a source has them."""
+    data = dataset(tmp_path / "data", world="network,country_code\n8.8.8.0/24,FR\n")
+    for head, cells, stated in (
+        ("country_code", "FR", ["country_code"]),
+        ("country_code,time_zone", "FR,Europe/Paris", ["country_code", "zone"]),
+        ("country_code,continent_code", "FR,EU", ["continent_code", "country_code"]),
+    ):
+        truth = tmp_path / "truth.csv"
+        truth.write_text(f"network,{head}\n8.8.8.0/24,{cells}\n", encoding="utf-8")
+        report = geolookup.score(data, truth=truth)
+        part = report.datasets[0].parts["ipv4"]
+        assert [path.rpartition(".")[2] for path in part.fields] == stated
+        names = [name for name in part.metrics if name.startswith("agree.")]
+        assert names == [f"agree.{path}" for path in part.fields]
+        text = "\n".join(score_lines(report))
+        assert ("time.zone agree" in text) == ("zone" in stated)
+
+
 def test_a_gate_does_not_pass_unmeasured(pair: tuple[Path, Path], feed: Path) -> None:
     for gate, told in (
         ("km_p50 > 10", "states nothing"),
         ("agree.asn < 95%", "states nothing"),
+        ("agree.continent < 95%", "states nothing"),  # it follows from the country
+        ("agree.country_name < 95%", "no metric"),
         ("all.country_agree < 95%", "--traffic"),
         ("country_agree < 95", "write a percentage"),
         ("country_agrees < 95%", "did you mean 'country_agree'"),

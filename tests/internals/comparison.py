@@ -15,7 +15,7 @@ from geolookup.comparison import (
 )
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
 from geolookup.comparison.changes import CLASSES_KM, KINDS, by_distance, country_flows, kinds
-from geolookup.comparison.gates import Verdict, diff_metrics, evaluate, measured, verdict_line
+from geolookup.comparison.gates import Verdict, diff_metrics, evaluate, gate_values, verdict_line
 from geolookup.comparison.measures import quantiles
 from geolookup.comparison.report import lines as report_lines
 from geolookup.comparison.score import NAMES as SCORE_NAMES

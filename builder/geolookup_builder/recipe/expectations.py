@@ -145,8 +145,8 @@ def _first_other(
         return None
     path = expectation.field.path
     if not expectation.values:
-        known = next(engine.prefixes({"not": {path: None}}, within=network), None)
-        return None if known is None else known[0]
+        prefix = next(engine.prefixes({"not": {path: None}}, within=network), None)
+        return None if prefix is None else prefix[0]
     prefixes = engine.prefixes({path: list(expectation.values)}, within=network)
     end = _end_of_run(prefixes, int(network[0]), _AFTER if network.version == 6 else {})
     return network[end - int(network[0])] if end <= int(network[-1]) else None
