@@ -31,18 +31,6 @@ def points(cells: U64, order: int) -> tuple[U64, U64]:
     return x, y
 
 
-def cells(x: U64, y: U64, order: int) -> U64:
-    """Return the cells at columns and rows; the inverse of ``points``."""
-    result = np.zeros_like(x)
-    for level in reversed(range(order)):
-        right = x >> np.uint64(level) & _ONE
-        down = y >> np.uint64(level) & _ONE
-        result += (_THREE * right ^ down) << np.uint64(2 * level)
-        inside = np.uint64((1 << level) - 1)
-        x, y = _turned(x & inside, y & inside, right, down, level)
-    return result
-
-
 def _turned(x: U64, y: U64, right: U64, down: U64, level: int) -> tuple[U64, U64]:
     """Return the positions within a quarter of 2^level cells a side, as its own curve has them."""
     last = np.uint64((1 << level) - 1)
