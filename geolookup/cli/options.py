@@ -40,17 +40,6 @@ def group(*several: Callable[[F], F]) -> Callable[[F], F]:
 #: Any path, as text or as a Path. A shell completes it; the function that opens it checks it.
 PATH = click.Path(readable=False)
 AS_PATH = click.Path(path_type=Path)
-
-
-class _DatasetPath(click.Path):
-    """The path of an earlier dataset or store; ``bundled`` is the bundled dataset."""
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Path:
-        """Return the path that a text names."""
-        return Path(dataset_path(str(super().convert(value, param, ctx))))
-
-
-AS_DATASET = _DatasetPath(readable=False)
 #: What ``geolookup.open`` opens without a path.
 _DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else bundled"
 

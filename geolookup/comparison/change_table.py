@@ -19,12 +19,12 @@ import pyarrow as pa
 
 from geolookup.comparison.changed_intervals import ROW_KINDS, UNKNOWN, changed_spans
 from geolookup.comparison.dataset_pair import DatasetPair
-from geolookup.comparison.values import Codes
 from geolookup.contract.paths import names_of
 from geolookup.contract.schema import column_members
 from geolookup.contract.special import Range
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.networks import limits_of
+from geolookup.dataset.runs import Codes
 from geolookup.errors import TableFileError
 from geolookup.export.ranges import TYPED, Rows, as_texts, as_values
 from geolookup.files.byte_streams import open_output

@@ -14,10 +14,11 @@ import numpy as np
 from geolookup.comparison.changes import KINDS, UNCHANGED, changes_of, kinds
 from geolookup.comparison.dataset_pair import DatasetPair
 from geolookup.comparison.overlay import Answers, Overlay, Side
-from geolookup.comparison.values import Codes, Pair
+from geolookup.comparison.values import Pair
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.contract.special import Range
 from geolookup.dataset.intervals import I64, Bools, lasts
+from geolookup.dataset.runs import Codes
 from geolookup.prefixes.spans import Halves, Spans, join
 
 #: The kinds of change of a row, by number; the last is of own columns only.

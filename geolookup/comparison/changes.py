@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.comparison.measures import (
-    Bools,
     LocationMoves,
     Move,
     Pairs,
@@ -24,7 +23,8 @@ from geolookup.comparison.measures import (
 )
 from geolookup.comparison.overlay import Answers
 from geolookup.comparison.values import CODE, LOCATION_FIELDS, Pair, Values
-from geolookup.dataset.runs import distinct
+from geolookup.dataset.intervals import F64, I64, Bools
+from geolookup.dataset.runs import Codes, distinct
 
 #: The kinds of change of an address, the greatest first.
 LOST, GAINED, COUNTRY, REGION, CITY, LOCATION, NETWORK, UNCHANGED = range(8)
@@ -54,9 +54,9 @@ class Changes:
     locations: Pairs
     old_source: NDArray[Any]  # by location pair
     new_source: NDArray[Any]
-    location_of: NDArray[np.int32]
+    location_of: Codes
     networks: Pairs
-    network_of: NDArray[np.int32]
+    network_of: Codes
     moves: LocationMoves
     asn: Move  # of the network pairs
 
@@ -96,7 +96,7 @@ def kinds(values: Values, changes: Changes) -> NDArray[np.uint8]:
     return kind.astype(np.uint8)
 
 
-def _location_kinds(values: Values, changes: Changes) -> NDArray[np.int64]:
+def _location_kinds(values: Values, changes: Changes) -> I64:
     pairs, levels = changes.locations, changes.moves.by_level
     moved = [levels[level].moved for level in ("country", "region", "city")]
     conditions = [*moved, _differ(map(values.by_row, LOCATION_FIELDS), pairs)]
@@ -143,7 +143,7 @@ def by_distance(changes: Changes) -> list[float]:
     A distance belongs to the first class whose end it does not exceed. Weight without coordinates
     in both datasets is not counted.
     """
-    moved: NDArray[np.float64] = changes.moves.distances
+    moved: F64 = changes.moves.distances
     has_distance = ~np.isnan(moved)
     # 0.5 km is class 1, at most 1 km; 20,000 km is the last class.
     classes = np.searchsorted(CLASSES_KM, moved[has_distance])

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from geolookup.comparison.own_columns import SideColumns, Sides, either_has, read_own_values
-from geolookup.comparison.values import Codes, Pair, read_values
+from geolookup.comparison.values import Pair, read_values
 from geolookup.contract.fields import DEGREES, LOCATION, OWN, STORED, Field
 from geolookup.contract.paths import resolve_fields
 from geolookup.contract.schema import Schema
@@ -16,16 +16,14 @@ from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.public_ranges import any_known
-from geolookup.dataset.runs import factorize
+from geolookup.dataset.runs import Codes, factorize
 from geolookup.prefixes.conditions import Where, conditions_of
 from geolookup.prefixes.possible_values import check_values
 from geolookup.prefixes.select import RowMasks, masks_of
 from geolookup.tables.row_tables import table_of
 
-#: The name of all fields that are stored, also those that follow from the country.
+#: All stored fields, also those that follow from the country.
 ALL = "all"
-
-
 #: How messages on fields, conditions and negated conditions begin: of the call, of the command.
 CALLS = ("diff_table", "diff_table", "diff_table: not_")
 OPTIONS = ("--fields", "--where", "--not")

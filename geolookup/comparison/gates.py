@@ -1,7 +1,7 @@
 """Gates: conditions such as ``country_moved > 2%`` on metrics. A gate fails if its condition holds.
 
 A metric is a share from 0 to 1, or kilometres. Each command states the names of its metrics
-and of the parts that a gate may name: ``diff_metrics`` are those of comparisons.
+and of the parts that a gate may name: ``diff_metrics`` has the names for comparisons.
 """
 
 from __future__ import annotations

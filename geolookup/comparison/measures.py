@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from geolookup.comparison.overlay import OwnAnswers
 from geolookup.comparison.values import CODE, COMPARED, NAMES, Pair, Values, folded
 from geolookup.dataset.distances import distances
+from geolookup.dataset.intervals import F64, Bools
 from geolookup.dataset.runs import Distinct, distinct, factorize
 
-Bools = NDArray[np.bool_]
-F64 = NDArray[np.float64]
 _PERCENTS = (50, 90, 99)
 #: A city of the same name in another region is the same place up to this distance.
 SAME_CITY_KM = 100
@@ -247,7 +246,7 @@ class Coverage:
 
 
 def coverage(in_old: Bools, in_new: Bools, weight: F64) -> Coverage:
-    """Return the weight known, lost and gained, from masks of what each side knows."""
+    """Return the weight known, lost and gained, from masks of the answers that each side knows."""
     old, new = weight[in_old].sum(), weight[in_new].sum()
     lost, gained = weight[in_old & ~in_new].sum(), weight[in_new & ~in_old].sum()
     return Coverage(whole(old), whole(new), share(lost, old), share(gained, new))

@@ -22,8 +22,11 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.column_views import EncodedColumn
 from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.dataset.intervals import (
+    F64,
+    I64,
     UNIT_ADDRESSES,
     Addresses,
+    Bools,
     clamp,
     is_partition,
     overlay,
@@ -42,16 +45,16 @@ class Answers:
     locations: Pair  # rows of the table; 0: unknown
     networks: Pair
     sources: Pair  # number of the source that decided the location, from 1; 0: none
-    weight: NDArray[np.float64]
+    weight: F64
 
     @property
-    def in_old(self) -> NDArray[np.bool_]:
-        """Where OLD knows anything."""
+    def in_old(self) -> Bools:
+        """Mark the rows about which OLD knows anything."""
         return (self.locations.old > 0) | (self.networks.old > 0)
 
     @property
-    def in_new(self) -> NDArray[np.bool_]:
-        """Where NEW knows anything."""
+    def in_new(self) -> Bools:
+        """Mark the rows about which NEW knows anything."""
         return (self.locations.new > 0) | (self.networks.new > 0)
 
     def take(self, rows: NDArray[Any]) -> Answers:
@@ -77,10 +80,10 @@ class OwnAnswers:
     ``reached`` are the numbers of these intervals; special-purpose space is part of them.
     """
 
-    reached: NDArray[np.int64]
+    reached: I64
     old: Rows
     new: Rows
-    weight: NDArray[np.float64]
+    weight: F64
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +95,13 @@ class Joint:
     """
 
     starts: Addresses
-    special: NDArray[np.bool_]
-    reached: NDArray[np.int64]
+    special: Bools
+    reached: I64
     answers: Answers
     own: tuple[OwnAnswers, ...]  # of the family; none without own columns
 
-    def weigh(self, weights: NDArray[np.float64]) -> Joint:
-        """Return the answers with other weights, by joint interval, without those of weight 0."""
+    def weigh(self, weights: F64) -> Joint:
+        """Return the answers with other weights, by joint interval, without answers of weight 0."""
         rows = np.flatnonzero(weights[self.reached])
         reached = self.reached[rows]
         answers = replace(self.answers.take(rows), weight=weights[reached])
@@ -242,7 +245,7 @@ def special_space(family: int, limits: Range | None = None) -> tuple[Addresses, 
     return Addresses.of(family, (first for first, _ in parts)), kinds
 
 
-def blocked_space(family: int) -> tuple[Addresses, NDArray[np.bool_]]:
+def blocked_space(family: int) -> tuple[Addresses, Bools]:
     """Return the partition of special-purpose space, and what no lookup answers from here."""
     starts, kinds = special_space(family)
     return starts, kinds != PUBLIC

@@ -34,8 +34,6 @@ from geolookup.comparison.gates import (
     gate_values,
 )
 from geolookup.comparison.measures import (
-    F64,
-    Bools,
     Kilometres,
     LocationMoves,
     Move,
@@ -50,6 +48,7 @@ from geolookup.comparison.values import Values
 from geolookup.contract.fields import Field
 from geolookup.contract.schema import CONTRACT
 from geolookup.dataset.files import Dataset
+from geolookup.dataset.intervals import F64, Bools
 from geolookup.errors import DiffError
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -75,7 +74,7 @@ def score_metrics(own: Iterable[str] = ()) -> Metrics:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Shares of what the truth states and can be compared."""
+    """Shares of the comparable values of the truth."""
 
     agree: Share
     wrong: Share
@@ -84,7 +83,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Errors(Kilometres):
-    """The distance from the truth, where both have coordinates."""
+    """The distance from the truth, if both have coordinates."""
 
     within_50: Share
     within_100: Share
@@ -105,7 +104,7 @@ class ScoredPart:
     """How far one dataset agrees with the truth, in one unit."""
 
     unit: str  # "addresses", "/64 networks" or "requests"
-    of: int  # of which the truth states a location or a network
+    of: int  # with a location or a network in the truth
     levels: Mapping[str, Agreement]  # country, region, city
     kilometres: Errors
     fields: Mapping[str, Agreement]  # by path: the fields and own columns that the truth states

@@ -22,6 +22,8 @@ from geolookup.contract.fields import COUNTRY, DEGREES, FIELDS, LOCATION, NETWOR
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import with_items, without_dictionary
 from geolookup.dataset.files import Dataset
+from geolookup.dataset.intervals import F64
+from geolookup.dataset.runs import Codes
 from geolookup.tables.row_tables import row_tables
 
 CODE = "location.country_code"
@@ -32,8 +34,6 @@ NAMES = ("location.region_name", "location.city_name")
 LOCATION_FIELDS = tuple(field.path for field in FIELDS if field.layer == LOCATION)
 NETWORK_FIELDS = tuple(field.path for field in in_table(NETWORK))
 COMPARED = (*LOCATION_FIELDS, *NETWORK_FIELDS)
-
-Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ class Values:
     location: Mapping[str, Pair]  # by location row, with the code of the country
     network: Mapping[str, Pair]  # by network row
     linked: tuple[LinkedTable, ...]  # country and zone
-    old_coordinates: NDArray[np.float64]  # (2, rows): latitude, longitude
-    new_coordinates: NDArray[np.float64]
+    old_coordinates: F64  # (2, rows): latitude, longitude
+    new_coordinates: F64
 
     def by_row(self, path: str) -> Pair:
         """Return a field by row of the table that intervals refer to."""
@@ -153,7 +153,7 @@ def folded(names: pa.Array) -> Codes:
     return numbers
 
 
-def coordinates(locations: Mapping[str, Any]) -> NDArray[np.float64]:
+def coordinates(locations: Mapping[str, Any]) -> F64:
     """Return latitude and longitude by row of a table, shape (2, rows); NaN is null."""
     columns = [locations[name].to_numpy(zero_copy_only=False) for name in DEGREES]
     return np.array(columns, np.float64)

@@ -70,10 +70,9 @@ class Distinct:
 def distinct(columns: Sequence[NDArray[Any]], weight: NDArray[Any] | None = None) -> Distinct:
     """Sum the weights of n rows by combination; without weights, count the rows.
 
-    The columns have the shape (n,) and hold integers; without columns, there is one combination
-    of all weights. Example: of the columns 7 5 7 and 1 1 1 with
-    the weights 10 20 30, the combinations are 0: (7, 1) with weight 40 and 1: (5, 1) with 20; the
-    rows have the combinations 0 1 0.
+    The columns have the shape (n,) and hold integers. Without columns, all rows are one
+    combination. Example: of the columns 7 5 7 and 1 1 1 with the weights 10 20 30, the combinations
+    are 0: (7, 1) with weight 40 and 1: (5, 1) with 20; the rows have the combinations 0 1 0.
     """
     of_row, first = factorize(columns, 0 if weight is None else len(weight))
     weights = np.bincount(of_row, weight, minlength=len(first)).astype(np.float64)

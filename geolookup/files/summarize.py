@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from geolookup.contract.fields import LOCATION, NETWORK, OWN, Field
 from geolookup.dataset.arrow_files import without_dictionary
 from geolookup.dataset.files import outside
+from geolookup.dataset.intervals import F64
 from geolookup.engine import Engine
 from geolookup.files.enrich import Step
 from geolookup.files.logs import LOG_FIELDS
@@ -44,7 +45,6 @@ from geolookup.tables.times import Instants, Int64
 if TYPE_CHECKING:
     from geolookup.files.traffic import Traffic
 
-F64 = NDArray[np.float64]
 #: The kinds that are counted, each with the members of the answer that identify one.
 KINDS = {
     "countries": ("location.country_code", "location.country_name"),

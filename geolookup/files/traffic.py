@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST
+from geolookup.dataset.intervals import F64
+from geolookup.dataset.runs import distinct
 from geolookup.files.distinct import DistinctAddresses
 from geolookup.tables.row_tables import row_tables
 from geolookup.tables.take import Taker, of_rows
@@ -23,7 +25,6 @@ from geolookup.tables.times import Clock, Instants, Int64
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
 
-F64 = NDArray[np.float64]
 DAYS, HOURS = 7, 24
 HOUR, WEEK, WEEK_HOURS = 3600, 7 * DAY, DAYS * HOURS
 #: Where buckets begin: 0001-01-01, a Monday.
@@ -95,7 +96,7 @@ class Traffic:
 class Times:
     """Requests by buckets of time: minutes, hours, days or weeks, by the length of the period.
 
-    ``numbers`` are the buckets with requests, in order, and ``counts`` theirs.
+    ``numbers`` are the buckets with requests, and ``counts`` their requests.
     """
 
     def __init__(self) -> None:
@@ -121,7 +122,7 @@ class Times:
             self._at += 1
             self.numbers //= self.size // _SIZES[self._at - 1]
         fresh = (seconds - _ORIGIN) // self.size
-        self.numbers, self.counts = _merged(self.numbers, self.counts, fresh)
+        self.numbers, self.counts = _merge(self.numbers, self.counts, fresh)
 
     def buckets(self) -> range:
         """Return the numbers of the buckets from the first time to the last."""
@@ -165,7 +166,7 @@ class LocalHours:
         offsets = column.fill_null(0).to_numpy().astype(np.int64)[is_known]
         rows = (offsets + _QUARTER // 2) // _QUARTER + _QUARTERS
         keys = rows * _SPAN + (seconds[is_known] + offsets - _ORIGIN) // HOUR
-        self._keys, self._counts = _merged(self._keys, self._counts, keys)
+        self._keys, self._counts = _merge(self._keys, self._counts, keys)
 
     def average_week(self, first: int, last: int) -> tuple[F64, Int64]:
         """Return the requests per hour of an average week, and in all; each of shape (168,).
@@ -202,9 +203,8 @@ def _whole(first: int, last: int, size: int) -> range:
     return range(start, max(start, (last + 1 + slack - _ORIGIN) // size))
 
 
-def _merged(numbers: Int64, counts: Int64, fresh: Int64) -> tuple[Int64, Int64]:
-    """Return distinct numbers with their counts, and each of n fresh ones counted once more."""
-    distinct, group = np.unique(np.append(numbers, fresh), return_inverse=True)
-    weights = np.append(counts, np.ones(len(fresh), np.int64))
+def _merge(numbers: Int64, counts: Int64, fresh: Int64) -> tuple[Int64, Int64]:
+    """Return distinct numbers and their counts; each of n fresh numbers adds one."""
+    sums = distinct([np.append(numbers, fresh)], np.append(counts, np.ones(len(fresh))))
     # A sum of float64 is exact up to 2^53.
-    return distinct, np.bincount(group, weights, len(distinct)).astype(np.int64)
+    return sums.columns[0], sums.weight.astype(np.int64)

@@ -48,7 +48,8 @@ class AddressMap:
         # A range decides from the first coarse cell that begins in it. It decides none if the
         # next range begins in the same cell, or the last cell is before it.
         cells = self.starts + np.uint64((1 << bits) - 1) >> np.uint64(bits)
-        decides = np.append(cells[1:] != cells[:-1], cells[-1:] < np.uint64(space.cell_count))
+        is_last = run_starts(cells[::-1])[::-1]
+        decides = is_last & (cells < np.uint64(space.cell_count))
         values = [value[decides] for value in self.values]
         return AddressMap(space, self.views, *_join(cells[decides], values))
 

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import F64
+from geolookup.dataset.runs import distinct
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, Part
 from geolookup.pictures.colours import CIRCLES, scale_colours
@@ -34,7 +36,7 @@ _DOT = "border-radius:50%"
 _CIRCLE = f"border-radius:50%;background:{CIRCLES}"
 _RING = "border-radius:50%;border:2px solid #000;outline:2px solid #fff;outline-offset:-1px"
 _DOTS = "dots: countries too small to be seen"
-#: In px²: the largest circle of a place, the smallest, and that of a country.
+#: In px²: the largest and the smallest circle of a place, and the circle of a country.
 _LARGEST, _SMALLEST, _COUNTRY = 600.0, 2.5, 64.0
 #: More colours are hard to tell apart.
 _MOST_CLASSES = 6
@@ -211,10 +213,15 @@ def cells(places: Places) -> tuple[F64, F64, F64]:
     Cells are a degree high and as wide as that: a row has 360 at the equator, 180 at 60° north.
     """
     known = ~(np.isnan(places.latitudes) | np.isnan(places.longitudes))
-    row = np.clip(np.floor(places.latitudes[known]), -90, 89)
-    width = 360 / np.round(360 * np.cos(np.radians(row + 0.5)))
-    column = np.floor((places.longitudes[known] + 180) % 360 / width)
-    centres = np.column_stack([row + 0.5, (column + 0.5) * width - 180])
-    distinct, of_place = np.unique(centres, axis=0, return_inverse=True)
-    sums = np.bincount(of_place.ravel(), places.weights[known], len(distinct))
-    return distinct[:, 0], distinct[:, 1], sums.astype(np.float64)
+    rows = np.clip(np.floor(places.latitudes[known]), -90, 89)
+    columns = np.floor((places.longitudes[known] + 180) % 360 / _widths(rows))
+    whole = [numbers.astype(np.int64) for numbers in (rows, columns)]
+    sums = distinct(whole, places.weights[known])
+    row, column = sums.columns
+    return row + 0.5, (column + 0.5) * _widths(row) - 180, sums.weight
+
+
+def _widths(rows: NDArray[Any]) -> F64:
+    """Return the degrees of longitude of the cells of rows."""
+    widths: F64 = 360 / np.round(360 * np.cos(np.radians(rows + 0.5)))
+    return widths

@@ -17,8 +17,6 @@ from geolookup.reports.section import Section
 
 #: In the order in which they need each other: data, drawing, then the actions of a reader.
 _SCRIPTS = ("ranges", "texts", "drawing", "input", "viewer")
-
-
 #: The most characters of a map's data, by family: a page must stay small.
 _LIMITS = {4: 2_200_000, 6: 600_000}
 
@@ -98,4 +96,4 @@ def _notes(whole: AddressMap, pixel_bits: int, range_bits: int) -> Iterator[str]
         )
     yield f"A pixel is a /{width - pixel_bits} and has the colour of its first address."
     if range_bits:
-        yield f"The answer at the cursor is that of the first address of a /{width - range_bits}."
+        yield f"The cursor shows the answer of the first address of a /{width - range_bits}."

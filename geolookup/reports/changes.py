@@ -181,7 +181,7 @@ def _movers(name: str, part: Part) -> Iterator[Chart]:
 
 
 def _moved_table(name: str, part: Part) -> Table:
-    """Return what moved of all locations, and of those of each source."""
+    """Return the shares of moved locations: of all, then of each source."""
     sides: list[tuple[str, Part | SourceChange, Coverage]] = [("all", part, part.coverage)]
     sides += [(wording.name(of.source), of, of.location) for of in part.new_sources]
     rows = [

@@ -93,7 +93,7 @@ def ranking(
 ) -> Chart:
     """Return bars of the largest shares of a whole; the table of their values has all rows.
 
-    A row is a name, its weight, and texts of further columns. The heads are those of the name, the
+    A row is a name, its weight, and texts of further columns. The heads are of the name, the
     weight, the share and the further columns.
     """
     listed = [row for row in rows if row[1]]

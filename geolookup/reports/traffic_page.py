@@ -37,7 +37,7 @@ _HIDES = (
     "A place, time or group of fewer than {least} requests is shown only in a sum, and is not "
     "broken down. A total of 1 to {most} requests reads fewer than {least}. Sums are exact, so a "
     "reader can infer a hidden count if it is the only one missing from a sum: for example, the "
-    "requests of all countries less those of all shown ones. A larger --min-count hides more."
+    "requests of all countries less the requests of shown ones. A larger --min-count hides more."
 )
 #: An IPv4 address in the name of a file, such as 192-0-2-1; no date and time.
 #: "2026-01-31-12" and "12-2026-1-2-3" do not match: four groups of 1 to 3 digits, no digit before.
@@ -111,7 +111,7 @@ def _summary_section(summary: Summary, traffic: Traffic, least: int) -> Section:
         ),
         Figure("Distinct addresses", wording.count_or_few(traffic.distinct.count, least), "public"),
     ]
-    return Section("summary", "Summary", "summary.html", {"figures": figures, "named": {}})
+    return Section("summary", "Summary", "summary.html", {"figures": figures})
 
 
 def _part(name: str, number: int, requests: int, least: int) -> Figure:
@@ -120,8 +120,6 @@ def _part(name: str, number: int, requests: int, least: int) -> Figure:
 
 
 def _method_section(least: int) -> Section:
-    """Return what the page holds and hides, and what a reader can infer."""
-    said = _HOLDS
-    if least > 1:
-        said += f" {_HIDES.format(least=wording.count(least), most=wording.count(least - 1))}"
-    return charts_section("privacy", "Privacy", said, [])
+    """Return the notes on privacy: contents, hidden counts, and inference from sums."""
+    hides = _HIDES.format(least=wording.count(least), most=wording.count(least - 1))
+    return charts_section("privacy", "Privacy", f"{_HOLDS} {hides}" if least > 1 else _HOLDS, [])

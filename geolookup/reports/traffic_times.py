@@ -45,13 +45,13 @@ def times_section(traffic: Traffic, least: int) -> Section:
         note = f"Requests with a time: {wording.count_or_few(timed, least)}, too few for a chart."
         return charts_section("time", "Time", note if timed else _NO_TIMES, [])
     parts = _over_time(traffic.times, least), _week(traffic, least)
-    said = [sentence for sentences, _ in parts for sentence in sentences]
+    sentences = [sentence for several, _ in parts for sentence in several]
     charts = [chart for _, several in parts for chart in several]
-    return charts_section("time", "Time", " ".join(said), charts)
+    return charts_section("time", "Time", " ".join(sentences), charts)
 
 
 def _over_time(times: Times, least: int) -> tuple[list[str], list[Chart]]:
-    """Return the requests by minute, hour, day or week in UTC, with what is to say."""
+    """Return sentences on the requests by minute, hour, day or week in UTC, and their chart."""
     unit, buckets = _UNITS[times.size], times.whole_buckets()
     if len(buckets) > MOST_COLUMNS:
         return [f"The times are up to {len(buckets):,} weeks apart: no chart over time."], []
@@ -79,7 +79,7 @@ def _hidden(counts: I64, unit: str, least: int) -> Iterator[str]:
 
 
 def _week(traffic: Traffic, least: int) -> tuple[list[str], list[Chart]]:
-    """Return the requests by hour of the local week, with what is to say."""
+    """Return sentences on the requests by hour of the local week, and their chart."""
     times, hours = traffic.times, traffic.hours
     local = f"{wording.count_or_few(hours.known, least)} requests have a known local time."
     average, counts = hours.average_week(times.first or 0, times.last or 0)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from geolookup.comparison.score import KINDS, Agreement, Score, ScoredPart
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, stacked_bars
 from geolookup.reports.section import Section, Table, charts_section
 
-if TYPE_CHECKING:
-    from geolookup.comparison.score import Agreement, Score, ScoredPart
-
 _NOTE = "Only values that the truth states are counted. A value that is not known is missing."
-_VERDICTS = ("agree", "wrong", "missing")
 _VERDICT_HEADS = ("agrees", "wrong", "missing")
 _HEADS = ("stated", *_VERDICT_HEADS)
 _DISTANCES = ("", "coordinates", "km p50", "km p90", "km p99", "within 50 km", "within 100 km")
@@ -52,7 +48,7 @@ def _levels(title: str, part: ScoredPart) -> Chart:
 
 
 def _shares(agreement: Agreement) -> list[float]:
-    return [getattr(agreement, verdict).share for verdict in _VERDICTS]
+    return [getattr(agreement, kind).share for kind in KINDS]
 
 
 def _rows(agreements: Mapping[str, Agreement]) -> list[Sequence[str]]:

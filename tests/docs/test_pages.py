@@ -1,16 +1,14 @@
-"""What a page shows is what happens: its examples run, or a table says why not; its pictures."""
+"""What a page shows is what happens: its examples run, or a table says why not."""
 
 from __future__ import annotations
 
 import re
 import shutil
 from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 
 import pytest
 
-import geolookup
 from tests.conftest import ROOT
 from tests.docs.blocks import (
     NOT_RUN,
@@ -26,9 +24,6 @@ from tests.docs.blocks import (
 from tests.docs.namespace import matches
 from tests.docs.program import program
 from tests.docs.running import RUNS, read
-from tests.internals.contract import canonical, is_private
-from tests.internals.pictures import SPECIAL, UNKNOWN, View
-from tests.skips import optional
 
 BLOCKS = {name_of(page): blocks(page) for page in PAGES}
 
@@ -112,39 +107,3 @@ def test_what_is_read_of_a_page(tmp_path: Path) -> None:
     assert actual == [("text", "", "```\n"), ("python", "a.py", "1\n")]
     shown = "$ cat <<'E'\n> a\n> E\na\n$ b\n"
     assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
-
-
-pictures, address_map = optional("docs.pictures"), optional("docs.address_map")
-
-
-def texts(svg: str) -> list[str]:
-    return [unescape(match) for match in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
-
-
-#: Where the square of the map begins in the picture, and its side in pixels: 2^11.
-LEFT, TOP, ORDER = 48, 124, 11
-
-
-def colour(view: View, engine: geolookup.Engine, address: int) -> str:
-    """Return the colour of the country that a lookup answers."""
-    if is_private(4, address):
-        return view.colours[SPECIAL]
-    code = engine.get(canonical(4, address), "location.country_code")
-    ends = f"({code})"
-    labels = [at for at, label in enumerate(view.labels) if label.endswith(ends)]
-    return view.colours[min(labels[0] if code else UNKNOWN, len(view.colours) - 1)]
-
-
-def close(one: str, other: str) -> bool:
-    """Return whether two colours are alike but for the few of a palette."""
-    both = (bytes.fromhex(item.removeprefix("#")) for item in (one, other))
-    return all(abs(a - b) <= 8 for a, b in zip(*both, strict=True))
-
-
-terminal = optional("docs.terminal")
-#: What differs from run to run: a local time and a duration.
-_VARYING = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d P[DS]T|in \d+\.\d s")
-
-
-def _alike(text: str) -> str:
-    return _VARYING.sub("…", text)

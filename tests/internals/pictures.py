@@ -2,7 +2,7 @@
 
 from geolookup.pictures import charts, wording
 from geolookup.pictures.address_map import AddressMap, address_map
-from geolookup.pictures.address_space import SPECIAL, UNKNOWN, Space, View, view_of
+from geolookup.pictures.address_space import UNKNOWN, Space, View, view_of
 from geolookup.pictures.charts import Chart, bars
 from geolookup.pictures.colours import SCALE
 from geolookup.pictures.layers import NOTHING, layers_within, pixels, png

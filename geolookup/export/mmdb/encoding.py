@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64, U8
+from geolookup.dataset.runs import factorize
 
 #: The numbers of types.
 STRING, DOUBLE, UINT16, UINT32, MAP, INT32, UINT64, ARRAY, BOOLEAN = 2, 3, 5, 6, 7, 8, 9, 11, 14
@@ -53,8 +54,8 @@ def header(kind: int, size: int) -> bytes:
 
 def headers(kind: int, sizes: I64) -> pa.Array:
     """Return the header of each of n values of a type."""
-    distinct, codes = np.unique(sizes, return_inverse=True)
-    return binary(header(kind, int(size)) for size in distinct).take(pa.array(codes.ravel()))
+    codes, first = factorize([sizes])
+    return binary(header(kind, int(size)) for size in sizes[first]).take(pa.array(codes))
 
 
 def binary(values: Iterable[bytes]) -> pa.Array:

@@ -23,7 +23,7 @@ class Facts:
     """A dataset, its tables, and how much of the address space its rows answer.
 
     ``space`` has the known public space of each location row, shape (rows,), in the ``UNITS`` of
-    ``dataset.intervals``. Row 0 has the space of which only the network is known.
+    ``dataset.intervals``. Row 0 has the space with a known network and no known location.
     """
 
     dataset: Dataset

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY, LOCATION
 from geolookup.dataset.intervals import F64, I64
+from geolookup.dataset.runs import Codes, distinct, factorize
 
 NO_COUNTRY = "no country"
 #: The finest value that a location has, from the finest on; the rest is unknown.
@@ -52,29 +53,28 @@ def finest_levels(tables: Mapping[str, pa.Table]) -> I64:
     return np.select(conditions, [0, 1, 2], 3).astype(np.int64)
 
 
-def systems(networks: pa.Table) -> tuple[I64, I64]:
-    """Return the numbers of the AS, ascending, and for each network row the place of its AS.
+def systems(networks: pa.Table) -> tuple[I64, Codes]:
+    """Return the numbers of the AS, and for each network row the place of its AS.
 
     Place 0 has the reserved number 0 (RFC 7607): the rows without an AS, such as row 0.
     """
     asn = networks["asn"].combine_chunks().fill_null(0).to_numpy().astype(np.int64)
-    numbers, places = np.unique(asn, return_inverse=True)
-    return numbers, places
+    places, first = factorize([asn])
+    return asn[first], places
 
 
-def system_names(networks: pa.Table, places: I64, weights: F64 | I64) -> list[str]:
+def system_names(networks: pa.Table, places: Codes, weights: F64) -> list[str]:
     """Return the organization of each AS: the one with most weight, or nothing if none has one.
 
     ``places`` are those that ``systems`` returns, ``weights`` have their shape, (rows,).
     """
     column = networks["asn_organization"].cast(pa.string()).combine_chunks().dictionary_encode()
     texts, rows = column.dictionary.to_pylist(), np.flatnonzero(column.is_valid())
-    # A pair of place and text as one number; ``divmod`` below takes it apart again.
-    pairs = places[rows] * len(texts) + column.indices.take(pa.array(rows)).to_numpy()
-    distinct, of_pair = np.unique(pairs, return_inverse=True)
+    numbers = column.indices.take(pa.array(rows)).to_numpy()
+    pairs = distinct([places[rows], numbers], weights[rows])
     names = [""] * (int(places.max(initial=0)) + 1)
     # The last one of a place stays: that with most weight.
-    for at in np.argsort(np.bincount(of_pair, weights[rows]), kind="stable").tolist():
-        index, number = divmod(int(distinct[at]), len(texts))
-        names[index] = texts[number]
+    ascending = np.argsort(pairs.weight, kind="stable")
+    for place, number in zip(*(of[ascending].tolist() for of in pairs.columns), strict=True):
+        names[place] = texts[number]
     return names

@@ -75,7 +75,7 @@ def _age(facts: Facts) -> Figure:
 
 
 def coverage_section(facts: Facts) -> Section:
-    """Return the groups with the most addresses, and what is unknown of each field."""
+    """Return the groups with the most addresses, and the unknown share of each field."""
     views = [view for several in facts.views.values() for view in several]
     charts = [_largest(view) for name in _RANKED for view in views if view.name == name]
     title, tables = "Coverage", [_null_table(facts)]
