@@ -80,7 +80,7 @@ def _data(whole: AddressMap, table: dict[str, Any]) -> dict[str, Any]:
         "block_bits": space.block_bits,
         "block_count": len(space.blocks),
         # The distance from the block before: as many as 2^20 blocks stay short.
-        "blocks": pack_numbers(np.diff(np.array(space.blocks, np.uint64), prepend=np.uint64(0))),
+        "blocks": pack_numbers(np.diff(np.array([0, *space.blocks], np.uint64))),
         "colours": [view.colours for view in whole.views],
         **table,
     }
