@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from geolookup.contract.address import BITS
 from geolookup.pictures import wording
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import View
 from geolookup.pictures.layers import layers_within
-from geolookup.pictures.range_table import table_within
+from geolookup.pictures.range_table import pack_numbers, table_within
 from geolookup.reports.section import Section
 
 #: In the order in which they need each other: data, drawing, then the actions of a reader.
@@ -76,7 +78,9 @@ def _data(whole: AddressMap, table: dict[str, Any]) -> dict[str, Any]:
         "order": space.order,
         "cell_bits": space.cell_bits,
         "block_bits": space.block_bits,
-        "blocks": [f"{block:x}" for block in space.blocks],
+        "block_count": len(space.blocks),
+        # The distance from the block before: as many as 2^20 blocks stay short.
+        "blocks": pack_numbers(np.diff(np.array(space.blocks, np.uint64), prepend=np.uint64(0))),
         "colours": [view.colours for view in whole.views],
         **table,
     }

@@ -13,6 +13,7 @@ import pytest
 
 import geolookup
 from geolookup.errors import PrivateAddressError
+from tests.cli.program import run
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.internals.comparison import read_tables
@@ -21,6 +22,7 @@ from tests.internals.dataset import Dataset
 from tests.internals.pictures import View
 from tests.internals.reports import LEVELS, dataset_views
 from tests.pictures.random_views import starts_in
+from tests.skips import needs
 from tests.tiers import scaled
 
 TODAY = dt.date(2026, 12, 25)
@@ -100,3 +102,12 @@ def test_the_labels_of_an_address_are_those_of_its_answer(
             if any(address in network for network in CARRYING_IPV4):
                 expected = dict.fromkeys(actual, "special-purpose")
             assert actual == expected, address
+
+
+@needs("jinja2", "PIL", "vl_convert")
+def test_a_page_on_all_of_ipv6_stays_small(tmp_path: Path) -> None:
+    """A million blocks are known."""
+    dataset = build_at(tmp_path, {"a.csv": "network,country_code\n::/0,FR\n"}, None)[0]
+    page = tmp_path / "page.html"
+    assert run("report", str(dataset), "--output", str(page)).returncode == 0
+    assert page.stat().st_size < 500_000

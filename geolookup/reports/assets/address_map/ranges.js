@@ -76,15 +76,17 @@ class AddressRanges {
       labels: new TextDecoder().decode(await inflated(labels)).split("\n"),
       values: await unpackNumbers(values, data.ranges),
     })));
-    return new AddressRanges(data, lengths, views);
+    const steps = await unpackNumbers(data.blocks, data.block_count);
+    return new AddressRanges(data, steps, lengths, views);
   }
 
-  constructor({ family, order, cell_bits, block_bits, range_bits, blocks }, lengths, views) {
+  constructor({ family, order, cell_bits, block_bits, range_bits }, steps, lengths, views) {
     const bits = range_bits - cell_bits; // of cells
     Object.assign(this, { family, order, cellBits: cell_bits, bits, views, side: 2 ** order });
     this.blockBits = block_bits - cell_bits;
-    this.blocks = blocks.map((number) => BigInt(`0x${number}`) << BigInt(block_bits));
-    this.covered = blocks.length * 2 ** this.blockBits;
+    let number = 0; // each step leads from a block to the next one
+    this.blocks = Array.from(steps, (step) => BigInt((number += step)) << BigInt(block_bits));
+    this.covered = steps.length * 2 ** this.blockBits;
     // Range k is from starts[k] to before starts[k + 1].
     this.starts = new Float64Array(lengths.length + 2).fill(this.covered, -1);
     lengths.forEach((length, at) => (this.starts[at + 1] = this.starts[at] + length * 2 ** bits));
