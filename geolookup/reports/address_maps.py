@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from geolookup.contract.address import BITS
+from geolookup.dataset.intervals import U64
 from geolookup.pictures import wording
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import View
@@ -73,6 +74,7 @@ def _legend(whole: AddressMap, number: int) -> list[dict[str, Any]]:
 def _data(whole: AddressMap, table: dict[str, Any]) -> dict[str, Any]:
     """Return what the scripts read; the pictures are on the page."""
     space = whole.space
+    blocks: U64 = np.array([0, *space.blocks], np.uint64)
     return {
         "family": space.family,
         "order": space.order,
@@ -80,7 +82,7 @@ def _data(whole: AddressMap, table: dict[str, Any]) -> dict[str, Any]:
         "block_bits": space.block_bits,
         "block_count": len(space.blocks),
         # The distance from the block before: as many as 2^20 blocks stay short.
-        "blocks": pack_numbers(np.diff(np.array(space.blocks, np.uint64), prepend=np.uint64(0))),
+        "blocks": pack_numbers(np.diff(blocks)),
         "colours": [view.colours for view in whole.views],
         **table,
     }
