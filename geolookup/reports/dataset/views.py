@@ -38,7 +38,7 @@ _AGE_CLASSES = (
     f"more than {_AGES[-1]} days",
     "no date stated",
 )
-#: So many AS have their names, those with the most addresses: names take much of a page.
+#: The number of AS with names, those with the most addresses: names take much of a page.
 _NAMED = 3000
 
 
