@@ -7,9 +7,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from docs import address_map, terminal
+from docs import terminal
+from geolookup.comparison.values import read_tables
+from geolookup.dataset.files import Dataset
+from geolookup.pictures.address_map import address_map
 from geolookup.pictures.colours import CATEGORIES, OTHER
+from geolookup.pictures.layers import pixels, png
 from geolookup.pictures.vega import draw
+from geolookup.reports.dataset.views import dataset_views
+from geolookup.store.paths import BUNDLED
 
 FOLDER = Path(__file__).parent
 README = FOLDER.parent / "README.md"
@@ -17,6 +23,8 @@ README = FOLDER.parent / "README.md"
 _WIDTH, _LABEL, _ROW = 210, 240, 20
 #: The colour of texts.
 _INK = "#1f2328"
+#: A pixel of the address map is a /22, as on the page of a report: 2^10 addresses.
+_PIXEL_BITS = 10
 
 
 def speed() -> bytes:
@@ -74,6 +82,14 @@ def _rows(first: str) -> Iterator[list[str]]:
         yield re.sub(r"[*`]", "", row).split(" | ")
 
 
+def countries() -> bytes:
+    """Draw each address of IPv4 in the colour of its country in the bundled dataset."""
+    dataset = Dataset(BUNDLED)
+    views = dataset_views(dataset, read_tables(dataset), 4)
+    whole = address_map([view for view in views if view.name == "country"])
+    return png(pixels(whole.coarser(_PIXEL_BITS), 0), whole.views[0].colours)
+
+
 def session() -> bytes:
     """Run the commands of the terminal session and draw their output."""
     return terminal.svg(terminal.record()).encode()
@@ -81,7 +97,7 @@ def session() -> bytes:
 
 #: Each picture by its file in docs.
 PICTURES: dict[str, Callable[[], bytes]] = {
-    "address-map.png": address_map.picture,
+    "address-map.png": countries,
     "speed.svg": speed,
     "terminal.svg": session,
 }

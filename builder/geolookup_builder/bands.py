@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from geolookup.dataset.intervals import Addresses, Bools, concat
-from geolookup_builder.columns import NewColumn
+from geolookup_builder.columns import JoinedIntervals, NewColumn
 from geolookup_builder.flatten import Intervals
-from geolookup_builder.joined_intervals import JoinedIntervals
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.layers import LayerPartition, map_numbers, underlay
 from geolookup_builder.spill import Spill

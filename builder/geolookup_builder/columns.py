@@ -7,7 +7,7 @@ memory and in files, and so are the results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
 from geolookup.dataset.intervals import Addresses
-from geolookup.dataset.runs import Codes
+from geolookup.dataset.runs import Codes, run_starts
 from geolookup_builder.spill import Spill
 
 #: Intervals of a chunk. Four times as many take no less time and 100 MB more.
@@ -32,6 +32,8 @@ class Growing(Protocol):
         """Return the whole column."""
 
 
+#: Columns of row numbers by name.
+Rows = Mapping[str, NDArray[Any]]
 #: Makes a column of a type, in a file or in memory.
 NewColumn = Callable[[DTypeLike], Growing]
 
@@ -131,3 +133,32 @@ class GrowingStarts:
         """Return all addresses."""
         high = None if self._high is None else self._high.finish()
         return Addresses(self._low.finish(), high)
+
+
+class JoinedIntervals:
+    """A partition of a family with columns of rows, appended chunk by chunk.
+
+    Neighbours with equal rows are joined.
+    """
+
+    def __init__(self, new_column: NewColumn, family: int, kinds: Mapping[str, DTypeLike]) -> None:
+        self._starts = GrowingStarts(new_column, family)
+        self._rows = {name: new_column(kind) for name, kind in kinds.items()}
+        self._last: list[Any] = []  # the last row of the chunk before
+
+    def append(self, starts: Addresses, rows: Rows) -> Rows:
+        """Append a chunk; return its rows without those equal to the row before."""
+        keep = run_starts(*rows.values())
+        keep[0] = [numbers[0] for numbers in rows.values()] != self._last
+        self._last = [numbers[-1] for numbers in rows.values()]
+        if not keep.all():
+            starts = starts[keep]
+            rows = {name: numbers[keep] for name, numbers in rows.items()}
+        self._starts.append(starts)
+        for name, numbers in rows.items():
+            self._rows[name].append(numbers)
+        return rows
+
+    def finish(self) -> tuple[Addresses, dict[str, NDArray[Any]]]:
+        """Return the first addresses, and the rows of each."""
+        return self._starts.finish(), {name: rows.finish() for name, rows in self._rows.items()}

@@ -20,10 +20,9 @@ from geolookup.dataset.intervals import I64, U8, Addresses, Bools
 from geolookup.dataset.runs import Codes, DistinctRows, factorize
 from geolookup.parallel import alongside
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import Columns, JoinedIntervals
 from geolookup_builder.complete import Locations, complete
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.joined_intervals import JoinedIntervals
 from geolookup_builder.layer_values import UNKNOWN, LayerValues, Tuples
 from geolookup_builder.layers import LayerPartition, Provenance
 from geolookup_builder.values import Reference

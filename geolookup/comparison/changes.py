@@ -91,7 +91,6 @@ def kinds(values: Values, changes: Changes) -> NDArray[np.uint8]:
     of_location = _location_kinds(values, changes)[changes.location_of]
     network = _differ(values.network.values(), changes.networks)[changes.network_of]
     conditions = [~answers.in_new, ~answers.in_old, of_location != UNCHANGED, network]
-    # The first condition that holds decides.
     kind = np.select(conditions, [LOST, GAINED, of_location, NETWORK], UNCHANGED)
     return kind.astype(np.uint8)
 

@@ -1,4 +1,4 @@
-"""Which addresses a map shows, and where they lie on the Hilbert curve.
+"""The addresses that a map shows, and their places on the Hilbert curve.
 
 Strategy: addresses are counted in cells of 2^cell_bits, and lie on the curve in aligned blocks of
 cells. IPv4 is one block. Of IPv6, whose space is nearly empty, only those blocks are on the curve

@@ -1,8 +1,8 @@
 """Charts as Vega-Lite specifications.
 
 A chart fits a screen of 400 px, and is never enlarged: texts have one size on a page. A wide one is
-scaled to the width of the page, so its key is text of the page. What a chart states as text is in
-the table of its values too.
+scaled to the width of the page, so its key is text of the page. The texts of a chart are also in
+the table of its values.
 """
 
 from __future__ import annotations

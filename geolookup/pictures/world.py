@@ -87,11 +87,12 @@ def world(
         (CREDIT, ""),
     ]
     styles = [f"background:{colour}" for colour in scale_colours(len(bounds))]
+    circle = {"type": "circle", "color": CIRCLES, "opacity": 0.6}
     spec = {
         "width": _WIDTH,
         "height": _HEIGHT,
         "projection": _PROJECTION,
-        "layer": [*_areas(shown, bounds, labels), *_circle_layers(circles), *_ring_layers(marks)],
+        "layer": [*_areas(shown, bounds, labels), *_layer(circles, circle), *_ring_layers(marks)],
     }
     key = dict.fromkeys([*zip(labels, styles, strict=True), *notes])
     if circles and not rows:
@@ -162,10 +163,6 @@ def _areas(
     ]
     mark = {"type": "circle", "stroke": _BORDER, "strokeWidth": 0.5, "opacity": 1, "aria": True}
     yield from _layer(small, mark, {"fill": of_class, "description": {"field": "text"}})
-
-
-def _circle_layers(circles: Sequence[Part]) -> Iterator[Part]:
-    yield from _layer(circles, {"type": "circle", "color": CIRCLES, "opacity": 0.6})
 
 
 def _ring_layers(marks: Sequence[Mark]) -> Iterator[Part]:

@@ -38,7 +38,7 @@ from geolookup.pictures.charts import Chart
 from geolookup.reports.section import Section, Table, charts_section, ranking
 
 _LEVELS = ("country", "region", "city")
-#: So many flows between countries are in the table of values.
+#: The most flows between countries in the table of values.
 _FLOWS = 100
 _MAP_NOTE = (
     "What has changed since the older dataset. Each address has the first kind of the list that "

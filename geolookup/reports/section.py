@@ -10,7 +10,7 @@ from geolookup.errors import line_text
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars
 
-#: So many rows of a ranking have a bar.
+#: The most bars of a ranking.
 _BARS = 12
 
 

@@ -1,4 +1,4 @@
-"""The map of a file of addresses: which sections it has, in which order.
+"""The map of a file of addresses: its sections in order.
 
 A row counts as a request. The page states only counts of groups: no address, no instant, no
 place more precise than a cell of the map.

@@ -55,7 +55,7 @@ def test_a_killed_build_is_swept_by_the_next(tmp_path: Path) -> None:
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from geolookup_builder.joined_intervals import JoinedIntervals\n"
+        "from geolookup_builder.columns import JoinedIntervals\n"
         "from tests.builder.test_spill import FILES\n"
         "from tests.conftest import build_at\n"
         "from tests.property.test_spilled import tiny_memory\n"

@@ -213,7 +213,7 @@ _NO_GATES = {
 }  # fmt: skip
 
 
-def test_what_is_no_gate_is_told() -> None:
+def test_malformed_gates_are_errors() -> None:
     for text, told in _NO_GATES.items():
         with pytest.raises(DiffError, match="gate") as raised:
             diff_metrics().gates(text)

@@ -8,7 +8,7 @@ from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
 from geolookup_builder.check import check_recipe
 from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import Columns, JoinedIntervals
 from geolookup_builder.compile import compile_dataset, compile_recipe, compiled_tables, sources_read
 from geolookup_builder.demands import check as demands_check
 from geolookup_builder.demands import check_truth, failures
@@ -24,7 +24,6 @@ from geolookup_builder.flatten import (
 )
 from geolookup_builder.fragments import json_columns, json_texts, rows
 from geolookup_builder.gather import SourceRows
-from geolookup_builder.joined_intervals import JoinedIntervals
 from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import Options, OverlaidSources

@@ -46,19 +46,19 @@ def projected(latitude: float, longitude: float) -> tuple[float, float]:
 
 def radii(markup: str, colour: str) -> list[float]:
     """Return the radii of the circles of a colour, in order."""
-    found = [re.match(r"M([\d.]+),0A", line) for fill, line in fills(markup) if fill == colour]
-    return [float(match[1]) for match in found if match]
+    matches = [re.match(r"M([\d.]+),0A", line) for fill, line in fills(markup) if fill == colour]
+    return [float(match[1]) for match in matches if match]
 
 
 def places_of(markup: str, fragment: str) -> list[tuple[float, float]]:
     """Return where the shapes are that have a fragment in their tag."""
     tags = [tag for tag in re.findall(r"<path[^>]*>", markup) if fragment in tag]
-    found = [re.search(r"translate\(([\d.-]+),([\d.-]+)\)", tag) for tag in tags]
-    return [(float(match[1]), float(match[2])) for match in found if match]
+    matches = [re.search(r"translate\(([\d.-]+),([\d.-]+)\)", tag) for tag in tags]
+    return [(float(match[1]), float(match[2])) for match in matches if match]
 
 
 @needs("vl_convert")
-def test_every_country_of_iso_3166_is_seen_alone() -> None:
+def test_every_country_of_iso_3166_is_visible_by_itself() -> None:
     """By its area or by a circle; but four that have no inhabitants or lie beyond the map."""
     names = json.loads(WORLD_FILE.read_text(encoding="utf-8"))["names"]
     assert len(names) == 250

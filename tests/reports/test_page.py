@@ -39,7 +39,7 @@ def _charts(*tables: Table) -> Section:
     return charts_section("all", "All <of> it", "", [], tables)
 
 
-def test_links_lead_to_the_web_alone() -> None:
+def test_only_http_urls_are_links() -> None:
     assert link("https://a.b/\x00") == Link("https://a.b/\\x00", "https://a.b/\\x00")
     assert link("javascript:alert(1)") == "javascript:alert(1)"
     html = _page(_charts(Table("Caption", ("a",), [(link("http://a.b/?c&d"),)])))

@@ -51,7 +51,7 @@ def test_a_table_is_saved_whole(reader: Reader, tmp_path: Path) -> None:
     assert reader.problems == []
 
 
-def test_a_cell_is_no_formula_of_a_spreadsheet(reader: Reader, tmp_path: Path) -> None:
+def test_a_spreadsheet_runs_no_cell_as_a_formula(reader: Reader, tmp_path: Path) -> None:
     path = tmp_path / "page.html"
     path.write_text(page("T", "L", []), "utf-8")
     script = path.read_text("utf-8").partition('<script type="module">')[2]

@@ -97,9 +97,9 @@ def test_groups_are_those_of_single_lookups(
     for kind, paths in KINDS.items():
         wanted, unknown = _counted(sample, addresses, paths)
         groups = groups_of(summary, kind, top, least)
-        each = [*groups.top, *groups.further, *groups.few]
-        assert {group.members: group.addresses for group in each} == wanted
-        assert [group.addresses for group in each] == sorted(wanted.values(), reverse=True)
+        listed = [*groups.top, *groups.further, *groups.few]
+        assert {group.members: group.addresses for group in listed} == wanted
+        assert [group.addresses for group in listed] == sorted(wanted.values(), reverse=True)
         assert {group.members for group in groups.few} == {
             members for members, count in wanted.items() if count < least
         }

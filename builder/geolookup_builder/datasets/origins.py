@@ -25,9 +25,8 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import overlay
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
-from geolookup_builder.columns import Columns
+from geolookup_builder.columns import Columns, JoinedIntervals
 from geolookup_builder.datasets.source import DatasetSource
-from geolookup_builder.joined_intervals import JoinedIntervals
 from geolookup_builder.layers import Provenance, coverage
 from geolookup_builder.recipe.document import MAX_SOURCES, SourceSpec
 

@@ -1,4 +1,4 @@
-"""The report of a dataset: which sections it has, in which order.
+"""The report of a dataset: its sections in order.
 
 A new section is a function of a module of this folder and an entry of ``SECTIONS``.
 """

@@ -21,7 +21,7 @@ from geolookup.reports.dataset.facts import Facts
 from geolookup.reports.dataset.row_names import countries
 from geolookup.reports.section import Section, Table, charts_section
 
-#: So many coordinates without a city are shown.
+#: The most coordinates without a city.
 _MOST = 20
 _RING = "coordinates without a city, listed below"
 _METHOD = (

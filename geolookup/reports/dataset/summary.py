@@ -18,9 +18,9 @@ from geolookup.pictures.charts import Chart
 from geolookup.reports.dataset.facts import Facts
 from geolookup.reports.section import Section, Table, charts_section, ranking
 
-#: So many countries, AS and so on have a row in the table of values.
+#: The most rows of the table of values, such as countries.
 _ROWS = 300
-#: The views of the address maps whose labels are ranked, and what one label is.
+#: The views of the address maps whose labels are ranked, and the noun for one label.
 _RANKED = {"country": "country", "as": "AS", "source": "source of the location"}
 _NOTE = "The table has the share of addresses without a value, by field."
 _METHOD = (

@@ -38,7 +38,7 @@ _AGE_CLASSES = (
     f"more than {_AGES[-1]} days",
     "no date stated",
 )
-#: So many AS have their names, those with the most addresses: names take much of a page.
+#: The number of AS with names, those with the most addresses: names take much of a page.
 _NAMED = 3000
 
 
@@ -66,7 +66,7 @@ class Partition:
         )
 
     def ordered(self, name: str, title: str, note: str, keys: Keys, labels: Sequence[str]) -> View:
-        """Return a view whose labels are those of the keys from 1, in their order."""
+        """Return a view with a label for each key from 1, in their order."""
         # Labels: 0 special-purpose, 1 unknown (key 0), 2 and so on the keys from 1.
         values = np.where(self.special, SPECIAL, keys + UNKNOWN).astype(np.uint32)
         return view_of(name, title, note, self.starts, values, labels)
@@ -75,7 +75,7 @@ class Partition:
         self, name: str, title: str, note: str, keys: Keys, label: Callable[[int, int], str],
         count: int,
     ) -> View:  # fmt: skip
-        """Return a view whose labels are those of the keys with addresses, the most first.
+        """Return a view with a label for each key that has addresses, the most first.
 
         ``label`` gets a key and its rank, from 0.
         """

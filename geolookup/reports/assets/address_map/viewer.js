@@ -10,7 +10,7 @@ const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
 class AddressMap {
   constructor(root, ranges, colours) {
     Object.assign(this, { root, ranges, colours, sought: null, pointed: null });
-    Object.assign(this, { corner: [0, 0], span: ranges.side }); // what is shown, in cells
+    Object.assign(this, { corner: [0, 0], span: ranges.side }); // of the visible square, in cells
     this.leastSpan = Math.min(ranges.side, LEAST_CELLS * 2 ** Math.ceil(ranges.bits / 2));
     this.canvas = root.querySelector("canvas");
     this.answer = root.querySelector("dl");
@@ -78,20 +78,20 @@ class AddressMap {
     this.root.dataset.drawn = this.number;
   }
 
-  // The texts of datasets only ever become text nodes.
+  // Texts of datasets become text nodes only.
   describe(prefix) {
     const labels = (position) => this.ranges.views.map((view) => view.labels[view.values[position]]);
     const texts = prefix ? [this.ranges.prefixText(prefix), ...labels(prefix.position)] : [];
     this.answer.querySelectorAll("dd").forEach((cell, at) => (cell.textContent = texts[at] ?? ""));
     if (!prefix) return;
-    // The answer lies on the side of the place where there is more room.
+    // The answer is on the side of the place with more room.
     const places = this.pointed.map((at, axis) => ((at - this.corner[axis]) / this.span) * this.size);
     const [left, top] = places.map((at) => `${at}px`);
     const sides = places.map((at) => (at < this.size / 2 ? "1rem" : "calc(-100% - 1rem)"));
     Object.assign(this.answer.style, { left, top, translate: sides.join(" ") });
   }
 
-  // The [column, row] of a pixel [x, y]; without one that which is pointed at, or the middle.
+  // The [column, row] of a pixel [x, y]; without a pixel, of the pointer, or of the middle.
   place(pixel) {
     if (!pixel && this.pointed) return this.pointed;
     const scale = this.span / this.size;
