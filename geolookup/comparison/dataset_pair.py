@@ -28,14 +28,17 @@ ALL = "all"
 CALLS = ("diff_table", "diff_table", "diff_table: not_")
 OPTIONS = ("--fields", "--where", "--not")
 
+_COORDINATES = {field.path for field in STORED if field.member in DEGREES}
+
 
 class DatasetPair:
     """Two datasets, and what of them is compared.
 
     ``names`` are fields in calls' names, or ``ALL``; none of them: the fields that sources state
     and own columns. ``where`` and ``not_`` are conditions that the answer of OLD or of NEW must
-    meet. With ``in_old`` a range must differ in a field with a value in OLD. Raises ValueError and
-    TypeError for a name or condition that neither dataset has, DatasetError for a damaged dataset.
+    meet. With ``in_old`` a range must differ in a field with a value in OLD, and not only by other
+    coordinates. Raises ValueError and TypeError for a name or condition that neither dataset has,
+    DatasetError for a damaged dataset.
     """
 
     def __init__(
@@ -54,7 +57,7 @@ class DatasetPair:
         self.columns = SideColumns(old), SideColumns(new)
         #: in the order of the columns; an own column as NEW has it if it does
         self.fields = _select(names, _either(self._own), calls[0])
-        self.has_coordinates = {*self.fields} >= {of for of in STORED if of.member in DEGREES}
+        self.has_coordinates = {field.path for field in self.fields} >= _COORDINATES
         #: the layers of the fields in either dataset
         sides = chain.from_iterable(map(self.sides, self.fields))
         self.layers = tuple(dict.fromkeys(side.layer for side in sides if side))
@@ -62,10 +65,12 @@ class DatasetPair:
         self._masks = self._read_conditions(where, not_, calls)
         self.values = read_values(old, new)
         self._in_old = in_old
-        #: the codes of the fields, by table
+        #: the codes of the fields, by table and path
         self._codes = self._read_codes()
         #: by table, the numbers of its rows: equal if the rows are in all compared fields
-        self.numbers = {table: _number_rows(fields) for table, fields in self._codes.items()}
+        self.numbers = {
+            table: _number_rows([*fields.values()]) for table, fields in self._codes.items()
+        }
         #: by table, for each row the first one of its dataset with the same number
         self.first_equal = {
             table: Pair(_first_equal(pair.old), _first_equal(pair.new))
@@ -93,11 +98,16 @@ class DatasetPair:
         return marks & self._differs_from_old(tables) if self._in_old else marks
 
     def _differs_from_old(self, tables: Mapping[str, Pair]) -> Bools:
-        """Mark the ranges in which a field has a value in OLD, and another one or none in NEW."""
+        """Mark the ranges in which a field has a value in OLD, and another one or none in NEW.
+
+        Other coordinates do not count: nearly all differ by metres.
+        """
         marks: Bools = np.zeros(len(tables[LOCATION].old), bool)
         for table, fields in self._codes.items():
-            for pair in (field.through(tables[table]) for field in fields):
-                marks |= (pair.old >= 0) & (pair.old != pair.new)
+            for path, codes in fields.items():
+                pair = codes.through(tables[table])
+                differs = pair.new < 0 if path in _COORDINATES else pair.old != pair.new
+                marks |= (pair.old >= 0) & differs
         return marks
 
     def _read_conditions(self, where: Where, not_: Where, calls: tuple[str, ...]) -> list[RowMasks]:
@@ -119,12 +129,12 @@ class DatasetPair:
             raise errors[1]
         return masks
 
-    def _read_codes(self) -> dict[str, list[Pair]]:
+    def _read_codes(self) -> dict[str, dict[str, Pair]]:
         own = read_own_values(self.old, self.new)
-        codes: dict[str, list[Pair]] = {}
+        codes: dict[str, dict[str, Pair]] = {}
         for field in self.fields:
             pair = own[field.path] if field.table == OWN else self.values.by_row(field.path)
-            codes.setdefault(table_of(field), []).append(pair)
+            codes.setdefault(table_of(field), {})[field.path] = pair
         return codes
 
     def _numbers_of(self, sources: Iterable[Source]) -> Codes:

@@ -202,3 +202,13 @@ def test_own_columns_and_networks(tmp_path: Path) -> None:
     assert report.gates[0].measured == {"ipv4.agree.own.site": 0.5}
     assert (report.truth[0].rows, report.truth[0].rejected, report.truth[0].nulled) == (2, 0, 1)
     assert "ipv4, in addresses: only own columns with a truth" in score_lines(report)
+
+
+def test_coordinates_count_in_rows_only_if_they_are_missing(tmp_path: Path) -> None:
+    head = "network,country_code,latitude,longitude\n"
+    data = dataset(tmp_path / "data", world=f"{head}8.8.8.0/24,US,1,2\n8.8.9.0/24,US,,\n")
+    truth = tmp_path / "truth.csv"
+    truth.write_text(f"{head}8.8.8.0/24,US,1.001,2\n8.8.9.0/24,US,1,2\n", encoding="utf-8")
+    geolookup.score(data, truth=truth, rows=tmp_path / "rows.csv")
+    with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as stream:
+        assert [row["first"] for row in csv.DictReader(stream)] == ["8.8.9.0"]
