@@ -134,13 +134,16 @@ def periods(
         {"at": at, "end": at + 1, "value": value and float(value), "text": f"{start}: {text}"}
         for at, (start, value, text) in enumerate(zip(starts, values, texts, strict=True))
     ]
-    # The ends of the axis are the first start and the last one.
-    first, last = (json.dumps("".join(start)) for start in (starts[:1], starts[1:][-1:]))
+    # The ends of the axis are the first start and the last one, the time of each below its date.
+    ends = starts[:1], starts[1:][-1:]
+    first, last = (json.dumps("".join(start).rsplit(" ", 1)) for start in ends)
     axis = {"values": [0, len(data)], "labelExpr": f"datum.value ? {last} : {first}"}
     x: Part = {"field": "at", "type": "quantitative", "scale": {"domain": [0, len(data)]}}
     x |= {"axis": axis, "title": "grey: hidden" if None in values else None}
     # A gap is between wide columns. Narrow ones are of whole px, and a line fills the seams.
-    step = max(_PLOT // max(len(data), 1), 1)
+    # Those of 1 px are of 1.5 where they fit, so that the dates at the ends have room.
+    many = max(len(data), 1)
+    step = _PLOT // many if 2 * many <= _PLOT else max(2 * _PLOT // many / 2, 1)
     gap = {"x2Offset": -1} if step > 4 else {"stroke": CATEGORIES[0], "strokeWidth": 0.5}
     spec = {
         "data": {"values": data},

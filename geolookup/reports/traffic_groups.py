@@ -105,13 +105,14 @@ def classes_section(summary: Summary, traffic: Traffic, top: int, least: int) ->
     shown = groups_of(summary, "countries", top, least).top
     countries = {label("countries", group): numbers[group.members[0]] for group in shown}
     charts = []
-    if traffic.statuses.any():
+    if (traffic.statuses.sum(axis=0) >= least).any():  # else all bars are hidden
         title = "Status codes by country"
         charts.append(_stacked("status", title, STATUSES, traffic.statuses, countries, least))
-    if traffic.hosting[:, :2].any():  # not all are of an unknown kind
+    if (traffic.hosting[:, :2].sum(axis=0) >= least).any():  # not all are of an unknown kind
         title = "Kinds of network by country"
         charts.append(_stacked("hosting", title, HOSTING, traffic.hosting, countries, least))
-    note = _KINDS_NOTE if charts else "No request has a status code or a known kind of network."
+    none = "No class of status codes or known kind of network has enough requests for a chart."
+    note = _KINDS_NOTE if charts else none
     return charts_section("kinds", "Status codes and hosting", note, charts)
 
 

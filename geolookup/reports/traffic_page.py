@@ -35,9 +35,10 @@ _HOLDS = (
 )
 _HIDES = (
     "A place, time or group of fewer than {least} requests is shown only in a sum, and is not "
-    "broken down. A total of 1 to {most} requests reads fewer than {least}. Sums are exact, so a "
-    "reader can infer a hidden count if it is the only one missing from a sum: for example, the "
-    "requests of all countries less the requests of shown ones. A larger --min-count hides more."
+    "broken down. A sum of 1 to {most} requests reads fewer than {least}, but that of all requests "
+    "is stated. Sums are exact, so a reader can infer a hidden count if it is the only one missing "
+    "from a sum: for example, the requests of all countries less those of all shown ones. A larger "
+    "--min-count hides more."
 )
 #: An IPv4 address in the name of a file, such as 192-0-2-1; no date and time.
 #: "2026-01-31-12" and "12-2026-1-2-3" do not match: four groups of 1 to 3 digits, no digit before.

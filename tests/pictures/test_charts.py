@@ -72,7 +72,7 @@ def test_a_drawing_is_xml_fits_a_narrow_screen_and_keeps_its_ids() -> None:
         names = {re.sub(r"\{.*\}", "", item.tag) for item in root.iter()}
         assert names <= {
             *("page", "svg", "g", "path", "text", "rect", "line", "defs", "clipPath", "title"),
-            *("ul", "li", "span"),
+            *("ul", "li", "span", "tspan"),
         }, names
         assert not re.search(r'(?:href|src)="(?!#)', markup)
 
@@ -109,13 +109,20 @@ def test_bars_and_columns_are_as_long_as_their_values() -> None:
 
 @needs("vl_convert")
 def test_a_hidden_period_has_a_band_of_its_own() -> None:
-    chart = charts.periods("p", "Time", "n", ["1 May", "2 May", "3 May"], [None, 0, 5])
-    assert chart.rows == [("1 May", "hidden"), ("2 May", "0"), ("3 May", "5")]
+    chart = charts.periods("p", "Time", "n", ["May", "June", "July"], [None, 0, 5])
+    assert chart.rows == [("May", "hidden"), ("June", "0"), ("July", "5")]
     markup = chart.page_svg()
-    assert {"1 May", "3 May", "grey: hidden"} <= set(texts(markup))
+    assert {"May", "July", "grey: hidden"} <= set(texts(markup))
     assert [colour for colour, _ in fills(markup)].count("#88888855") == 1
-    complete = charts.periods("p", "Time", "n", ["1 May", "2 May"], [0, 5])
+    complete = charts.periods("p", "Time", "n", ["May", "June"], [0, 5])
     assert not any("grey" in text for text in texts(complete.page_svg()))
+
+
+@needs("vl_convert")
+def test_the_time_of_the_ends_of_an_axis_is_below_their_date() -> None:
+    markup = charts.periods("p", "Time", "n", STARTS, [1.0] * len(STARTS)).page_svg()
+    ends = re.findall(r"<tspan[^>]*>([^<]*)</tspan>", markup)
+    assert ends == ["2025-03-01", "00:00", "2025-03-30", "00:00"]
 
 
 @needs("vl_convert")

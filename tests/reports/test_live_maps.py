@@ -132,6 +132,13 @@ def test_the_map_has_the_colour_of_the_legend(
 def test_a_label_is_highlighted_by_a_part_of_its_name(opened: Callable[[str, int], Map]) -> None:
     shown = opened("bundled", 4)
     assert shown.find("germ") == "Highlighted: Germany (DE)"
+    # A whole word comes before a part of a word of a larger country.
+    assert shown.find("it") == "Highlighted: Italy (IT)"
+    assert shown.find("india") == "Highlighted: India (IN)"
+    # The prefix that was found before might hold nothing of it.
+    shown.find("10.0.0.0/8")
+    assert shown.find("de") == "Highlighted: Germany (DE)"
+    assert "address-map-zoomed" not in (shown.canvas.get_attribute("class") or "")
     pressed = shown.root.locator("[aria-pressed=true]:visible")
     assert "Germany (DE)" in pressed.inner_text()
     shown.find("53.0.0.0/8")

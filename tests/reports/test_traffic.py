@@ -265,6 +265,10 @@ def test_charts_are_of_what_is_known(sample: geolookup.Engine) -> None:
             values = sections[anchor].values
             assert [chart.name for chart in values["charts"]] == names
             assert names or values["note"].startswith("No ")
+    # A key of colours without any bar would tell the kind of network of few requests.
+    few = _sections(sample, [US] * 4, codes=[200] * 4)["kinds"].values
+    assert not few["charts"]
+    assert few["note"].startswith("No ")
 
 
 def test_shares_are_by_country(sample: geolookup.Engine) -> None:

@@ -22,7 +22,7 @@ _HEAD = ("Source", "format", "date", "licence", "attribution", "URL")
 def credits_section(metadata: Metadata) -> Section:
     """Return the licence and the attribution of each source and reference table."""
     rows = [*_source_credits(metadata.sources), *_table_credits(metadata.credits)]
-    table = Table("Sources and their licences", _HEAD, rows, range(1, len(_HEAD)))
+    table = Table("Sources and their licences", _HEAD, rows, (1, 3, 4, 5))
     return charts_section("licences", "Sources and licences", _NOTE, [], [table], method=_METHOD)
 
 

@@ -138,14 +138,19 @@ class AddressMap {
     this.move([0, 0], this.ranges.side);
   }
 
-  // Show an address or prefix, or highlight the first label of the view that holds a text.
+  // Show an address or prefix, or on the whole map the first label of the view that holds a text, if
+  // possible as whole words: IT is Italy rather than the United States.
   seek(text) {
     const prefix = this.ranges.prefixOf(parsePrefix(text));
-    const named = (name) => name.toLowerCase().includes(text.toLowerCase());
-    const label = this.ranges.views[this.number].labels.findIndex(named);
+    const names = this.ranges.views[this.number].labels.map((name) => name.toLowerCase());
+    const words = (name) => ` ${name.replace(/[(),]/g, " ")} `;
+    const whole = names.findIndex((name) => words(name).includes(words(text.toLowerCase())));
+    const label = whole >= 0 ? whole : names.findIndex((name) => name.includes(text.toLowerCase()));
     if (prefix) this.goTo(prefix);
-    else if (label >= 0) this.choose(label);
-    else this.say(`“${text}” is neither an IPv${this.ranges.family} address of this map nor a name of this view.`);
+    else if (label >= 0) {
+      this.reset();
+      this.choose(label);
+    } else this.say(`“${text}” is neither an IPv${this.ranges.family} address of this map nor a name of this view.`);
   }
 
   // Show and mark a prefix.
