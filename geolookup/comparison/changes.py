@@ -160,6 +160,12 @@ class Mover:
     moved: Share  # of the network's addresses whose location can be compared
     of_all: float  # share of all that moved
 
+    @property
+    def label(self) -> str:
+        """The name of the network, such as "AS64500 Example"; "no AS" without a number."""
+        system = "no AS" if self.asn is None else f"AS{self.asn}"
+        return f"{system} {self.asn_organization or ''}".rstrip()
+
 
 def top_movers(values: Values, changes: Changes, most: int) -> list[Mover]:
     """Return the networks with the most moved weight, the greatest first, at most ``most``."""

@@ -75,7 +75,7 @@ def _sources(role: str, sources: Sequence[SourceChange]) -> Iterator[str]:
 def _movers(part: Part) -> Iterator[str]:
     rows = [
         (
-            " ".join(filter(None, (_system(mover.asn), mover.asn_organization))),
+            mover.label,
             f"{mover.moved.count:,}",
             percent_text(mover.of_all),
             percent_text(mover.moved.share),
@@ -83,10 +83,6 @@ def _movers(part: Part) -> Iterator[str]:
         for mover in part.movers
     ]
     yield from table_lines(("network in new", "moved", "of all moved", "of the network"), rows)
-
-
-def _system(asn: int | None) -> str:
-    return "no AS" if asn is None else f"AS{asn}"
 
 
 def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

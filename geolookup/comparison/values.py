@@ -30,10 +30,9 @@ CODE = "location.country_code"
 #: The fields that are names of places.
 NAMES = ("location.region_name", "location.city_name")
 
-#: The contract paths of the fields that a location row decides, and of the fields of a network.
+#: The contract paths of the fields that a location row decides, and of all compared fields.
 LOCATION_FIELDS = tuple(field.path for field in FIELDS if field.layer == LOCATION)
-NETWORK_FIELDS = tuple(field.path for field in in_table(NETWORK))
-COMPARED = (*LOCATION_FIELDS, *NETWORK_FIELDS)
+COMPARED = (*LOCATION_FIELDS, *(field.path for field in in_table(NETWORK)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from geolookup.comparison.changes import (
     country_flows,
     kinds,
 )
-from geolookup.comparison.gates import Verdict, measured_text
+from geolookup.comparison.gates import measured_text
 from geolookup.comparison.measures import Coverage, SourceChange
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.dataset.coverage import public_space
@@ -93,7 +93,11 @@ def change_view(difference: Difference, family: int) -> View:
 def change_section(difference: Difference) -> Section:
     """Return the changes by kind, country, distance, network, source and field."""
     judged = difference.judged
-    note = " ".join([*_gates(judged.gates), *_own_columns(judged)])
+    gates = [
+        f"Gate {gate.gate} {'fails' if gate.failed else 'passes'}: {measured_text(gate)}."
+        for gate in judged.gates
+    ]
+    note = " ".join([*gates, *_own_columns(judged)])
     parts = judged.parts.items()
     moved = [_moved_table(name, part) for name, part in parts if part.moved["location"].count]
     return charts_section(
@@ -123,12 +127,6 @@ def change_sentences(difference: Difference) -> Iterator[str]:
 
 def _title(name: str, part: Part) -> str:
     return f"{wording.family(name)} {part.unit}"
-
-
-def _gates(gates: Iterable[Verdict]) -> Iterator[str]:
-    """Yield a sentence on each gate."""
-    for gate in gates:
-        yield f"Gate {gate.gate} {'fails' if gate.failed else 'passes'}: {measured_text(gate)}."
 
 
 def _own_columns(judged: Comparison) -> Iterator[str]:
@@ -169,11 +167,10 @@ def _charts(difference: Difference, name: str, part: Part) -> Iterator[Chart]:
 
 
 def _movers(name: str, part: Part) -> Iterator[Chart]:
-    rows = []
-    for mover in part.movers:
-        system = "no AS" if mover.asn is None else f"AS{mover.asn}"
-        label = f"{system} {mover.asn_organization or ''}".rstrip()
-        rows.append((label, mover.moved.count, wording.percent(mover.moved.share)))
+    rows = [
+        (mover.label, mover.moved.count, wording.percent(mover.moved.share))
+        for mover in part.movers
+    ]
     if rows:
         heads = ("network", part.unit, "share of all that moved", "share of the network")
         title, moved = f"Networks that moved most: {_title(name, part)}", part.moved["location"]

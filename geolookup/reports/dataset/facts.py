@@ -20,13 +20,12 @@ from geolookup.reports.dataset.views import Partition, dataset_views
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A dataset, its tables, and how much of the address space its rows answer.
+    """The tables of a dataset, and how much of the address space its rows answer.
 
     ``space`` has the known public space of each location row, shape (rows,), in the ``UNITS`` of
     ``dataset.intervals``. Row 0 has the space with a known network and no known location.
     """
 
-    dataset: Dataset
     metadata: Metadata
     tables: Mapping[str, pa.Table]  # by the names of ``contract.fields``
     coverage: Mapping[str, KnownAddresses]  # by "ipv4" and "ipv6"
@@ -38,7 +37,6 @@ def read_facts(dataset: Dataset) -> Facts:
     """Read a dataset whole; raises DatasetError for a damaged one."""
     tables = read_tables(dataset)
     return Facts(
-        dataset,
         dataset.manifest.metadata(),
         tables,
         known_addresses(dataset.path),
