@@ -1,6 +1,6 @@
 """Changes in each joint interval: distinct pairs of rows, and the sums that reports show.
 
-The sums are by kind of change, between countries, by distance, and by network.
+The sums are by kind of change, between countries, and by network.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from geolookup.comparison.measures import (
 )
 from geolookup.comparison.overlay import Answers
 from geolookup.comparison.values import CODE, LOCATION_FIELDS, Pair, Values
-from geolookup.dataset.intervals import F64, I64, Bools
+from geolookup.dataset.intervals import I64, Bools
 from geolookup.dataset.runs import Codes, distinct
 
 #: The kinds of change of an address, the greatest first.
@@ -38,8 +38,6 @@ KINDS = (
     "network value",
     "unchanged",
 )
-#: The upper ends in km of the classes of distances. A metre or less is rounding: it did not move.
-CLASSES_KM = (0.001, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,21 +132,6 @@ def country_flows(values: Values, changes: Changes) -> list[Flow]:
     old, new = ([texts[code] for code in column.tolist()] for column in sums.columns)
     flows = map(Flow, old, new, sums.weight.tolist())
     return sorted(flows, key=lambda flow: (-flow.weight, flow.old, flow.new))
-
-
-def by_distance(changes: Changes) -> list[float]:
-    """Return the weight of each class of distances: one for each end, and one beyond the last.
-
-    A distance belongs to the first class whose end it does not exceed. Weight without coordinates
-    in both datasets is not counted.
-    """
-    moved: F64 = changes.moves.distances
-    has_distance = ~np.isnan(moved)
-    # 0.5 km is class 1, at most 1 km; 20,000 km is the last class.
-    classes = np.searchsorted(CLASSES_KM, moved[has_distance])
-    weights = changes.locations.weight[has_distance]
-    sums: list[float] = np.bincount(classes, weights, minlength=len(CLASSES_KM) + 1).tolist()
-    return sums
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,8 @@ from geolookup.comparison import (
     open_dataset,
 )
 from geolookup.comparison.changes import (
-    CLASSES_KM,
     KINDS,
     UNCHANGED,
-    by_distance,
     by_kind,
     country_flows,
     kinds,
@@ -141,7 +139,7 @@ def _own_columns(judged: Comparison) -> Iterator[str]:
 
 
 def _charts(difference: Difference, name: str, part: Part) -> Iterator[Chart]:
-    """Yield bars of kinds, flows between countries, distances and networks of a family."""
+    """Yield bars of kinds, flows between countries and networks of a family."""
     overlaid, title, unit = difference.overlaid, _title(name, part), part.unit
     sums = difference.by_kind(name)
     known = sum(sums.values())
@@ -155,14 +153,6 @@ def _charts(difference: Difference, name: str, part: Part) -> Iterator[Chart]:
         moved, heading = sum(flow.weight for flow in flows), f"{title} that changed country"
         heads = ("countries", unit, "share")
         yield ranking(f"{name}-flows", heading, heads, rows[:_FLOWS], moved)
-    if part.kilometres.max > CLASSES_KM[0]:
-        weights = by_distance(overlaid.changes[name])
-        # The first class, up to a metre, did not move; the last one has no upper end.
-        ends = [*(f"up to {km:,g} km" for km in CLASSES_KM[1:]), "farther"]
-        rows = list(zip(ends, weights[1:], strict=True))
-        heading = f"{title} by the distance between both locations"
-        heads = ("distance", unit, "share")
-        yield ranking(f"{name}-distances", heading, heads, rows, sum(weights))
     yield from _movers(name, part)
 
 

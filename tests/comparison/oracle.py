@@ -119,14 +119,6 @@ def country_flows(all_seen: Iterable[SeenAnswers]) -> Counter[tuple[str, str]]:
     return Counter(pair for pair in codes if None not in pair and pair[0] != pair[1])
 
 
-def by_distance(all_seen: Iterable[SeenAnswers], ends: Sequence[float]) -> list[int]:
-    """Addresses by the first end in km that their distance does not exceed; the last: further."""
-    far = [km for sight in all_seen if (km := kilometres_of(sight)) is not None]
-    # Less than a millimetre is rounding.
-    classes = [next((at for at, end in enumerate(ends) if km <= end + 1e-6), -1) for km in far]
-    return [classes.count(at) for at in (*range(len(ends)), -1)]
-
-
 def kilometres_of(sight: SeenAnswers) -> float | None:
     old, new = (
         [side.get(f"location.{name}") for name in ("latitude", "longitude")]

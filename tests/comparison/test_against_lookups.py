@@ -17,11 +17,9 @@ import geolookup
 from tests.comparison import oracle
 from tests.conftest import build_at
 from tests.internals.comparison import (
-    CLASSES_KM,
     KINDS,
     Overlaid,
     Traffic,
-    by_distance,
     country_flows,
     kinds,
     lay_over,
@@ -136,24 +134,7 @@ def test_numbers_are_those_of_lookups(old: list[str], new: list[str], requested:
             flows = {(f.old, f.new): f.weight for f in country_flows(overlaid.values, actual)}
             moved = oracle.country_flows(seen)
             assert flows == {pair: count * unit for pair, count in moved.items()}
-            expected = oracle.by_distance(seen, CLASSES_KM)
-            assert by_distance(actual) == [count * unit for count in expected]
         _check_requests(before, after, requested)
-
-
-def test_limits_of_the_classes_of_distances(tmp_path: Path) -> None:
-    """A move just below each limit, and one just above it, along a meridian."""
-    limits = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
-    moves = [km * share for km in limits for share in (0.995, 1.005)]
-    sides = []
-    for name, degrees_per_km in (("old", 0.0), ("new", 360 / (2 * np.pi * 6371.0088))):
-        rows = "".join(f"8.8.{n}.0/24,{km * degrees_per_km - 80},0\n" for n, km in enumerate(moves))
-        (tmp_path / name).mkdir()
-        files: dict[str, str | bytes] = {"a.csv": f"network,latitude,longitude\n{rows}"}
-        sides.append(build_at(tmp_path / name, files)[0])
-    old, new = sides
-    counts = by_distance(_laid(old, new).changes["ipv4"])
-    assert [count / 256 for count in counts] == [0, 1, *[2] * (len(limits) - 1), 1]
 
 
 def _check_requests(before: Path, after: Path, requested: list[str]) -> None:

@@ -14,7 +14,7 @@ from geolookup.comparison import (
     overlay,
 )
 from geolookup.comparison.change_table import ENDS, SIDES, diff_table, source_column
-from geolookup.comparison.changes import CLASSES_KM, KINDS, by_distance, country_flows, kinds
+from geolookup.comparison.changes import KINDS, country_flows, kinds
 from geolookup.comparison.gates import Verdict, diff_metrics, evaluate, gate_values, verdict_line
 from geolookup.comparison.measures import quantiles
 from geolookup.comparison.report import lines as report_lines
