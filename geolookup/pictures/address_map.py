@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import F64, U64
 from geolookup.dataset.runs import run_starts
-from geolookup.pictures.address_space import Space, View, first_cells, space_of
+from geolookup.pictures.address_space import UNKNOWN, Space, View, first_cells, space_of
 
 Labels = NDArray[np.uint32]
 Form = TypeVar("Form")
@@ -42,7 +42,7 @@ class AddressMap:
     def coarser(self, bits: int) -> AddressMap:
         """Return the map with cells of 2^bits times as many addresses, at most a block.
 
-        A coarse cell has the labels of its first address.
+        A coarse cell has the labels of its first address, but see ``View.rare``.
         """
         space = self.space.coarser(bits)
         # A range decides from the first coarse cell that begins in it. It decides none if the
@@ -50,8 +50,33 @@ class AddressMap:
         cells = self.starts + np.uint64((1 << bits) - 1) >> np.uint64(bits)
         is_last = run_starts(cells[::-1])[::-1]
         decides = is_last & (cells < np.uint64(space.cell_count))
-        values = [value[decides] for value in self.values]
-        return AddressMap(space, self.views, *_join(cells[decides], values))
+        firsts, values = cells[decides], [value[decides] for value in self.values]
+        for number, view in enumerate(self.views):
+            if bits and view.rare:
+                firsts, values = self._with_rare(firsts, values, number, bits)
+        return AddressMap(space, self.views, *_join(firsts, values))
+
+    def _with_rare(
+        self, firsts: U64, values: Sequence[Labels], number: int, bits: int
+    ) -> tuple[U64, list[Labels]]:
+        """Return ranges of coarse cells cut and labelled anew where a view has a rare label."""
+        labels, shift = self.values[number], np.uint64(bits)
+        rare = np.flatnonzero((labels > UNKNOWN) & (labels < self.views[number].rare))
+        ends = np.append(self.starts[1:], np.uint64(self.space.cell_count))
+        # Cells of four, rare ranges 3-5 and 7-7: in the coarse cells 0 to 1, and in 1.
+        begin, last = self.starts[rare] >> shift, (ends[rare] - np.uint64(1)) >> shift
+        cells = np.concatenate([firsts, begin, last + np.uint64(1)])
+        cells = np.unique(cells[cells < np.uint64(self.space.cell_count >> bits)])
+        at = np.searchsorted(firsts, cells, side="right") - 1
+        labelled = [value[at] for value in values]
+        # Those that begin up to a cell and end in it or later: neighbours of the ascending ones.
+        least, most = np.searchsorted(last, cells), np.searchsorted(begin, cells, side="right")
+        some = np.flatnonzero(least < most)
+        bounds = np.column_stack([least[some], most[some]]).ravel()
+        # The last bound may be the end, which ``reduceat`` refuses.
+        padded = np.append(labels[rare], np.uint32(self.views[number].rare))
+        labelled[number][some] = np.minimum.reduceat(padded, bounds)[::2] if len(some) else 0
+        return cells, labelled
 
     def finest(
         self, options: Sequence[int], form: Callable[[AddressMap], Form], limit: int

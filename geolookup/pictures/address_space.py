@@ -31,7 +31,8 @@ class View:
     ``starts`` is a partition of the family's whole space. ``values``, shape (n,), are the
     positions of the intervals' labels. The labels 0 and 1 stand for special-purpose space and
     for the unknown. ``colours`` (#rrggbb) belong to the first labels; all further labels have the
-    last colour too.
+    last colour too. The labels from 2 to before ``rare`` are shown in every cell that has an
+    address of theirs, the first label in one of several; other labels if the first address has it.
     """
 
     name: str  # of files and elements: "country"
@@ -41,6 +42,7 @@ class View:
     values: NDArray[np.uint32]
     labels: Sequence[str]
     colours: Sequence[str]
+    rare: int = 0
 
     def legend(self) -> list[str]:
         """Return the text of each colour; the last one may be of several labels."""

@@ -38,9 +38,11 @@ from geolookup.reports.section import Section, Table, charts_section, ranking
 _LEVELS = ("country", "region", "city")
 #: The most flows between countries in the table of values.
 _FLOWS = 100
+#: Of the kinds of change, each unlike the grey of the unchanged: dark red is lost.
+_COLOURS = [colours.CATEGORIES[number] for number in (7, 6, 1, 0, 5, 3, 9)]
 _MAP_NOTE = (
-    "What has changed since the older dataset. Each address has the first kind of the list that "
-    "applies to it. Addresses that neither dataset knows are unknown."
+    "What has changed since the older dataset: of several kinds in one pixel, the first of the "
+    "list. Addresses that neither dataset knows are unknown."
 )
 _METHOD = (
     "A city moved if its name or its country differs, or if its region differs and both datasets "
@@ -83,9 +85,10 @@ def change_view(difference: Difference, family: int) -> View:
     # Positions of labels: special space, the unknown, then the kinds.
     values[joint.reached] = difference.kinds[family] + len(FIRST)
     begins = run_starts(values)
-    palette = (colours.SPECIAL, colours.UNKNOWN, *colours.CATEGORIES[:UNCHANGED], colours.OTHER)
+    palette = (colours.SPECIAL, colours.UNKNOWN, *_COLOURS, colours.OTHER)
     starts, labels = joint.starts[begins], (*FIRST, *KINDS)
-    return View("change", "Change", _MAP_NOTE, starts, values[begins], labels, palette)
+    rare = len(FIRST) + UNCHANGED
+    return View("change", "Change", _MAP_NOTE, starts, values[begins], labels, palette, rare)
 
 
 def change_section(difference: Difference) -> Section:

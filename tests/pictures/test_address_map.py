@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 from base64 import b64decode
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import assume, given, settings
@@ -102,6 +103,34 @@ def test_a_label_has_the_share_of_its_cells(listed: list[View], data: st.DataObj
     for start, end, label in zip(shown.starts.tolist(), ends, shown.values[number], strict=True):
         sums[label] += end - start
     assert shown.shares(number).tolist() == [size / shown.space.cell_count for size in sums]
+
+
+@settings(max_examples=scaled(10, 60))
+@given(views, st.integers(1, 12), st.integers(3, 5))
+def test_a_rare_label_of_any_address_is_the_one_of_its_cell(
+    listed: list[View], bits: int, rare: int
+) -> None:
+    listed[0] = replace(listed[0], rare=rare)
+    whole = address_map(listed)
+    assume(whole.space.blocks)
+    fine, shown = listed[0], whole.coarser(bits)
+    ends = [*whole.starts[1:].tolist(), whole.space.cell_count]
+    ranges = list(zip(whole.starts.tolist(), ends, whole.values[0].tolist(), strict=True))
+    for at, start in enumerate(shown.starts.tolist()):
+        cell = [start << bits, (start + 1) << bits]
+        inside = [label for a, b, label in ranges if a < cell[1] and b > cell[0]]
+        expected = min(
+            (label for label in inside if 1 < label < rare),
+            default=value_at(fine, first_address(shown.space, start)),
+        )
+        assert shown.values[0][at] == expected
+        others = [value_at(view, first_address(shown.space, start)) for view in listed[1:]]
+        assert [int(value[at]) for value in shown.values[1:]] == others
+    for first, end, label in ranges:
+        cells = np.array([first >> bits, end - 1 >> bits], np.uint64)
+        at_cells = np.searchsorted(shown.starts, cells, side="right") - 1
+        if 1 < label < rare:
+            assert (shown.values[0][at_cells] <= label).all()
 
 
 image = optional("PIL.Image")
