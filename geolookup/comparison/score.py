@@ -178,6 +178,8 @@ def score(
         requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
     if not (files := _paths(truth)):
         raise ValueError("name at least one file of truth")
+    if "" in files:
+        raise DiffError("the path of a truth is empty", "name a file")
     if rows is not None and len(sides) > 1:
         raise ValueError(f"rows are of one dataset, not of {len(sides)}; name one")
     with TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True) as folder:

@@ -65,8 +65,8 @@ class AddressMap:
         ends = np.append(self.starts[1:], np.uint64(self.space.cell_count))
         # Cells of four, rare ranges 3-5 and 7-7: in the coarse cells 0 to 1, and in 1.
         begin, last = self.starts[rare] >> shift, (ends[rare] - np.uint64(1)) >> shift
-        cells = np.concatenate([firsts, begin, last + np.uint64(1)])
-        cells = np.unique(cells[cells < np.uint64(self.space.cell_count >> bits)])
+        cells = _union([firsts, begin, last + np.uint64(1)])
+        cells = cells[cells < np.uint64(self.space.cell_count >> bits)]
         at = np.searchsorted(firsts, cells, side="right") - 1
         labelled = [value[at] for value in values]
         # Those that begin up to a cell and end in it or later: neighbours of the ascending ones.
@@ -97,8 +97,7 @@ def address_map(views: Sequence[View]) -> AddressMap:
     space = space_of(views)
     partitions = {id(view.starts): first_cells(view.starts) for view in views}
     blocks = np.array(space.blocks, np.uint64) * np.uint64(space.cells_per_block)
-    cells = np.sort(np.concatenate([blocks, *partitions.values()]), kind="stable")
-    cells = cells[run_starts(cells)]
+    cells = _union([blocks, *partitions.values()])
     places, inside = space.on_curve(cells)
     intervals = {
         key: np.searchsorted(firsts, cells[inside], side="right") - 1
@@ -106,6 +105,13 @@ def address_map(views: Sequence[View]) -> AddressMap:
     }
     values = [view.values[intervals[id(view.starts)]] for view in views]
     return AddressMap(space, views, *_join(places, values))
+
+
+def _union(several: Sequence[U64]) -> U64:
+    """Return the distinct cells of several ascending arrays, ascending."""
+    # A stable sort merges ascending parts, so its time grows with their length.
+    cells = np.sort(np.concatenate(several), kind="stable")
+    return cells[run_starts(cells)]
 
 
 def _join(starts: U64, values: Sequence[Labels]) -> tuple[U64, list[Labels]]:

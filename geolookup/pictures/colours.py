@@ -22,6 +22,8 @@ CATEGORIES = (
     "#aacc99",
     "#00ddff",
 )
+#: Of ``CATEGORIES``, for verdicts: right, doubtful, wrong.
+GREEN, YELLOW, ORANGE = CATEGORIES[8], CATEGORIES[5], CATEGORIES[1]
 #: Values beyond ``CATEGORIES``; nothing known, which is near the colour of the page (#rrggbbaa);
 #: special-purpose space.
 OTHER, UNKNOWN, SPECIAL = "#a0a0a0", "#a0a0a040", "#000000"

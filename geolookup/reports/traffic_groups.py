@@ -14,7 +14,7 @@ from geolookup.files.summarize import KINDS, Count, Summary
 from geolookup.files.traffic import HOSTING, STATUSES, Traffic
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, bars, stacked_bars
-from geolookup.pictures.colours import CATEGORIES, OTHER, UNKNOWN
+from geolookup.pictures.colours import CATEGORIES, GREEN, ORANGE, OTHER, UNKNOWN, YELLOW
 from geolookup.reports.section import Section, Table, charts_section
 
 _ONE = {"countries": "country", "cities": "city", "networks": "network"}
@@ -23,11 +23,10 @@ _KINDS_NOTE = (
     "Status codes 4xx are errors of clients, 5xx errors of the server. The kind of a network is "
     "the user_type of the dataset."
 )
-_GREEN, _YELLOW, _ORANGE = "#aacc99", "#ffcc44", "#bb5500"
 #: Of the kinds of network, and of the classes of status codes: errors stand out.
 _COLOURS = {
-    **dict(zip(HOSTING, (_ORANGE, CATEGORIES[0], UNKNOWN), strict=True)),
-    **dict(zip(STATUSES, (UNKNOWN, _GREEN, OTHER, _YELLOW, _ORANGE), strict=True)),
+    **dict(zip(HOSTING, (ORANGE, CATEGORIES[0], UNKNOWN), strict=True)),
+    **dict(zip(STATUSES, (UNKNOWN, GREEN, OTHER, YELLOW, ORANGE), strict=True)),
 }
 
 

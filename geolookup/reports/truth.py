@@ -8,11 +8,13 @@ from dataclasses import replace
 from geolookup.comparison.score import KINDS, Agreement, Score, ScoredPart
 from geolookup.pictures import wording
 from geolookup.pictures.charts import Chart, stacked_bars
+from geolookup.pictures.colours import GREEN, ORANGE, UNKNOWN
 from geolookup.reports.section import Section, Table, charts_section
 
 _NOTE = "Only values that the truth states are counted. A value that is not known is missing."
-_VERDICT_HEADS = ("agrees", "wrong", "missing")
-_HEADS = ("stated", *_VERDICT_HEADS)
+#: By verdict, its colour: what is missing is neither right nor wrong.
+_VERDICTS = {"agrees": GREEN, "wrong": ORANGE, "missing": UNKNOWN}
+_HEADS = ("stated", *_VERDICTS)
 _DISTANCES = ("", "coordinates", "km p50", "km p90", "km p99", "within 50 km", "within 100 km")
 
 
@@ -43,7 +45,8 @@ def _levels(title: str, part: ScoredPart) -> Chart:
     levels = {level: of for level, of in part.levels.items() if of.agree.of}
     shares = [_shares(agreement) for agreement in levels.values()]
     name = f"truth-{title.partition(' ')[0].lower()}"
-    chart = stacked_bars(name, f"Agreement: {title}", list(levels), _VERDICT_HEADS, shares)
+    heads, colours = list(_VERDICTS), list(_VERDICTS.values())
+    chart = stacked_bars(name, f"Agreement: {title}", list(levels), heads, shares, colours)
     return replace(chart, head=("level", *_HEADS), rows=_rows(levels))
 
 

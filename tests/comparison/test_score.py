@@ -212,3 +212,8 @@ def test_coordinates_count_in_rows_only_if_they_are_missing(tmp_path: Path) -> N
     geolookup.score(data, truth=truth, rows=tmp_path / "rows.csv")
     with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as stream:
         assert [row["first"] for row in csv.DictReader(stream)] == ["8.8.9.0"]
+
+
+def test_an_empty_path_of_a_truth_is_no_folder(pair: tuple[Path, Path]) -> None:
+    with pytest.raises(geolookup.DiffError, match="the path of a truth is empty; name a file"):
+        geolookup.score(pair[1], truth=["", "feed.csv"])

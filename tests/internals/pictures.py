@@ -1,6 +1,6 @@
 """Internal names of `geolookup/pictures` that tests use."""
 
-from geolookup.pictures import charts, wording
+from geolookup.pictures import charts, colours, wording
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.address_space import UNKNOWN, Space, View, view_of
 from geolookup.pictures.charts import Chart, bars

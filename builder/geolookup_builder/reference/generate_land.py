@@ -1,9 +1,9 @@
 """Generates ``country_boxes.csv`` and the map of the world, ``geolookup/pictures/world.json``.
 
 The land is from Natural Earth (public domain), by the npm package world-atlas: at 1:50,000,000 for
-the boxes, at 1:110,000,000 for the map. Places of GeoNames (CC BY 4.0) add what is missing there:
-to the boxes, all of 500 people or more; to the map, the largest of each country without a visible
-area. Boxes near each other are joined. No box crosses the date line.
+the boxes, at 1:110,000,000 for the map. Places of GeoNames (CC BY 4.0) complete them: the boxes by
+all of 500 people or more, the map by the largest place of each country without a visible area.
+Boxes near each other are joined. No box crosses the date line.
 Run ``python -m geolookup_builder.reference.generate_land`` with npm and the extra ``reference``.
 """
 

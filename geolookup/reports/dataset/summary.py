@@ -78,8 +78,8 @@ def coverage_section(facts: Facts) -> Section:
     """Return the groups with the most addresses, and the unknown share of each field."""
     views = [view for several in facts.views.values() for view in several]
     charts = [_largest(view) for name in _RANKED for view in views if view.name == name]
-    title, tables = "Coverage", [_null_table(facts)]
-    return charts_section("coverage", title, _NOTE, charts, tables, method=_METHOD)
+    drawn, tables = [chart for chart in charts if chart.rows], [_null_table(facts)]
+    return charts_section("coverage", "Coverage", _NOTE, drawn, tables, method=_METHOD)
 
 
 def _largest(view: View) -> Chart:
