@@ -70,9 +70,7 @@ def _batches(member: Member, layout: Layout, names: AsNames | None) -> Iterator[
     lines = delimited.batches(member, layout, _meaning)
     head = next(lines)
     of_lines = head.numbers
-    numbers = RouteNumbers(
-        member, of_lines.find_rejects, of_lines.first_lines, skipped=of_lines.skipped
-    )
+    numbers = RouteNumbers(member, of_lines.find_rejects, skipped=of_lines.skipped)
     yield from rows(map(_routes, chain([head], lines)), numbers, names)
 
 

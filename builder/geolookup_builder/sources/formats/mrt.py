@@ -31,7 +31,6 @@ from geolookup_builder.sources.reading.reader import (
     SourceFormat,
     SourceTable,
     one_table,
-    records_as_lines,
 )
 from geolookup_builder.sources.reading.routes import NONE, RouteNumbers, Routes, origin, rows
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, check_text
@@ -76,7 +75,7 @@ def _check(member: Member) -> None:
 
 def _batches(member: Member, names: AsNames | None) -> Iterator[Batch]:
     _check(member)
-    return rows(_routes(member), RouteNumbers(member, _rejects, records_as_lines), names)
+    return rows(_routes(member), RouteNumbers(member, _rejects), names)
 
 
 def _routes(member: Member) -> Iterator[Routes]:

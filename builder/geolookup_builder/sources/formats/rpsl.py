@@ -129,15 +129,12 @@ def _checked_batches(
 def _batches(member: Member, columns: Callable[[tuple[int, bytes]], _Columns]) -> Iterator[Batch]:
     lines: list[I64] = [np.empty(0, np.int64)]
 
-    def first_lines(_member: Member, records: I64) -> I64:
-        # Records count from 1 over all blocks.
-        return np.concatenate(lines)[records - 1]
-
     def find_rejects(file: Member, reasons: dict[int, str]) -> Iterator[Reject]:
-        keys = first_lines(file, np.array(sorted(reasons), np.int64))
+        # Records count from 1 over all blocks.
+        keys = np.concatenate(lines)[np.array(sorted(reasons), np.int64) - 1]
         return rejects_between(file, reasons, keys, keys + 1, "\n", REJECT_CHARACTERS)
 
-    numbers = RecordNumbers(member, find_rejects, first_lines)
+    numbers = RecordNumbers(member, find_rejects)
     for ranges, fields, first in _blocks(member, columns):
         lines.append(first)
         yield numbers.batch(ranges, fields)
