@@ -50,7 +50,7 @@ from tests.internals.filesystem import limits
 from tests.internals.progress import Progress
 
 CUT = b"\n--8<-- "
-_HEAD = b'[dataset]\nname = "f"\nexplain = "full"\n'
+_HEAD = b'[dataset]\nname = "f"\n'
 _NAME = re.compile(rb"[A-Za-z0-9_. -]{0,80}[A-Za-z0-9_-]")
 _FORMAT = re.compile(rb'format = "[^"\n]*"')
 _MOST_FILES = 8
@@ -78,8 +78,8 @@ def _read(folder: Path) -> None:
     plan = auto.detect_formats(plan, FORMATS)
     options, spill = Options(max_rejects=1 << 40), Spill(MemoryBudget.of(None))
     build = OverlaidSources(plan, _reference(), (), options, Progress(), spill)
-    for number, source in enumerate(plan.sources, 1):
-        build.add(number, source)
+    for source in plan.sources:
+        build.add(source)
     for rejected, report in zip(build.rejects, build.report.sources, strict=True):
         result = list(rejected.find())
         assert len(result) == report.rejected.total() <= report.read
