@@ -27,7 +27,7 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
         del interned
         _note_dropped(overlaid, origins.dropped)
         release()
-        credit_list = [finder.credit for finder in overlaid.finders if finder.credit is not None]
+        credit_list = [credit for finder in overlaid.finders for credit in finder.credits]
         of_datasets = [c for source in overlaid.datasets.values() for c in source.metadata.credits]
         manifest = output_files.manifest(
             overlaid.plan, origins.sources, content, credit_list, of_datasets
