@@ -50,7 +50,7 @@ def read_table(
             progress.rows(len(batch))
     report.rejected = reading.rejects.counts()
     # Unary plus drops the fields whose count is 0.
-    report.nulled = +report.nulled
+    report.stated, report.nulled = +report.stated, +report.nulled
     report.read += reading.rejects.skip_count()
     return reading
 
