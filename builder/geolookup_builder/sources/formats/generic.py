@@ -15,11 +15,11 @@ import pyarrow as pa
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.mapping import RANGE_NAMES
+from geolookup_builder.recipe.mapping import RANGE_NAMES, RANGES, not_a_table
 from geolookup_builder.sources.formats.generic_header import check_header, ignored, unnamed
 from geolookup_builder.sources.reading import arrow_tables, delimited, jsonlines, parquet, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.plans import COMMAS, RANGES, Planner, Reading, parse_range
+from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading, parse_range
 from geolookup_builder.sources.reading.products import Header, Product
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
@@ -33,6 +33,8 @@ class _Request:
     """The options of a source: its columns, its punctuation, and the family of integers."""
 
     def __init__(self, spec: SourceSpec) -> None:
+        if isinstance(spec.options.get("columns"), list):
+            raise not_a_table(spec)
         self.planner = Planner(spec)
         self.layout = _punctuation(spec)
         family = spec.options.get("family")
@@ -169,9 +171,14 @@ def _table(
     headers = [syntax.header(member, request) for member in members]
     files = [(m, request.plan(header)) for m, header in zip(members, headers, strict=True)]
     batches = (batch for member, plan in files for batch in syntax.batches(member, request, plan))
+    return SourceTable(spec.name, batches, _note(headers))
+
+
+def _note(headers: list[Header]) -> str:
+    """Return the columns that are not read, by reason."""
     reasons = {name: why for header in headers for name, why in ignored(header.names).items()}
-    note = "; ".join(f"{name!r} ignored: {why}" for name, why in reasons.items())
-    return SourceTable(spec.name, batches, note)
+    columns = {why: [n for n in reasons if reasons[n] == why] for why in reasons.values()}
+    return "; ".join(f"{', '.join(names)} ignored: {why}" for why, names in columns.items())
 
 
 def _detect(opening: Opening, syntax: _Syntax) -> Detection | None:

@@ -19,7 +19,7 @@ from geolookup.contract.schema import column_members
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.mapping import RANGE_NAMES, recipe_columns
+from geolookup_builder.recipe.mapping import RANGE_NAMES, RANGES, range_twice, recipe_columns
 from geolookup_builder.sources.reading.cells import prefix_lengths
 from geolookup_builder.sources.reading.dictionary_columns import constant, first_known, mark
 from geolookup_builder.sources.reading.products import (
@@ -34,7 +34,6 @@ from geolookup_builder.sources.reading.text import Layout, prefix_texts
 from geolookup_builder.vendor_columns import offered_column
 
 COMMAS = Layout((), frozenset(), frozenset())
-RANGES = (("network", "netmask"), ("network",), ("first", "last"))
 _HALVES = ("latitude", "longitude")
 
 
@@ -174,6 +173,9 @@ class Planner:
         self, header: Header, product: Product, ranges: Sequence[str], *, is_sample: bool
     ) -> dict[str, tuple[Offer, ...]]:
         used = {*ranges, *self.mapping.values()}
+        for column, name in self.mapping.items():
+            if name in ranges and column not in RANGE_NAMES:
+                raise range_twice(self.spec, name)
         by_name = {
             self.names[name]: name
             for name in header.names
