@@ -33,10 +33,10 @@ from geolookup_builder.overlaid_sources import mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.recipe.field_names import near_column
+from geolookup_builder.recipe.mapping import recipe_columns
 from geolookup_builder.restrictions.restricted import RestrictedSource
 from geolookup_builder.restrictions.restricted_dataset import restricted
 from geolookup_builder.sources import FORMATS, READERS, auto
-from geolookup_builder.sources.formats.generic_mapping import recipe_columns
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 from geolookup_builder.sources.reading.reader import SourceTable
@@ -240,8 +240,7 @@ def _table_check(
         return mask(label_in_recipe(text, spec.path, spec.base))
 
     members = reading.positions.members()
-    columns = spec.options.get("columns")
-    mapping = recipe_columns(spec, columns) if isinstance(columns, dict) else {}
+    mapping = recipe_columns(spec)
     unread = dict.fromkeys(
         name for member in reading.positions.runs for name in member.numbers.unread
     )
