@@ -36,7 +36,9 @@ def read_table(
     with (
         progress.stage(f"reading {table.name}"),
         in_order(
-            lambda batch: (batch, rows.clean_batch(batch)), table.batches, _cleaning_threads()
+            lambda batch: (batch, rows.cleaning.clean_batch(batch)),
+            table.batches,
+            _cleaning_threads(),
         ) as batches,
     ):
         for batch, clean_batch in batches:
