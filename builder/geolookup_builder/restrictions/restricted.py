@@ -26,7 +26,7 @@ from geolookup_builder.layer_values import LayerValues, Tuples
 from geolookup_builder.layers import LayerPartition, hide, nothing, restrict, without
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.restrictions.restriction import check_conditions
-from geolookup_builder.tables import as_stored, country_column
+from geolookup_builder.tables import CountryRecord, as_stored, country_column
 from geolookup_builder.values import Reference
 
 
@@ -45,8 +45,10 @@ class RestrictedSource:
         layers: Mapping[str, LayerValues],
         reference: Reference,
         finders: Sequence[Finder],
+        countries: Sequence[CountryRecord],
     ) -> None:
         self._spec, self._layers, self._reference = spec, layers, reference
+        self._countries = countries
         names = {field.source_column for field in chain(*self._condition_fields())}
         self._finders = [finder for finder in finders if finder.field in names]
         self.partitions = {family: nothing(family, tuple(layers)) for family in (4, 6)}
@@ -70,8 +72,11 @@ class RestrictedSource:
     def _kept(self, warnings: list[str]) -> dict[int, Intervals]:
         """Return by family a partition: the space that is left out has the owner -1."""
         spec, restriction = self._spec, self._spec.restriction
-        answers = _Answers(self.partitions, self._layers, self._reference, self._finders)
-        check_conditions(restriction, spec.recipe, spec.name, answers, warnings)
+        answers = _Answers(
+            self.partitions, self._layers, self._reference, self._finders, self._countries
+        )
+        name = self._tables[0].report.name if spec.is_dataset else spec.name
+        check_conditions(restriction, spec.recipe, name, answers, warnings)
         marks, kept, begin = answers.marks(restriction.conditions), dict[int, Intervals](), 0
         for family, partition in self.partitions.items():
             end = begin + len(partition.starts)
@@ -93,9 +98,10 @@ class _Answers:
         layers: Mapping[str, LayerValues],
         reference: Reference,
         finders: Sequence[Finder],
+        countries: Sequence[CountryRecord],
     ) -> None:
         self._partitions, self._layers = partitions, layers
-        self._reference, self._finders = reference, finders
+        self._reference, self._finders, self._countries = reference, finders, countries
         self._in_use: dict[str, tuple[Tuples, Codes]] = {}
         self._complete: Locations | None = None
 
@@ -118,7 +124,7 @@ class _Answers:
         if field.table == ZONE:
             return pa.array(locations.zones, pa.string()).take(pa.array(locations.zone))
         if field.table == COUNTRY:
-            values = country_column(field, locations, self._reference)
+            values = country_column(field, locations, self._reference, self._countries)
             return values.take(pa.array(locations.country))
         return locations.tuples.values(field.column)
 
