@@ -33,7 +33,6 @@ from geolookup_builder.overlaid_sources import mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.recipe.field_names import near_column
-from geolookup_builder.restrictions.restricted import RestrictedSource
 from geolookup_builder.sources import FORMATS, READERS, auto
 from geolookup_builder.sources.formats.generic_mapping import recipe_columns
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows

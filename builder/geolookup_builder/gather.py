@@ -11,8 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from geolookup.dataset.intervals import I64, Addresses
-from geolookup.dataset.runs import Codes
+from geolookup.dataset.intervals import I64
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.cleaning import CleanBatch, Cleaning
 from geolookup_builder.flatten import Ranges
@@ -61,28 +60,20 @@ class SourceRows:
     def add(self, batch: CleanBatch) -> None:
         """Add the rows of a batch that are not rejected."""
         numbers = {layer: self._layers[layer].add(values) for layer, values in batch.tuples.items()}
+        for family, rows in self._families.items():
+            index, first, last = batch.families[family]
+            family_numbers = {layer: codes[index] for layer, codes in numbers.items()}
+            of_family = GatheredRows(Ranges(first, last), family_numbers, self._positions(index))
+            rows.add(of_family)
+            if family == 6:
+                self._fold(of_family)
+        self._report.read += batch.size
         self._report.nulled.update(batch.nulled)
         self._report.aliases.update(batch.aliases)
         self._report.far += len(batch.far.rows)
         self._report.swapped += batch.far.swapped
         for name, counts in batch.words.items():
             self._report.unknown_words.setdefault(name, Counter()).update(counts)
-        self.add_numbered(batch.size, batch.families, numbers)
-
-    def add_numbered(
-        self,
-        size: int,
-        families: Mapping[int, tuple[I64, Addresses, Addresses]],
-        numbers: Mapping[str, Codes],
-    ) -> None:
-        """Add ``size`` rows with their numbers by layer; ``families`` has indices and ranges."""
-        for family, (index, first, last) in families.items():
-            of_rows = {layer: codes[index] for layer, codes in numbers.items()}
-            of_family = GatheredRows(Ranges(first, last), of_rows, self._positions(index))
-            self._families[family].add(of_family)
-            if family == 6:
-                self._fold(of_family)
-        self._report.read += size
         values = sum(values.nbytes for values in self._layers.values()) - self._values
         if self.nbytes + values > self._spill.budget.rows:
             self.write_runs()

@@ -20,13 +20,14 @@ from geolookup_builder.datasets import below
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
+from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.layers import nothing
+from geolookup_builder.layers import LayerPartition, nothing, restrict
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
-from geolookup_builder.restrictions.restricted import RestrictedSource
+from geolookup_builder.restrictions.restricted import Answers, kept_space, leave_out
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
@@ -72,39 +73,16 @@ class OverlaidSources:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
         for values in self.layers.values():
             values.begin_source()
-        before, dataset = len(self.report.sources), self._opened.get(number - 1)
-        kept = self._restricted(spec, dataset) if spec.restriction else None
+        dataset = self._opened.get(number - 1)
         if dataset is None:
-            files = self._read_files(spec, kept)
+            self.origins.append(self._add_files(spec))
         else:
-            self._read_dataset(spec, dataset, kept)
-        if kept is not None:
-            with self.progress.stage(f"restricting {spec.name}"):
-                for family, layers in kept.finish(self.report.warnings).items():
-                    self.partitions[family] = underlay_partition(
-                        self.partitions[family], layers, self.spill
-                    )
-        tables = self.report.sources[before:]
-        self._check_some(spec, tables)
-        if dataset is None:
-            rows = sum(table.used for table in tables)
-            self._check_drop(spec, rows, spec.name)
-            # Only if the recipe states none: a packed MMDB is unpacked again for its date.
-            stated_date = READERS[spec.format].stated_date
-            date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
-            self.origins.append(Origin.of_files(spec, rows, date))
-        else:
-            self._check_drop(spec, dataset.source_rows(), dataset.name)
-            self.origins.append(Origin.of_dataset(dataset, tables[0]))
+            self.origins.append(self._add_dataset(spec, dataset))
         if self.spill.is_used:
             self.columns = Columns(self.spill)
         release()
 
-    def _restricted(self, spec: SourceSpec, dataset: DatasetSource | None) -> RestrictedSource:
-        countries = self.countries(dataset)
-        return RestrictedSource(spec, self.layers, self.reference, self.finders, countries)
-
-    def countries(self, *datasets: DatasetSource | None) -> list[CountryRecord]:
+    def countries(self, *datasets: DatasetSource) -> list[CountryRecord]:
         """Return the rows of datasets for the country table, the first of each pair of codes.
 
         They state what the answers of a dataset state, unless the recipe has a table of its own.
@@ -113,7 +91,7 @@ class OverlaidSources:
         return [
             record
             for dataset in reversed(datasets)
-            for record in (dataset.countries() if dataset else ())
+            for record in dataset.countries()
             if record["country_code"] not in own
         ]
 
@@ -122,60 +100,100 @@ class OverlaidSources:
         """The sources that are datasets."""
         return [*self._opened.values()]
 
-    def _read_files(self, spec: SourceSpec, kept: RestrictedSource | None) -> dict[str, Member]:
-        """Read and overlay the tables of files; return the files by their labels."""
-        files = dict[str, Member]()
+    def _add_files(self, spec: SourceSpec) -> Origin:
+        """Read and overlay the tables of files; restricted ones are overlaid on each other first.
+
+        ``only`` is evaluated on their joint answers.
+        """
+        layers, restriction = tuple(self.layers), spec.restriction
+        nothing_yet = {family: nothing(family, layers) for family in (4, 6)}
+        partitions = nothing_yet if restriction else self.partitions
+        tables, files = list[tuple[SourceReport, dict[int, Intervals]]](), dict[str, Member]()
         for table in auto.with_note(spec, READERS[spec.format].read(spec)):
             report = SourceReport(table.name, note=table.note)
             self.report.sources.append(report)
-            rows = self._rows(spec, report)
+            keys = restriction.keys()
+            rows = SourceRows(self.layers, self.reference, report, spec, self.spill, keys)
             reading = read_table(table, rows, report, self.progress)
             self._check_rejects(reading.rejects, report)
             release()
-            self._flatten(rows, report, report, kept)
+            with self.progress.stage(f"flattening {table.name}"):
+                tables.append((report, flatten_table(rows, report, partitions, self.spill)))
+            release()
             files |= {numbers.member.label: numbers.member for numbers in reading.files}
             expected_rows.check_releases(spec.expected, sorted(files))
-        return files
+        if restriction:
+            with self.progress.stage(f"restricting {spec.name}"):
+                answers = self._answers(spec, partitions)
+                kept = kept_space(spec, spec.name, answers, self.report.warnings)
+                for report, intervals in tables:
+                    leave_out(report, intervals, kept)
+                for family, part in partitions.items():
+                    self._overlay(restrict(part, kept[family]))
+        reports = [report for report, _ in tables]
+        self._check_some(spec, reports)
+        rows = sum(report.used for report in reports)
+        self._check_drop(spec, rows, spec.name)
+        # Only if the recipe states none: a packed MMDB is unpacked again for its date.
+        stated_date = READERS[spec.format].stated_date
+        date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
+        return Origin.of_files(spec, rows, date)
 
-    def _read_dataset(
-        self, spec: SourceSpec, dataset: DatasetSource, kept: RestrictedSource | None
-    ) -> None:
-        """Overlay a dataset, or note that the sources above are to be put into it."""
+    def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
+        """Overlay a dataset; below all other sources, only its intervals beside theirs."""
         report = dataset.report()
         self.report.sources.append(report)
-        fields = spec.fields
-        intervals = {family: part.known for family, part in dataset.partitions.items()}
+        parts, fields = dataset.partitions, spec.fields
         if self._is_below_all(spec, dataset):
             self.below, fields = dataset, below.fields_beside(self.plan.schema)
             intervals = {
                 family: below.intervals_beside(self.partitions[family], part)
-                for family, part in dataset.partitions.items()
+                for family, part in parts.items()
             }
-        # Nothing of a dataset is clipped, covered or excluded: its intervals are counted above.
-        counts = SourceReport(dataset.name)
-        rows = self._rows(spec, counts)
+        else:
+            intervals = {family: part.intervals() for family, part in parts.items()}
+        numbers = dataset.numbers(self.layers, fields)
+        if spec.restriction:
+            with self.progress.stage(f"restricting {dataset.name}"):
+                layers = {condition.fields[0].layer for condition in spec.restriction.conditions}
+                asked = {layer: numbers[layer] for layer in numbers.keys() & layers}
+                partitions = {
+                    family: dataset.partition(part, asked) for family, part in intervals.items()
+                }
+                answers = self._answers(spec, partitions, dataset)
+                kept = kept_space(spec, dataset.name, answers, self.report.warnings)
+                intervals = {
+                    family: leave_out(report, {family: part}, kept)[family]
+                    for family, part in intervals.items()
+                }
+        self._check_some(spec, [report])
+        self._check_drop(spec, dataset.source_rows(), dataset.name)
         with self.progress.stage(f"reading {dataset.name}"):
-            dataset.add_to(rows, self.layers, fields, intervals)
-        self._flatten(rows, counts, report, kept)
+            for part in intervals.values():
+                self._overlay(dataset.partition(part, numbers))
+        return Origin.of_dataset(dataset, report)
 
-    def _rows(self, spec: SourceSpec, report: SourceReport) -> SourceRows:
-        keys = spec.restriction.keys()
-        return SourceRows(self.layers, self.reference, report, spec, self.spill, keys)
+    def _overlay(self, partition: LayerPartition) -> None:
+        """Overlay a partition below the earlier sources."""
+        family = partition.starts.family
+        self.partitions[family] = underlay_partition(
+            self.partitions[family], partition, self.spill
+        )
 
-    def _flatten(
+    def _answers(
         self,
-        rows: SourceRows,
-        counts: SourceReport,
-        report: SourceReport,
-        kept: RestrictedSource | None,
-    ) -> None:
-        """Overlay the rows of a table; ``report`` gets the counts of those that are left out."""
-        with self.progress.stage(f"flattening {report.name}"):
-            partitions = kept.partitions if kept else self.partitions
-            intervals = flatten_table(rows, counts, partitions, self.spill)
-        if kept is not None:
-            kept.add(report, intervals)
-        release()
+        spec: SourceSpec,
+        partitions: Mapping[int, LayerPartition],
+        *datasets: DatasetSource,
+    ) -> Answers:
+        names = {
+            field.source_column
+            for condition in spec.restriction.conditions
+            for field in condition.fields
+        }
+        finders = [finder for finder in self.finders if finder.field in names]
+        countries = self.countries(*datasets)
+        return Answers(partitions, self.layers, self.reference, finders, countries)
 
     def _is_below_all(self, spec: SourceSpec, dataset: DatasetSource) -> bool:
         """Return whether the sources above can be put into a dataset, row by row."""

@@ -29,6 +29,7 @@ from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup.dataset.public_ranges import any_known
 from geolookup.dataset.runs import Codes, factorize, join_runs
 from geolookup_builder.datasets.source import DatasetSource, RowPartition
+from geolookup_builder.flatten import Intervals, Ranges, flatten
 from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import LayerPartition, Provenance, insert
 from geolookup_builder.tables import interval_tables, narrowest
@@ -49,15 +50,20 @@ def fields_beside(schema: Schema) -> frozenset[str]:
     )
 
 
-def intervals_beside(above: LayerPartition, partition: RowPartition) -> I64:
+def intervals_beside(above: LayerPartition, partition: RowPartition) -> Intervals:
     """Return the intervals of a dataset that the sources above have a part of."""
     known = np.flatnonzero(any_known(above.numbers))
-    first = above.starts[known]
-    last = above.starts[(known + 1) % len(above.starts)].predecessor()
-    begin, end = (partition.starts.search(bounds) - 1 for bounds in (first, last))
-    # The parts 3 to 5 and 5 to 6 begin at 3 and 5: 3 4 5, and 6.
-    begin = np.maximum(begin, np.append(-1, end[:-1]) + 1)
-    return _spread(begin, end + 1 - begin)[1]
+    begin, last = (partition.starts.search(ends) - 1 for ends in _ends(above.starts, known))
+    # The intervals 3 to 5 and 5 to 6: 3 4 5, and 6.
+    begin = np.maximum(begin, np.append(-1, last[:-1]) + 1)
+    at = _spread(begin, last + 1 - begin)[1]
+    beside = flatten(Ranges(*_ends(partition.starts, at)), partition.starts.family)
+    return Intervals(beside.starts, np.append(at, -1)[beside.owner])
+
+
+def _ends(starts: Addresses, at: I64) -> tuple[Addresses, Addresses]:
+    """Return the first and last addresses of some intervals."""
+    return starts[at], starts[(at + 1) % len(starts)].predecessor()
 
 
 def put_in(

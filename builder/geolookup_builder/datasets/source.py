@@ -1,4 +1,4 @@
-"""A dataset as a source: its intervals are ranges, its rows the values of their layers.
+"""A dataset as a source: a partition whose intervals have the tuples of its rows.
 
 Its bytes are compared with the digests of its manifest, and its structure is checked, before
 anything is used as an index. The files stay mapped until the build ends. A row of the location
@@ -24,7 +24,7 @@ from geolookup.contract.fields import COUNTRY, LOCATION, ZONE, Field, in_table
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, starts_of, without_nulls
-from geolookup.dataset.intervals import I64, Addresses
+from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
 from geolookup.dataset.public_ranges import any_known
@@ -36,13 +36,14 @@ from geolookup.integrity.tables import Tables
 from geolookup.store import pointer, resolve
 from geolookup.store.paths import BUNDLED, BUNDLED_NAME
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.columns import CHUNK
+from geolookup_builder.flatten import Intervals
 from geolookup_builder.fragments import list_texts
-from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import Column, LayerValues, distinct
-from geolookup_builder.layers import Provenance
+from geolookup_builder.layers import LayerPartition, Provenance
 from geolookup_builder.recipe.document import SourceSpec
 
+#: By layer, the table whose rows have its tuples, and the number of each row's.
+Numbers = Mapping[str, tuple[str, Codes]]
 #: The texts of a source that a dataset has from the sources behind it.
 _OF_SOURCES = ("date", "licence", "attribution", "url")
 
@@ -54,15 +55,10 @@ class RowPartition:
     starts: Addresses
     rows: dict[str, Codes]  # by table; 0: unknown
 
-    @property
-    def known(self) -> I64:
-        """The intervals with a known row."""
-        return np.flatnonzero(any_known(self.rows))
-
-    def ranges(self, at: I64) -> tuple[I64, Addresses, Addresses]:
-        """Return the numbers, first and last addresses of some intervals, in order."""
-        after = self.starts[(at + 1) % len(self.starts)]
-        return np.arange(len(at)), self.starts[at], after.predecessor()
+    def intervals(self) -> Intervals:
+        """Return the intervals, owned by themselves; -1: unknown."""
+        is_known = any_known(self.rows)
+        return Intervals(self.starts, np.where(is_known, np.arange(len(is_known)), -1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,36 +80,32 @@ class DatasetSource:
         """Its mapped files by name."""
         return self.tables.batches
 
-    def add_to(
-        self,
-        rows: SourceRows,
-        layers: Mapping[str, LayerValues],
-        fields: frozenset[str],
-        intervals: Mapping[int, I64],
-    ) -> None:
-        """Add intervals, by family, to the rows of a source; ``fields`` are those that it keeps."""
-        of_layers = {
-            layer: (
-                LOCATION if layer == LOCATION else stated[0].table,
-                self._numbers(values, stated),
-            )
+    def numbers(self, layers: Mapping[str, LayerValues], fields: frozenset[str]) -> Numbers:
+        """Add the tuples of its rows to layers; ``fields`` are those that the recipe reads."""
+        return {
+            layer: (_table(stated[0]), self._number(values, stated))
             for layer, values in layers.items()
             if (stated := self._stated(layer, fields))
         }
-        for family, partition in self.partitions.items():
-            for begin in range(0, len(intervals[family]), CHUNK):
-                at = intervals[family][begin : begin + CHUNK]
-                numbers = {
-                    layer: of_row[partition.rows[table][at]]
-                    for layer, (table, of_row) in of_layers.items()
-                }
-                rows.add_numbered(len(at), {family: partition.ranges(at)}, numbers)
+
+    def partition(self, intervals: Intervals, numbers: Numbers) -> LayerPartition:
+        """Return intervals that ``RowPartition.intervals`` or a part of them own, by layer."""
+        rows = self.partitions[intervals.starts.family].rows
+        # The owner -1 takes the last entry, 0: unknown.
+        of_tables = {
+            table: np.append(of_table, np.int32(0))[intervals.owner]
+            for table, of_table in rows.items()
+        }
+        return LayerPartition(
+            intervals.starts,
+            {layer: of_row[of_tables[table]] for layer, (table, of_row) in numbers.items()},
+        )
 
     def _stated(self, layer: str, fields: frozenset[str]) -> list[Field]:
         names = self.schema.stated.get(layer, ())
         return [self.schema.by_source_column[name] for name in names if name in fields]
 
-    def _numbers(self, values: LayerValues, fields: Sequence[Field]) -> Codes:
+    def _number(self, values: LayerValues, fields: Sequence[Field]) -> Codes:
         """Return the number of each row's tuple in a layer."""
         columns = {field.source_column: self._column(field) for field in fields}
         rows = len(columns[fields[0].source_column].codes)
@@ -149,7 +141,10 @@ class DatasetSource:
 
     def report(self) -> SourceReport:
         """Return its counts: each interval with a known row counts as a row."""
-        rows = sum(len(partition.known) for partition in self.partitions.values())
+        rows = sum(
+            int(np.count_nonzero(any_known(partition.rows)))
+            for partition in self.partitions.values()
+        )
         behind = count_text(len(self.metadata.sources), "source")
         note = f"dataset of generation {self.metadata.generation[:12]} and {behind}"
         return SourceReport(self.name, read=rows, used=rows, has_value=rows > 0, note=note)
@@ -163,6 +158,11 @@ class DatasetSource:
     def source_rows(self) -> int:
         """Return the usable rows of the sources behind it, as far as its manifest has them."""
         return sum(source.rows or 0 for source in self.metadata.sources)
+
+
+def _table(field: Field) -> str:
+    """Return the table that intervals refer to; locations refer to the others."""
+    return LOCATION if field.layer == LOCATION else field.table
 
 
 def _as_stated(value: object) -> object:
