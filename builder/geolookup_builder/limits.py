@@ -1,0 +1,193 @@
+"""The limits of a source: at most so many losses of each kind that a build counts.
+
+``KINDS`` has each word of the build report. The word is the key of its limit in ``[[source]]``::
+
+    max_rejected = 100                          # a number
+    max_nulled = { asn = "5%", city = "1%" }    # a share, by field
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from geolookup.contract.schema import Schema
+from geolookup.errors import BuildError, count_text
+from geolookup_builder.build_report import SourceReport, rejects_file
+from geolookup_builder.recipe.field_names import source_columns
+from geolookup_builder.recipe.table import Table, read_percent
+
+if TYPE_CHECKING:
+    from geolookup.remote.key import Mask
+    from geolookup_builder.rejects import Rejects
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A number, or a share of a whole."""
+
+    value: int | Fraction
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share."""
+        return isinstance(self.value, Fraction)
+
+    def of(self, whole: int) -> int:
+        """Return the number, or the share of a whole, rounded down: 1 % of 250 is 2."""
+        return math.floor(self.value * whole if self.is_share else self.value)
+
+    def __str__(self) -> str:
+        return f'"{float(100 * self.value):g}%"' if self.is_share else str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of loss: its counter in ``SourceReport``, and the limit if a recipe states none.
+
+    ``whole`` is the counter that a share is of, None if the limit must be a number. ``option`` of
+    ``geolookup build`` sets the limit for all sources. Rows of ``is_listed`` are in the rejects.
+    """
+
+    counter: str
+    whole: str | None = "read"
+    default: Bound | None = None
+    option: str = ""
+    is_listed: bool = False
+
+    def counts(self, report: SourceReport) -> dict[str, int]:
+        """Return the count, by field if each has a limit of its own; else its key is empty."""
+        counted = getattr(report, self.counter)
+        if self.whole == "stated":
+            return dict(counted)
+        return {"": counted if isinstance(counted, int) else _total(counted)}
+
+
+def _total(counted: Any) -> int:
+    return counted.total() if isinstance(counted, Mapping) else len(counted)
+
+
+#: The limit of what every source should be free of. Of fewer than 100 rows it allows none.
+ONE_PERCENT = Bound(Fraction(1, 100))
+#: By word of the build report. Without a default, only a recipe limits what is no mistake of a
+#: vendor as such.
+KINDS = {
+    "rejected": Kind("rejected", "read", ONE_PERCENT, "--max-rejects", is_listed=True),
+    "nulled": Kind("nulled", "stated", ONE_PERCENT, "--max-nulled", is_listed=True),
+    "far": Kind("far", is_listed=True),
+    "duplicate": Kind("duplicates"),
+    "covered": Kind("covered"),
+    "clipped": Kind("rows_clipped"),
+    "folded": Kind("rows_folded"),
+    "excluded": Kind("rows_excluded"),
+    "left out": Kind("rows_left_out"),
+    "alias": Kind("aliases"),
+    "not read": Kind("unread", whole=None),
+}
+#: By word and field; the empty field is of all others.
+Limits = Mapping[str, Mapping[str, Bound]]
+
+
+def key(word: str) -> str:
+    """Return the key of a kind's limit: ``max_left_out``."""
+    return f"max_{word.replace(' ', '_')}"
+
+
+KEYS = tuple(map(key, KINDS))
+
+
+def read_limits(table: Table, schema: Schema) -> Limits:
+    """Return the limits of a ``[[source]]``; BuildError for a malformed one."""
+    return {
+        word: _bounds(table, word, kind, schema)
+        for word, kind in KINDS.items()
+        if key(word) in table
+    }
+
+
+def _bounds(table: Table, word: str, kind: Kind, schema: Schema) -> dict[str, Bound]:
+    value, name = table.values[key(word)], key(word)
+    if not isinstance(value, Mapping):
+        return {"": read_bound(table, name, value, has_whole=kind.whole is not None)}
+    if kind.whole != "stated":
+        table.refuse(name, "is a table", f"write {name} = 10")
+    return read_by_field(table, name, value, schema)
+
+
+def read_by_field(
+    table: Table, name: str, values: Mapping[str, Any], schema: Schema
+) -> dict[str, Bound]:
+    """Return bounds by column of a source; a group bounds each of its fields."""
+    bounds = {}
+    for field, value in values.items():
+        bound = read_bound(table, f"{name}.{field}", value)
+        option = f"source.{name}"
+        bounds |= dict.fromkeys(source_columns(table.recipe, option, field, schema), bound)
+    return bounds
+
+
+def read_bound(table: Table, name: str, value: object, *, has_whole: bool = True) -> Bound:
+    """Return a bound: "1%", or a number; BuildError for another form."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63:
+        return Bound(value)
+    if has_whole and isinstance(value, str):
+        example = f'{name.rpartition(".")[2]} = "1%"'
+        return Bound(read_percent(table.recipe, f"source.{name}", value, example))
+    either = "neither a percentage nor a number" if has_whole else "not a number"
+    example = f'"1%" or {name} = 10' if has_whole else "10"
+    table.refuse(name, f"is {either}", f"write {name} = {example}")
+
+
+def check_limits(
+    recipe: Path,
+    report: SourceReport,
+    rejects: Rejects | None,
+    limits: Limits,
+    mask: Mask,
+    listed: Path | None,
+) -> None:
+    """Raise BuildError for the first loss of a table above its limit; ``listed`` is its file."""
+    for word, field, count, whole, bound in _above(report, limits):
+        kind, first = KINDS[word], None
+        if rejects is not None and kind.is_listed:
+            first = rejects.first(word, field, mask)
+        subject = "column" if kind.whole is None else "value" if field else "row"
+        of = f"{count:,} of {count_text(whole, subject)}" if whole else count_text(count, subject)
+        problem = f"{of} of {f'{field} in ' if field else ''}{report.name} {word}"
+        if kind.whole is None:
+            problem += f": {', '.join(getattr(report, kind.counter))}"
+        problem += f", the limit is {bound.of(whole):,} ({key(word)} = {bound})"
+        remedy = _remedy(word, field, count, whole, listed)
+        if first is None:
+            raise BuildError(recipe, problem, remedy=remedy)
+        raise BuildError(first.file, f"{first.reason}; {problem}", line=first.line, remedy=remedy)
+
+
+def _above(
+    report: SourceReport, limits: Limits
+) -> Iterator[tuple[str, str, int, int, Bound]]:
+    """Yield each kind above its limit: its word, field, count, the whole, and the bound."""
+    for word, kind in KINDS.items():
+        stated = limits.get(word, {})
+        for field, count in kind.counts(report).items():
+            whole = getattr(report, kind.whole) if kind.whole else 0
+            of = whole if isinstance(whole, int) else whole[field]
+            bound = stated.get(field, stated.get("", kind.default))
+            if bound is not None and count > bound.of(of):
+                yield word, field, count, of, bound
+
+
+def _remedy(word: str, field: str, count: int, whole: int, listed: Path | None) -> str:
+    """Return what to do: mend the file, or set the limit that the table would meet."""
+    kind = KINDS[word]
+    least = Bound(Fraction(-(-100 * count // whole), 100) if whole else count)
+    limit = f"{{ {field} = {least} }}" if field else least
+    remedy = f"correct the file, or allow that: {key(word)} = {limit} in [[source]]"
+    if kind.option:
+        value = count if kind.whole == "read" else f"{least}".strip('"')
+        remedy += f", or 'build {kind.option} {value}'"
+    return f"{remedy}; {rejects_file(listed)} lists all" if kind.is_listed else remedy
