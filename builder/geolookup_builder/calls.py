@@ -10,12 +10,12 @@ from typing import Any, Literal, overload
 
 from geolookup.progress import Progress
 from geolookup.signing.keys import SigningKeys, read_signing_keys
+from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport
 from geolookup_builder.check import check_loading
 from geolookup_builder.check_report import Limits, RecipeCheck
 from geolookup_builder.compile import compile_recipe
 from geolookup_builder.memory import MemoryBudget
-from geolookup_builder.overlaid_sources import Options
 from geolookup_builder.recipe.source_list import Source, recipe_of_call
 
 

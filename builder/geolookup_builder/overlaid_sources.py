@@ -6,18 +6,16 @@ others, left as it is: ``spliced`` then puts the answers of the others into it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
 
-from geolookup.dataset.metadata import Metadata
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
-from geolookup.signing.keys import PrivateKey
 from geolookup_builder import expected_rows
 from geolookup_builder.bands import underlay_partition
+from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.columns import IN_MEMORY
+from geolookup_builder.columns import IN_MEMORY, Columns
 from geolookup_builder.datasets import layers
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
@@ -41,20 +39,6 @@ from geolookup_builder.table_reading import flatten_table, read_table
 from geolookup_builder.values import Reference
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Options of a build: its output, rejected rows and remote sources."""
-
-    force: bool = False
-    rejects: Path | None = None
-    max_rejects: int | None = None  # per source table; None: 1 % of its rows
-    cache: Path | None = None  # of downloaded files; None: the user's cache folder
-    offline: bool = False  # use the cache only, without any request
-    rows_before: Metadata | None = None  # of an earlier dataset: ``max_drop`` compares with it
-    signing_keys: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
-    max_memory: str | int | None = None  # such as "2GB"; None: three quarters of free memory
-
-
 def mask_of_sources(recipe: Recipe) -> Mask:
     """Return the mask that hides the keys in the addresses of a recipe."""
     return mask_of(spec.remote for spec in recipe.sources if spec.remote is not None)
@@ -71,7 +55,9 @@ class OverlaidSources:
         options: Options,
         progress: Progress,
         spill: Spill,
+        opened: Mapping[int, DatasetSource],
     ) -> None:
+        self._opened = opened  # the sources that are datasets, by index
         self.spill = spill
         self.plan, self.reference, self.finders = plan, reference, finders
         self.options, self.progress = options, progress
@@ -90,6 +76,14 @@ class OverlaidSources:
 
     def add(self, number: int, spec: SourceSpec) -> None:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
+        if spec.is_dataset:
+            self._add_dataset(spec, self._opened[number - 1])
+        else:
+            self._add_files(number, spec)
+        if self.spill.is_used:
+            self.columns = Columns(self.spill)
+
+    def _add_files(self, number: int, spec: SourceSpec) -> None:
         for values in self.layers.values():
             values.begin_source()
         before, files = len(self.report.sources), dict[str, Member]()
@@ -115,7 +109,7 @@ class OverlaidSources:
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
         self.origins.append(Origin.of_files(spec, rows, date))
 
-    def add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> None:
+    def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> None:
         """Overlay a dataset below the earlier sources, and join its sources to the manifest."""
         for values in self.layers.values():
             values.begin_source()
