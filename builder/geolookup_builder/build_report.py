@@ -67,6 +67,7 @@ class SourceReport:
     duplicates: int = 0
     covered: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
+    stated: Counter[str] = field(default_factory=Counter)  # cells with a value, by field
     nulled: Counter[str] = field(default_factory=Counter)  # by field
     unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
     aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
@@ -83,6 +84,7 @@ class SourceReport:
     addresses_excluded: int = 0
     rows_left_out: int = 0  # by only, families and within
     addresses_left_out: int = 0
+    unread: tuple[str, ...] = ()  # columns that nothing reads
     note: str = ""
     keys: list[KeysRead] = field(default_factory=list)
 

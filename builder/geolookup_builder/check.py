@@ -28,6 +28,7 @@ from geolookup_builder.downloads import NotInCacheError, missing_source, with_ca
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
+from geolookup_builder.limits import check_limits, limits_of_options
 from geolookup_builder.memory import MemoryBudget, release, system_memory
 from geolookup_builder.overlaid_sources import mask_of_sources
 from geolookup_builder.recipe import loading
@@ -221,7 +222,9 @@ class _SourceChecker:
                 flatten_table(rows, report, {}, self._spill)
         self._report.tables.append(_table_check(spec, report, reading, self._mask))
         with self._noted():
-            reading.rejects.check_limit(report, self._limits.max_rejects, self._mask)
+            of_all = limits_of_options(self._limits.max_rejects, None)
+            bounds = spec.expected.with_limits(of_all).limits
+            check_limits(spec.recipe, report, reading.rejects, bounds, self._mask, None)
         return set(reading.positions.members())
 
 

@@ -33,6 +33,7 @@ class CleanBatch:
     size: int  # rows, with rejected ones
     families: dict[int, tuple[I64, Addresses, Addresses]]  # rows, first and last addresses
     tuples: dict[str, Distinct]
+    stated: dict[str, int]  # cells with a value, by field
     nulled: dict[str, int]  # rows by field
     words: dict[str, Counter[str]]  # that the vocabulary lacks, by field
     aliases: Counter[str]  # rows by country code
@@ -48,7 +49,7 @@ class Cleaning:
 
     def clean_batch(self, batch: Batch) -> CleanBatch:
         """Clean and number the values of a batch; safe to call from several threads."""
-        tuples, nulled, words, cells = {}, {}, {}, list[NulledCells]()
+        tuples, stated, nulled, words, cells = {}, {}, {}, {}, list[NulledCells]()
         aliases = Counter[str]()
         is_accepted = batch.ranges.family != 0
         for layer, fields in self.schema.stated.items():
@@ -56,6 +57,7 @@ class Cleaning:
             if names:
                 columns, invalid = self._columns(batch, names, is_accepted)
                 tuples[layer] = distinct(columns, ~is_accepted | _any(invalid.values()))
+                stated.update({name: _stated(batch.fields[name], is_accepted) for name in names})
                 nulled.update({name: int(np.count_nonzero(rows)) for name, rows in invalid.items()})
                 words.update(_unknown_words(batch, invalid))
                 cells += self._nulled_cells(batch, invalid)
@@ -63,7 +65,7 @@ class Cleaning:
                     aliases = _aliases(batch, is_accepted, self._reference)
         families = {family: batch.ranges.of_family(family) for family in (4, 6)}
         far = far_rows(tuples[LOCATION]) if LOCATION in tuples else Far()
-        return CleanBatch(len(batch), families, tuples, nulled, words, aliases, cells, far)
+        return CleanBatch(len(batch), families, tuples, stated, nulled, words, aliases, cells, far)
 
     def _columns(
         self, batch: Batch, names: list[str], is_accepted: Bools
@@ -85,6 +87,14 @@ class Cleaning:
                 texts = cells.dictionary.take(cells.indices.take(pa.array(rows)))
                 field = self.schema.by_source_column[name]
                 yield NulledCells(field, rows, texts.cast(pa.string()))
+
+
+def _stated(cells: pa.DictionaryArray, is_accepted: Bools) -> int:
+    """Return the number of accepted rows with a text that is not blank."""
+    has_text = pc.not_equal(pc.utf8_trim_whitespace(cells.dictionary), "").fill_null(False)
+    codes = without_nulls(cells.indices, -1).to_numpy()
+    of_rows = np.append(has_text.to_numpy(zero_copy_only=False), False)[codes]
+    return int(np.count_nonzero(of_rows & is_accepted))
 
 
 def _any(masks: Iterable[Bools]) -> Bools:

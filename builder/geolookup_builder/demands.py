@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,11 +33,16 @@ def check_truth(quality: Quality, recipe: Path) -> None:
         raise BuildError(recipe, f"quality.truth: {missing}", remedy=remedy)
 
 
-def check(quality: Quality, recipe: Path, dataset: Path) -> list[Demand]:
-    """Return all demands, checked on a dataset; BuildError for one that cannot be checked."""
+def check(
+    quality: Quality, recipe: Path, dataset: Path, earlier: Path | None = None
+) -> list[Demand]:
+    """Return all demands, checked on a dataset; BuildError for one that cannot be checked.
+
+    ``earlier`` is the dataset that shares "before" are of.
+    """
     return [
         *_answered(quality.expect, recipe, dataset),
-        *_covered(quality.min_coverage, dataset),
+        *_covered(quality.min_coverage, dataset, earlier),
         *_scored(quality, recipe, dataset),
     ]
 
@@ -68,13 +72,23 @@ def _value_text(value: object) -> str:
     return "unknown" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _covered(floors: Sequence[Floor], dataset: Path) -> Iterator[Demand]:
+def _covered(floors: Sequence[Floor], dataset: Path, earlier: Path | None) -> Iterator[Demand]:
     known = known_addresses(dataset) if floors else {}
+    is_compared = any(floor.is_of_before for floor in floors)
+    before = known_addresses(earlier) if earlier is not None and is_compared else None
     for floor in floors:
-        of, count = known[floor.family].of, known[floor.family].with_value[floor.field.path]
-        share = Fraction(count, of) if of else Fraction(0)
-        observed = f"{count:,} of {of:,} {_OF[floor.family]} ({float(share):.4%})"
-        yield Demand(floor.text, observed, share >= floor.share)
+        path = floor.field.path
+        of, count = known[floor.family].of, known[floor.family].with_value[path]
+        what = _OF[floor.family]
+        if floor.is_of_before:
+            if before is None:  # nothing that it could lose
+                yield Demand(floor.text, "no earlier dataset", is_met=True)
+                continue
+            # A new own column is not in the earlier dataset.
+            of = before[floor.family].with_value.get(path, 0)
+            what = f"{floor.family} addresses before"
+        observed = f"{count:,} of {of:,} {what} ({count / of if of else 0:.4%})"
+        yield Demand(floor.text, observed, count >= floor.least.least(of))
 
 
 def _scored(quality: Quality, recipe: Path, dataset: Path) -> Iterator[Demand]:

@@ -10,15 +10,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from geolookup.contract.schema import Schema
-from geolookup.dataset.metadata import Metadata
-from geolookup.errors import BuildError, count_text
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import BuildError, DatasetError, count_text
 from geolookup.filesystem.unpacking import PACKED
 from geolookup_builder import limits
 from geolookup_builder.build_report import SourceReport, rejects_file
-from geolookup_builder.limits import Bound, Limits, read_bound, read_by_field
+from geolookup_builder.limits import NUMBER, SHARE, Bound, Limits, read_bound, read_by_field
 from geolookup_builder.recipe.table import Table
 
 _WORDS = {"empty": "ok", "releases": "all", "on_missing": "skip"}
@@ -61,20 +60,16 @@ def read_expected(table: Table, schema: Schema) -> RowRules:
         if table.values.get(key, only) != only:
             problem = f"unknown value {table.values[key]!r} of source.{key}"
             raise BuildError(table.recipe, problem, remedy=f'write {key} = "{only}", or drop it')
-    coverage = table.values.get("min_coverage", {})
-    if not isinstance(coverage, Mapping):
-        table.refuse("min_coverage", "is not a table", 'write min_coverage = { country = "99%" }')
+    drop = table.values.get("max_drop")
     return RowRules(
-        *(key in table for key in _WORDS),
-        min_rows=int(_bound(table, "min_rows", has_whole=False).value),
-        max_drop=_bound(table, "max_drop") if "max_drop" in table else None,
-        min_coverage=read_by_field(table, "min_coverage", coverage, schema),
+        may_be_empty="empty" in table,
+        all_releases="releases" in table,
+        may_be_missing="on_missing" in table,
+        min_rows=read_bound(table, "min_rows", table.values.get("min_rows", 0), NUMBER).of(0),
+        max_drop=read_bound(table, "max_drop", drop, SHARE) if drop is not None else None,
+        min_coverage=read_by_field(table, "min_coverage", schema, SHARE),
         limits=limits.read_limits(table, schema),
     )
-
-
-def _bound(table: Table, key: str, *, has_whole: bool = True) -> Bound:
-    return read_bound(table, key, table.values.get(key, 0), has_whole=has_whole)
 
 
 def check_releases(expected: RowRules, labels: Iterable[str]) -> None:
@@ -147,7 +142,7 @@ def _check_coverage(
     rows = sum(table.read - table.rejected.total() for table in tables)
     for column, bound in expected.min_coverage.items():
         known = sum(table.stated[column] - table.nulled[column] for table in tables)
-        if known < rows * bound.value if bound.is_share else known < bound.value:
+        if known < bound.least(rows):
             problem = (
                 f"{known:,} of {count_text(rows, 'row')} of {path} have a {column},"
                 f" but min_coverage is {bound}"
@@ -169,16 +164,20 @@ class RowsBefore:
         return counts.pop(0) if counts else None
 
 
-def rows_before(earlier: Metadata | None) -> RowsBefore | None:
-    """Return the rows of the sources of an earlier dataset; None without one.
+def rows_before(earlier: Path | None) -> RowsBefore | None:
+    """Return the rows of the sources of an earlier dataset; None if it is missing or damaged.
 
     A dataset has the rows of the sources behind it.
     """
     if earlier is None:
         return None
-    rows = [(source.name, source.rows) for source in earlier.sources if not source.dataset]
+    try:
+        sources = read_manifest(earlier).metadata().sources
+    except DatasetError:
+        return None
+    rows = [(source.name, source.rows) for source in sources if not source.dataset]
     of_datasets: dict[str, int] = {}
-    for source in earlier.sources:
+    for source in sources:
         if source.dataset:
             of_datasets[source.dataset] = of_datasets.get(source.dataset, 0) + (source.rows or 0)
     return RowsBefore([*rows, *of_datasets.items()])

@@ -9,21 +9,29 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError, count_text
 from geolookup_builder.build_report import SourceReport, rejects_file
 from geolookup_builder.recipe.field_names import source_columns
-from geolookup_builder.recipe.table import Table, read_percent
+from geolookup_builder.recipe.table import Table
 
 if TYPE_CHECKING:
     from geolookup.remote.key import Mask
     from geolookup_builder.rejects import Rejects
+
+#: The forms of a bound.
+NUMBER, SHARE, EITHER = "a number", "a percentage", "a percentage or a number"
+#: The forms of a bound.
+NUMBER, SHARE, EITHER = "a number", "a percentage", "a percentage or a number"
+_PERCENT = re.compile(r"(\d{1,2}(?:\.\d+)?|100)%", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +49,20 @@ class Bound:
         """Return the number, or the share of a whole, rounded down: 1 % of 250 is 2."""
         return math.floor(self.value * whole if self.is_share else self.value)
 
+    def least(self, whole: int) -> int:
+        """Return the number, or the share of a whole, rounded up."""
+        return math.ceil(self.value * whole if self.is_share else self.value)
+
     def __str__(self) -> str:
         return f'"{float(100 * self.value):g}%"' if self.is_share else str(self.value)
+
+
+def bound_of(value: object) -> Bound | None:
+    """Return the bound that a number, or a text such as "99.5%", means; exact: 199/200."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63:
+        return Bound(value)
+    match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    return Bound(Fraction(match[1]) / 100) if match else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +84,9 @@ class Kind:
         counted = getattr(report, self.counter)
         if self.whole == "stated":
             return dict(counted)
-        return {"": counted if isinstance(counted, int) else _total(counted)}
-
-
-def _total(counted: Any) -> int:
-    return counted.total() if isinstance(counted, Mapping) else len(counted)
+        if isinstance(counted, Counter):
+            return {"": counted.total()}
+        return {"": counted if isinstance(counted, int) else len(counted)}
 
 
 #: The limit of what every source should be free of. Of fewer than 100 rows it allows none.
@@ -88,6 +106,23 @@ KINDS = {
     "alias": Kind("aliases"),
     "not read": Kind("unread", whole=None),
 }
+
+
+def limits_of_options(max_rejects: int | None, max_nulled: int | str | None) -> dict[str, Bound]:
+    """Return the limits that options set for all sources; ValueError for a malformed one."""
+    limits = {}
+    for word, option, value in (
+        ("rejected", "max_rejects", max_rejects),
+        ("nulled", "max_nulled", max_nulled),
+    ):
+        bound = bound_of(value)
+        if value is not None and bound is None:
+            raise ValueError(f'{option} is {value!r}; write a number such as 10, or "1%"')
+        if bound is not None:
+            limits[word] = bound
+    return limits
+
+
 #: By word and field; the empty field is of all others.
 Limits = Mapping[str, Mapping[str, Bound]]
 
@@ -110,36 +145,32 @@ def read_limits(table: Table, schema: Schema) -> Limits:
 
 
 def _bounds(table: Table, word: str, kind: Kind, schema: Schema) -> dict[str, Bound]:
-    value, name = table.values[key(word)], key(word)
-    if not isinstance(value, Mapping):
-        return {"": read_bound(table, name, value, has_whole=kind.whole is not None)}
-    if kind.whole != "stated":
-        table.refuse(name, "is a table", f"write {name} = 10")
-    return read_by_field(table, name, value, schema)
+    name = key(word)
+    value = table.values[name]
+    if kind.whole is None:
+        return {"": read_bound(table, name, value, NUMBER)}
+    if kind.whole == "stated" and isinstance(value, Mapping):
+        return read_by_field(table, name, schema)
+    return {"": read_bound(table, name, value)}
 
 
-def read_by_field(
-    table: Table, name: str, values: Mapping[str, Any], schema: Schema
-) -> dict[str, Bound]:
+def read_by_field(table: Table, name: str, schema: Schema, form: str = EITHER) -> dict[str, Bound]:
     """Return bounds by column of a source; a group bounds each of its fields."""
-    bounds = {}
-    for field, value in values.items():
-        bound = read_bound(table, f"{name}.{field}", value)
-        option = f"source.{name}"
+    bounds = dict[str, Bound]()
+    by_field, option = table.table(name, *table.values.get(name, {})), f"source.{name}"
+    for field, value in by_field.values.items():
+        bound = read_bound(by_field, field, value, form)
         bounds |= dict.fromkeys(source_columns(table.recipe, option, field, schema), bound)
     return bounds
 
 
-def read_bound(table: Table, name: str, value: object, *, has_whole: bool = True) -> Bound:
-    """Return a bound: "1%", or a number; BuildError for another form."""
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63:
-        return Bound(value)
-    if has_whole and isinstance(value, str):
-        example = f'{name.rpartition(".")[2]} = "1%"'
-        return Bound(read_percent(table.recipe, f"source.{name}", value, example))
-    either = "neither a percentage nor a number" if has_whole else "not a number"
-    example = f'"1%" or {name} = 10' if has_whole else "10"
-    table.refuse(name, f"is {either}", f"write {name} = {example}")
+def read_bound(table: Table, name: str, value: object, form: str = EITHER) -> Bound:
+    """Return a bound that a recipe states; BuildError for another value or form."""
+    bound = bound_of(value)
+    if bound is None or (form != EITHER and bound.is_share != (form == SHARE)):
+        example = 10 if form == NUMBER else '"1%"'
+        table.refuse(name, f"is not {form}", f"write {name} = {example}, for example")
+    return bound
 
 
 def check_limits(
@@ -167,9 +198,7 @@ def check_limits(
         raise BuildError(first.file, f"{first.reason}; {problem}", line=first.line, remedy=remedy)
 
 
-def _above(
-    report: SourceReport, limits: Limits
-) -> Iterator[tuple[str, str, int, int, Bound]]:
+def _above(report: SourceReport, limits: Limits) -> Iterator[tuple[str, str, int, int, Bound]]:
     """Yield each kind above its limit: its word, field, count, the whole, and the bound."""
     for word, kind in KINDS.items():
         stated = limits.get(word, {})

@@ -7,11 +7,11 @@ others, left as it is: ``spliced`` then puts the answers of the others into it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import zip_longest
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
-from geolookup_builder import expected_rows
 from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
@@ -21,10 +21,17 @@ from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.enrichment import Finder
+from geolookup_builder.expected_rows import (
+    check_drop,
+    check_releases,
+    check_some,
+    rows_before,
+)
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing
+from geolookup_builder.limits import check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
@@ -68,7 +75,7 @@ class OverlaidSources:
         self.deciding_rows = DecidingRows() if plan.explains_rows else None
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))
-        self._rows_before = expected_rows.rows_before(options.rows_before)
+        self._rows_before = rows_before(options.earlier)
         self.origins: list[Origin] = []  # of each source
         self.below: DatasetSource | None = None  # the last source, if all others are spliced in
         self.datasets: dict[int, DatasetSource] = {}  # by index among the sources
@@ -94,16 +101,15 @@ class OverlaidSources:
         )
         for table in auto.with_note(spec, READERS[spec.format].read(spec)):
             files |= self._add_table(number, spec, table, source)
-            expected_rows.check_releases(spec.expected, sorted(files))
+            check_releases(spec.expected, sorted(files))
         if source is not None:
             with self.progress.stage(f"restricting {spec.name}"):
                 for family, layers in source.finish(self.report.warnings).items():
                     self.partitions[family] = underlay_partition(
                         self.partitions[family], layers, self.spill
                     )
-        self._check_some(spec, self.report.sources[before:])
         rows = sum(table.used for table in self.report.sources[before:])
-        self._check_drop(spec, rows)
+        self._check(spec, self.report.sources[before:], rows)
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
@@ -118,8 +124,7 @@ class OverlaidSources:
         if spec.restriction:
             with self.progress.stage(f"restricting {dataset.name}"):
                 dataset = restricted(spec, dataset, report, self.report.warnings)
-        self._check_some(spec, [report])
-        self._check_drop(spec, dataset.source_rows(), dataset.name)
+        self._check(spec, [report], dataset.source_rows(), dataset.name)
         if self._is_below_all(spec, dataset):
             self.below = dataset
         else:
@@ -149,21 +154,24 @@ class OverlaidSources:
                     self.partitions[family], partition, self.spill
                 )
 
-    def _check_some(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
-        """Compare the rows of a source with the demands of its recipe."""
+    def _check(
+        self, spec: SourceSpec, tables: list[SourceReport], rows: int, dataset: str = ""
+    ) -> None:
+        """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
+        name, options = dataset or spec.name, self.options
+        expected = spec.expected.with_limits(options.limits)
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
+        rejects = [] if dataset else self.rejects[-len(tables) :]
+        mask = mask_of_sources(self.plan)
         try:
-            expected_rows.check_some(spec.expected, spec.recipe, path, tables, self.options.rejects)
+            for report, of_table in zip_longest(tables, rejects):
+                limits = expected.limits
+                check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
+            check_some(expected, spec.recipe, path, tables, options.rejects)
+            warning = check_drop(expected, spec.recipe, name, rows, self._rows_before)
         except BuildError:
             self.write_rejects()
             raise
-
-    def _check_drop(self, spec: SourceSpec, rows: int, name: str = "") -> None:
-        """Compare the rows of a source with an earlier dataset; ``name`` is of a dataset."""
-        name = name or spec.name
-        warning = expected_rows.check_drop(
-            spec.expected, spec.recipe, name, rows, self._rows_before
-        )
         if warning:
             self.report.warnings.append(f"{name}: {warning}")
 
@@ -176,7 +184,7 @@ class OverlaidSources:
         in_memory = self._in_memory(spec)
         rows = SourceRows(self.layers, self.reference, report, spec, self.spill, in_memory)
         reading = read_table(table, rows, report, self.progress)
-        self._check_rejects(reading.rejects, report)
+        self.rejects.append(reading.rejects)
         release()
         with self.progress.stage(f"flattening {table.name}"):
             partitions = source.partitions if source else self.partitions
@@ -197,15 +205,6 @@ class OverlaidSources:
     def _in_memory(self, spec: SourceSpec) -> str:
         """Return the key of a recipe that needs all rows of a source in memory, or nothing."""
         return 'explain = "full"' if self.deciding_rows is not None else spec.restriction.keys()
-
-    def _check_rejects(self, rejects: Rejects, report: SourceReport) -> None:
-        self.rejects.append(rejects)
-        try:
-            options, mask = self.options, mask_of_sources(self.plan)
-            rejects.check_limit(report, options.max_rejects, mask, options.rejects)
-        except BuildError:
-            self.write_rejects()
-            raise
 
     def write_rejects(self) -> None:
         """Write the rejected rows and invalid values, if the options name a file for them."""

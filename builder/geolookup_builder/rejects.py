@@ -127,8 +127,11 @@ class Rejects:
     def first(self, word: str, column: str, mask: Mask) -> Reject | None:
         """Return the first row of a kind of ``limits``; its reason quotes the value or the row."""
         for member in self.members.values():
-            is_rejected = word == "rejected"
-            reasons = member.rejected().items() if is_rejected else member.remarks(mask, word, column)
+            reasons = (
+                iter(member.rejected().items())
+                if word == "rejected"
+                else member.remarks(mask, word, column)
+            )
             first = min(reasons, key=itemgetter(0), default=None)
             row = first and next(member.find(dict([first])), None)
             if row:

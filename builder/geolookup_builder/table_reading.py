@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 
 from geolookup.parallel import alongside, cores, in_order
 from geolookup.progress import Progress
@@ -49,6 +50,8 @@ def read_table(
             report.add_keys(batch.keys)
             progress.rows(len(batch))
     report.rejected = reading.rejects.counts()
+    unread = (run.numbers.unread for run in reading.positions.runs)
+    report.unread = tuple(dict.fromkeys(chain.from_iterable(unread)))
     # Unary plus drops the fields whose count is 0.
     report.nulled = +report.nulled
     report.read += reading.rejects.skip_count()

@@ -130,8 +130,7 @@ def _compile(job: Job, recipe: Recipe, output: Path, current: Path | None) -> Ve
     from geolookup_builder.build_options import Options
     from geolookup_builder.compile import compile_recipe
 
-    before = None if current is None else read_manifest(current).metadata()
-    options = Options(cache=job.cache, offline=True, rows_before=before, max_memory=job.max_memory)
+    options = Options(cache=job.cache, offline=True, earlier=current, max_memory=job.max_memory)
     try:
         report, dataset = compile_recipe(recipe, output, options, job.progress)
     except QualityError as error:

@@ -163,7 +163,7 @@ WRONG = {
     ),
     'min_coverage = "99%"': "quality.min_coverage is not a table",
     "min_coverage = { city = 60 }": "quality.min_coverage.city is not a percentage",
-    f'min_coverage.{"a." * 3000}b = "1%"': "quality.min_coverage: no field 'a.a.a'",
+    f'min_coverage.{"a." * 3000}b = "1%"': "quality.min_coverage: no field 'a.a.a.a'",
     'min_coverage = { ipv6.cty = "60%" }': "quality.min_coverage: no field 'cty'",
     'truth = "truth.csv"': "quality.truth needs quality.fail_if",
     'truth = "https://example.com/truth.csv"\nfail_if = []': "quality.truth is an address",

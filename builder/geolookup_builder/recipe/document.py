@@ -217,7 +217,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         base=_base(recipe, path),
         sha256=remote_address.sha256(recipe, texts),
         remote=remote,
-        expected=expected_rows.read_expected(recipe, table.values),
+        expected=expected_rows.read_expected(table, schema),
         schema=schema,
         restriction=restriction.read_restriction(recipe, table.values, fields, schema),
     )
