@@ -20,12 +20,12 @@ class Options:
     force: bool = False
     rejects: Path | None = None
     max_rejects: int | None = None  # of each source table; None: as its recipe says
-    max_nulled: int | str | None = None  # of each field of it: a number or a share
     cache: Path | None = None  # of downloaded files; None: the user's cache folder
     offline: bool = False  # use the cache only, without any request
     earlier: Path | None = None  # a dataset: ``max_drop`` and ``min_coverage`` compare with it
     signing_keys: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
     max_memory: str | int | None = None  # such as "2GB"; None: three quarters of free memory
+    max_nulled: int | str | None = None  # of each field of it: a number or a share
 
     @property
     def limits(self) -> Mapping[str, Bound]:
@@ -52,9 +52,9 @@ class Options:
             force,
             None if rejects is None else Path(rejects),
             max_rejects,
-            max_nulled,
             None if cache is None else Path(cache),
             offline,
             signing_keys=read_signing_keys(signing_keys),
             max_memory=max_memory,
+            max_nulled=max_nulled,
         )

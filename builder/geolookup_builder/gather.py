@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, Addresses, Bools, concat
-from geolookup.dataset.runs import Codes
+from geolookup.dataset.intervals import I64
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.cleaning import CleanBatch, Cleaning
 from geolookup_builder.flatten import Ranges
@@ -29,23 +26,12 @@ from geolookup_builder.row_runs import (
     Positions,
     Renumber,
     RowBands,
-    ascend,
 )
 from geolookup_builder.spill import Spill
 from geolookup_builder.values import Reference
 
 #: The work on a band of rows in memory. Larger bands take more memory, and no less time.
 BAND = 48 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Rows as their source states them, in row order; IPv4 addresses are integers in 128 bits."""
-
-    family: NDArray[np.uint8]
-    first: Addresses  # in 128 bits, whatever the family
-    last: Addresses
-    numbers: dict[str, Codes]
 
 
 class SourceRows:
@@ -160,19 +146,3 @@ class SourceRows:
 
     def _stores(self) -> tuple[FamilyRows, ...]:
         return (*self._families.values(), self._folded)
-
-    def select(self, mask: Bools) -> Selection:
-        """Return the chosen rows (a mask by position), neither folded nor clipped."""
-        stores = [rows.join() for rows in self._families.values()]
-        parts = [part[np.flatnonzero(mask[part.position])] for part in stores]
-        positions = np.concatenate([part.position for part in parts])
-        # Sorted if IPv4 files come before IPv6 files.
-        order = slice(None) if ascend(positions) else np.argsort(positions)
-        families = np.repeat(np.array([*self._families], np.uint8), [*map(len, parts)])
-        numbers = {
-            layer: np.concatenate([part.numbers[layer] for part in parts])[order]
-            for layer in parts[0].numbers
-        }
-        first = concat([part.ranges.first.in_128_bits() for part in parts])
-        last = concat([part.ranges.last.in_128_bits() for part in parts])
-        return Selection(families[order], first[order], last[order], numbers)
