@@ -93,7 +93,7 @@ class Enrich:
 class Update:
     """``[update]``: gates of an update, and the generations that it keeps."""
 
-    fail_if: tuple[str, ...] = ()
+    fail_if: tuple[str, ...] | None = None  # None: the default gates
     retention: Retention = field(default_factory=Retention)
 
 
@@ -288,7 +288,7 @@ def _update(document: Table, schema: Schema) -> Update:
     table = document.table("update", "fail_if", "keep", "keep_for")
     retention = _retention(table)
     if "fail_if" not in table:
-        return Update((), retention)
+        return Update(None, retention)
     from geolookup.comparison.gates import diff_metrics
 
     metrics = diff_metrics(field.path for field in schema.own)
