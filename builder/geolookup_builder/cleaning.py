@@ -1,16 +1,21 @@
-"""The values of a batch cleaned and numbered, with counts of what could not be read."""
+"""The values of a batch cleaned and numbered, with counts of what could not be read.
+
+An invalid value is null, and so are the fields that mean nothing without it; the other fields of
+the row keep their values.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from geolookup.contract.fields import LOCATION, Field
+from geolookup.contract.fields import COUNTRY_ALIASES, LOCATION, Field
 from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup_builder.far_rows import Far, far_rows
@@ -23,7 +28,15 @@ from geolookup_builder.vocabulary import VOCABULARY
 
 #: Unknown words kept for each batch; limits memory if a column holds other data.
 _MAX_WORDS = 100
-_COUNTRY = "country_code"
+_COUNTRY, _REGION = "country_code", "region_code"
+#: The fields that mean nothing without another: if its value is invalid, they are null too.
+DEPENDENTS = {
+    "country_code": {"region_code", "region_name", "city_name", "postal_code"},
+    "latitude": {"longitude"},
+    "longitude": {"latitude"},
+    "asn": {"asn_organization"},
+}
+_PREFIXED = "^(?P<country>[A-Z]{2})-(?P<code>.*)$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +46,8 @@ class CleanBatch:
     size: int  # rows, with rejected ones
     families: dict[int, tuple[I64, Addresses, Addresses]]  # rows, first and last addresses
     tuples: dict[str, Distinct]
-    stated: dict[str, int]  # cells with a value, by field
-    nulled: dict[str, int]  # rows by field
+    stated: dict[str, int]  # cells with a value by field, invalid ones too
+    nulled: dict[str, int]  # invalid cells by field
     words: dict[str, Counter[str]]  # that the vocabulary lacks, by field
     aliases: Counter[str]  # rows by country code
     nulled_cells: list[NulledCells]
@@ -49,33 +62,46 @@ class Cleaning:
 
     def clean_batch(self, batch: Batch) -> CleanBatch:
         """Clean and number the values of a batch; safe to call from several threads."""
-        tuples, stated, nulled, words, cells = {}, {}, {}, {}, list[NulledCells]()
-        aliases = Counter[str]()
-        is_accepted = batch.ranges.family != 0
+        is_rejected = batch.ranges.family == 0
+        names = [name for name in batch.fields if name in self._kept]
+        columns, invalid = self._columns(batch, names)
+        stated = {
+            name: int(np.count_nonzero((columns[name].codes >= 0) & ~is_rejected)) for name in names
+        }
+        for name, bad in invalid.items():
+            bad &= ~is_rejected
+            stated[name] += int(np.count_nonzero(bad))
+        tuples = {}
         for layer, fields in self.schema.stated.items():
-            names = [name for name in fields if name in batch.fields and name in self._kept]
-            if names:
-                columns, invalid = self._columns(batch, names, is_accepted)
-                tuples[layer] = distinct(columns, ~is_accepted | _any(invalid.values()))
-                stated.update({name: _stated(batch.fields[name], is_accepted) for name in names})
-                nulled.update({name: int(np.count_nonzero(rows)) for name, rows in invalid.items()})
-                words.update(_unknown_words(batch, invalid))
-                cells += self._nulled_cells(batch, invalid)
-                if _COUNTRY in names:
-                    aliases = _aliases(batch, is_accepted, self._reference)
-        families = {family: batch.ranges.of_family(family) for family in (4, 6)}
-        far = far_rows(tuples[LOCATION]) if LOCATION in tuples else Far()
-        return CleanBatch(len(batch), families, tuples, stated, nulled, words, aliases, cells, far)
+            of_layer = {name: columns[name] for name in fields if name in columns}
+            if of_layer:
+                tuples[layer] = distinct(without_dependents(of_layer, invalid), is_rejected)
+        return CleanBatch(
+            len(batch),
+            {family: batch.ranges.of_family(family) for family in (4, 6)},
+            tuples,
+            stated,
+            {name: int(np.count_nonzero(bad)) for name, bad in invalid.items()},
+            _unknown_words(batch, invalid),
+            _aliases(batch, ~is_rejected, self._reference) if _COUNTRY in names else Counter(),
+            [*self._nulled_cells(batch, invalid)],
+            far_rows(tuples[LOCATION]) if LOCATION in tuples else Far(),
+        )
 
     def _columns(
-        self, batch: Batch, names: list[str], is_accepted: Bools
+        self, batch: Batch, names: list[str]
     ) -> tuple[dict[str, Column], dict[str, Bools]]:
-        """Clean columns of a batch; also return the accepted rows whose value is invalid."""
+        """Clean columns of a batch; also return the rows of invalid values, by field."""
         columns, invalid = {}, {}
         for name in names:
             field = self.schema.by_source_column[name]
             columns[name], bad = _column(field, batch.fields[name], self._reference)
-            invalid[name] = bad & is_accepted
+            if bad is not None:
+                invalid[name] = bad
+        if _REGION in columns:
+            columns[_REGION], bad = own_regions(columns[_REGION], columns.get(_COUNTRY))
+            if bad is not None:
+                invalid[_REGION] = bad | invalid.get(_REGION, False)
         return columns, invalid
 
     def _nulled_cells(self, batch: Batch, invalid: Mapping[str, Bools]) -> Iterator[NulledCells]:
@@ -89,17 +115,47 @@ class Cleaning:
                 yield NulledCells(field, rows, texts.cast(pa.string()))
 
 
-def _stated(cells: pa.DictionaryArray, is_accepted: Bools) -> int:
-    """Return the number of accepted rows with a text that is not blank."""
-    has_text = pc.not_equal(pc.utf8_trim_whitespace(cells.dictionary), "").fill_null(False)
-    codes = without_nulls(cells.indices, -1).to_numpy()
-    of_rows = np.append(has_text.to_numpy(zero_copy_only=False), False)[codes]
-    return int(np.count_nonzero(of_rows & is_accepted))
+def without_dependents(
+    columns: Mapping[str, Column], invalid: Mapping[str, Bools]
+) -> dict[str, Column]:
+    """Return the columns without the values that mean nothing beside an invalid one."""
+    result = dict(columns)
+    for name, dependents in DEPENDENTS.items():
+        if name in columns and name in invalid:
+            for other in dependents & columns.keys():
+                codes = np.where(invalid[name], np.int32(-1), result[other].codes)
+                result[other] = Column(codes, result[other].values)
+    return result
 
 
-def _any(masks: Iterable[Bools]) -> Bools:
-    mask: Bools = np.logical_or.reduce([*masks])
-    return mask
+def own_regions(regions: Column, countries: Column | None) -> tuple[Column, Bools | None]:
+    """Return region codes without the country before them: ``DE-BE`` of ``DE`` is ``BE``.
+
+    A code of another country than its row's is null; the rows of these are returned too.
+    """
+    parts = pc.extract_regex(regions.values, _PREFIXED)
+    if parts.null_count == len(parts):
+        return regions, None
+    prefixes = _iso_codes(pc.struct_field(parts, "country"))
+    # The country of each row, and the one before its region, as numbers of these words.
+    words = prefixes.drop_null().unique()
+    prefix = _numbers(prefixes, words)[regions.codes]
+    country = -1 if countries is None else _numbers(countries.values, words)[countries.codes]
+    bad = (prefix >= 0) & (prefix != country)
+    values = pc.coalesce(pc.struct_field(parts, "code"), regions.values)
+    return Column(np.where(bad, np.int32(-1), regions.codes), values), bad
+
+
+def _numbers(values: pa.Array, words: pa.Array) -> NDArray[np.int32]:
+    """Return the number of each value among words; one more entry, for the code -1 of null."""
+    return np.append(pc.fill_null(pc.index_in(values, words), -1), np.int32(-1))
+
+
+def _iso_codes(codes: pa.Array) -> pa.Array:
+    """Return country codes with aliases replaced by ISO 3166's: UK-ENG is a region of GB."""
+    for alias, code in COUNTRY_ALIASES.items():
+        codes = pc.if_else(pc.equal(codes, alias), code, codes)
+    return codes
 
 
 def _unknown_words(batch: Batch, invalid: Mapping[str, Bools]) -> dict[str, Counter[str]]:
@@ -128,16 +184,14 @@ def _aliases(batch: Batch, is_accepted: Bools, reference: Reference) -> Counter[
     return +Counter(dict(zip(words, counts.tolist(), strict=True)))
 
 
-def _column(field: Field, cells: pa.DictionaryArray, reference: Reference) -> tuple[Column, Bools]:
-    """Clean a column; return it with the mask of the rows whose value is invalid."""
+def _column(
+    field: Field, cells: pa.DictionaryArray, reference: Reference
+) -> tuple[Column, Bools | None]:
+    """Clean a column; return it with the mask of the rows whose value is invalid, if any is."""
     result = clean(field, cells.dictionary, reference)
     codes = without_nulls(cells.indices, -1).to_numpy()
     # One more entry: the index -1 of an empty cell is null and valid.
-    bad = (
-        np.append(result.invalid, False)[codes]
-        if result.invalid.any()
-        else np.zeros(len(codes), bool)
-    )
+    bad = np.append(result.invalid, False)[codes] if result.invalid.any() else None
     if result.values.null_count:
         null = result.values.is_null().to_numpy(zero_copy_only=False)
         numbers = np.where(null, np.int32(-1), np.arange(len(null), dtype=np.int32))

@@ -53,7 +53,7 @@ def read_table(
     unread = chain.from_iterable(numbers.unread for numbers in reading.files)
     report.unread = tuple(dict.fromkeys(unread))
     # Unary plus drops the fields whose count is 0.
-    report.nulled = +report.nulled
+    report.stated, report.nulled = +report.stated, +report.nulled
     report.read += reading.rejects.skip_count()
     return reading
 
