@@ -163,6 +163,7 @@ def dataset_written(
 def _check_quality(overlaid: OverlaidSources, dataset: Path) -> None:
     """Raise QualityError if a verified dataset does not meet the demands of its recipe."""
     plan, report = overlaid.plan, overlaid.report
-    report.quality = demands.check(plan.quality, plan.path, dataset, overlaid.options.earlier)
+    earlier = overlaid.options.earlier
+    report.quality = demands.check(plan.quality, plan.path, dataset, earlier, report.warnings)
     if problems := demands.failures(report.quality, plan.path):
         raise QualityError(problems, report)

@@ -34,16 +34,17 @@ def check_truth(quality: Quality, recipe: Path) -> None:
 
 
 def check(
-    quality: Quality, recipe: Path, dataset: Path, earlier: Path | None = None
+    quality: Quality, recipe: Path, dataset: Path, earlier: Path | None, warnings: list[str]
 ) -> list[Demand]:
     """Return all demands, checked on a dataset; BuildError for one that cannot be checked.
 
-    ``earlier`` is the dataset that shares "before" are of.
+    ``earlier`` is the dataset that shares "before" are of. Columns of the truth that are not read
+    are added to the warnings.
     """
     return [
         *_answered(quality.expect, recipe, dataset),
         *_covered(quality.min_coverage, dataset, earlier),
-        *_scored(quality, recipe, dataset),
+        *_scored(quality, recipe, dataset, warnings),
     ]
 
 
@@ -93,7 +94,7 @@ def _covered(floors: Sequence[Floor], dataset: Path, earlier: Path | None) -> It
         yield Demand(floor.text, observed, count >= least)
 
 
-def _scored(quality: Quality, recipe: Path, dataset: Path) -> Iterator[Demand]:
+def _scored(quality: Quality, recipe: Path, dataset: Path, warnings: list[str]) -> Iterator[Demand]:
     if not quality.truth:
         return
     from geolookup.comparison.gates import measured_text
@@ -105,5 +106,10 @@ def _scored(quality: Quality, recipe: Path, dataset: Path) -> Iterator[Demand]:
         result = score(dataset, truth=pattern, fail_if=quality.fail_if)
     except (BuildError, TableFileError, DiffError) as error:
         raise BuildError(recipe, f"quality.truth: {error}") from error
+    warnings += [
+        f"{file.path}: columns not read: {', '.join(file.unread)}"
+        for file in result.truth
+        if file.unread
+    ]
     for verdict in result.gates:
         yield Demand(f'fail_if "{verdict.gate}"', measured_text(verdict), not verdict.failed)

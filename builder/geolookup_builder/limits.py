@@ -17,6 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from geolookup.contract.fields import OWN_PREFIX
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError, count_text
 from geolookup_builder.build_report import SourceReport, rejects_file
@@ -214,7 +215,8 @@ def _remedy(word: str, field: str, count: int, whole: int, listed: Path | None) 
     """Return what to do: mend the file, or set the limit that the table would meet."""
     kind = KINDS[word]
     least = Bound(Fraction(-(-100 * count // whole), 100) if whole else count)
-    limit = f"{{ {field} = {least} }}" if field else least
+    name = field.removeprefix(OWN_PREFIX)
+    limit = f"{{ {name} = {least} }}" if field else least
     remedy = f"correct the file, or allow that: {key(word)} = {limit} in [[source]]"
     if kind.option:
         value = count if kind.whole == "read" else f"{least}".strip('"')

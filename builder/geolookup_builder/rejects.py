@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
@@ -34,11 +34,20 @@ _FAR = f"far: coordinates over {FAR_KM} km outside their country"
 
 @dataclass(frozen=True, slots=True)
 class NulledCells:
-    """Cells of one field of a batch with an invalid value: the row and the text of each."""
+    """Values of one field of a batch that become null: the row and the text of each.
+
+    They are invalid, or mean nothing ``without`` another field, whose value is.
+    """
 
     field: Field
     rows: I64
     texts: pa.Array
+    without: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The reason, to follow the value."""
+        return f"means nothing without {self.without}" if self.without else reason_of(self.field)
 
 
 @dataclass(slots=True)
@@ -64,7 +73,7 @@ class _OfMember:
             if column in ("", name):
                 for record, text in self._records(cells.rows, cells.texts.to_pylist()):
                     # Masked before it is cut: a part of a key is not recognised.
-                    yield record, f"{name} {mask(text)[:_SHOWN]!r} {reason_of(cells.field)}"
+                    yield record, f"{name} {mask(text)[:_SHOWN]!r} {cells.reason}"
         for rows in self.far if word != "nulled" else ():
             yield from self._records(rows, [_FAR] * len(rows))
 
@@ -102,7 +111,7 @@ class Rejects:
         for cells in nulled:
             first = self._first(cells.field.path, cells.rows)
             texts = cells.texts.slice(0, len(first))
-            of_member.nulled.append(NulledCells(cells.field, first + batch.start, texts))
+            of_member.nulled.append(replace(cells, rows=first + batch.start, texts=texts))
 
     def _first(self, name: str, rows: I64) -> I64:
         """Return as many rows as are still listed under a name."""

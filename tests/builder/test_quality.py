@@ -60,7 +60,7 @@ def checked(dataset: Path, text: str) -> list[Demand]:
     path.write_text(text, encoding="utf-8")
     plan = load(path)
     check_truth(plan.quality, path)
-    return check(plan.quality, path, dataset)
+    return check(plan.quality, path, dataset, None, [])
 
 
 def test_demands_that_are_met(dataset: Path, tmp_path: Path) -> None:
