@@ -85,6 +85,7 @@ class SourceReport:
     addresses_excluded: int = 0
     rows_left_out: int = 0  # by only, families and within
     addresses_left_out: int = 0
+    unread: tuple[str, ...] = ()  # columns that nothing reads
     note: str = ""
     keys: list[KeysRead] = field(default_factory=list)
 

@@ -3,6 +3,7 @@
 import geolookup_builder as package
 from geolookup_builder import compile, expected_rows, gather, memory, output_files, overlaid_sources
 from geolookup_builder.bands import Band, MemoryColumn, bands, underlay_bands
+from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, Demand, FillCount, KeysRead, SourceReport
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
@@ -28,8 +29,10 @@ from geolookup_builder.flatten import (
 from geolookup_builder.fragments import json_columns, json_texts, rows
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
+from geolookup_builder.limits import KINDS, Bound
+from geolookup_builder.limits import key as limit_key
 from geolookup_builder.memory import MemoryBudget
-from geolookup_builder.overlaid_sources import Options, OverlaidSources
+from geolookup_builder.overlaid_sources import OverlaidSources
 from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import document, inputs, loading
 from geolookup_builder.recipe.document import (
