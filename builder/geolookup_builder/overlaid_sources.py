@@ -113,7 +113,9 @@ class OverlaidSources:
         """Overlay a dataset below the earlier sources, and join its sources to the manifest."""
         for values in self.layers.values():
             values.begin_source()
-        report = dataset.report()
+        report, known = dataset.report(), dataset.known_fields()
+        report.fields = tuple(name for name in known if name in spec.fields)
+        report.dropped = tuple(name for name in known if name not in spec.fields)
         self.report.sources.append(report)
         if spec.restriction:
             with self.progress.stage(f"restricting {dataset.name}"):
@@ -175,12 +177,12 @@ class OverlaidSources:
         self.report.sources.append(report)
         in_memory = self._in_memory(spec)
         rows = SourceRows(self.layers, self.reference, report, spec, self.spill, in_memory)
-        reading = read_table(table, rows, report, self.progress)
-        self._check_rejects(reading.rejects, report)
+        reading = read_table(table, rows, report, spec, self.progress)
         release()
         with self.progress.stage(f"flattening {table.name}"):
             partitions = source.partitions if source else self.partitions
             intervals = flatten_table(rows, report, partitions, self.spill)
+        self._check_rejects(reading.rejects, report)
         release()
 
         def explain(of_table: dict[int, Intervals]) -> None:

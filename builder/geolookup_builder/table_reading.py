@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from geolookup.contract.fields import OWN_PREFIX
 from geolookup.parallel import alongside, cores, in_order
 from geolookup.progress import Progress
 from geolookup_builder.bands import Band, MemoryColumn, underlay_bands
@@ -12,6 +14,7 @@ from geolookup_builder.build_report import SourceReport
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
 from geolookup_builder.sources.reading.positions import RowPositions
 from geolookup_builder.sources.reading.reader import SourceTable
@@ -21,18 +24,22 @@ from geolookup_builder.table_intervals import TableCounts, count, intervals_of
 
 @dataclass(slots=True)
 class TableReading:
-    """The counts of a table that was read to its end; ``fields`` are its files' fields."""
+    """The positions of the rows of a table, and those that are listed."""
 
     positions: RowPositions = field(default_factory=RowPositions)
     rejects: Rejects = field(default_factory=Rejects)
-    fields: dict[str, None] = field(default_factory=dict)
 
 
 def read_table(
-    table: SourceTable, rows: SourceRows, report: SourceReport, progress: Progress
+    table: SourceTable,
+    rows: SourceRows,
+    report: SourceReport,
+    spec: SourceSpec,
+    progress: Progress,
 ) -> TableReading:
     """Gather all rows of a table, and count them in ``report``. Raises BuildError."""
     reading = TableReading()
+    fields, unread, offered = dict[str, None](), dict[str, None](), dict[str, None]()
     with (
         progress.stage(f"reading {table.name}"),
         in_order(
@@ -43,14 +50,26 @@ def read_table(
             rows.add(clean_batch)
             reading.rejects.add(batch, clean_batch.nulled_cells, clean_batch.far.rows)
             reading.positions.add(batch)
-            reading.fields |= dict.fromkeys(batch.fields)
+            fields |= dict.fromkeys(batch.fields)
+            unread |= dict.fromkeys(batch.numbers.unread)
+            offered |= dict.fromkeys(batch.numbers.offered)
             report.add_keys(batch.keys)
             progress.rows(len(batch))
+    report.fields = tuple(name for name in fields if name in spec.fields)
+    report.dropped = tuple(name for name in fields if name not in spec.fields)
+    report.unread, report.offered = tuple(unread), tuple(_further(offered, fields, spec))
     report.rejected = reading.rejects.counts()
     # Unary plus drops the fields whose count is 0.
     report.nulled = +report.nulled
     report.read += reading.rejects.skip_count()
     return reading
+
+
+def _further(offered: Iterable[str], fields: Collection[str], spec: SourceSpec) -> Iterator[str]:
+    """Yield the offered own columns that the recipe does not ask for."""
+    columns = spec.options.get("columns")
+    mapped = columns.values() if isinstance(columns, Mapping) else ()
+    return (name for name in offered if OWN_PREFIX + name not in fields and name not in mapped)
 
 
 def _cleaning_threads() -> int:

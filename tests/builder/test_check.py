@@ -10,7 +10,7 @@ import pytest
 from tests.builder.building import fails, recipe
 from tests.builder.sources.readings import one, refused
 from tests.builder.sources.test_refusals import REFUSED
-from tests.internals.builder import FORMATS, Limits, RecipeCheck, SourceCheck, check_recipe
+from tests.internals.builder import FORMATS, Options, RecipeCheck, SourceCheck, check_recipe
 from tests.internals.progress import Progress
 
 ROWS = "network,country_code,city_name\n8.8.8.0/24,DE,Berlin\n10.0.0.0/8,DE,Bonn\n"
@@ -20,7 +20,7 @@ def checked(folder: Path, files: dict[str, str], text: str, **limits: int | Path
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8")
     (folder / "recipe.toml").write_text(text, encoding="utf-8")
-    return check_recipe(folder / "recipe.toml", Limits(**limits), Progress(silent=True))  # type: ignore[arg-type]
+    return check_recipe(folder / "recipe.toml", Options(**limits), Progress(silent=True))  # type: ignore[arg-type]
 
 
 def source_of(report: RecipeCheck) -> SourceCheck:
@@ -73,7 +73,7 @@ def test_the_problem_is_the_error_of_a_build(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [*FORMATS, "auto"])
 def test_no_format_is_read_in_a_second_way(name: str, tmp_path: Path) -> None:
-    limits = Limits(max_rejects=10**9)
+    limits = Options(max_rejects=10**9)
     for (source_format, file_name), cases in REFUSED.items():
         for options, content, _ in cases if source_format == name else ():
             text = one(name, file_name, options)
@@ -86,7 +86,7 @@ def test_problems_of_the_recipe_itself(tmp_path: Path) -> None:
     text = recipe('path = "a.csv"') + '[tables]\ncountries = "none.csv"\n'
     report = checked(tmp_path, {"a.csv": ROWS}, text)
     assert ["none.csv" in problem for problem in report.problems] == [True]
-    assert source_of(report).tables[0].rows.used == 1
+    assert source_of(report).tables[0].used == 1
     report = checked(tmp_path, {}, recipe('path = "a.csv"').replace('"test"', "5"))
     assert [*report.lines()][-1] == "1 problem: build would fail"
     assert "dataset.name is not a text" in report.problems[0]
