@@ -206,9 +206,9 @@ def compiling(recipe: Path, output: Path) -> None:
     geolookup.build(str(recipe), str(output), force=True, rejects="rejects.csv", max_rejects=3)
     geolookup.build(recipe, output, cache="cache", offline=True)
     geolookup.build(sources=[recipe, {"path": "a.csv"}], output=output, columns={"a": "text"})
-    geolookup.build(sources=["a.csv"], output=output, name="mine", explain="full")
+    geolookup.build(sources=["a.csv"], output=output, name="mine")
     geolookup.build(sources=["a.csv"], output=output, fields=["country"])
-    geolookup.build(recipe, output, True)  # type: ignore[misc]
+    geolookup.build(recipe, output, True)  # type: ignore[call-arg, arg-type]
     geolookup.build(recipe, output, nam="mine")  # type: ignore[call-arg]
 
 

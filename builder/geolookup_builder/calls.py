@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from geolookup.progress import Progress
 from geolookup.signing.keys import SigningKeys
@@ -26,7 +26,6 @@ def build(
     sources: Sequence[Source] | None = None,
     columns: Mapping[str, Any] | None = None,
     name: str | None = None,
-    explain: Literal["sources", "full"] | None = None,
     fields: Sequence[str] | None = None,
     force: bool = False,
     rejects: str | PathLike[str] | None = None,
@@ -50,8 +49,8 @@ def build(
     Arrow, pandas or Polars, or of another library with Arrow's PyCapsule interface; or a dict with
     the keys of a ``[[source]]``, and ``table`` for a table. A table has the columns of a generic
     Parquet file. Reports and messages name it ``sources[0]`` and count its rows from 1.
-    ``columns`` is the table ``[columns]`` of a recipe; ``name`` (by default "dataset"),
-    ``explain`` and ``fields`` are keys of its ``[dataset]``.
+    ``columns`` is the table ``[columns]`` of a recipe; ``name`` (by default "dataset")
+    and ``fields`` are keys of its ``[dataset]``.
 
     With ``force`` an existing dataset is replaced, and ``max_drop`` of a source compares with it.
     ``rejects`` is a CSV file to write the rejected rows and the rows with invalid values to.
@@ -82,7 +81,7 @@ def build(
         offline=offline,
         signing_keys=signing_keys,
     )
-    plan = recipe_of_call(recipe, sources, columns, name=name, explain=explain, fields=fields)
+    plan = recipe_of_call(recipe, sources, columns, name=name, fields=fields)
     return compile_recipe(plan, Path(output), options, Progress(silent=True))[0]
 
 

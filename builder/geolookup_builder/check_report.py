@@ -132,12 +132,12 @@ class RecipeCheck:
                     yield f"  add         {key} = {toml_text(value)}"
         yield from (f"warning: {warning}" for warning in self.warnings)
         yield from (f"problem: {problem}" for problem in self.problems)
+        if self.files:
+            yield from dataset_lines(self.counts, self.coverage)
+            yield next(size_lines(self.files))
         for demand in self.quality:
             observed = f", found {demand.observed}" if demand.observed else ""
             yield f"quality     {'met' if demand.is_met else 'not met'}: {demand.demand}{observed}"
-        if self.files:
-            yield from dataset_lines(self.counts, self.coverage)
-            yield from size_lines(self.files)
         if self.against is not None:
             yield from self.against.lines()
         yield from self._verdict()

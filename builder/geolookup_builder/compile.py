@@ -19,7 +19,7 @@ import pyarrow as pa
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset, read_manifest
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import BuildError, DatasetError, QualityError
+from geolookup.errors import DatasetError, QualityError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.integrity import VerifiedDataset
@@ -115,7 +115,6 @@ def sources_of(
     guard: auto.Guard = nullcontext,
 ) -> Iterator[OverlaidSources]:
     """Yield the sources of a recipe before they are read; paths are local, formats are named."""
-    _check_explained(plan)
     reference = load_reference(plan.countries)
     # Datasets stay open until the end: their files are mapped.
     with ExitStack() as opened:
@@ -129,14 +128,6 @@ def sources_of(
         yield OverlaidSources(
             plan, reference, finders(plan, reference), options, progress, spill, datasets
         )
-
-
-def _check_explained(recipe: Recipe) -> None:
-    """Refuse the rows of all sources if one is a dataset: it has answers, not rows."""
-    for spec in recipe.sources:
-        if recipe.explains_rows and spec.is_dataset:
-            problem = f'explain = "full" needs rows of files, but {spec.name} is a dataset'
-            raise BuildError(recipe.path, problem, remedy="drop explain, or name the files")
 
 
 def _write(overlaid: OverlaidSources, output: Path) -> tuple[BuildReport, VerifiedDataset]:

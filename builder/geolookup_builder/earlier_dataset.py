@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from geolookup_builder.recipe.document import Recipe
 
 _SHOWN = 8  # fields
-_NULL_GAINED = "null_gained."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class Against:
     """A dataset compared with an earlier one.
 
     ``coverage_lost`` are shares of the known addresses by family, ``null_gained`` of those that had
-    the field. ``gates`` are the gates of ``[update]``.
+    a value of the field. ``gates`` are the gates of ``[update]``.
     """
 
     name: str
@@ -52,6 +51,7 @@ class Against:
     coverage_lost: Mapping[str, float]
     null_gained: Mapping[str, float]  # by family and field, the greatest first
     gates: Sequence[Verdict]
+    is_applied: bool  # whether the gates are; not to a dataset of another name
 
     @property
     def has_failed(self) -> bool:
@@ -66,9 +66,11 @@ class Against:
         yield from (f"  rows        {change}" for change in self.rows)
         lost = (f"{family} {percent_text(share)}" for family, share in self.coverage_lost.items())
         yield f"  lost        of the known addresses: {', '.join(lost)}"
-        if self.null_gained:
-            fields = [f"{name} {percent_text(share)}" for name, share in self.null_gained.items()]
-            yield f"  null gained {listed(fields, _SHOWN)}"
+        gained = [f"{name} {percent_text(n)}" for name, n in self.null_gained.items() if n]
+        if gained:
+            yield f"  null gained {listed(gained, _SHOWN)}"
+        if not self.is_applied:
+            yield "  gates       not applied: this dataset has another name"
         for verdict in self.gates:
             text = verdict_line(verdict) if verdict.failed else f"gate holds: {verdict.gate}"
             yield f"  {text}"
@@ -93,20 +95,23 @@ class EarlierDataset:
         """Return what a new dataset of the recipe has lost, and the verdicts of its gates."""
         from geolookup.comparison import diff
 
-        parts = (result := diff(self.folder, folder, fail_if=recipe.update.fail_if, top=0)).parts
+        # As in an update: gates compare one dataset over time.
+        gates = recipe.update.fail_if if self.metadata.name == recipe.name else ()
+        result = diff(self.folder, folder, fail_if=gates, top=0)
+        stated = [field.path for field in recipe.schema.by_source_column.values()]
         gained = {
-            f"{family}.{name.removeprefix(_NULL_GAINED)}": share
-            for family, part in parts.items()
-            for name, share in part.metrics.items()
-            if name.startswith(_NULL_GAINED) and share
+            f"{family}.{path}": part.metrics.get(f"null_gained.{path}", 0.0)
+            for family, part in result.parts.items()
+            for path in stated
         }
         return Against(
             self.metadata.name,
             self.metadata.generation,
             [*self._rows(read_manifest(folder).metadata())],
-            {family: part.coverage.lost.share for family, part in parts.items()},
-            dict(sorted(gained.items(), key=lambda item: -item[1])),
+            {family: part.coverage.lost.share for family, part in result.parts.items()},
+            {name: gained[name] for name in sorted(gained, key=lambda name: -gained[name])},
             result.gates,
+            is_applied=gates == recipe.update.fail_if,
         )
 
     def _rows(self, new: Metadata) -> Iterator[RowChange]:

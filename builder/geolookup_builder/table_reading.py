@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 
 from geolookup.contract.fields import OWN_PREFIX
 from geolookup.parallel import alongside, cores, in_order
@@ -16,17 +17,16 @@ from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
-from geolookup_builder.sources.reading.positions import RowPositions
-from geolookup_builder.sources.reading.reader import SourceTable
+from geolookup_builder.sources.reading.reader import RecordNumbers, SourceTable
 from geolookup_builder.spill import Spill
 from geolookup_builder.table_intervals import TableCounts, count, intervals_of
 
 
 @dataclass(slots=True)
 class TableReading:
-    """The positions of the rows of a table, and those that are listed."""
+    """The files of a table, and its rows that are listed."""
 
-    positions: RowPositions = field(default_factory=RowPositions)
+    files: list[RecordNumbers] = field(default_factory=list)  # that have rows
     rejects: Rejects = field(default_factory=Rejects)
 
 
@@ -38,31 +38,37 @@ def read_table(
     progress: Progress,
 ) -> TableReading:
     """Gather all rows of a table, and count them in ``report``. Raises BuildError."""
-    reading = TableReading()
-    fields, unread, offered = dict[str, None](), dict[str, None](), dict[str, None]()
+    reading, fields = TableReading(), dict[str, None]()
     with (
         progress.stage(f"reading {table.name}"),
         in_order(
-            lambda batch: (batch, rows.clean_batch(batch)), table.batches, _cleaning_threads()
+            lambda batch: (batch, rows.cleaning.clean_batch(batch)),
+            table.batches,
+            _cleaning_threads(),
         ) as batches,
     ):
         for batch, clean_batch in batches:
             rows.add(clean_batch)
             reading.rejects.add(batch, clean_batch.nulled_cells, clean_batch.far.rows)
-            reading.positions.add(batch)
+            if batch.numbers not in reading.files[-1:]:
+                reading.files.append(batch.numbers)
             fields |= dict.fromkeys(batch.fields)
-            unread |= dict.fromkeys(batch.numbers.unread)
-            offered |= dict.fromkeys(batch.numbers.offered)
             report.add_keys(batch.keys)
             progress.rows(len(batch))
     report.fields = tuple(name for name in fields if name in spec.fields)
     report.dropped = tuple(name for name in fields if name not in spec.fields)
-    report.unread, report.offered = tuple(unread), tuple(_further(offered, fields, spec))
+    offered = _distinct(file.offered for file in reading.files)
+    report.unread = _distinct(file.unread for file in reading.files)
+    report.offered = tuple(_further(offered, fields, spec))
     report.rejected = reading.rejects.counts()
     # Unary plus drops the fields whose count is 0.
     report.nulled = +report.nulled
     report.read += reading.rejects.skip_count()
     return reading
+
+
+def _distinct(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(names)))
 
 
 def _further(offered: Iterable[str], fields: Collection[str], spec: SourceSpec) -> Iterator[str]:

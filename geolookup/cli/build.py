@@ -84,11 +84,11 @@ def build(
 @click.option(
     "--against",
     metavar="STORE",
-    type=options.AS_PATH,
+    type=options.PATH,
     help="Store or dataset to compare with: rows of each source, lost values, gates of [update].",
 )
 @options.as_json("Print the report as JSON.")
-def check(recipe: str, against: Path | None, as_json: bool, **limits: Any) -> None:
+def check(recipe: str, against: str | None, as_json: bool, **limits: Any) -> None:
     """Build RECIPE without leaving a dataset, and print a report.
 
     RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
