@@ -215,9 +215,12 @@ def dataset_lines(
 ) -> Iterator[str]:
     """Yield the counts of a dataset, and the coverage of each layer that a source has."""
     yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    layers = dict[str, list[str]]()
     for layer, families in coverage.items():
         if any(families.values()):
-            yield f"  coverage    {layer}: {coverage_text(families)}"
+            layers.setdefault(coverage_text(families), []).append(layer)
+    for text, alike in layers.items():
+        yield f"  coverage    {text}: {', '.join(alike)}"
 
 
 def rejects_file(path: Path | None) -> str:
