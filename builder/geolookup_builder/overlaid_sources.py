@@ -121,7 +121,7 @@ class OverlaidSources:
             self.report.sources.append(report)
             keys = restriction.keys()
             rows = SourceRows(self.layers, self.reference, report, spec, self.spill, keys)
-            reading = read_table(table, rows, report, self.progress)
+            reading = read_table(table, rows, report, spec, self.progress)
             self.rejects.append(reading.rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
@@ -148,6 +148,9 @@ class OverlaidSources:
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
         """Overlay a dataset; below all other sources, only its intervals beside theirs."""
         report = dataset.report()
+        known = dataset.known_fields()
+        report.fields = tuple(name for name in known if name in spec.fields)
+        report.dropped = tuple(name for name in known if name not in spec.fields)
         self.report.sources.append(report)
         parts, fields = dataset.partitions, spec.fields
         if self._is_below_all(spec, dataset):
@@ -181,9 +184,7 @@ class OverlaidSources:
     def _overlay(self, partition: LayerPartition) -> None:
         """Overlay a partition below the earlier sources."""
         family = partition.starts.family
-        self.partitions[family] = underlay_partition(
-            self.partitions[family], partition, self.spill
-        )
+        self.partitions[family] = underlay_partition(self.partitions[family], partition, self.spill)
 
     def _answers(
         self,
