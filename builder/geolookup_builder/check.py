@@ -34,8 +34,6 @@ from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.recipe.field_names import near_column
 from geolookup_builder.recipe.mapping import recipe_columns
-from geolookup_builder.restrictions.restricted import RestrictedSource
-from geolookup_builder.restrictions.restricted_dataset import restricted
 from geolookup_builder.sources import FORMATS, READERS, auto
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
@@ -182,7 +180,7 @@ class _SourceChecker:
 
     def _read(self, spec: SourceSpec) -> None:
         labels: set[str] = set()
-        source = RestrictedSource(spec, self._layers, self._reference, self._finders)
+        source = RestrictedSource(spec, self._layers, self._reference, self._finders, ())
         for table in READERS[spec.format].read(spec):
             labels |= self._read_table(spec, table, source)
             expected_rows.check_releases(spec.expected, sorted(labels))
@@ -197,8 +195,6 @@ class _SourceChecker:
         with open_source(spec) as dataset:
             report = dataset.report()
             known = dataset.known_fields()
-            if spec.restriction:
-                restricted(spec, dataset, report, self._report.warnings)
         names = dict.fromkeys((name for name in known if name in spec.fields), "")
         dropped = tuple(name for name in known if name not in spec.fields)
         self._report.tables.append(TableCheck(report, (), names, dropped, {}, ()))
@@ -216,13 +212,13 @@ class _SourceChecker:
         with self._progress.stage(f"flattening {table.name}"):
             if spec.restriction:
                 intervals = flatten_table(rows, report, source.partitions, self._spill)
-                source.add(report, intervals, lambda _kept: None)
+                source.add(report, intervals)
             else:
                 flatten_table(rows, report, {}, self._spill)
         self._report.tables.append(_table_check(spec, report, reading, self._mask))
         with self._noted():
             reading.rejects.check_limit(report, self._limits.max_rejects, self._mask)
-        return set(reading.positions.members())
+        return {numbers.member.label for numbers in reading.files}
 
 
 def _sizes(spec: SourceSpec) -> dict[str, int]:
@@ -239,11 +235,9 @@ def _table_check(
     def label(text: str) -> str:
         return mask(label_in_recipe(text, spec.path, spec.base))
 
-    members = reading.positions.members()
+    members = dict.fromkeys(numbers.member.label for numbers in reading.files)
     mapping = recipe_columns(spec)
-    unread = dict.fromkeys(
-        name for member in reading.positions.runs for name in member.numbers.unread
-    )
+    unread = dict.fromkeys(name for numbers in reading.files for name in numbers.unread)
     return TableCheck(
         report,
         tuple(map(label, members)),
@@ -260,9 +254,7 @@ def _table_check(
 
 def _further(reading: TableReading, mapped: Collection[object]) -> tuple[str, ...]:
     """Return the own columns that the files of a table offer and the recipe does not ask for."""
-    offered = dict.fromkeys(
-        name for member in reading.positions.runs for name in member.numbers.offered
-    )
+    offered = dict.fromkeys(name for numbers in reading.files for name in numbers.offered)
     return tuple(
         name for name in offered if OWN_PREFIX + name not in reading.fields and name not in mapped
     )

@@ -14,9 +14,9 @@ import pyarrow as pa
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import counts
 from geolookup.progress import Progress
+from geolookup_builder.build_options import Options
 from geolookup_builder.compile import compiled_tables
 from geolookup_builder.output_files import write_table
-from geolookup_builder.overlaid_sources import Options
 from geolookup_builder.recipe.document import Recipe
 
 #: The files of a dataset by their kind.
@@ -24,7 +24,6 @@ _KINDS = {
     "intervals": (fmt.IPV4, fmt.IPV4_JUMP, fmt.IPV6, fmt.IPV6_SPARSE_INDEX),
     "rows": tuple(fmt.TABLES.values()),
     "provenance": tuple(fmt.PROVENANCE.values()),
-    "source rows": fmt.EXPLAINING,
 }
 
 

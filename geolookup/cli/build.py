@@ -57,8 +57,8 @@ def build(
 
     Example: geolookup build recipe.toml --output mydata
     """
+    from geolookup_builder.build_options import Options
     from geolookup_builder.compile import compile_dataset
-    from geolookup_builder.overlaid_sources import Options
 
     from geolookup.progress import Progress
     from geolookup.signing.keys import read_signing_keys

@@ -81,8 +81,8 @@ def slice(  # noqa: A001 - the name of the command
 
     Example: geolookup slice mydata --only country=US --fields country --output part
     """
+    from geolookup_builder.build_options import Options
     from geolookup_builder.compile import compile_recipe
-    from geolookup_builder.overlaid_sources import Options
     from geolookup_builder.restrictions.slicing import slice_recipe
 
     from geolookup.progress import Progress
@@ -125,7 +125,7 @@ def size(
 
     Example: geolookup size recipe.toml
     """
-    from geolookup_builder.overlaid_sources import Options
+    from geolookup_builder.build_options import Options
     from geolookup_builder.predicted_size import predicted_size
     from geolookup_builder.recipe.loading import load
     from geolookup_builder.restrictions.slicing import slice_recipe

@@ -127,8 +127,8 @@ def _would_fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
 
 def _compile(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:
     """Compile the downloaded files, compare their rows with the current generation, note losses."""
+    from geolookup_builder.build_options import Options
     from geolookup_builder.compile import compile_recipe
-    from geolookup_builder.overlaid_sources import Options
 
     before = None if current is None else read_manifest(current).metadata()
     options = Options(cache=job.cache, offline=True, rows_before=before, max_memory=job.max_memory)

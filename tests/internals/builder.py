@@ -3,6 +3,7 @@
 import geolookup_builder as package
 from geolookup_builder import compile, expected_rows, gather, memory, output_files, overlaid_sources
 from geolookup_builder.bands import Band, MemoryColumn, bands, underlay_bands
+from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, Demand, FillCount, KeysRead, SourceReport
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
@@ -26,7 +27,7 @@ from geolookup_builder.fragments import json_columns, json_texts, rows
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
 from geolookup_builder.memory import MemoryBudget
-from geolookup_builder.overlaid_sources import Options, OverlaidSources
+from geolookup_builder.overlaid_sources import OverlaidSources
 from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import document, inputs, loading
 from geolookup_builder.recipe.document import (
@@ -59,15 +60,13 @@ from geolookup_builder.sources.reading import (
     jsonlines,
     parquet,
     positions,
-    rpsl_objects,
     stated_dates,
     typed_rows,
 )
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.positions import find_rejects, first_lines
+from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
-from geolookup_builder.sources.reading.routes import origins
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 from geolookup_builder.spill import Spill
 from geolookup_builder.values import Reference, load_reference
