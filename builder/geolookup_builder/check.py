@@ -23,11 +23,13 @@ from geolookup.remote.key import Mask, hide_keys
 from geolookup_builder import demands, expected_rows
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
+from geolookup_builder.columns import Columns
 from geolookup_builder.datasets.source import open_source
 from geolookup_builder.downloads import NotInCacheError, missing_source, with_cached_path
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
+from geolookup_builder.layers import nothing
 from geolookup_builder.memory import MemoryBudget, release, system_memory
 from geolookup_builder.overlaid_sources import mask_of_sources
 from geolookup_builder.recipe import loading
@@ -41,7 +43,6 @@ from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.sources.reading.sniffing import NearMissError
-from geolookup_builder.spill import Spill
 from geolookup_builder.table_reading import TableReading, flatten_table, read_table
 from geolookup_builder.values import Reference, load_reference
 
@@ -70,7 +71,7 @@ def check_loading(
         system_memory(),
         silent_invalid_rows(),
         hide_keys(mask),
-        closing(Spill(MemoryBudget.of(report.limits.max_memory))) as spill,
+        closing(Columns(MemoryBudget.of(report.limits.max_memory))) as columns,
     ):
         reference, of_recipe = _reference(recipe, report)
         _check_truth(recipe, report)
@@ -85,7 +86,7 @@ def check_loading(
                 mask,
                 progress,
                 recipe.schema,
-                spill,
+                columns,
             )
             checker.check(spec)
             release()
@@ -126,9 +127,9 @@ class _SourceChecker:
         mask: Mask,
         progress: Progress,
         schema: Schema,
-        spill: Spill,
+        columns: Columns,
     ) -> None:
-        self._spill = spill
+        self._columns = columns
         self._report, self._reference, self._limits = report, reference, limits
         self._finders = finders
         self._mask, self._progress = mask, progress
@@ -210,15 +211,17 @@ class _SourceChecker:
     ) -> set[str]:
         """Read a table and note its counts; return the labels of its files."""
         report = SourceReport(table.name, note=table.note)
-        keys = spec.restriction.keys()
-        rows = SourceRows(self._layers, self._reference, report, spec, self._spill, keys)
+        rows = SourceRows(self._layers, self._reference, report, spec, self._columns)
         reading = read_table(table, rows, report, self._progress)
         with self._progress.stage(f"flattening {table.name}"):
             if spec.restriction:
-                intervals = flatten_table(rows, report, source.partitions, self._spill)
+                intervals = flatten_table(
+                    rows, report, source.partitions, self._columns, with_rows=True
+                )
                 source.add(report, intervals)
             else:
-                flatten_table(rows, report, {}, self._spill)
+                partitions = {family: nothing(family, tuple(self._layers)) for family in (4, 6)}
+                flatten_table(rows, report, partitions, self._columns)
         self._report.tables.append(_table_check(spec, report, reading, self._mask))
         with self._noted():
             reading.rejects.check_limit(report, self._limits.max_rejects, self._mask)

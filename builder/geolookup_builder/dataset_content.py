@@ -66,13 +66,15 @@ def _tables(
     if overlaid.below is None:
         countries = _countries(overlaid)
         content = tables(
-            *(interned, overlaid.reference, overlaid.plan.schema, countries, overlaid.columns)
+            *(interned, overlaid.reference, overlaid.plan.schema, overlaid.columns, countries)
         )
         full = with_datasets(interned.provenance, overlaid.origins, overlaid.columns)
     else:
-        above = tables(interned, overlaid.reference, overlaid.plan.schema)
+        above = tables(interned, overlaid.reference, overlaid.plan.schema, overlaid.columns)
         schema, sources = overlaid.plan.schema, len(overlaid.origins) - 1
-        content, full = splice(interned, above, overlaid.below, schema, sources)
+        content, full = splice(
+            *(interned, above, overlaid.below, schema, sources, overlaid.columns)
+        )
         overlaid.below.tables.release()
     origins = resolve(overlaid.plan.path, full, overlaid.origins, overlaid.columns)
     return content | provenance_tables(origins.provenance, overlaid.columns), origins

@@ -15,7 +15,7 @@ from geolookup_builder import expected_rows
 from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.columns import IN_MEMORY, Columns
+from geolookup_builder.columns import Columns
 from geolookup_builder.datasets import layers
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
@@ -32,7 +32,6 @@ from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceTable
-from geolookup_builder.spill import Spill
 from geolookup_builder.table_reading import flatten_table, read_table
 from geolookup_builder.values import Reference
 
@@ -52,17 +51,16 @@ class OverlaidSources:
         finders: tuple[Finder, ...],
         options: Options,
         progress: Progress,
-        spill: Spill,
+        columns: Columns,
         opened: Mapping[int, DatasetSource],
     ) -> None:
         self._opened = opened  # the sources that are datasets, by index
-        self.spill = spill
+        self.columns = columns
         self.plan, self.reference, self.finders = plan, reference, finders
         self.options, self.progress = options, progress
         layers = plan.schema.layers
         self.layers = {layer: LayerValues(layer, plan.schema) for layer in layers}
         self.partitions = {family: nothing(family, layers) for family in (4, 6)}
-        self.columns = IN_MEMORY  # where the steps after the overlay put their columns
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))
         self._rows_before = expected_rows.rows_before(options.rows_before)
@@ -77,8 +75,6 @@ class OverlaidSources:
             self._add_dataset(spec, self._opened[number - 1])
         else:
             self._add_files(spec)
-        if self.spill.is_used:
-            self.columns = Columns(self.spill)
 
     def _add_files(self, spec: SourceSpec) -> None:
         for values in self.layers.values():
@@ -96,7 +92,7 @@ class OverlaidSources:
             with self.progress.stage(f"restricting {spec.name}"):
                 for family, layers in source.finish(self.report.warnings).items():
                     self.partitions[family] = underlay_partition(
-                        self.partitions[family], layers, self.spill
+                        self.partitions[family], layers, self.columns
                     )
         self._check_some(spec, self.report.sources[before:])
         rows = sum(table.used for table in self.report.sources[before:])
@@ -143,7 +139,7 @@ class OverlaidSources:
             partitions = layers.partitions(dataset, self.layers, spec.fields)
             for family, partition in partitions.items():
                 self.partitions[family] = underlay_partition(
-                    self.partitions[family], partition, self.spill
+                    self.partitions[family], partition, self.columns
                 )
 
     def _check_some(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
@@ -170,14 +166,15 @@ class OverlaidSources:
         """Read and overlay a table; return its files by their labels."""
         report = SourceReport(table.name, note=table.note)
         self.report.sources.append(report)
-        keys = spec.restriction.keys()
-        rows = SourceRows(self.layers, self.reference, report, spec, self.spill, keys)
+        rows = SourceRows(self.layers, self.reference, report, spec, self.columns)
         reading = read_table(table, rows, report, self.progress)
         self._check_rejects(reading.rejects, report)
         release()
         with self.progress.stage(f"flattening {table.name}"):
             partitions = source.partitions if source else self.partitions
-            intervals = flatten_table(rows, report, partitions, self.spill)
+            intervals = flatten_table(
+                rows, report, partitions, self.columns, with_rows=source is not None
+            )
         release()
 
         if source is not None:

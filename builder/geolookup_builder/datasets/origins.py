@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
@@ -146,7 +145,7 @@ def _renumbered(
     numbers = np.append(0, np.cumsum(is_kept)).astype(np.uint8)
     size = len(provenance.starts)
     kinds = dict.fromkeys(provenance.sources, np.uint8)
-    joined = JoinedIntervals(partial(columns.column, most=size), family, kinds)
+    joined = JoinedIntervals(columns, family, kinds)
     for part in columns.chunks(size):
         sources = {layer: numbers[of[part]] for layer, of in provenance.sources.items()}
         joined.append(provenance.starts[part], sources)

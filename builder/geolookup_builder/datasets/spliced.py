@@ -29,6 +29,7 @@ from geolookup.dataset.arrow_files import without_dictionary, without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup.dataset.public_ranges import any_known
 from geolookup.dataset.runs import Codes, factorize, join_runs
+from geolookup_builder.columns import Columns as BuildColumns
 from geolookup_builder.datasets.source import DatasetSource, RowPartition
 from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import Provenance, insert
@@ -44,6 +45,7 @@ def splice(
     dataset: DatasetSource,
     schema: Schema,
     sources: int,
+    of_build: BuildColumns,
 ) -> tuple[dict[str, pa.Table], dict[int, Provenance]]:
     """Return the tables of ``above`` over a dataset, and the provenance by family.
 
@@ -71,7 +73,7 @@ def splice(
         family: _provenance(part, behind[family], sources)
         for family, part in above.provenance.items()
     }
-    return content | interval_tables(families), provenance
+    return content | interval_tables(families, of_build), provenance
 
 
 @dataclass(slots=True)
