@@ -57,7 +57,8 @@ class KeysRead:
 class SourceReport:
     """The rows of one source table, and how the compiler treated them.
 
-    ``addresses_*`` count addresses, ``nulled`` counts values; everything else counts rows.
+    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; everything else counts
+    rows.
     """
 
     name: str
@@ -67,7 +68,8 @@ class SourceReport:
     duplicates: int = 0
     covered: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
-    nulled: Counter[str] = field(default_factory=Counter)  # by field
+    stated: Counter[str] = field(default_factory=Counter)  # cells with a value, by field
+    nulled: Counter[str] = field(default_factory=Counter)  # of these, invalid ones
     unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
     aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
     far: int = 0  # rows with coordinates far outside their country
@@ -83,6 +85,7 @@ class SourceReport:
     addresses_excluded: int = 0
     rows_left_out: int = 0  # by only, families and within
     addresses_left_out: int = 0
+    unread: tuple[str, ...] = ()  # columns that nothing reads
     note: str = ""
     keys: list[KeysRead] = field(default_factory=list)
 

@@ -82,6 +82,7 @@ class SourceRows:
     def _count(self, batch: CleanBatch) -> None:
         report = self._report
         report.read += batch.size
+        report.stated.update(batch.stated)
         report.nulled.update(batch.nulled)
         report.aliases.update(batch.aliases)
         report.far += len(batch.far.rows)

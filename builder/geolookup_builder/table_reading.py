@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -51,8 +52,10 @@ def read_table(
             report.add_keys(batch.keys)
             progress.rows(len(batch))
     report.rejected = reading.rejects.counts()
+    unread = chain.from_iterable(numbers.unread for numbers in reading.files)
+    report.unread = tuple(dict.fromkeys(unread))
     # Unary plus drops the fields whose count is 0.
-    report.nulled = +report.nulled
+    report.stated, report.nulled = +report.stated, +report.nulled
     report.read += reading.rejects.skip_count()
     return reading
 
