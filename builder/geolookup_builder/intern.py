@@ -75,6 +75,7 @@ def intern(
     With ``fields`` the rows have only these fields.
     """
     sources = {layer: values.source_numbers() for layer, values in layers.items()}
+    report.as_names = layers["asn"].fill_from_below("asn", "asn_organization")
     if fields is not None:
         _keep(layers, fields, sources)
     used = {layer: _in_use(partitions, values, columns) for layer, values in layers.items()}
