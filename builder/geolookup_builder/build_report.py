@@ -178,6 +178,7 @@ class BuildReport:
 
     sources: list[SourceReport] = field(default_factory=list)
     enriched: dict[str, FillCount] = field(default_factory=dict)
+    as_names: int = 0  # numbers of autonomous systems that have the name of a source below
     unstated: list[str] = field(default_factory=list)  # columns that only follow from countries
     counts: Mapping[str, int] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -205,6 +206,9 @@ class BuildReport:
         for name, counts in self.enriched.items():
             filled = count_text(counts.filled, "location")
             yield f"{name}: {filled} filled, {counts.not_found:,} not found"
+        if self.as_names:
+            numbers = count_text(self.as_names, "number")
+            yield f"asn_organization: {numbers} named by the sources below"
         if self.quality:
             yield f"quality     {count_text(len(self.quality), 'demand')} met"
         yield from dataset_lines(self.counts, self.coverage)

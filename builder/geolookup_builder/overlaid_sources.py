@@ -15,7 +15,7 @@ from geolookup.remote.key import Mask, mask_of
 from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.columns import IN_MEMORY, Columns
+from geolookup_builder.columns import Columns
 from geolookup_builder.datasets import below
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
@@ -38,7 +38,6 @@ from geolookup_builder.restrictions.restricted import Answers, kept_space, leave
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.spill import Spill
 from geolookup_builder.table_reading import flatten_table, read_table
 from geolookup_builder.tables import CountryRecord
 from geolookup_builder.values import Reference
@@ -59,17 +58,16 @@ class OverlaidSources:
         finders: tuple[Finder, ...],
         options: Options,
         progress: Progress,
-        spill: Spill,
+        columns: Columns,
         opened: Mapping[int, DatasetSource],
     ) -> None:
         self._opened = opened  # the sources that are datasets, by index
-        self.spill = spill
+        self.columns = columns
         self.plan, self.reference, self.finders = plan, reference, finders
         self.options, self.progress = options, progress
         layers = plan.schema.layers
         self.layers = {layer: LayerValues(layer, plan.schema) for layer in layers}
         self.partitions = {family: nothing(family, layers) for family in (4, 6)}
-        self.columns = IN_MEMORY  # where the steps after the overlay put their columns
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))
         self._rows_before = rows_before(options.earlier)
@@ -85,8 +83,6 @@ class OverlaidSources:
             self.origins.append(self._add_files(spec))
         else:
             self.origins.append(self._add_dataset(spec, dataset))
-        if self.spill.is_used:
-            self.columns = Columns(self.spill)
         release()
 
     def countries(self, *datasets: DatasetSource) -> list[CountryRecord]:
@@ -119,13 +115,16 @@ class OverlaidSources:
         for table in auto.with_note(spec, READERS[spec.format].read(spec)):
             report = SourceReport(table.name, note=table.note)
             self.report.sources.append(report)
-            keys = restriction.keys()
-            rows = SourceRows(self.layers, self.reference, report, spec, self.spill, keys)
+            rows = SourceRows(self.layers, self.reference, report, spec, self.columns)
             reading = read_table(table, rows, report, spec, self.progress)
             self.rejects.append(reading.rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
-                tables.append((report, flatten_table(rows, report, partitions, self.spill)))
+                with_rows = bool(restriction)
+                deciding = flatten_table(
+                    rows, report, partitions, self.columns, with_rows=with_rows
+                )
+                tables.append((report, deciding))
             release()
             files |= {numbers.member.label: numbers.member for numbers in reading.files}
             check_releases(spec.expected, sorted(files))
@@ -184,7 +183,9 @@ class OverlaidSources:
     def _overlay(self, partition: LayerPartition) -> None:
         """Overlay a partition below the earlier sources."""
         family = partition.starts.family
-        self.partitions[family] = underlay_partition(self.partitions[family], partition, self.spill)
+        self.partitions[family] = underlay_partition(
+            self.partitions[family], partition, self.columns
+        )
 
     def _answers(
         self,
