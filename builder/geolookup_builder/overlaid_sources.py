@@ -114,11 +114,11 @@ class OverlaidSources:
             self.report.sources.append(report)
             keys = restriction.keys()
             rows = SourceRows(self.layers, self.reference, report, spec, self.spill, keys)
-            reading = read_table(table, rows, report, self.progress)
-            self._check_rejects(reading.rejects, report)
+            reading = read_table(table, rows, report, spec, self.progress)
             release()
             with self.progress.stage(f"flattening {table.name}"):
                 tables.append((report, flatten_table(rows, report, partitions, self.spill)))
+            self._check_rejects(reading.rejects, report)
             release()
             files |= {numbers.member.label: numbers.member for numbers in reading.files}
             expected_rows.check_releases(spec.expected, sorted(files))
@@ -141,7 +141,7 @@ class OverlaidSources:
 
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
         """Overlay a dataset; below all other sources, only its intervals beside theirs."""
-        report = dataset.report()
+        report = dataset.report(spec.fields)
         self.report.sources.append(report)
         parts, fields = dataset.partitions, spec.fields
         if self._is_below_all(spec, dataset):
@@ -176,9 +176,7 @@ class OverlaidSources:
     def _overlay(self, partition: LayerPartition) -> None:
         """Overlay a partition below the earlier sources."""
         family = partition.starts.family
-        self.partitions[family] = underlay_partition(
-            self.partitions[family], partition, self.spill
-        )
+        self.partitions[family] = underlay_partition(self.partitions[family], partition, self.spill)
 
     def _answers(
         self,

@@ -139,21 +139,28 @@ class DatasetSource:
             families[family] = Provenance(starts_of(batch), sources)
         return families
 
-    def report(self) -> SourceReport:
-        """Return its counts: each interval with a known row counts as a row."""
+    def report(self, kept: frozenset[str]) -> SourceReport:
+        """Return its counts and fields: each interval with a known row counts as a row.
+
+        ``kept`` are the fields that the recipe reads.
+        """
         rows = sum(
             int(np.count_nonzero(any_known(partition.rows)))
             for partition in self.partitions.values()
         )
         behind = count_text(len(self.metadata.sources), "source")
         note = f"dataset of generation {self.metadata.generation[:12]} and {behind}"
-        return SourceReport(self.name, read=rows, used=rows, has_value=rows > 0, note=note)
-
-    def known_fields(self) -> list[str]:
-        """Return the fields that it has, by their names in sources."""
         known = self.metadata.fields
-        fields = self.schema.by_source_column
-        return [name for name, field in fields.items() if field.path in known]
+        names = [name for name, of in self.schema.by_source_column.items() if of.path in known]
+        return SourceReport(
+            self.name,
+            read=rows,
+            used=rows,
+            has_value=rows > 0,
+            note=note,
+            fields=tuple(name for name in names if name in kept),
+            dropped=tuple(name for name in names if name not in kept),
+        )
 
     def source_rows(self) -> int:
         """Return the usable rows of the sources behind it, as far as its manifest has them."""
