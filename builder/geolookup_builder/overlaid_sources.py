@@ -132,12 +132,12 @@ class OverlaidSources:
                     self._overlay(restrict(part, kept[family]))
         reports = [report for report, _ in tables]
         self._check_some(spec, reports)
-        rows = sum(report.used for report in reports)
-        self._check_drop(spec, rows, spec.name)
+        used = sum(report.used for report in reports)
+        self._check_drop(spec, used, spec.name)
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
-        return Origin.of_files(spec, rows, date)
+        return Origin.of_files(spec, used, date)
 
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
         """Overlay a dataset; below all other sources, only its intervals beside theirs."""

@@ -35,11 +35,11 @@ from geolookup_builder.layers import LayerPartition, Provenance, insert
 from geolookup_builder.tables import interval_tables, narrowest
 
 Columns = dict[str, NDArray[Any]]
-#: The columns that tell rows apart, by file.
+#: The columns that tell rows apart, by table; of the others, their texts.
 _KEYS = {
-    fmt.COUNTRY: ("country_code", "continent_code"),
-    fmt.ZONE: ("zone",),
-    fmt.LOCATION: (*fmt.LINKS, "json"),
+    COUNTRY: ("country_code", "continent_code"),
+    ZONE: ("zone",),
+    LOCATION: (*fmt.LINKS, "json"),
 }
 
 
@@ -81,22 +81,20 @@ def put_in(
     }
     dataset.tables.release()
     content = dict(tables)
-    for table in (COUNTRY, ZONE):
-        numbers = _extend(content, dataset, fmt.TABLES[table])
-        _relink(content, table, numbers)
+    for table in fmt.LINKS:
+        _relink(content, table, _extend(content, dataset, table))
     for table in above.families[4].rows:
-        numbers = _extend(content, dataset, fmt.TABLES[table])
+        numbers = _extend(content, dataset, table)
         for family, cut in cuts.items():
-            rows = above.families[family].rows[table][cut.owner]
-            cut.columns[table][cut.at] = np.where(
-                rows > 0, numbers[rows], cut.columns[table][cut.at]
-            )
-        _drop_unused(content, table, cuts)
-    for table in (COUNTRY, ZONE):
-        links = content[fmt.LOCATION][table].to_numpy()
-        content[fmt.TABLES[table]], new = _without_unused(content[fmt.TABLES[table]], [links])
-        if new is not None:
-            _relink(content, table, new)
+            rows, before = above.families[family].rows[table][cut.owner], cut.columns[table]
+            before[cut.at] = np.where(rows > 0, numbers[rows], before[cut.at])
+        used = _drop_unused(content, table, [cut.columns[table] for cut in cuts.values()])
+        for cut in cuts.values() if used is not None else ():
+            cut.columns[table] = used[cut.columns[table]]
+    for table in fmt.LINKS:
+        used = _drop_unused(content, table, [content[fmt.LOCATION][table].to_numpy()])
+        if used is not None:
+            _relink(content, table, used)
     dataset.tables.release()
     # Popped: each step releases the arrays of the one before.
     families = {
@@ -165,12 +163,13 @@ def _provenance(above: Provenance, behind: Provenance, sources: int) -> Provenan
     return Provenance(cut.starts, result)
 
 
-def _extend(content: dict[str, pa.Table], dataset: DatasetSource, file: str) -> Codes:
-    """Let the new rows of a file follow the dataset's; return the number of each new row."""
+def _extend(content: dict[str, pa.Table], dataset: DatasetSource, table: str) -> Codes:
+    """Let the new rows of a table follow the dataset's; return the number of each new row."""
+    file = fmt.TABLES[table]
     new = content[file]
     # A dataset without own columns has the unknown row only.
     old = pa.Table.from_batches([dataset.batches[file]]) if file in dataset.batches else new[:1]
-    codes = [_codes([old[name], new[name]]) for name in _KEYS.get(file, ("json",))]
+    codes = [_codes([old[name], new[name]]) for name in _KEYS.get(table, ("json",))]
     # Old rows are distinct and come first: they keep their numbers.
     numbers, first = factorize(codes)
     fresh = pa.array(first[old.num_rows :] - old.num_rows)
@@ -197,7 +196,8 @@ def _codes(parts: Sequence[pa.ChunkedArray]) -> Codes:
     encoded = _joined(parts)
     if not pa.types.is_dictionary(encoded.type):
         encoded = encoded.dictionary_encode()
-    return without_nulls(encoded.indices, -1).to_numpy()
+    codes: Codes = without_nulls(encoded.indices, -1).to_numpy()
+    return codes
 
 
 def _relink(content: dict[str, pa.Table], table: str, numbers: Codes) -> None:
@@ -208,34 +208,27 @@ def _relink(content: dict[str, pa.Table], table: str, numbers: Codes) -> None:
     content[fmt.LOCATION] = locations.set_column(at, table, column)
 
 
-def _drop_unused(content: dict[str, pa.Table], table: str, cuts: Mapping[int, _Cut]) -> None:
-    """Drop the rows of a table that no interval refers to."""
-    file = fmt.TABLES[table]
-    columns = [cut.columns[table] for cut in cuts.values()]
-    content[file], numbers = _without_unused(content[file], columns)
-    for cut in cuts.values() if numbers is not None else ():
-        cut.columns[table] = numbers[cut.columns[table]]
-
-
-def _without_unused(
-    table: pa.Table, references: Sequence[NDArray[np.integer]]
-) -> tuple[pa.Table, Codes | None]:
-    """Return a table without rows that nothing refers to, and the new number of each row.
+def _drop_unused(
+    content: dict[str, pa.Table], table: str, references: Sequence[NDArray[np.integer]]
+) -> Codes | None:
+    """Drop the rows of a table that nothing refers to; return the new number of each row.
 
     The last rows take the numbers of rows that are gone; the others keep theirs. None: all rows
     are in use.
     """
-    is_used = np.zeros(table.num_rows, bool)
+    rows = content[fmt.TABLES[table]]
+    is_used = np.zeros(rows.num_rows, bool)
     is_used[0] = True
-    for rows in references:
-        is_used[rows] = True
+    for of_interval in references:
+        is_used[of_interval] = True
     if is_used.all():
-        return table, None
+        return None
     # Of rows 0 to 4, 1 is gone: 4 takes its number, so the rows in order are 0 4 2 3.
     size = np.count_nonzero(is_used)
     gone = np.flatnonzero(~is_used[:size])
-    rows = np.arange(size)
-    rows[gone] = size + np.flatnonzero(is_used[size:])
-    numbers = np.zeros(table.num_rows, np.int32)
-    numbers[rows] = np.arange(size)
-    return table.take(pa.array(rows)), numbers
+    order = np.arange(size)
+    order[gone] = size + np.flatnonzero(is_used[size:])
+    numbers = np.zeros(rows.num_rows, np.int32)
+    numbers[order] = np.arange(size)
+    content[fmt.TABLES[table]] = rows.take(pa.array(order))
+    return numbers
