@@ -7,8 +7,8 @@ together with theirs. Those intervals are cut into the dataset's::
     above             |10 (9)   |30
     result     |0  5  |10 9     |30  7     |50  8
 
-Rows keep their numbers. New rows follow them, or take the number of a row that no interval uses any
-more. The answers, the provenance and the coverage are the same as of a build of all intervals.
+New rows follow those of the dataset; rows that no interval uses any more are dropped. The answers,
+the provenance and the coverage are the same as of a build of all intervals.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup.dataset.public_ranges import any_known
 from geolookup.dataset.runs import Codes, factorize, join_runs
-from geolookup_builder.datasets.source import DatasetSource, RowPartition
+from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.flatten import Intervals, Ranges, flatten
 from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import LayerPartition, Provenance, insert
@@ -50,14 +50,14 @@ def fields_beside(schema: Schema) -> frozenset[str]:
     )
 
 
-def intervals_beside(above: LayerPartition, partition: RowPartition) -> Intervals:
+def intervals_beside(above: LayerPartition, dataset: FamilyIntervals) -> Intervals:
     """Return the intervals of a dataset that the sources above have a part of."""
     known = np.flatnonzero(any_known(above.numbers))
-    begin, last = (partition.starts.search(ends) - 1 for ends in _ends(above.starts, known))
+    begin, last = (dataset.starts.search(ends) - 1 for ends in _ends(above.starts, known))
     # The intervals 3 to 5 and 5 to 6: 3 4 5, and 6.
     begin = np.maximum(begin, np.append(-1, last[:-1]) + 1)
     at = _spread(begin, last + 1 - begin)[1]
-    beside = flatten(Ranges(*_ends(partition.starts, at)), partition.starts.family)
+    beside = flatten(Ranges(*_ends(dataset.starts, at)), dataset.starts.family)
     return Intervals(beside.starts, np.append(at, -1)[beside.owner])
 
 
@@ -77,7 +77,7 @@ def put_in(
     cuts = {
         family: _cut(part.starts, _of_tables(part, top), top.starts, any_known(top.rows))
         for family, top in above.families.items()
-        for part in [dataset.partitions[family]]
+        for part in [dataset.families[family]]
     }
     dataset.tables.release()
     content = dict(tables)
@@ -97,11 +97,7 @@ def put_in(
             _relink(content, table, used)
     dataset.tables.release()
     # Popped: each step releases the arrays of the one before.
-    families = {
-        family: FamilyIntervals(*join_runs(cut.starts, cut.columns))
-        for family in (4, 6)
-        for cut in [cuts.pop(family)]
-    }
+    families = {family: _intervals(cuts.pop(family)) for family in (4, 6)}
     behind = dataset.provenance()
     provenance = {
         family: _provenance(part, behind[family], sources)
@@ -129,6 +125,10 @@ def _cut(
     return _Cut(starts, cut, at, np.flatnonzero(is_known)[number])
 
 
+def _intervals(cut: _Cut) -> FamilyIntervals:
+    return FamilyIntervals(*join_runs(cut.starts, cut.columns))
+
+
 def _spread(begin: I64, counts: I64) -> tuple[I64, I64]:
     """Return for each item of runs the number of its run, and its place.
 
@@ -138,7 +138,7 @@ def _spread(begin: I64, counts: I64) -> tuple[I64, I64]:
     return np.repeat(np.arange(len(begin)), counts), first + np.arange(len(first))
 
 
-def _of_tables(part: RowPartition, above: FamilyIntervals) -> Columns:
+def _of_tables(part: FamilyIntervals, above: FamilyIntervals) -> Columns:
     """Return the rows of a dataset in each table of the sources above; 0 if it has no table."""
     none = np.zeros(len(part.starts), np.int32)
     return {table: part.rows.get(table, none) for table in above.rows}
@@ -211,11 +211,7 @@ def _relink(content: dict[str, pa.Table], table: str, numbers: Codes) -> None:
 def _drop_unused(
     content: dict[str, pa.Table], table: str, references: Sequence[NDArray[np.integer]]
 ) -> Codes | None:
-    """Drop the rows of a table that nothing refers to; return the new number of each row.
-
-    The last rows take the numbers of rows that are gone; the others keep theirs. None: all rows
-    are in use.
-    """
+    """Drop the rows of a table that nothing refers to; return the new numbers of the others."""
     rows = content[fmt.TABLES[table]]
     is_used = np.zeros(rows.num_rows, bool)
     is_used[0] = True
@@ -223,12 +219,7 @@ def _drop_unused(
         is_used[of_interval] = True
     if is_used.all():
         return None
-    # Of rows 0 to 4, 1 is gone: 4 takes its number, so the rows in order are 0 4 2 3.
-    size = np.count_nonzero(is_used)
-    gone = np.flatnonzero(~is_used[:size])
-    order = np.arange(size)
-    order[gone] = size + np.flatnonzero(is_used[size:])
-    numbers = np.zeros(rows.num_rows, np.int32)
-    numbers[order] = np.arange(size)
-    content[fmt.TABLES[table]] = rows.take(pa.array(order))
+    content[fmt.TABLES[table]] = rows.filter(pa.array(is_used))
+    # Of rows 0 to 3, 1 is gone: the numbers 0 0 1 2.
+    numbers: Codes = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
     return numbers
