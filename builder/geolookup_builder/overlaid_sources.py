@@ -176,9 +176,7 @@ class OverlaidSources:
     def _overlay(self, partition: LayerPartition) -> None:
         """Overlay a partition below the earlier sources."""
         family = partition.starts.family
-        self.partitions[family] = underlay_partition(
-            self.partitions[family], partition, self.spill
-        )
+        self.partitions[family] = underlay_partition(self.partitions[family], partition, self.spill)
 
     def _answers(
         self,
