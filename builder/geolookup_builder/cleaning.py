@@ -47,7 +47,7 @@ class CleanBatch:
     families: dict[int, tuple[I64, Addresses, Addresses]]  # rows, first and last addresses
     tuples: dict[str, Distinct]
     stated: dict[str, int]  # cells with a value by field, invalid ones too
-    nulled: dict[str, int]  # invalid cells by field
+    nulled: Counter[str]  # invalid cells by field, and those that mean nothing without them
     words: dict[str, Counter[str]]  # that the vocabulary lacks, by field
     aliases: Counter[str]  # rows by country code
     nulled_cells: list[NulledCells]
@@ -71,20 +71,25 @@ class Cleaning:
         for name, bad in invalid.items():
             bad &= ~is_rejected
             stated[name] += int(np.count_nonzero(bad))
+        cells = [*self._nulled_cells(batch, invalid)]
+        nulled = Counter({name: int(np.count_nonzero(bad)) for name, bad in invalid.items()})
+        for name, lost in take_dependents(columns, invalid).items():
+            nulled.update({other: int(np.count_nonzero(rows)) for other, rows in lost.items()})
+            cells += self._nulled_cells(batch, lost, without=name)
         tuples = {}
         for layer, fields in self.schema.stated.items():
             of_layer = {name: columns[name] for name in fields if name in columns}
             if of_layer:
-                tuples[layer] = distinct(without_dependents(of_layer, invalid), is_rejected)
+                tuples[layer] = distinct(of_layer, is_rejected)
         return CleanBatch(
             len(batch),
             {family: batch.ranges.of_family(family) for family in (4, 6)},
             tuples,
             stated,
-            {name: int(np.count_nonzero(bad)) for name, bad in invalid.items()},
+            nulled,
             _unknown_words(batch, invalid),
             _aliases(batch, ~is_rejected, self._reference) if _COUNTRY in names else Counter(),
-            [*self._nulled_cells(batch, invalid)],
+            cells,
             far_rows(tuples[LOCATION]) if LOCATION in tuples else Far(),
         )
 
@@ -104,28 +109,34 @@ class Cleaning:
                 invalid[_REGION] = bad | invalid.get(_REGION, False)
         return columns, invalid
 
-    def _nulled_cells(self, batch: Batch, invalid: Mapping[str, Bools]) -> Iterator[NulledCells]:
-        """Yield the first invalid values of each field."""
+    def _nulled_cells(
+        self, batch: Batch, invalid: Mapping[str, Bools], without: str = ""
+    ) -> Iterator[NulledCells]:
+        """Yield the first invalid values of each field, or those that are lost with another."""
         for name, mask in invalid.items():
             rows = np.flatnonzero(mask)[:MOST_LISTED]
             if len(rows):
                 cells = batch.fields[name]
                 texts = cells.dictionary.take(cells.indices.take(pa.array(rows)))
                 field = self.schema.by_source_column[name]
-                yield NulledCells(field, rows, texts.cast(pa.string()))
+                yield NulledCells(field, rows, texts.cast(pa.string()), without)
 
 
-def without_dependents(
-    columns: Mapping[str, Column], invalid: Mapping[str, Bools]
-) -> dict[str, Column]:
-    """Return the columns without the values that mean nothing beside an invalid one."""
-    result = dict(columns)
+def take_dependents(
+    columns: dict[str, Column], invalid: Mapping[str, Bools]
+) -> dict[str, dict[str, Bools]]:
+    """Remove the values that mean nothing beside an invalid one.
+
+    Returns the rows that lost one, by the field that is invalid, and their field.
+    """
+    lost = dict[str, dict[str, Bools]]()
     for name, dependents in DEPENDENTS.items():
-        if name in columns and name in invalid:
-            for other in dependents & columns.keys():
-                codes = np.where(invalid[name], np.int32(-1), result[other].codes)
-                result[other] = Column(codes, result[other].values)
-    return result
+        if name in invalid:
+            for other in sorted(dependents & columns.keys()):
+                values, codes = columns[other].values, columns[other].codes
+                lost.setdefault(name, {})[other] = invalid[name] & (codes >= 0)
+                columns[other] = Column(np.where(invalid[name], np.int32(-1), codes), values)
+    return lost
 
 
 def own_regions(regions: Column, countries: Column | None) -> tuple[Column, Bools | None]:

@@ -23,7 +23,7 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
         content, origins = _tables(overlaid, interned)
         del interned
         release()
-        credit_list = [finder.credit for finder in overlaid.finders if finder.credit is not None]
+        credit_list = [credit for finder in overlaid.finders for credit in finder.credits]
         of_datasets = [c for source in overlaid.datasets for c in source.metadata.credits]
         manifest = output_files.manifest(
             overlaid.plan, origins.sources, content, credit_list, of_datasets
@@ -61,11 +61,13 @@ def _tables(
     """Return the tables by file name, and the sources of the manifest."""
     columns = overlaid.columns
     countries = overlaid.countries(*overlaid.datasets)
-    content = tables(interned, overlaid.reference, overlaid.plan.schema, countries, columns)
+    content = tables(interned, overlaid.reference, overlaid.plan.schema, columns, countries)
     if overlaid.below is None:
         full = with_datasets(interned.provenance, overlaid.origins, columns)
     else:
-        content, full = put_in(interned, content, overlaid.below, len(overlaid.origins) - 1)
+        content, full = put_in(
+            interned, content, overlaid.below, len(overlaid.origins) - 1, columns
+        )
         overlaid.below.tables.release()
     origins = resolve(overlaid.plan.path, full, overlaid.origins, columns)
     return content | provenance_tables(origins.provenance, columns), origins
