@@ -56,9 +56,10 @@ class KeysRead:
 class SourceReport:
     """The rows of one source table, and how the compiler treated them.
 
-    ``addresses_*`` count addresses, ``nulled`` counts values; other numbers count rows. ``fields``
-    are read and kept, ``dropped`` are fields that the recipe leaves out. ``unread`` are columns of
-    the files that nothing reads, ``offered`` own columns that the recipe can declare.
+    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; other numbers count
+    rows. ``fields`` are read and kept, ``dropped`` are fields that the recipe leaves out.
+    ``unread`` are columns of the files that nothing reads, ``offered`` own columns that the recipe
+    can declare.
     """
 
     name: str
@@ -68,7 +69,8 @@ class SourceReport:
     duplicates: int = 0
     covered: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
-    nulled: Counter[str] = field(default_factory=Counter)  # by field
+    stated: Counter[str] = field(default_factory=Counter)  # cells with a value, by field
+    nulled: Counter[str] = field(default_factory=Counter)  # of these, invalid ones
     unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
     aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
     far: int = 0  # rows with coordinates far outside their country
@@ -176,6 +178,7 @@ class BuildReport:
 
     sources: list[SourceReport] = field(default_factory=list)
     enriched: dict[str, FillCount] = field(default_factory=dict)
+    as_names: int = 0  # numbers of autonomous systems that have the name of a source below
     unstated: list[str] = field(default_factory=list)  # columns that only follow from countries
     counts: Mapping[str, int] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -203,6 +206,9 @@ class BuildReport:
         for name, counts in self.enriched.items():
             filled = count_text(counts.filled, "location")
             yield f"{name}: {filled} filled, {counts.not_found:,} not found"
+        if self.as_names:
+            numbers = count_text(self.as_names, "number")
+            yield f"asn_organization: {numbers} named by the sources below"
         if self.quality:
             yield f"quality     {count_text(len(self.quality), 'demand')} met"
         yield from dataset_lines(self.counts, self.coverage)

@@ -17,9 +17,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.manifest import is_dataset, read_manifest
-from geolookup.dataset.metadata import Metadata
-from geolookup.errors import DatasetError, QualityError
+from geolookup.dataset.manifest import is_dataset
+from geolookup.errors import QualityError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.integrity import VerifiedDataset
@@ -30,6 +29,7 @@ from geolookup.remote.key import hide_keys
 from geolookup_builder import demands, output_files
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport
+from geolookup_builder.columns import Columns
 from geolookup_builder.dataset_content import dataset_content
 from geolookup_builder.datasets.columns import with_own_columns
 from geolookup_builder.datasets.source import DatasetSource, open_source
@@ -41,7 +41,6 @@ from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
-from geolookup_builder.spill import Spill
 from geolookup_builder.values import load_reference
 
 
@@ -60,18 +59,10 @@ def compile_recipe(
         atomic.check_file(options.rejects, force=True)
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
-    if options.force and options.rows_before is None:
-        options = replace(options, rows_before=_metadata_of(output))
+    if options.force and options.earlier is None and is_dataset(output):
+        options = replace(options, earlier=output)
     with sources_read(recipe, options, progress, output) as overlaid:
         return _write(overlaid, output)
-
-
-def _metadata_of(folder: Path) -> Metadata | None:
-    """Return the metadata of a dataset; None for a missing or unreadable one."""
-    try:
-        return read_manifest(folder).metadata()
-    except DatasetError:
-        return None
 
 
 def compiled_tables(recipe: Recipe, options: Options, progress: Progress) -> dict[str, pa.Table]:
@@ -118,7 +109,8 @@ def sources_of(
     reference = load_reference(plan.countries)
     # Datasets stay open until the end: their files are mapped.
     with ExitStack() as opened:
-        spill = opened.enter_context(closing(Spill(MemoryBudget.of(options.max_memory), output)))
+        budget = MemoryBudget.of(options.max_memory)
+        columns = opened.enter_context(closing(Columns(budget, output)))
         datasets = dict[int, DatasetSource]()
         for number, spec in enumerate(plan.sources):
             if spec.is_dataset:
@@ -126,7 +118,7 @@ def sources_of(
                     datasets[number] = opened.enter_context(open_source(spec))
         plan = with_own_columns(plan, datasets)
         yield OverlaidSources(
-            plan, reference, finders(plan, reference), options, progress, spill, datasets
+            plan, reference, finders(plan, reference), options, progress, columns, datasets
         )
 
 
@@ -172,6 +164,7 @@ def dataset_written(
 def _check_quality(overlaid: OverlaidSources, dataset: Path) -> None:
     """Raise QualityError if a verified dataset does not meet the demands of its recipe."""
     plan, report = overlaid.plan, overlaid.report
-    report.quality = demands.check(plan.quality, plan.path, dataset)
+    earlier = overlaid.options.earlier
+    report.quality = demands.check(plan.quality, plan.path, dataset, earlier, report.warnings)
     if problems := demands.failures(report.quality, plan.path):
         raise QualityError(problems, report)

@@ -61,11 +61,13 @@ def _tables(
     """Return the tables by file name, and the sources of the manifest."""
     columns = overlaid.columns
     countries = _countries(overlaid)
-    content = tables(interned, overlaid.reference, overlaid.plan.schema, countries, columns)
+    content = tables(interned, overlaid.reference, overlaid.plan.schema, columns, countries)
     if overlaid.below is None:
         full = with_datasets(interned.provenance, overlaid.origins, columns)
     else:
-        content, full = put_in(interned, content, overlaid.below, len(overlaid.origins) - 1)
+        content, full = put_in(
+            interned, content, overlaid.below, len(overlaid.origins) - 1, columns
+        )
         overlaid.below.tables.release()
     origins = resolve(overlaid.plan.path, full, overlaid.origins, columns)
     return content | provenance_tables(origins.provenance, columns), origins

@@ -7,24 +7,31 @@ sources, only its part in their space is overlaid: ``datasets.below`` puts the r
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import zip_longest
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
-from geolookup_builder import expected_rows
 from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.columns import IN_MEMORY, Columns
+from geolookup_builder.columns import Columns
 from geolookup_builder.datasets import below
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
+from geolookup_builder.expected_rows import (
+    check_drop,
+    check_releases,
+    check_some,
+    rows_before,
+)
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import LayerPartition, nothing, restrict
+from geolookup_builder.limits import check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
@@ -32,7 +39,6 @@ from geolookup_builder.restrictions.restricted import Rows, kept_space, leave_ou
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.spill import Spill
 from geolookup_builder.table_reading import flatten_table, read_table
 from geolookup_builder.tables import tables
 from geolookup_builder.values import Reference
@@ -53,20 +59,19 @@ class OverlaidSources:
         finders: tuple[Finder, ...],
         options: Options,
         progress: Progress,
-        spill: Spill,
+        columns: Columns,
         opened: Mapping[int, DatasetSource],
     ) -> None:
         self._opened = opened  # the sources that are datasets, by index
-        self.spill = spill
+        self.columns = columns
         self.plan, self.reference, self.finders = plan, reference, finders
         self.options, self.progress = options, progress
         layers = plan.schema.layers
         self.layers = {layer: LayerValues(layer, plan.schema) for layer in layers}
         self.partitions = {family: nothing(family, layers) for family in (4, 6)}
-        self.columns = IN_MEMORY  # where the steps after the overlay put their columns
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))
-        self._rows_before = expected_rows.rows_before(options.rows_before)
+        self._rows_before = rows_before(options.earlier)
         self.origins: list[Origin] = []  # of each source
         self.below: DatasetSource | None = None  # the last source, if all others are put into it
 
@@ -79,8 +84,6 @@ class OverlaidSources:
             self.origins.append(self._add_files(spec))
         else:
             self.origins.append(self._add_dataset(spec, dataset))
-        if self.spill.is_used:
-            self.columns = Columns(self.spill)
         release()
 
     @property
@@ -100,16 +103,19 @@ class OverlaidSources:
         for table in auto.with_note(spec, READERS[spec.format].read(spec)):
             report = SourceReport(table.name, note=table.note)
             self.report.sources.append(report)
-            keys = restriction.keys()
-            rows = SourceRows(self.layers, self.reference, report, spec, self.spill, keys)
+            rows = SourceRows(self.layers, self.reference, report, spec, self.columns)
             reading = read_table(table, rows, report, spec, self.progress)
+            self.rejects.append(reading.rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
-                read.append((report, flatten_table(rows, report, partitions, self.spill)))
-            self._check_rejects(reading.rejects, report)
+                with_rows = bool(restriction)
+                deciding = flatten_table(
+                    rows, report, partitions, self.columns, with_rows=with_rows
+                )
+                read.append((report, deciding))
             release()
             files |= {numbers.member.label: numbers.member for numbers in reading.files}
-            expected_rows.check_releases(spec.expected, sorted(files))
+            check_releases(spec.expected, sorted(files))
         if restriction:
             with self.progress.stage(f"restricting {spec.name}"):
                 kept = self._kept(spec, partitions)
@@ -118,9 +124,8 @@ class OverlaidSources:
                 for family, part in partitions.items():
                     self._overlay(restrict(part, kept[family]))
         reports = [report for report, _ in read]
-        self._check_some(spec, reports)
         used = sum(report.used for report in reports)
-        self._check_drop(spec, used, spec.name)
+        self._check(spec, reports, used)
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
@@ -145,8 +150,7 @@ class OverlaidSources:
                     family: leave_out(report, {family: part}, kept)[family]
                     for family, part in intervals.items()
                 }
-        self._check_some(spec, [report])
-        self._check_drop(spec, dataset.source_rows(), dataset.name)
+        self._check(spec, [report], dataset.source_rows(), dataset.name)
         with self.progress.stage(f"reading {dataset.name}"):
             numbers = dataset.numbers(self.layers, fields)
             for part in intervals.values():
@@ -156,7 +160,9 @@ class OverlaidSources:
     def _overlay(self, partition: LayerPartition) -> None:
         """Overlay a partition below the earlier sources."""
         family = partition.starts.family
-        self.partitions[family] = underlay_partition(self.partitions[family], partition, self.spill)
+        self.partitions[family] = underlay_partition(
+            self.partitions[family], partition, self.columns
+        )
 
     def _kept(
         self, spec: SourceSpec, partitions: Mapping[int, LayerPartition]
@@ -169,7 +175,7 @@ class OverlaidSources:
         interned = intern(
             partitions, self.layers, self.reference, finders, BuildReport(), self.columns
         )
-        rows = Rows(tables(interned, self.reference, self.plan.schema))
+        rows = Rows(tables(interned, self.reference, self.plan.schema, self.columns))
         return kept_space(spec, spec.name, rows, interned.families, self.report.warnings)
 
     def _is_below_all(self, spec: SourceSpec, dataset: DatasetSource) -> bool:
@@ -183,31 +189,26 @@ class OverlaidSources:
         keeps_rows = has_fields and not self.finders and not has_own_rules
         return is_whole and is_last and is_only and keeps_rows
 
-    def _check_some(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
-        """Compare the rows of a source with the demands of its recipe."""
+    def _check(
+        self, spec: SourceSpec, tables: list[SourceReport], rows: int, dataset: str = ""
+    ) -> None:
+        """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
+        name, options = dataset or spec.name, self.options
+        expected = spec.expected.with_limits(options.limits)
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
+        rejects = [] if dataset else self.rejects[-len(tables) :]
+        mask = mask_of_sources(self.plan)
         try:
-            expected_rows.check_some(spec.expected, spec.recipe, path, tables, self.options.rejects)
+            for report, of_table in zip_longest(tables, rejects):
+                limits = expected.limits
+                check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
+            check_some(expected, spec.recipe, path, tables, options.rejects)
+            warning = check_drop(expected, spec.recipe, name, rows, self._rows_before)
         except BuildError:
             self.write_rejects()
             raise
-
-    def _check_drop(self, spec: SourceSpec, rows: int, name: str) -> None:
-        """Compare the rows of a source with an earlier dataset."""
-        warning = expected_rows.check_drop(
-            spec.expected, spec.recipe, name, rows, self._rows_before
-        )
         if warning:
             self.report.warnings.append(f"{name}: {warning}")
-
-    def _check_rejects(self, rejects: Rejects, report: SourceReport) -> None:
-        self.rejects.append(rejects)
-        try:
-            options, mask = self.options, mask_of_sources(self.plan)
-            rejects.check_limit(report, options.max_rejects, mask, options.rejects)
-        except BuildError:
-            self.write_rejects()
-            raise
 
     def write_rejects(self) -> None:
         """Write the rejected rows and invalid values, if the options name a file for them."""

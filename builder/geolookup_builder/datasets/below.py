@@ -28,6 +28,7 @@ from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup.dataset.public_ranges import any_known
 from geolookup.dataset.runs import Codes, factorize, join_runs
+from geolookup_builder.columns import Columns as BuildColumns
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.flatten import Intervals, Ranges, flatten
 from geolookup_builder.intern import FamilyIntervals, InternedContent
@@ -57,7 +58,7 @@ def intervals_beside(above: LayerPartition, dataset: FamilyIntervals) -> Interva
     # The intervals 3 to 5 and 5 to 6: 3 4 5, and 6.
     begin = np.maximum(begin, np.append(-1, last[:-1]) + 1)
     at = _spread(begin, last + 1 - begin)[1]
-    beside = flatten(Ranges(*_ends(dataset.starts, at)), dataset.starts.family)
+    beside = flatten(Ranges(*_ends(dataset.starts, at), at), dataset.starts.family)
     return Intervals(beside.starts, np.append(at, -1)[beside.owner])
 
 
@@ -67,7 +68,11 @@ def _ends(starts: Addresses, at: I64) -> tuple[Addresses, Addresses]:
 
 
 def put_in(
-    above: InternedContent, tables: Mapping[str, pa.Table], dataset: DatasetSource, sources: int
+    above: InternedContent,
+    tables: Mapping[str, pa.Table],
+    dataset: DatasetSource,
+    sources: int,
+    of_build: BuildColumns,
 ) -> tuple[dict[str, pa.Table], dict[int, Provenance]]:
     """Return the tables of ``above`` over a dataset, and the provenance by family.
 
@@ -103,7 +108,7 @@ def put_in(
         family: _provenance(part, behind[family], sources)
         for family, part in above.provenance.items()
     }
-    return content | interval_tables(families), provenance
+    return content | interval_tables(families, of_build), provenance
 
 
 @dataclass(slots=True)

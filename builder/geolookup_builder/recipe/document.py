@@ -93,7 +93,7 @@ class Enrich:
 class Update:
     """``[update]``: gates of an update, and the generations that it keeps."""
 
-    fail_if: tuple[str, ...] = ()
+    fail_if: tuple[str, ...] | None = None  # None: the default gates
     retention: Retention = field(default_factory=Retention)
 
 
@@ -211,7 +211,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         base=_base(recipe, path),
         sha256=remote_address.sha256(recipe, texts),
         remote=remote,
-        expected=expected_rows.read_expected(recipe, table.values),
+        expected=expected_rows.read_expected(table, schema),
         schema=schema,
         restriction=restriction.read_restriction(recipe, table.values, fields, schema),
     )
@@ -288,7 +288,7 @@ def _update(document: Table, schema: Schema) -> Update:
     table = document.table("update", "fail_if", "keep", "keep_for")
     retention = _retention(table)
     if "fail_if" not in table:
-        return Update((), retention)
+        return Update(None, retention)
     from geolookup.comparison.gates import diff_metrics
 
     metrics = diff_metrics(field.path for field in schema.own)
