@@ -96,7 +96,8 @@ class EarlierDataset:
         from geolookup.comparison import diff
 
         # As in an update: gates compare one dataset over time.
-        gates = recipe.update.fail_if if self.metadata.name == recipe.name else ()
+        is_applied = self.metadata.name == recipe.name
+        gates = recipe.gates if is_applied else ()
         result = diff(self.folder, folder, fail_if=gates, top=0)
         stated = [field.path for field in recipe.schema.by_source_column.values()]
         gained = {
@@ -111,11 +112,11 @@ class EarlierDataset:
             {family: part.coverage.lost.share for family, part in result.parts.items()},
             {name: gained[name] for name in sorted(gained, key=lambda name: -gained[name])},
             result.gates,
-            is_applied=gates == recipe.update.fail_if,
+            is_applied=is_applied,
         )
 
     def _rows(self, new: Metadata) -> Iterator[RowChange]:
-        before = rows_before(self.metadata)
+        before = rows_before(Path(self.folder))
         for source in new.sources:
             if source.rows is not None and before is not None:
                 yield RowChange(source.name, source.rows, before.take(source.name))
