@@ -56,10 +56,10 @@ class KeysRead:
 class SourceReport:
     """The rows of one source table, and how the compiler treated them.
 
-    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; other numbers
-    count rows. ``fields``
-    are read and kept, ``dropped`` are fields that the recipe leaves out. ``unread`` are columns of
-    the files that nothing reads, ``offered`` own columns that the recipe can declare.
+    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; other numbers count
+    rows. ``fields`` are read and kept, ``dropped`` are fields that the recipe leaves out.
+    ``unread`` are columns of the files that nothing reads, ``offered`` own columns that the recipe
+    can declare.
     """
 
     name: str
