@@ -34,10 +34,8 @@ from geolookup_builder.overlaid_sources import mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.recipe.field_names import near_column
-from geolookup_builder.restrictions.restricted import RestrictedSource
-from geolookup_builder.restrictions.restricted_dataset import restricted
+from geolookup_builder.recipe.mapping import recipe_columns
 from geolookup_builder.sources import FORMATS, READERS, auto
-from geolookup_builder.sources.formats.generic_mapping import recipe_columns
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 from geolookup_builder.sources.reading.reader import SourceTable
@@ -183,7 +181,7 @@ class _SourceChecker:
 
     def _read(self, spec: SourceSpec) -> None:
         labels: set[str] = set()
-        source = RestrictedSource(spec, self._layers, self._reference, self._finders)
+        source = RestrictedSource(spec, self._layers, self._reference, self._finders, ())
         for table in READERS[spec.format].read(spec):
             labels |= self._read_table(spec, table, source)
             expected_rows.check_releases(spec.expected, sorted(labels))
@@ -198,8 +196,6 @@ class _SourceChecker:
         with open_source(spec) as dataset:
             report = dataset.report()
             known = dataset.known_fields()
-            if spec.restriction:
-                restricted(spec, dataset, report, self._report.warnings)
         names = dict.fromkeys((name for name in known if name in spec.fields), "")
         dropped = tuple(name for name in known if name not in spec.fields)
         self._report.tables.append(TableCheck(report, (), names, dropped, {}, ()))
@@ -243,8 +239,7 @@ def _table_check(
         return mask(label_in_recipe(text, spec.path, spec.base))
 
     members = dict.fromkeys(numbers.member.label for numbers in reading.files)
-    columns = spec.options.get("columns")
-    mapping = recipe_columns(spec, columns) if isinstance(columns, dict) else {}
+    mapping = recipe_columns(spec)
     unread = dict.fromkeys(name for numbers in reading.files for name in numbers.unread)
     return TableCheck(
         report,

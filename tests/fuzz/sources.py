@@ -77,9 +77,9 @@ def _read(folder: Path) -> None:
         return
     plan = auto.detect_formats(plan, FORMATS)
     options, spill = Options(max_rejects=1 << 40), Spill(MemoryBudget.of(None))
-    build = OverlaidSources(plan, _reference(), (), options, Progress(), spill)
-    for source in plan.sources:
-        build.add(source)
+    build = OverlaidSources(plan, _reference(), (), options, Progress(), spill, {})
+    for number, source in enumerate(plan.sources, 1):
+        build.add(number, source)
     for rejected, report in zip(build.rejects, build.report.sources, strict=True):
         result = list(rejected.find())
         assert len(result) == report.rejected.total() <= report.read
