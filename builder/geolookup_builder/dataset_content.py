@@ -68,4 +68,5 @@ def _tables(
         content, full = put_in(interned, content, overlaid.below, len(overlaid.origins) - 1)
         overlaid.below.tables.release()
     origins = resolve(overlaid.plan.path, full, overlaid.origins, columns)
+    overlaid.report.decided = origins.decided
     return content | provenance_tables(origins.provenance, columns), origins
