@@ -23,7 +23,7 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
         content, origins = _tables(overlaid, interned)
         del interned
         release()
-        credit_list = [finder.credit for finder in overlaid.finders if finder.credit is not None]
+        credit_list = [credit for finder in overlaid.finders for credit in finder.credits]
         of_datasets = [c for source in overlaid.datasets for c in source.metadata.credits]
         manifest = output_files.manifest(
             overlaid.plan, origins.sources, content, credit_list, of_datasets

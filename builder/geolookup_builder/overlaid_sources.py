@@ -6,13 +6,12 @@ sources, only its part in their space is overlaid: ``datasets.below`` puts the r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import zip_longest
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
-from geolookup_builder import expected_rows
 from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
@@ -21,6 +20,12 @@ from geolookup_builder.datasets import below
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
+from geolookup_builder.expected_rows import (
+    check_drop,
+    check_releases,
+    check_some,
+    rows_before,
+)
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
@@ -67,7 +72,7 @@ class OverlaidSources:
         self.columns = IN_MEMORY  # where the steps after the overlay put their columns
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))
-        self._rows_before = expected_rows.rows_before(options.earlier)
+        self._rows_before = rows_before(options.earlier)
         self.origins: list[Origin] = []  # of each source
         self.below: DatasetSource | None = None  # the last source, if all others are put into it
 
@@ -116,14 +121,14 @@ class OverlaidSources:
             self.report.sources.append(report)
             keys = restriction.keys()
             rows = SourceRows(self.layers, self.reference, report, spec, self.spill, keys)
-            reading = read_table(table, rows, report, self.progress)
+            reading = read_table(table, rows, report, spec, self.progress)
             self.rejects.append(reading.rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
                 tables.append((report, flatten_table(rows, report, partitions, self.spill)))
             release()
             files |= {numbers.member.label: numbers.member for numbers in reading.files}
-            expected_rows.check_releases(spec.expected, sorted(files))
+            check_releases(spec.expected, sorted(files))
         if restriction:
             with self.progress.stage(f"restricting {spec.name}"):
                 answers = self._answers(spec, partitions)
@@ -134,7 +139,7 @@ class OverlaidSources:
                     self._overlay(restrict(part, kept[family]))
         reports = [report for report, _ in tables]
         used = sum(report.used for report in reports)
-        self._check(spec, reports, used, spec.name, self.rejects[-len(reports) :])
+        self._check(spec, reports, used)
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
@@ -143,6 +148,9 @@ class OverlaidSources:
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
         """Overlay a dataset; below all other sources, only its intervals beside theirs."""
         report = dataset.report()
+        known = dataset.known_fields()
+        report.fields = tuple(name for name in known if name in spec.fields)
+        report.dropped = tuple(name for name in known if name not in spec.fields)
         self.report.sources.append(report)
         parts, fields = dataset.partitions, spec.fields
         if self._is_below_all(spec, dataset):
@@ -205,24 +213,20 @@ class OverlaidSources:
         return is_whole and is_last and is_only and keeps_rows
 
     def _check(
-        self,
-        spec: SourceSpec,
-        tables: list[SourceReport],
-        rows: int,
-        name: str,
-        rejects: Sequence[Rejects] = (),
+        self, spec: SourceSpec, tables: list[SourceReport], rows: int, dataset: str = ""
     ) -> None:
         """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
-        options, mask = self.options, mask_of_sources(self.plan)
+        name, options = dataset or spec.name, self.options
         expected = spec.expected.with_limits(options.limits)
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
+        rejects = [] if dataset else self.rejects[-len(tables) :]
+        mask = mask_of_sources(self.plan)
         try:
             for report, of_table in zip_longest(tables, rejects):
                 limits = expected.limits
                 check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
-            expected_rows.check_some(expected, spec.recipe, path, tables, options.rejects)
-            before = self._rows_before
-            warning = expected_rows.check_drop(expected, spec.recipe, name, rows, before)
+            check_some(expected, spec.recipe, path, tables, options.rejects)
+            warning = check_drop(expected, spec.recipe, name, rows, self._rows_before)
         except BuildError:
             self.write_rejects()
             raise

@@ -5,11 +5,8 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import json
 import zipfile
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -21,7 +18,6 @@ from pyarrow import parquet
 
 from geolookup.errors import BuildError
 from tests.builder.sources.readings import Reading, read_at
-from tests.conftest import build_at
 from tests.internals.builder import KINDS, SourceReport, limit_key
 
 

@@ -132,15 +132,14 @@ class Planner:
         Raises NearMissError if the product does not know a column that is a field of ours or a
         declared one: the file may be of another product.
         """
-        score = product.score(header.names)
-        mapped = self.mapping.values()
-        unknown = product.foreign(header.names, self.spec.schema)
-        if foreign := [name for name in unknown if name not in mapped]:
+        others = [name for name in header.names if not product.knows(name)]
+        score, mapped = len(header.names) - len(others), self.mapping.values()
+        if foreign := [name for name in others if name in self.names and name not in mapped]:
             problem = f"{format_} ({product.name}) has no column {', '.join(map(repr, foreign))}"
             remedy = f'if the file is of {format_}, write format = "{format_}" in a recipe'
             raise NearMissError(header.label, problem, line=header.line, remedy=remedy, score=score)
         reading = self.plan(header, product, layout)
-        return Detection(product.name, has_own_name, score, reading.is_same)
+        return Detection(product.name, has_own_name, score, tuple(others), reading.is_same)
 
     def check(self) -> None:
         """Raise BuildError if no planned file has a column that the source maps."""
