@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -184,6 +184,7 @@ class BuildReport:
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     quality: list[Demand] = field(default_factory=list)  # the demands of the recipe
+    decided: Sequence[int] = ()  # most addresses of one layer and family, by source of the recipe
     generation: str = ""
     bytes: int = 0
     seconds: float = 0.0
