@@ -56,9 +56,10 @@ class KeysRead:
 class SourceReport:
     """The rows of one source table, and how the compiler treated them.
 
-    ``addresses_*`` count addresses, ``nulled`` counts values; other numbers count rows. ``fields``
-    are read and kept, ``dropped`` are fields that the recipe leaves out. ``unread`` are columns of
-    the files that nothing reads, ``offered`` own columns that the recipe can declare.
+    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; other numbers count
+    rows. ``fields`` are read and kept, ``dropped`` are fields that the recipe leaves out.
+    ``unread`` are columns of the files that nothing reads, ``offered`` own columns that the recipe
+    can declare.
     """
 
     name: str
@@ -68,7 +69,8 @@ class SourceReport:
     duplicates: int = 0
     covered: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
-    nulled: Counter[str] = field(default_factory=Counter)  # by field
+    stated: Counter[str] = field(default_factory=Counter)  # cells with a value, by field
+    nulled: Counter[str] = field(default_factory=Counter)  # of these, invalid ones
     unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
     aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
     far: int = 0  # rows with coordinates far outside their country

@@ -17,9 +17,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.manifest import is_dataset, read_manifest
-from geolookup.dataset.metadata import Metadata
-from geolookup.errors import DatasetError, QualityError
+from geolookup.dataset.manifest import is_dataset
+from geolookup.errors import QualityError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.integrity import VerifiedDataset
@@ -60,18 +59,10 @@ def compile_recipe(
         atomic.check_file(options.rejects, force=True)
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
-    if options.force and options.rows_before is None:
-        options = replace(options, rows_before=_metadata_of(output))
+    if options.force and options.earlier is None and is_dataset(output):
+        options = replace(options, earlier=output)
     with sources_read(recipe, options, progress, output) as overlaid:
         return _write(overlaid, output)
-
-
-def _metadata_of(folder: Path) -> Metadata | None:
-    """Return the metadata of a dataset; None for a missing or unreadable one."""
-    try:
-        return read_manifest(folder).metadata()
-    except DatasetError:
-        return None
 
 
 def compiled_tables(recipe: Recipe, options: Options, progress: Progress) -> dict[str, pa.Table]:
@@ -172,6 +163,7 @@ def dataset_written(
 def _check_quality(overlaid: OverlaidSources, dataset: Path) -> None:
     """Raise QualityError if a verified dataset does not meet the demands of its recipe."""
     plan, report = overlaid.plan, overlaid.report
-    report.quality = demands.check(plan.quality, plan.path, dataset)
+    earlier = overlaid.options.earlier
+    report.quality = demands.check(plan.quality, plan.path, dataset, earlier, report.warnings)
     if problems := demands.failures(report.quality, plan.path):
         raise QualityError(problems, report)

@@ -68,6 +68,7 @@ class SourceRows:
             if family == 6:
                 self._fold(of_family)
         self._report.read += batch.size
+        self._report.stated.update(batch.stated)
         self._report.nulled.update(batch.nulled)
         self._report.aliases.update(batch.aliases)
         self._report.far += len(batch.far.rows)

@@ -249,9 +249,10 @@ def _table(
 
 def numbers_of(partitions: Mapping[int, LayerPartition], layer: str) -> Codes:
     """Return UNKNOWN, the first row, then the number of each interval, IPv4 before IPv6."""
-    parts = [partition.numbers[layer] for partition in partitions.values()]
+    parts = [part.numbers[layer] for part in partitions.values() if layer in part.numbers]
     if not any(part.any() for part in parts):  # most layers of most recipes: takes no memory
-        return np.broadcast_to(np.int32(UNKNOWN), 1 + sum(map(len, parts)))
+        size = 1 + sum(len(partition.starts) for partition in partitions.values())
+        return np.broadcast_to(np.int32(UNKNOWN), size)
     return np.concatenate([np.array([UNKNOWN], np.int32), *parts])
 
 

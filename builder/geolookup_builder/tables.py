@@ -170,20 +170,27 @@ def as_stored(values: pa.Array, field: Field) -> pa.Array:
 def _country(
     interned: InternedContent, reference: Reference, countries: Iterable[CountryRecord]
 ) -> pa.Table:
-    by_pair = {(row["country_code"], row["continent_code"]): row for row in countries}
-    records = [
-        by_pair.get(pair) or _country_record(*pair, reference)
-        for pair in interned.locations.countries
-    ]
+    records = _country_records(interned.locations, reference, countries)
     columns = {field.column: _country_column(field, records) for field in in_table(COUNTRY)}
     texts = [plain_texts(record[name] for record in records) for name in columns]
     return pa.table({**columns, **json_columns(texts)})
 
 
-def country_column(field: Field, locations: Locations, reference: Reference) -> pa.Array:
+def country_column(
+    field: Field,
+    locations: Locations,
+    reference: Reference,
+    countries: Iterable[CountryRecord] = (),
+) -> pa.Array:
     """Return the values of a field of the country table, one for each of its rows."""
-    records = [_country_record(*codes, reference) for codes in locations.countries]
-    return _country_column(field, records)
+    return _country_column(field, _country_records(locations, reference, countries))
+
+
+def _country_records(
+    locations: Locations, reference: Reference, countries: Iterable[CountryRecord]
+) -> list[CountryRecord]:
+    by_pair = {(row["country_code"], row["continent_code"]): row for row in countries}
+    return [by_pair.get(pair) or _country_record(*pair, reference) for pair in locations.countries]
 
 
 def _country_column(field: Field, records: Iterable[Mapping[str, object]]) -> pa.Array:

@@ -44,10 +44,11 @@ def lines(score: Score) -> Iterator[str]:
 
 
 def _file(file: TruthFile) -> str:
-    return (
+    text = (
         f"{file.path}, {file.format}, {file.rows:,} rows,"
         f" {file.rejected:,} rejected, {file.nulled:,} invalid values"
     )
+    return f"{text}, columns not read: {', '.join(file.unread)}" if file.unread else text
 
 
 def _side_by_side(parts: Sequence[ScoredPart]) -> Iterator[str]:

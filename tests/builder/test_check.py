@@ -135,9 +135,10 @@ def test_what_quality_and_an_earlier_dataset_say(tmp_path: Path) -> None:
         )
         assert report.against is not None
         assert [*report.against.lines()][1:] == [
-            "  rows        a.csv: 1 row, 3 before (-66.7%)",
+            "  rows        a.csv: 1 row, 3 before",
             "  lost        of the known addresses: ipv4 66.67 %, ipv6 0.00 %",
             f"  null gained {', '.join(gained)}",
+            "  gates       0 of 1 hold",
             "  gate failed: country_moved > 2%: ipv4.country_moved is 100 %, the limit is 2 %",
         ]
         assert report.is_refused

@@ -26,6 +26,8 @@ from geolookup_builder.flatten import (
 from geolookup_builder.fragments import json_columns, json_texts, rows
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
+from geolookup_builder.limits import KINDS, Bound
+from geolookup_builder.limits import key as limit_key
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import OverlaidSources
 from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
