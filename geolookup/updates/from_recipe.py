@@ -149,8 +149,7 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
     """Raise UpdateError if a gate of the recipe fails; they compare one dataset over time."""
     from geolookup.comparison import diff
 
-    gates = recipe.gates
-    if not gates:
+    if not recipe.gates:
         return
     name = read_manifest(old).metadata().name if is_whole else None
     if name != recipe.name:
@@ -158,7 +157,7 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
         problem = f"no gate was applied, because the current generation {reason}"
         job.result.warnings.append(f"{job.store}: {problem}")
         return
-    result = diff(old, new, fail_if=gates, top=0)
+    result = diff(old, new, fail_if=recipe.gates, top=0)
     job.result.gates += map(asdict, result.gates)
     if result.failed:
         hint = (
