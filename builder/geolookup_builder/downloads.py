@@ -219,6 +219,8 @@ def _in_cache(remote: Remote, sha256: str, folder: Path) -> CachedFile:
 
 
 def _date(spec: SourceSpec, remote: Remote, entry: CachedFile) -> dict[str, str]:
+    if "date" not in spec.texts and entry.version.month:
+        return {"date": entry.version.month}
     if spec.texts.get("date") != LAST_MODIFIED:
         return {}
     if not entry.version.modified:
