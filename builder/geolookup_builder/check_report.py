@@ -34,7 +34,7 @@ class Limits:
         return [*limit, *memory, *self.download_options()]
 
     def download_options(self) -> list[str]:
-        """Return the options as arguments of ``geolookup download``."""
+        """Return the options as arguments of ``geolookup update --download-only``."""
         return [] if self.cache is None else ["--cache", str(self.cache)]
 
 
@@ -179,7 +179,8 @@ class RecipeCheck:
             options = ["-o", "DIR", *self.limits.build_options()]
             yield f"{self._success()}{self._command('; to build it', 'build', *options)}"
         if missing:
-            fetch = self._command("; to fetch", "download", *self.limits.download_options())
+            options = ["--download-only", *self.limits.download_options()]
+            fetch = self._command("; to fetch", "update", *options)
             yield f"not in the cache: {missing:,}{fetch}"
 
     def _memory(self) -> Iterator[str]:

@@ -40,7 +40,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "build": ("build", "Compile a recipe into a dataset."),
         "slice": ("slice", "Write a part of a dataset as a dataset."),
         "size": ("slice", "Predict the size of a dataset."),
-        "download": ("build", "Download the remote sources of a recipe into the cache."),
         "verify": ("signing", "Check a dataset for damage."),
     },
     "Stores": {
