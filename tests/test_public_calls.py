@@ -45,7 +45,7 @@ ARGUMENTS = {
 OBJECTS = {"dataset", "store"}
 #: Keywords for objects in Python: a command names a recipe.
 OF_PYTHON = {
-    "build": {"sources", "columns", "name", "explain", "fields"},
+    "build": {"sources", "columns", "name", "fields"},
     "check": {"sources", "columns"},
 }
 #: Options for output that a call returns, and for the path of the past, which ``open`` gives.

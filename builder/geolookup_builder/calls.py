@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, overload
 
 from geolookup.progress import Progress
 from geolookup.signing.keys import SigningKeys, read_signing_keys
@@ -39,7 +39,6 @@ def build(
     output: str | PathLike[str],
     columns: Mapping[str, Any] | None = None,
     name: str | None = None,
-    explain: Literal["sources", "full"] | None = None,
     fields: Sequence[str] | None = None,
     force: bool = False,
     rejects: str | PathLike[str] | None = None,
@@ -56,7 +55,6 @@ def build(
     sources: Sequence[Source] | None = None,
     columns: Mapping[str, Any] | None = None,
     name: str | None = None,
-    explain: Literal["sources", "full"] | None = None,
     fields: Sequence[str] | None = None,
     force: bool = False,
     rejects: str | PathLike[str] | None = None,
@@ -80,8 +78,8 @@ def build(
     Arrow, pandas or Polars, or of another library with Arrow's PyCapsule interface; or a dict with
     the keys of a ``[[source]]``, and ``table`` for a table. A table has the columns of a generic
     Parquet file. Reports and messages name it ``sources[0]`` and count its rows from 1.
-    ``columns`` is the table ``[columns]`` of a recipe; ``name`` (by default "dataset"),
-    ``explain`` and ``fields`` are keys of its ``[dataset]``.
+    ``columns`` is the table ``[columns]`` of a recipe; ``name`` (by default "dataset")
+    and ``fields`` are keys of its ``[dataset]``.
 
     With ``force`` an existing dataset is replaced, and ``max_drop`` of a source compares with it.
     ``rejects`` is a CSV file to write the rejected rows and the rows with invalid values to.
@@ -115,7 +113,7 @@ def build(
         signing_keys=read_signing_keys(signing_keys),
         max_memory=max_memory,
     )
-    plan = recipe_of_call(recipe, sources, columns, name=name, explain=explain, fields=fields)
+    plan = recipe_of_call(recipe, sources, columns, name=name, fields=fields)
     return compile_recipe(plan, Path(output), options, Progress(silent=True))[0]
 
 

@@ -216,13 +216,13 @@ class _SourceChecker:
         with self._progress.stage(f"flattening {table.name}"):
             if spec.restriction:
                 intervals = flatten_table(rows, report, source.partitions, self._spill)
-                source.add(report, intervals, lambda _kept: None)
+                source.add(report, intervals)
             else:
                 flatten_table(rows, report, {}, self._spill)
         self._report.tables.append(_table_check(spec, report, reading, self._mask))
         with self._noted():
             reading.rejects.check_limit(report, self._limits.max_rejects, self._mask)
-        return set(reading.positions.members())
+        return {numbers.member.label for numbers in reading.files}
 
 
 def _sizes(spec: SourceSpec) -> dict[str, int]:
@@ -239,12 +239,10 @@ def _table_check(
     def label(text: str) -> str:
         return mask(label_in_recipe(text, spec.path, spec.base))
 
-    members = reading.positions.members()
+    members = dict.fromkeys(numbers.member.label for numbers in reading.files)
     columns = spec.options.get("columns")
     mapping = recipe_columns(spec, columns) if isinstance(columns, dict) else {}
-    unread = dict.fromkeys(
-        name for member in reading.positions.runs for name in member.numbers.unread
-    )
+    unread = dict.fromkeys(name for numbers in reading.files for name in numbers.unread)
     return TableCheck(
         report,
         tuple(map(label, members)),
@@ -261,9 +259,7 @@ def _table_check(
 
 def _further(reading: TableReading, mapped: Collection[object]) -> tuple[str, ...]:
     """Return the own columns that the files of a table offer and the recipe does not ask for."""
-    offered = dict.fromkeys(
-        name for member in reading.positions.runs for name in member.numbers.offered
-    )
+    offered = dict.fromkeys(name for numbers in reading.files for name in numbers.offered)
     return tuple(
         name for name in offered if OWN_PREFIX + name not in reading.fields and name not in mapped
     )

@@ -19,7 +19,7 @@ import pyarrow as pa
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset, read_manifest
 from geolookup.dataset.metadata import Metadata
-from geolookup.errors import BuildError, DatasetError, QualityError
+from geolookup.errors import DatasetError, QualityError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.integrity import VerifiedDataset
@@ -92,7 +92,6 @@ def sources_read(
         local = with_local_paths(checked, options.cache, progress, offline=options.offline)
         guard = partial(refusing, options.cache)
         plan = auto.detect_formats(local, FORMATS, guard)
-        _check_explained(plan)
         reference = load_reference(plan.countries)
         # Datasets stay open until the end: their files are mapped.
         with ExitStack() as opened:
@@ -108,23 +107,15 @@ def sources_read(
             overlaid = OverlaidSources(
                 plan, reference, finders(plan, reference), options, progress, spill
             )
-            for number, spec in enumerate(plan.sources, 1):
+            for number, spec in enumerate(plan.sources):
                 with guard(spec):
                     if spec.is_dataset:
-                        overlaid.add_dataset(spec, datasets[number - 1])
+                        overlaid.add_dataset(spec, datasets[number])
                     else:
-                        overlaid.add(number, spec)
+                        overlaid.add(spec)
             if spill.is_used:
                 overlaid.columns = Columns(spill)
             yield overlaid
-
-
-def _check_explained(recipe: Recipe) -> None:
-    """Refuse the rows of all sources if one is a dataset: it has answers, not rows."""
-    for spec in recipe.sources:
-        if recipe.explains_rows and spec.is_dataset:
-            problem = f'explain = "full" needs rows of files, but {spec.name} is a dataset'
-            raise BuildError(recipe.path, problem, remedy="drop explain, or name the files")
 
 
 def _write(overlaid: OverlaidSources, output: Path) -> tuple[BuildReport, VerifiedDataset]:

@@ -22,11 +22,10 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
     """Intern the rows; return the manifest without files, and the tables by file name."""
     overlaid.write_rejects()
     with overlaid.progress.stage("interning"):
-        interned, explanation = _interned(overlaid)
+        interned = _interned(overlaid)
         content, origins = _tables(overlaid, interned)
         del interned
         _note_dropped(overlaid, origins.dropped)
-        content |= explanation
         release()
         credit_list = [finder.credit for finder in overlaid.finders if finder.credit is not None]
         of_datasets = [c for source in overlaid.datasets.values() for c in source.metadata.credits]
@@ -36,22 +35,19 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
     return manifest, content
 
 
-def _interned(overlaid: OverlaidSources) -> tuple[InternedContent, dict[str, pa.Table]]:
-    """Return the rows, numbered, and the tables of the rows behind them; release the sources."""
+def _interned(overlaid: OverlaidSources) -> InternedContent:
+    """Return the rows, numbered; release the sources."""
     reference, finders, columns = overlaid.reference, overlaid.finders, overlaid.columns
     interned = intern(
         *(overlaid.partitions, overlaid.layers, reference, finders, overlaid.report),
         *(columns, overlaid.plan.fields),
     )
     _check_fields(overlaid, interned)
-    explanation = {}
-    if overlaid.deciding_rows is not None:
-        explanation = overlaid.deciding_rows.tables(overlaid.layers)
     for partition in overlaid.partitions.values():
         columns.remove(*partition.numbers.values())
-    overlaid.partitions, overlaid.layers, overlaid.deciding_rows = {}, {}, None
+    overlaid.partitions, overlaid.layers = {}, {}
     release()
-    return interned, explanation
+    return interned
 
 
 def _check_fields(overlaid: OverlaidSources, interned: InternedContent) -> None:

@@ -21,9 +21,7 @@ from geolookup_builder.columns import IN_MEMORY
 from geolookup_builder.datasets import layers
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
-from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing
@@ -79,7 +77,6 @@ class OverlaidSources:
         self.layers = {layer: LayerValues(layer, plan.schema) for layer in layers}
         self.partitions = {family: nothing(family, layers) for family in (4, 6)}
         self.columns = IN_MEMORY  # where the steps after the overlay put their columns
-        self.deciding_rows = DecidingRows() if plan.explains_rows else None
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))
         self._rows_before = expected_rows.rows_before(options.rows_before)
@@ -88,8 +85,8 @@ class OverlaidSources:
         self.datasets: dict[int, DatasetSource] = {}  # by index among the sources
         self.reports: dict[int, SourceReport] = {}  # of datasets
 
-    def add(self, number: int, spec: SourceSpec) -> None:
-        """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
+    def add(self, spec: SourceSpec) -> None:
+        """Read a source, and overlay its tables below the earlier ones."""
         for values in self.layers.values():
             values.begin_source()
         before, files = len(self.report.sources), dict[str, Member]()
@@ -99,7 +96,7 @@ class OverlaidSources:
             else None
         )
         for table in auto.with_note(spec, READERS[spec.format].read(spec)):
-            files |= self._add_table(number, spec, table, source)
+            files |= self._add_table(spec, table, source)
             expected_rows.check_releases(spec.expected, sorted(files))
         if source is not None:
             with self.progress.stage(f"restricting {spec.name}"):
@@ -174,13 +171,13 @@ class OverlaidSources:
             self.report.warnings.append(f"{name}: {warning}")
 
     def _add_table(
-        self, number: int, spec: SourceSpec, table: SourceTable, source: RestrictedSource | None
+        self, spec: SourceSpec, table: SourceTable, source: RestrictedSource | None
     ) -> dict[str, Member]:
         """Read and overlay a table; return its files by their labels."""
         report = SourceReport(table.name, note=table.note)
         self.report.sources.append(report)
-        in_memory = self._in_memory(spec)
-        rows = SourceRows(self.layers, self.reference, report, spec, self.spill, in_memory)
+        keys = spec.restriction.keys()
+        rows = SourceRows(self.layers, self.reference, report, spec, self.spill, keys)
         reading = read_table(table, rows, report, self.progress)
         self._check_rejects(reading.rejects, report)
         release()
@@ -189,20 +186,9 @@ class OverlaidSources:
             intervals = flatten_table(rows, report, partitions, self.spill)
         release()
 
-        def explain(of_table: dict[int, Intervals]) -> None:
-            if self.deciding_rows is not None:
-                with self.progress.stage(f"finding the lines of {table.name}"):
-                    self.deciding_rows.add(number, spec, rows, reading.positions, of_table)
-
-        if source is None:
-            explain(intervals)
-        else:
-            source.add(report, intervals, explain)
-        return reading.positions.members()
-
-    def _in_memory(self, spec: SourceSpec) -> str:
-        """Return the key of a recipe that needs all rows of a source in memory, or nothing."""
-        return 'explain = "full"' if self.deciding_rows is not None else spec.restriction.keys()
+        if source is not None:
+            source.add(report, intervals)
+        return {numbers.member.label: numbers.member for numbers in reading.files}
 
     def _check_rejects(self, rejects: Rejects, report: SourceReport) -> None:
         self.rejects.append(rejects)

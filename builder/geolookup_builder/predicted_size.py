@@ -24,7 +24,6 @@ _KINDS = {
     "intervals": (fmt.IPV4, fmt.IPV4_JUMP, fmt.IPV6, fmt.IPV6_SPARSE_INDEX),
     "rows": tuple(fmt.TABLES.values()),
     "provenance": tuple(fmt.PROVENANCE.values()),
-    "source rows": fmt.EXPLAINING,
 }
 
 

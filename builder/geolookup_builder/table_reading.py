@@ -13,8 +13,7 @@ from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.rejects import Rejects
-from geolookup_builder.sources.reading.positions import RowPositions
-from geolookup_builder.sources.reading.reader import SourceTable
+from geolookup_builder.sources.reading.reader import RecordNumbers, SourceTable
 from geolookup_builder.spill import Spill
 from geolookup_builder.table_intervals import TableCounts, count, intervals_of
 
@@ -23,7 +22,7 @@ from geolookup_builder.table_intervals import TableCounts, count, intervals_of
 class TableReading:
     """The counts of a table that was read to its end; ``fields`` are its files' fields."""
 
-    positions: RowPositions = field(default_factory=RowPositions)
+    files: list[RecordNumbers] = field(default_factory=list)  # that have rows
     rejects: Rejects = field(default_factory=Rejects)
     fields: dict[str, None] = field(default_factory=dict)
 
@@ -36,13 +35,16 @@ def read_table(
     with (
         progress.stage(f"reading {table.name}"),
         in_order(
-            lambda batch: (batch, rows.clean_batch(batch)), table.batches, _cleaning_threads()
+            lambda batch: (batch, rows.cleaning.clean_batch(batch)),
+            table.batches,
+            _cleaning_threads(),
         ) as batches,
     ):
         for batch, clean_batch in batches:
             rows.add(clean_batch)
             reading.rejects.add(batch, clean_batch.nulled_cells, clean_batch.far.rows)
-            reading.positions.add(batch)
+            if batch.numbers not in reading.files[-1:]:
+                reading.files.append(batch.numbers)
             reading.fields |= dict.fromkeys(batch.fields)
             report.add_keys(batch.keys)
             progress.rows(len(batch))

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from geolookup.contract.display import FieldInfo
     from geolookup.dataset.coverage import KnownAddresses
 
-_EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources and their rows"}
-
 
 @command("info")
 @options.past_dataset_object
@@ -60,7 +58,6 @@ def _lines(
     yield f"generation  {short_id(metadata.generation)}"
     yield f"size        {metadata.bytes:,} bytes"
     yield f"age         {metadata.age}"
-    yield f"explains    {_EXPLAINS[metadata.explain]}"
     yield f"kernel      {kernel}"
     yield f"time zones  {metadata.time_zones}"
     yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())

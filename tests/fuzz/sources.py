@@ -21,13 +21,9 @@ from geolookup.errors import BuildError
 from tests.builder.sources.formats import (
     test_generic_typed,
     test_ip2proxy,
-    test_origins,
     test_prefix_lists,
-    test_registries,
-    test_routes,
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
-from tests.builder.sources.formats.mrt_writing import TABLE
 from tests.builder.sources.readings import one
 from tests.builder.sources.test_hostile import KINDS
 from tests.fuzz.files import check_error
@@ -54,7 +50,7 @@ from tests.internals.filesystem import limits
 from tests.internals.progress import Progress
 
 CUT = b"\n--8<-- "
-_HEAD = b'[dataset]\nname = "f"\nexplain = "full"\n'
+_HEAD = b'[dataset]\nname = "f"\n'
 _NAME = re.compile(rb"[A-Za-z0-9_. -]{0,80}[A-Za-z0-9_-]")
 _FORMAT = re.compile(rb'format = "[^"\n]*"')
 _MOST_FILES = 8
@@ -82,8 +78,8 @@ def _read(folder: Path) -> None:
     plan = auto.detect_formats(plan, FORMATS)
     options, spill = Options(max_rejects=1 << 40), Spill(MemoryBudget.of(None))
     build = OverlaidSources(plan, _reference(), (), options, Progress(), spill)
-    for number, source in enumerate(plan.sources, 1):
-        build.add(number, source)
+    for source in plan.sources:
+        build.add(source)
     for rejected, report in zip(build.rejects, build.report.sources, strict=True):
         result = list(rejected.find())
         assert len(result) == report.rejected.total() <= report.read
@@ -95,12 +91,9 @@ def _read(folder: Path) -> None:
 
 
 def _is_delimited(numbers: RecordNumbers) -> bool:
-    """Return whether each row is a record of delimited text, and not a group of them."""
-    return (
-        type(numbers) is RecordNumbers
-        and isinstance(numbers.find_rejects, partial)
-        and numbers.find_rejects.func is find_rejects
-    )
+    """Return whether each row is a record of delimited text."""
+    find = numbers.find_rejects
+    return isinstance(find, partial) and find.func is find_rejects
 
 
 def _records(numbers: RecordNumbers) -> int:
@@ -135,13 +128,9 @@ def built_in() -> Iterator[bytes]:
         ("mmdb", "a.mmdb", mmdb({"8.8.8.0/24": record})),
         *(("cloud", "a.json", json.dumps(value)) for value in test_prefix_lists.DOCUMENTS.values()),
         ("cloud", "ips-v4", test_prefix_lists.LIST),
-        ("rpki", "a.json", test_origins.document(test_origins.VRPS)),
-        ("bgpdump", "rib.txt", test_routes.TEXT),
         ("ip2proxy", "IP2PROXY-LITE-PX8.CSV", test_ip2proxy.ipv4(8)),
         ("jsonl", "a.jsonl", test_generic_typed.as_json(test_generic_typed.ROWS)),
         ("parquet", "a.parquet", test_generic_typed.as_parquet(test_generic_typed.ROWS)),
-        ("mrt", "rib", TABLE),
-        ("rpsl", "a.db", test_registries.DUMP),
         ("tor", "exit-addresses", test_prefix_lists.EXITS),
     )
     for name, file, content in files:

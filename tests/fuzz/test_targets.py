@@ -28,8 +28,6 @@ def target(name: str) -> Target:
         pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
     if name in ("source-mmdb", "source-ipinfo", "source-auto"):  # they read MMDB files
         pytest.importorskip("maxminddb", reason="geolookup[mmdb] is not installed")
-    if name in ("source-mrt", "source-auto"):
-        pytest.importorskip("ftlbgp", reason="geolookup[mrt] is not installed")
     return TARGETS[name]
 
 

@@ -59,15 +59,13 @@ from geolookup_builder.sources.reading import (
     jsonlines,
     parquet,
     positions,
-    rpsl_objects,
     stated_dates,
     typed_rows,
 )
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.positions import find_rejects, first_lines
+from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
-from geolookup_builder.sources.reading.routes import origins
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 from geolookup_builder.spill import Spill
 from geolookup_builder.values import Reference, load_reference

@@ -21,7 +21,6 @@ from tests.range_strategies import as_csv, recipe, recipes
 from tests.tiers import scaled
 
 _LARGE = 1 << 40
-_KEYS = st.sampled_from(("", 'explain = "full"'))
 
 
 @contextmanager
@@ -49,17 +48,14 @@ def _sorted(rows: list[SourceRow]) -> list[SourceRow]:
     return sorted(rows, key=lambda row: (row.first.version, int(row.first)))
 
 
-@example(TIES, 1, 400, "")
+@example(TIES, 1, 400)
 @settings(max_examples=scaled(2, 40), suppress_health_check=list(HealthCheck), deadline=None)
-@given(recipes, st.sampled_from([1, 300, 2000]), st.sampled_from([200, 400, 2000]), _KEYS)
-def test_bands_equal_memory(listed: list[Source], rows: int, band: int, keys: str) -> None:
-    """Of rows in files; in memory, files whose rows are sorted are taken band by band too.
-
-    ``explain = "full"`` keeps all rows in memory.
-    """
+@given(recipes, st.sampled_from([1, 300, 2000]), st.sampled_from([200, 400, 2000]))
+def test_bands_equal_memory(listed: list[Source], rows: int, band: int) -> None:
+    """Of rows in files; in memory, files whose rows are sorted are taken band by band too."""
     ordered = [replace(source, rows=_sorted(source.rows)) for source in listed]
     for sources, bands in ((listed, tiny_memory(rows, band)), (ordered, tiny_bands(band))):
-        text = recipe(sources).replace("\n", f"\n{keys if sources is ordered else ''}\n", 1)
+        text = recipe(sources)
         files: dict[str, str | bytes] = {f"{n}.csv": as_csv(item) for n, item in enumerate(sources)}
         with TemporaryDirectory() as name:
             whole, report = build_at(Path(name), files, text)

@@ -44,8 +44,6 @@ _TEXTS = ("name", "date", "licence", "attribution", "url")
 _SOURCE_KEYS = {"format": '"auto"', "path": '"…"'}
 #: Provenance stores the number of a source in one byte; 0 is "no source", 255 is reserved.
 MAX_SOURCES = 254
-#: What ``explain`` may return: the deciding sources, or also the rows of all sources.
-_EXPLAINS = ("sources", "full")
 _MAX_KM = 50.0
 _HALF_CIRCUMFERENCE = 20_040  # of the Earth, in kilometres
 
@@ -108,7 +106,6 @@ class Recipe:
     sources: tuple[SourceSpec, ...]
     countries: Path | None = None
     enrich: Enrich = field(default_factory=Enrich)
-    explains_rows: bool = False
     update: Update = field(default_factory=Update)
     schema: Schema = CONTRACT
     fields: frozenset[str] | None = None  # of the dataset; None: all
@@ -133,7 +130,7 @@ def of_document(
     """Check the tables of a recipe; ``path`` names it in messages, ``labels`` name its sources."""
     document = Table(path, "", values)
     document.only("dataset", "columns", "source", "tables", "enrich", "update", "quality")
-    dataset = document.table("dataset", "name", "explain", "fields")
+    dataset = document.table("dataset", "name", "fields")
     items = document.values.get("source") or [{}]
     if not isinstance(items, list) or not all(isinstance(source, dict) for source in items):
         raise BuildError(path, "source is not a list of tables", remedy="write [[source]]")
@@ -150,12 +147,9 @@ def of_document(
     tables = document.table("tables", "countries")
     countries = path.parent / tables.text("countries") if "countries" in tables else None
     enrich, update = _enrich(document), _update(document, schema)
-    explains_rows = _explains_rows(dataset)
     fields = _dataset_fields(dataset, schema) if "fields" in dataset else None
     quality = read_quality(document, schema)
-    return Recipe(
-        path, name, sources, countries, enrich, explains_rows, update, schema, fields, quality
-    )
+    return Recipe(path, name, sources, countries, enrich, update, schema, fields, quality)
 
 
 def toml_text(value: str | Mapping[str, str]) -> str:
@@ -269,14 +263,6 @@ def _columns(table: Table, option: str, schema: Schema) -> frozenset[str]:
         table.refuse("fields", "is not a list", 'write fields = ["country_code"]')
     columns = (source_columns(table.recipe, option, name, schema) for name in names)
     return frozenset(chain.from_iterable(columns))
-
-
-def _explains_rows(dataset: Table) -> bool:
-    value = dataset.values.get("explain", _EXPLAINS[0])
-    if value not in _EXPLAINS:
-        problem = f"unknown value {value!r} of dataset.explain"
-        raise BuildError(dataset.recipe, problem, remedy=near_match(str(value), _EXPLAINS))
-    return bool(value == "full")
 
 
 def _enrich(document: Table) -> Enrich:

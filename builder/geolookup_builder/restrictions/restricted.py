@@ -6,7 +6,7 @@ answers. Then the parts outside become unknown in all layers, and lower sources 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -29,15 +29,11 @@ from geolookup_builder.restrictions.restriction import check_conditions
 from geolookup_builder.tables import as_stored, country_column
 from geolookup_builder.values import Reference
 
-#: Receives the intervals of a table that are kept, by family.
-Receiver = Callable[[dict[int, Intervals]], None]
-
 
 @dataclass(frozen=True, slots=True)
 class _Table:
     report: SourceReport
     intervals: dict[int, Intervals]
-    receiver: Receiver
 
 
 class RestrictedSource:
@@ -56,11 +52,9 @@ class RestrictedSource:
         self.partitions = {family: nothing(family, tuple(layers)) for family in (4, 6)}
         self._tables: list[_Table] = []
 
-    def add(
-        self, report: SourceReport, intervals: dict[int, Intervals], receiver: Receiver
-    ) -> None:
-        """Add a table whose rows are overlaid; ``receiver`` is called by ``finish``."""
-        self._tables.append(_Table(report, intervals, receiver))
+    def add(self, report: SourceReport, intervals: dict[int, Intervals]) -> None:
+        """Add a table whose rows are overlaid."""
+        self._tables.append(_Table(report, intervals))
 
     def finish(self, warnings: list[str]) -> dict[int, LayerPartition]:
         """Return the kept layers by family, and count in each table the parts that are left out.
@@ -70,7 +64,7 @@ class RestrictedSource:
         """
         kept = self._kept(warnings)
         for table in self._tables:
-            table.receiver(_keep(table.report, table.intervals, kept))
+            _keep(table.report, table.intervals, kept)
         return {family: restrict(part, kept[family]) for family, part in self.partitions.items()}
 
     def _kept(self, warnings: list[str]) -> dict[int, Intervals]:
@@ -144,14 +138,13 @@ class _Answers:
 
 def _keep(
     report: SourceReport, table: Mapping[int, Intervals], kept: Mapping[int, Intervals]
-) -> dict[int, Intervals]:
-    """Return the intervals of a table that are kept; count the parts that are left out."""
+) -> None:
+    """Count the parts of a table that are left out."""
     result = {family: without(intervals, kept[family]) for family, intervals in table.items()}
     used = _used(table, report.read)
     report.rows_left_out = int(np.count_nonzero(used & ~_used(result, report.read)))
     report.used -= report.rows_left_out
     report.addresses_left_out = _addresses(table) - _addresses(result)
-    return result
 
 
 def _used(table: Mapping[int, Intervals], rows: int) -> Bools:

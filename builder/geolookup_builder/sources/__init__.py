@@ -9,7 +9,6 @@ from collections import ChainMap
 from collections.abc import Mapping
 
 from geolookup_builder.sources.formats import (
-    bgpdump,
     cidr_list,
     cloud,
     dbip,
@@ -23,11 +22,8 @@ from geolookup_builder.sources.formats import (
     iptoasn,
     maxmind,
     mmdb,
-    mrt,
     pfx2as,
     rir,
-    rpki,
-    rpsl,
     sapics,
     tor,
 )
@@ -36,7 +32,6 @@ from geolookup_builder.sources.reading.reader import SourceFormat
 FORMATS: dict[str, SourceFormat] = {
     source_format.name: source_format
     for source_format in (
-        bgpdump.FORMAT,
         cidr_list.FORMAT,
         cloud.FORMAT,
         dbip.FORMAT,
@@ -52,11 +47,8 @@ FORMATS: dict[str, SourceFormat] = {
         iptoasn.FORMAT,
         maxmind.FORMAT,
         mmdb.FORMAT,
-        mrt.FORMAT,
         pfx2as.FORMAT,
         rir.FORMAT,
-        rpki.FORMAT,
-        rpsl.FORMAT,
         sapics.FORMAT,
         tor.FORMAT,
     )

@@ -21,11 +21,9 @@ from tests.builder.sources.formats import (
     test_origins,
     test_prefix_lists,
     test_registries,
-    test_routes,
     test_sapics,
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
-from tests.builder.sources.formats.mrt_writing import TABLE
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import one, read_at
 from tests.internals.builder import FORMATS, auto, loading
@@ -36,7 +34,6 @@ LATIN = {"8.8.0.0/16": {"country_code": "NO"}, "2600:100::/32": {"country_code":
 HOSTING = 'values = { user_type = "hosting" }'
 IPINFO = {f"{product}.csv": text for product, (text, _) in test_ipinfo.PRODUCTS.items()}
 FILES: dict[str, dict[str, str | bytes]] = {
-    "bgpdump": {"a": test_routes.TEXT},
     "cidr-list": {"a.txt": test_prefix_lists.HOSTERS, "b": "\ufeff\n ; x\n2600::/32\n"},
     "cloud": {
         **{f"{name}.json": json.dumps(item) for name, item in test_prefix_lists.DOCUMENTS.items()},
@@ -84,11 +81,8 @@ FILES: dict[str, dict[str, str | bytes]] = {
     "jsonl": {"a.json": test_generic_typed.as_json(test_generic_typed.ROWS)},
     "parquet": {"a": test_generic_typed.as_parquet(test_generic_typed.ROWS)},
     "mmdb": {"a.mmdb": mmdb(LATIN), "renamed": mmdb(LATIN), "a.gz": gzip.compress(mmdb(LATIN))},
-    "mrt": {"a": TABLE, "rib.gz": gzip.compress(TABLE)},
     "pfx2as": {"a": test_origins.CAIDA, "b.dat": test_origins.PYASN},
     "rir": {"a": test_registries.EXTENDED, "b": test_registries.PLAIN},
-    "rpki": {f"{at}": text for at, text in enumerate(test_origins.WRITERS.values())},
-    "rpsl": {"a": test_registries.DUMP, "b": test_registries.DUMP.encode("latin-1")},
     "sapics": {
         "asn-country-ipv4.csv": test_sapics.COUNTRY,
         "dbip-country-ipv6.csv": test_sapics.COUNTRY6,
@@ -102,7 +96,7 @@ FILES: dict[str, dict[str, str | bytes]] = {
     },
     "tor": {"torbulkexitlist": test_prefix_lists.BULK, "a.txt": test_prefix_lists.EXITS},
 }
-LIBRARIES = {"mmdb": "maxminddb", "mrt": "ftlbgp"}
+LIBRARIES = {"mmdb": "maxminddb"}
 
 
 def delivered(files: Mapping[str, str | bytes]) -> bytes:

@@ -134,7 +134,6 @@ KINDS = {
     "pyasn": Kind("pfx2as", "a.dat", "{network}\t1", quoted=False),
     "rir": Kind("rir", "a-latest", "ripencc|CH|ipv4|{address}|{count}|20260101|allocated",
                 quoted=False),
-    "rpki": Kind("rpki", "a.csv", "AS1,{network},24,{text}", head="ASN,IP Prefix,Max Length,TA\n"),
     "sapics, city": Kind("sapics", "a.csv", "{first},{last},CH,x,,{text},1,1.5,2.5,Europe/Zurich",
                          "city_name"),
     "sapics, integers": Kind("sapics", "a-num.csv", "{n_first},{n_last},1,{text}",

@@ -16,14 +16,11 @@ from tests.builder.sources.formats import test_dbip as dbip
 from tests.builder.sources.formats import test_ip2location as ip2location
 from tests.builder.sources.formats import test_ip2proxy as ip2proxy
 from tests.builder.sources.formats import test_maxmind as maxmind
-from tests.builder.sources.formats import test_origins as rpki
 from tests.builder.sources.formats import test_prefix_lists as cloud
-from tests.builder.sources.formats import test_registries as rpsl
 from tests.builder.sources.formats import test_sapics as sapics
 from tests.builder.sources.formats.test_geofeed import FEED
 from tests.builder.sources.formats.test_origins import CAIDA
 from tests.builder.sources.formats.test_prefix_lists import HOSTERS
-from tests.builder.sources.formats.test_routes import line as route
 from tests.builder.sources.formats.test_sapics import REGIONS
 from tests.builder.sources.formats.test_sapics import V4 as IPTOASN
 from tests.builder.sources.readings import one, read_at, refused
@@ -43,20 +40,12 @@ def changed(document: dict[str, Any], **members: object) -> str:
 
 ADDRESSED = '"start", "end"'
 UNSORTED = sapics.README.replace("47.3667,8.5500", "a,b").replace("8064", "1.5")
-NO_PREFIXES, NO_DUMP = "not a table of prefixes and origins", "not a dump of RPSL objects"
-NO_TABLE, NO_STATISTICS = "not a routing table of bgpdump", "not delegated statistics"
+NO_PREFIXES, NO_STATISTICS = "not a table of prefixes and origins", "not delegated statistics"
 DAMAGED_RANGES: list[object] = [{"ipv4_cidrs": [], "ipv6_cidrs": []}]
 DEEP = changed(cloud.GOOGLE, deep=0).replace("0}", "[" * 100_000 + "]" * 100_000 + "}")
 BIG = changed(cloud.GOOGLE, big=0).replace("0}", "9" * 5000 + "}")
 #: Format and name of the file: what is refused.
 REFUSED: dict[tuple[str, str], list[Case]] = {
-    ("bgpdump", "rib"): [
-        ("", route("8.8.8.0/24", "1", "BGP4MP", "A"), NO_TABLE),
-        ("", "TABLE_DUMP2|5|1763600000|B|10.0.0.1|3000|8.8.8.0/24|1|IGP\n", NO_TABLE),
-        ("", "a|b|c\n", NO_TABLE),
-        ("", "8.8.8.0/24\t15169\n", NO_TABLE),
-        ("", "\n", NO_TABLE),
-    ],
     ("cidr-list", "list.txt"): [
         ("", HOSTERS, "source.values is missing"),
         ("values = {}", HOSTERS, "source.values is missing"),
@@ -208,27 +197,9 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ("", "\x00\x01\x02", NO_STATISTICS),
         ("", "2|", NO_STATISTICS),
     ],
-    ("rpki", "vrps"): [
-        ("", "ASN,Prefix\nAS1,8.8.8.0/24\n", "not a list of VRPs"),
-        ("", '{"roas": {"prefix": 1, "maxLength": 2}}', "no array 'roas'"),
-        ("", '{"aspas": []}', "not a list of VRPs"),
-        ("", rpki.document(rpki.VRPS)[:-10], "not JSON"),
-        ("", rpki.RPKI_CLIENT.encode() + b"\xff\n", "not UTF-8"),
-        ("", "ASN,ASN,IP Prefix,Max Length\n", "column 'ASN' twice"),
-    ],
     ("csv", "a.csv"): [
         ("", '{"error": "quota exceeded"}\n', "this looks like JSON; write one object a line"),
         ("", "[1, 2]", "this looks like JSON"),
-    ],
-    ("rpsl", "dump"): [
-        *(("", text, NO_DUMP) for text in ("network,isp\n", "% comments\n", "\0" * 5000)),
-        ("", "{}", "this looks like JSON"),
-        ("", b"", "empty file"),
-        ("", rpsl.DUMP.encode("utf-16"), "this looks like UTF-16"),
-        ('organization = "descr"', rpsl.DUMP, "source.organization is not a list"),
-        ('organization = ["desc"]', rpsl.DUMP, "unknown attribute 'desc' in organization"),
-        ("organisations = 3", rpsl.DUMP, "source.organisations is not a file name"),
-        ('organisations = "gone"', rpsl.DUMP, "no such file"),
     ],
     ("sapics", "a.csv"): [
         ("", "5.1.0.0,5.1.3.255\n", "2 columns, but files of sapics have 3 (country), 4 (asn)"),

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset.intervals import I64
+from geolookup.dataset.runs import run_starts
 from geolookup.errors import BuildError
 from geolookup.filesystem.unpacking import packing
 from geolookup_builder.ranges import ParsedRanges, from_networks
@@ -38,7 +39,6 @@ from geolookup_builder.sources.reading.own_values import (
     words,
 )
 from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
-from geolookup_builder.sources.reading.routes import deciding_rows
 from geolookup_builder.sources.reading.sniffing import (
     Detection,
     Opening,
@@ -223,7 +223,7 @@ def _of_document(member: Member, provider: _Provider, own: Mapping[str, Offer]) 
     uses = _prefix_uses(member, provider)
     ranges = from_networks(json_document.texts(use.prefix for use in uses))
     # A prefix of AMAZON and of CLOUDFRONT: both rows get the fields of the second.
-    rows = deciding_rows(ranges, _ranks(uses))
+    rows = _deciding_rows(ranges, _ranks(uses))
     names = {"organization", "user_type", *(offer.columns[0] for offer in own.values())}
     cells = pa.RecordBatch.from_pydict({name: _cells(uses, name, rows) for name in sorted(names)})
     fields = {name: cells.column(name) for name in ("organization", "user_type")}
@@ -244,6 +244,24 @@ def _prefix_uses(member: Member, provider: _Provider) -> list[_PrefixUse]:
 
 def _prefixes(member: Member, provider: _Provider) -> list[object]:
     return [use.prefix for use in _prefix_uses(member, provider)]
+
+
+def _deciding_rows(ranges: ParsedRanges, rank: I64) -> I64:
+    """Return, for each row, the last row of the same range with the greatest rank.
+
+    The compiler would let the last of equal ranges decide. All get the fields of the one row, so
+    that none is removed and the report counts duplicates.
+    """
+    ends = ranges.last.low, ranges.last.high, ranges.first.low, ranges.first.high
+    keys = [key for key in ends if key is not None] + [ranges.family]
+    # Within equal ranges by rank; ``lexsort`` is stable, so the later of equal ranks is last.
+    order = np.lexsort((rank, *keys))
+    begins = run_starts(*(key[order] for key in keys))
+    last = np.append(np.flatnonzero(begins)[1:], len(order)) - 1
+    rows = np.empty(len(order), np.int64)
+    # Each row of a group gets the last row of the group.
+    rows[order] = order[last[np.cumsum(begins) - 1]]
+    return rows
 
 
 def _ranks(uses: Sequence[_PrefixUse]) -> I64:

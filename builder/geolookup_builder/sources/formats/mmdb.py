@@ -109,9 +109,7 @@ def _batches(member: Member, mapping: Product | None, own: OwnRequest) -> Iterat
     named = {name: keys[0] for name, keys in mapping.fields.items()} if mapping else {}
     _check_mapping(member, named | own.mapped, columns, paths)
     fields = _fields(columns, product, codes)
-    numbers = RecordNumbers(
-        member, _find_networks, _no_lines, offered=tuple(_offered(kinds, paths))
-    )
+    numbers = RecordNumbers(member, _find_networks, offered=tuple(_offered(kinds, paths)))
     yield Batch(numbers, 0, tree.ranges, fields, keys_read(product, kinds, paths))
 
 
@@ -245,10 +243,6 @@ def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Rejec
         # 8.8.8.0 to 8.8.8.255: the difference, 255, has 8 bits, so /24.
         network = kind((first, bits - (last - first).bit_length()))
         yield Reject(member.label, 0, reason, str(network))
-
-
-def _no_lines(_member: Member, records: I64) -> I64:
-    return np.zeros(len(records), np.int64)
 
 
 def _detect(opening: Opening) -> Detection | None:

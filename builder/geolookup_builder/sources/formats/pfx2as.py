@@ -10,17 +10,19 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract.address import MAX
+from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record
-from geolookup_builder.sources.reading.dictionary_columns import with_values
+from geolookup_builder.sources.reading.dictionary_columns import mark, with_values
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
-from geolookup_builder.sources.reading.routes import without_default_routes
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout, prefix_texts
@@ -65,8 +67,19 @@ def _meaning(
     rows: pa.RecordBatch, names: AsNames | None
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     ranges = from_networks(_network(rows))
-    asn = without_default_routes(ranges, _first_origin(rows.column("asn")))
+    # A default route says nothing about an address: an invalid value, which is nulled and counted.
+    defaults = pa.array(_are_default_routes(ranges))
+    asn = mark(_first_origin(rows.column("asn")), defaults, "default route")
     return ranges, as_fields(asn, names)
+
+
+def _are_default_routes(ranges: ParsedRanges) -> Bools:
+    defaults: Bools = np.zeros(len(ranges.family), bool)
+    for family in (4, 6):
+        ends = Addresses.of(6, [0, MAX[family]])
+        is_whole = ranges.first.equals(ends[:1]) & ranges.last.equals(ends[1:])
+        defaults |= (ranges.family == family) & is_whole
+    return defaults
 
 
 def _network(rows: pa.RecordBatch) -> pa.Array:

@@ -20,7 +20,6 @@ from geolookup_builder.sources.reading.reader import (
     Batch,
     RecordNumbers,
     Reject,
-    records_as_lines,
 )
 from geolookup_builder.text_lists import is_text
 
@@ -124,7 +123,6 @@ def batch(
     numbers = RecordNumbers(
         member,
         find_rejects,  # type: ignore[arg-type]
-        records_as_lines,
         offered=offered,
     )
     return numbers.batch(ranges, fields)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
 from geolookup.files.lines import Lines, parse
 from geolookup.files.text_blocks import TextError, line_blocks
@@ -85,7 +84,7 @@ def batches(
     """
     columns = schema(member, layout.texts | layout.fields)
     unread = unread_leaves(columns, layout)
-    numbers = RecordNumbers(member, _find_rejects, _first_lines, unread, layout.offered)
+    numbers = RecordNumbers(member, _find_rejects, unread, layout.offered)
     read = partial(_read, member=member, schema=columns, plan=(layout, meaning), replan=replan)
     with (
         member.open() as stream,
@@ -139,15 +138,10 @@ def _parsed_type(columns: pa.Schema, steps: Steps, *, of_range: bool) -> pa.Data
 
 def _find_rejects(member: Member, reasons: dict[int, str]) -> Iterator[Reject]:
     """Yield the records with these numbers (from 1), with line and text."""
-    lines = _first_lines(member, np.array(sorted(reasons), np.int64))
-    return rejects_between(member, reasons, lines, lines + 1, "\n")
-
-
-def _first_lines(member: Member, records: I64) -> I64:
-    """Return the line of each record, by number from 1."""
     with _text(member) as stream:
         lines = np.fromiter((line for line, _ in _lines(stream)), np.int64)
-    return lines[records - 1]
+    of_records = lines[np.array(sorted(reasons), np.int64) - 1]
+    return rejects_between(member, reasons, of_records, of_records + 1, "\n")
 
 
 @contextmanager

@@ -1,13 +1,9 @@
-"""Delegated statistics and RPSL dumps: counts, masked lines, hierarchies, encodings, damage."""
+"""Delegated statistics: counts, masked lines, damage."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
-from tests.builder.sources.readings import OWN, Read, check_offers, fields, one, refused
-from tests.internals.builder import FORMAT, rpsl_objects
+from tests.builder.sources.readings import OWN, Read, check_offers, fields, one
+from tests.internals.builder import FORMAT
 
 EXTENDED = """\
 2.3|lacnic|20261120|9|19870101|20261119|-0300
@@ -105,108 +101,3 @@ def test_bad_rows_and_no_options(read: Read) -> None:
     result = reading.values("country_code", "1.1.16.0", "1.1.32.0", "1.1.32.1")
     assert result == [None, "JP", None]
     assert FORMAT.options == frozenset()
-
-
-DUMP = """\
-% This is the dump of a registry.
-#
-
-inetnum:        193.0.0.0 - 193.0.7.255
-netname:        RIPE-NCC
-descr:          RIPE Network Coordination Centre
-descr:          Amsterdam
-org:            ORG-RIEN1-RIPE
-country:        NL # of course
-status:         ASSIGNED PA
-source:         RIPE # Filtered
-
-inetnum:        193.0.4.0-193.0.4.255
-netname:        SMALL
-country:        de
-COUNTRY:        DE
-
-person:         A Person
-address:        country: FR
-nic-hdl:        AP1-RIPE
-
-inet6num:       2001:67c:2e8::/48
-netname:        SIX
-descr:
-+               a name
-                on lines # with a comment
-country:        NL
-
-inetnum:        193.1.0.0/16
-netname:        SEVERAL
-descr:          Two countries
-country:        NL
-country:        BE
-
-organisation:   ORG-RIEN1-RIPE
-org-name:       Réseaux IP Européens
-country:        FR
-
-inetnum:        0.0.0.0 - 255.255.255.255
-netname:        IANA-BLK
-descr:          The whole IPv4 address space
-country:        EU # Country is really world wide
-"""
-RPSL = one("rpsl", "dump")
-NCC = "RIPE Network Coordination Centre"
-HELD = {"country_code": "NL", "organization": NCC}
-DETECTED = {
-    "193.0.0.0/22": HELD,
-    "193.0.4.0/24": {"country_code": "DE"},
-    "193.0.5.0-193.0.7.255": HELD,
-    "193.1.0.0/16": {"organization": "Two countries"},
-    "2001:67c:2e8::/48": {"country_code": "NL", "organization": "a name on lines"},
-}
-
-
-@pytest.mark.parametrize("block", [64, 1 << 20])
-def test_a_dump(read: Read, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    monkeypatch.setattr(rpsl_objects, "BLOCK_BYTES", block)
-    for text in (
-        DUMP,
-        DUMP.replace("\n", "\r\n"),
-        "\ufeff" + DUMP[DUMP.index("inetnum") :],
-        DUMP.rstrip("\n"),
-        DUMP.replace("\n\n", "\n\n\n% x\n\n"),
-    ):
-        reading = read({"dump": text}, RPSL)
-        source = reading.source
-        assert (source.read, source.rejected.total(), source.nulled.total()) == (5, 0, 0), text
-        assert reading.ranges() == DETECTED, text
-
-
-BAD_OBJECTS = {
-    "inetnum: 9.0.0.0 - 8.0.0.0": "first is after last",
-    "inetnum: 9.0.0.0 -": "not an address",
-    "inetnum: - 9.0.0.0": "not an address",
-    "inetnum:": "not an address",
-    "inetnum: 9.0.0.0 - 9.0.0.1 - 9.0.0.2": "not an address",
-    "inetnum: 9.0.0.1/24": "host bits set",
-    "inetnum: 9.0.0.0/33": "not a prefix length",
-    "inetnum: 2001::/32": "not an address",
-    "inet6num: 9.0.0.0/24": "not an address",
-    "inetnum: 9.0.0.0 - 2001::": "first and last are of two families",
-    "inetnum: " + "9" * 100_000: "not an address",
-    "inetnum: 9.0.\x000.0 - 9.0.0.1": "not an address",
-}
-
-
-def test_bad_ranges_are_rejected_with_their_lines(read: Read) -> None:
-    text = DUMP + "\n" + "".join(f"{key}\ncountry: NL\n\n" for key in BAD_OBJECTS)
-    reading = read({"dump": text}, RPSL)
-    assert reading.source.read == 5 + len(BAD_OBJECTS)
-    assert reading.ranges() == DETECTED
-    first = DUMP.count("\n") + 2
-    expected = [(first + 3 * at, reason) for at, reason in enumerate(BAD_OBJECTS.values())]
-    assert reading.bad_lines() == expected
-
-
-def test_an_object_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rpsl_objects, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(rpsl_objects, "MAX_OBJECT", 500)
-    error = refused(tmp_path, "dump", DUMP + "\nroute-set: x\n" + "members: y\n" * 100, RPSL)
-    assert error.problem == "an object of more than 500 bytes"

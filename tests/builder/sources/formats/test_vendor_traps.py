@@ -17,8 +17,6 @@ from tests.builder.sources.formats import (
     test_ipinfo,
     test_maxmind,
     test_origins,
-    test_registries,
-    test_routes,
     test_sapics,
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
@@ -55,16 +53,6 @@ def mapped(columns: str, mapping: str, format_: str = "ipinfo") -> str:
     return f"[columns]\n{columns}\n" + one(format_, "a.csv", f"columns = {mapping}")
 
 
-def routes(*paths: str) -> dict[str, str | bytes]:
-    lines = (test_routes.line(f"9.0.{at}.0/24", path) for at, path in enumerate(paths))
-    return {"rib": "".join(lines)}
-
-
-def _rpsl(encoding: str) -> dict[str, str | bytes]:
-    text = "inetnum: 9.0.0.0 - 9.0.0.255\ndescr: Größe\n\ninetnum: 9.0.1.0/24\ndescr: "
-    return {"dump": text.encode(encoding) + "Müller\n".encode()}
-
-
 OTHER_DELIVERY: dict[str, str | bytes] = {
     **test_maxmind.CITY_FILES,
     "Country-Blocks.csv": test_maxmind.BLOCKS["country"] + "8.8.4.0/22,20,,,0,0,\n",
@@ -74,7 +62,6 @@ ORPHANS = test_maxmind.CITY + "8.8.0.0/16,11,,,0,0,,,,,\n8.8.9.0/24,99,20,,0,0,8
 IPV6_FILE: dict[str, str | bytes] = {"DB26.IPV6.CSV": test_ip2location.ipv6(26)}
 WINTERTHUR, NEWARK = test_ip2location.expected(26), fields("country_code=US; city_name=Newark")
 WIDE = "5.1.0.0\t5.1.255.255\t64500\tCH\tWIDE\n"
-NAMES = 'organization = ["org-name", "netname"]'
 BELOW = '[[source]]\nformat = "csv"\npath = "below.csv"\n'
 PRIVACY: dict[str, str | bytes] = {"a.csv": test_ipinfo.PRODUCTS["privacy"][0]}
 PX3 = test_ip2proxy.DATABASES[3]
@@ -153,22 +140,6 @@ TRAPS = {
         },
         nulled={"asn": 2},
     ),
-    "RPKI: origins that are none": Trap(
-        one("rpki", "vrps"),
-        {"vrps": test_origins.ROUTINATOR + "ASx,9.0.0.0/24,24,y\nAS4294967296,9.0.1.0/24,24,y\n"},
-        {"9.0.0.1": {}, "9.0.1.1": {}, "1.0.0.1": {"asn": 13335}},
-        nulled={"asn": 2},
-    ),
-    "routes: AS numbers in halves, sets, private ones": Trap(
-        one("bgpdump", "rib"),
-        routes("7 3.10", "7 {3.10}", "7 {3.10,8}", "3.10 64512", "7 1.0", "3 4200000000", "3 0"),
-        {
-            **{f"9.0.{at}.1": {"asn": 196618} for at in (0, 1, 3)},
-            "9.0.2.1": {},
-            "9.0.4.1": {"asn": 7},
-            **{f"9.0.{at}.1": {"asn": 3} for at in (5, 6)},
-        },
-    ),
     **{
         f"geofeed: {empty} hides a wider row": Trap(
             one("geofeed", "feed.csv"),
@@ -182,23 +153,6 @@ TRAPS = {
         one("geofeed", "feed.csv"),
         feed("8.8.8.0/24,US", "8.8.8.0/24,CA"),
         {"8.8.8.8": {"country_code": "CA"}},
-    ),
-    **{
-        f"RPSL: UTF-8 beside {encoding}": Trap(
-            one("rpsl", "dump"),
-            _rpsl(encoding),
-            {"9.0.0.1": {"organization": "Größe"}, "9.0.1.1": {"organization": "Müller"}},
-        )
-        for encoding in ("utf-8", "latin-1")
-    },
-    "RPSL: names of organisations": Trap(
-        one("rpsl", "dump", 'organisations = "dump"', NAMES),
-        {"dump": test_registries.DUMP},
-        {
-            "193.0.0.1": {"organization": "Réseaux IP Européens"},
-            "193.0.4.1": {"organization": "SMALL"},
-            "193.1.0.1": {"organization": "SEVERAL"},
-        },
     ),
     "a name that looks like a glob": Trap(
         one("csv", "a[1].csv"),

@@ -13,7 +13,6 @@ import pytest
 
 import geolookup
 from tests.builder.sources.formats.mmdb_writing import mmdb
-from tests.builder.sources.formats.mrt_writing import TABLE
 from tests.builder.sources.formats.test_prefix_lists import AWS, AZURE, CLOUDFLARE, GOOGLE, ORACLE
 from tests.builder.sources.readings import one
 from tests.conftest import build_at
@@ -24,7 +23,6 @@ from tests.skips import needs
 NETWORK = "8.8.8.0/24"
 TREE = mmdb({NETWORK: {"country": {"iso_code": "US"}}})  # built at 1,700,000,000
 VERSION = "2|ripencc|1700693999|2|19830705|20231122|+0100\n"
-VRPS = {"roas": [{"prefix": NETWORK, "maxLength": 24, "asn": "AS64500"}]}
 #: Format, content, date. The first lines are as the publishers of the files write them.
 STATED: list[tuple[str, str | bytes, str | None]] = [
     ("mmdb", TREE, "2023-11-14"),
@@ -35,9 +33,6 @@ STATED: list[tuple[str, str | bytes, str | None]] = [
     ("rir", "# 2026\n2.3|apnic|20260101|2|19830613|20251231|+1000\n", "2025-12-31"),
     ("rir", "2|arin|1700567896530|2|19700101|00000000|-0500\n", None),
     ("rir", "ripencc|NL|ipv4|193.0.0.0|2048|20260901|allocated\n", None),
-    ("mrt", TABLE, "2025-11-20"),
-    ("bgpdump", "TABLE_DUMP2|1763600000|B|10.0.0.1|3000|8.8.8.0/24|3000 64500|IGP\n", "2025-11-20"),
-    ("bgpdump", "TABLE_DUMP2|11/20/25 00:53:20|B|10.0.0.1|3000|8.8.8.0/24|3000|IGP\n", None),
     ("pfx2as", "; IP-ASN32-DAT file\n; Original file : data/rib.20140513.0600.bz2\n", "2014-05-13"),
     ("pfx2as", "8.8.8.0\t24\t64500\n", None),
     ("tor", "@type tordnsel 1.0\nDownloaded 2026-01-31 12:00:00\n", "2026-01-31"),
@@ -46,10 +41,6 @@ STATED: list[tuple[str, str | bytes, str | None]] = [
      "2024-01-01"),
     ("cidr-list", "#\n# Source File Date: Thu Sep 10 23:59:49 UTC 2026\n#\n", "2026-09-10"),
     ("cidr-list", f"{NETWORK} ; Last-Modified: 2026-01-01\n", None),
-    ("rpki", json.dumps({"metadata": {"buildtime": "2026-11-20T10:00:00Z"}, **VRPS}), "2026-11-20"),
-    ("rpki", json.dumps({"metadata": {"generatedTime": "2026-11-20T10:00:00Z"}, **VRPS}, indent=1),
-     "2026-11-20"),
-    ("rpki", json.dumps(VRPS), None),
     ("cloud", json.dumps(AWS), "2026-11-20"),
     ("cloud", json.dumps(GOOGLE, indent=2), "2026-11-20"),
     ("cloud", json.dumps(ORACLE), "2026-11-20"),
