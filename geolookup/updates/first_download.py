@@ -1,7 +1,7 @@
 """Before the first download of a source: its licence and credit line, and what the update needs.
 
-The estimate is of the plain bytes of all files, a compressed one with eight times its own. Measured
-with 8 million rows of the recipe ``cities``.
+The estimate is of the plain bytes of all files, a compressed one with eight times its own. The
+recipe ``cities`` with 8 million rows, 87 MB packed, took 720 MB of memory, 262 MB of disk and 23 s.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 #: Plain bytes of an update that needs little.
 LARGE = 10_000_000
 _RATIO = 8  # of CSV, unpacked to packed
-_LEAST_MEMORY, _MEMORY_PER_BYTE = 250e6, 1.1
-_DISK_PER_BYTE = 0.5  # of the dataset
-_BYTES_PER_SECOND = 4e6
+_LEAST_MEMORY, _MEMORY_PER_BYTE = 200e6, 0.75
+_DISK_PER_BYTE = 0.25  # of the dataset
+_BYTES_PER_SECOND = 20e6
 
 
 def first_download(recipe: Recipe, cache: Path | None, *, compiles: bool) -> Iterator[str]:
