@@ -44,7 +44,7 @@ def first_download(recipe: Recipe, cache: Path | None, *, compiles: bool) -> Ite
         total = cached.bytes if cached else size
         is_known = is_known and total is not None
         plain += (total or 0) * (_RATIO if packing(Path(spec.remote.file)) else 1)
-    if plain >= LARGE and is_known:
+    if download and plain >= LARGE and is_known:
         needs = f"; needs about {_needs(download, plain)}" if compiles else ""
         yield f"downloads {_size(download)}{needs}"
 
