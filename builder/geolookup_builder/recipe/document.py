@@ -93,7 +93,7 @@ class Enrich:
 class Update:
     """``[update]``: gates of an update, and the generations that it keeps."""
 
-    fail_if: tuple[str, ...] = ()
+    fail_if: tuple[str, ...] | None = None  # None: the default gates
     retention: Retention = field(default_factory=Retention)
 
 
@@ -111,6 +111,14 @@ class Recipe:
     fields: frozenset[str] | None = None  # of the dataset; None: all
     quality: Quality = field(default_factory=Quality)
     warnings: tuple[str, ...] = ()  # of sources that are missing
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """The gates of ``[update]``, the default ones if it states none."""
+        from geolookup.comparison.gates import default_gates
+
+        own = (field.path for field in self.schema.own)
+        return default_gates(own) if self.update.fail_if is None else self.update.fail_if
 
 
 def read_recipe(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
@@ -211,7 +219,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         base=_base(recipe, path),
         sha256=remote_address.sha256(recipe, texts),
         remote=remote,
-        expected=expected_rows.read_expected(recipe, table.values),
+        expected=expected_rows.read_expected(table, schema),
         schema=schema,
         restriction=restriction.read_restriction(recipe, table.values, fields, schema),
     )
@@ -288,7 +296,7 @@ def _update(document: Table, schema: Schema) -> Update:
     table = document.table("update", "fail_if", "keep", "keep_for")
     retention = _retention(table)
     if "fail_if" not in table:
-        return Update((), retention)
+        return Update(None, retention)
     from geolookup.comparison.gates import diff_metrics
 
     metrics = diff_metrics(field.path for field in schema.own)

@@ -8,7 +8,7 @@ remain, the same for all files; otherwise an error describes the file or lists t
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
@@ -81,7 +81,7 @@ def detect_format(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> Sour
     of_files = {member.label: _detections(member, spec, formats, near_misses) for member in files}
     of_files = {label: detections for label, detections in of_files.items() if detections}
     if near_misses and not of_files:
-        raise near_misses[0]
+        raise max(near_misses, key=lambda error: error.score)
     if not of_files:
         raise unknown_files(spec.base / spec.path, files)
     name = _common_format(spec, of_files, formats)
@@ -124,13 +124,20 @@ def _detections(
         if (detection := _detection(formats[name], start, missed))
     }
     if not detections and missed:
-        near_misses.append(missed[0])
+        near_misses.append(max(missed, key=lambda error: error.score))
         return {}
     if not detections and not _among_others(member, spec):
         raise unknown_file(start)
     # A file name that only one of two formats uses decides between them.
     own = {name: detection for name, detection in detections.items() if detection.has_own_name}
-    return own or detections
+    most = max((detection.score for detection in detections.values()), default=0)
+    best = own or {name: one for name, one in detections.items() if one.score == most}
+    nearest = max((error.score for error in missed), default=0)
+    # A vendor's format has columns beside those of the vendor: it may be a table of one's own.
+    if most and nearest >= most and any(detection.unknown for detection in best.values()):
+        near_misses.append(max(missed, key=lambda error: error.score))
+        return {}
+    return best
 
 
 def _detection(
@@ -150,6 +157,15 @@ def _among_others(member: Member, spec: SourceSpec) -> bool:
     return len(member.file_names) > 1 or _is_folder(spec)
 
 
+def _are_alike(of_files: Iterable[Detections], names: set[str]) -> bool:
+    """Return whether formats read every file alike: ``network,country`` is of several."""
+    return bool(names) and all(
+        one.meaning is not None and one.meaning == first.meaning
+        for first, *others in ([found[name] for name in names] for found in of_files)
+        for one in (first, *others)
+    )
+
+
 def _common_format(
     spec: SourceSpec, of_files: Mapping[str, Detections], formats: Mapping[str, SourceFormat]
 ) -> str:
@@ -157,8 +173,8 @@ def _common_format(
     # Files that fit {csv, ipinfo} and {ipinfo}: ipinfo.
     common = set.intersection(*(set(detections) for detections in of_files.values()))
     common = {name for name in common if spec.options.keys() <= formats[name].options} or common
-    if len(common) == 1:
-        return common.pop()
+    if len(common) == 1 or _are_alike(of_files.values(), common):
+        return min(common, key=[*formats].index)
     if common:
         label, detections = next(iter(of_files.items()))
         candidates = [

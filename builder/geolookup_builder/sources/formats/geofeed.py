@@ -14,12 +14,11 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import COUNTRY_ALIASES
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.dictionary_columns import translate, without
+from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import (
@@ -37,8 +36,6 @@ _QUOTED, _PLAIN = r'"(?:[^"]|"")*"', r'(?:[^,#"\s][^,#]*)?'
 _GROUPS = [rf"\s*(?P<{name}>{_QUOTED}|{_PLAIN})\s*" for name in _COLUMNS]
 #: Each cell but the first may be missing, with all that follow.
 _PATTERN = "^" + "(?:,".join(_GROUPS) + "(?:,.*)?" + ")?" * (len(_GROUPS) - 1) + "(?:#.*)?$"
-# "US-CA" or "CA".
-_REGION = r"^(?:(?P<country>[A-Z]{2})-)?(?P<code>[A-Z0-9]{1,3})$"
 #: A row as in the RFC, where the region is a code; other vendors state a name there.
 #: No repeat of blanks follows another one: that would take quadratic time.
 _ROW = re.compile(
@@ -62,9 +59,7 @@ def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.Dictionar
     country = pc.utf8_upper(parts["country"])
     return from_networks(parts["network"]), {
         "country_code": without(country.dictionary_encode(), _NO_COUNTRY),
-        "region_code": _region_code(
-            _iso_codes(country), pc.utf8_upper(parts["region"])
-        ).dictionary_encode(),
+        "region_code": parts["region"].dictionary_encode(),
         "city_name": parts["city"].dictionary_encode(),
         "postal_code": parts["postal"].dictionary_encode(),
     }
@@ -74,19 +69,6 @@ def _unquote(texts: pa.Array) -> pa.Array:
     # (?s): a cell can hold a line break.
     bare = pc.replace_substring_regex(texts.cast(pa.string()), r'(?s)^"(.*)"$', r"\1")
     return pc.utf8_trim_whitespace(pc.replace_substring(bare, '""', '"'))
-
-
-def _iso_codes(countries: pa.Array) -> pa.Array:
-    """Return the codes with aliases replaced by ISO 3166's: a region of GB may follow UK."""
-    return translate(countries.dictionary_encode(), COUNTRY_ALIASES).cast(pa.string())
-
-
-def _region_code(country: pa.Array, region: pa.Array) -> pa.Array:
-    """Return the codes without the country before them; null for regions of another country."""
-    parts = pc.extract_regex(region, _REGION)
-    prefix, code = (pc.struct_field(parts, name) for name in ("country", "code"))
-    own = pc.or_(pc.equal(prefix, ""), pc.equal(_iso_codes(prefix), country))
-    return pc.if_else(own, code, pa.scalar(None, pa.string()))
 
 
 def _detect(opening: Opening) -> Detection | None:

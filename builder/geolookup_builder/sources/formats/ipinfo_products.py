@@ -1,62 +1,71 @@
-"""IPinfo's products: the keys that tell them apart, and the fields that their keys state.
+"""IPinfo's products: the columns of each, and the fields that they state.
 
-The same for CSV, JSON lines, Parquet and MMDB.
+The same for CSV, JSON lines, Parquet and MMDB, in both generations of files: ``country`` is a code
+in older files, and a name beside ``country_code`` in newer ones.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
-from geolookup_builder.sources.reading.own_values import (
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup_builder.sources.reading.dictionary_columns import with_values
+from geolookup_builder.sources.reading.products import (
     ALWAYS,
-    NO_OFFERS,
+    Offer,
     Offers,
+    Product,
     flag,
+    if_true,
     stated,
 )
-from geolookup_builder.sources.reading.vendor_files import Product
 
-#: In the order of their tables; a file with the keys of several is of the first one.
-PRODUCTS = (
-    Product("Core", frozenset({"city", "asn"})),  # and Plus, with more columns
-    Product("Location", frozenset({"city"})),
-    Product("Carrier", frozenset({"name", "mcc"})),
-    Product("Carrier", frozenset({"carrier", "mcc"})),
-    Product("Privacy", frozenset({"vpn", "hosting"})),
-    Product("Company", frozenset({"name", "as_name"})),
-    Product("ASN", frozenset({"asn", "name"})),
-    Product("Country ASN", frozenset({"country", "continent", "asn"})),  # and Lite
-    Product("Country", frozenset({"country", "continent"})),
-)
-_COUNTRY = {
-    "country_code": ("country_code", "country"),
-    "continent_code": ("continent_code", "continent"),
+RANGES = (("network",), ("start_ip", "end_ip"), ("ip",))
+_CODE = "^[A-Z0-9]{1,3}$"
+
+
+def _codes(regions: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return the regions that look like codes, as ``region`` is beside ``region_name``."""
+    texts = regions.dictionary.cast(pa.string())
+    codes = pc.match_substring_regex(texts, _CODE)
+    return with_values(regions, pc.if_else(codes, texts, pa.scalar(None, pa.string())))
+
+
+_COUNTRY: Mapping[str, Offers] = {
+    "country_code": stated("country_code", "country"),
+    "continent_code": stated("continent_code", "continent"),
 }
-_PLACE_KEYS = {
+_PLACE: Mapping[str, Offers] = {
     **_COUNTRY,
-    "region_code": ("region_code",),
-    "region_name": ("region_name", "region"),
-    "city_name": ("city",),
-    "postal_code": ("postal_code", "postal"),
-    "latitude": ("latitude", "lat"),
-    "longitude": ("longitude", "lng"),
-    "time_zone": ("timezone",),
+    "region_code": stated("region_code"),
+    "region_name": stated("region_name", "region"),
+    "city_name": stated("city"),
+    "postal_code": stated("postal_code", "postal"),
+    "latitude": stated("latitude", "lat"),
+    "longitude": stated("longitude", "lng"),
+    "time_zone": stated("timezone"),
+    "geoname_id": stated("geoname_id"),
+    "accuracy_radius": stated("radius"),
+    "metro_code": stated("dma_code"),
 }
-_AS = {"asn": ("asn",), "asn_organization": ("as_name",)}
-#: For each product and field, the keys that may state it. The country of a company, an AS
-#: or a carrier is where it is registered, not a location, and so is left out.
-FIELDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "Core": {**_PLACE_KEYS, **_AS, "user_type": ("as_type",), "isp": ("carrier_name",)},
-    "Location": _PLACE_KEYS,
-    "Carrier": {"isp": ("name", "carrier")},
-    "Privacy": {},
-    "Company": {**_AS, "organization": ("name",), "user_type": ("type",)},
-    "ASN": {"asn": ("asn",), "asn_organization": ("name",), "user_type": ("type",)},
-    "Country ASN": {**_COUNTRY, **_AS},
-    "Country": _COUNTRY,
-}
-_FLAG_OFFERS: Offers = {
+_EXTENDED = {**_PLACE, "region_code": Offer(("region",), _codes)}
+_AS: Mapping[str, Offers] = {"asn": stated("asn"), "asn_organization": stated("as_name")}
+#: Of products with the AS beside other facts.
+_AS_FACTS: Mapping[str, Offers] = {"asn_domain": stated("as_domain"), "asn_kind": stated("as_type")}
+_CARRIER: Mapping[str, Offers] = {"mcc": stated("mcc"), "mnc": stated("mnc")}
+_PRIVATE = "consumer_privacy_network"
+#: The first true flag decides; it takes precedence over the word that a row states.
+_USERS = (
+    *(if_true(name, _PRIVATE) for name in ("is_relay", "relay", "is_vpn", "vpn")),
+    *(if_true(name, "hosting") for name in ("is_hosting", "hosting")),
+    if_true("is_mobile", "cellular"),
+)
+_LINES = (if_true("is_mobile", "Mobile"), if_true("is_satellite", "Satellite"))
+_FLAGS: Mapping[str, Offers] = {
+    "user_type": _USERS,
+    "connection_type": _LINES,
     "is_anonymous": stated("is_anonymous"),
     "is_proxy": stated("is_proxy", "proxy"),
     "is_vpn": stated("is_vpn", "vpn"),
@@ -68,62 +77,98 @@ _FLAG_OFFERS: Offers = {
     "is_satellite": stated("is_satellite", "satellite"),
     "proxy_provider": stated("service"),
 }
-_PLACE_OFFERS: Offers = {
-    "geoname_id": stated("geoname_id"),
-    "accuracy_radius": stated("radius"),
-    "metro_code": stated("dma_code"),
-}
-_CARRIER_OFFERS: Offers = {"mcc": stated("mcc"), "mnc": stated("mnc")}
-#: Of products with the AS beside other facts.
-_AS_OFFERS: Offers = {"asn_domain": stated("as_domain"), "asn_kind": stated("as_type")}
-#: For each product, its columns beside the fields. The flags of Privacy are blank if false.
-OFFERS: Mapping[str, Offers] = {
-    "Core": {
-        **_PLACE_OFFERS,
-        **_AS_OFFERS,
-        **_CARRIER_OFFERS,
-        **_FLAG_OFFERS,
-        "mobile_brand": stated("carrier_name"),
-    },
-    "Location": _PLACE_OFFERS,
-    "Carrier": {**_CARRIER_OFFERS, "mobile_brand": stated("name", "carrier"), "is_mobile": ALWAYS},
-    "Privacy": {
-        **_FLAG_OFFERS,
-        **{
-            name: flag(*_FLAG_OFFERS[name].columns)
-            for name in ("is_proxy", "is_vpn", "is_tor", "is_relay", "is_hosting")
+#: Helpers, and names of what codes state.
+_HELPERS = ("join_key", "start_ip", "end_ip", "country_name", "continent_name")
+#: The country of a company, an AS or a carrier is where it is registered, not a location.
+_HOLDERS = (*_HELPERS, "country", "country_code", "continent", "continent_code")
+
+
+def _product(
+    name: str, marks: str, *values: Mapping[str, Offers], unread: tuple[str, ...] = _HELPERS
+) -> Product:
+    all_values = {column: offer for part in values for column, offer in part.items()}
+    return Product(name, RANGES, all_values, unread, (frozenset(marks.split()),))
+
+
+#: In the order of their tables; of a file that fits several, the first that knows most is used.
+PRODUCTS = (
+    _product(
+        "Core",  # and Plus, with more columns
+        "city asn",
+        *(_PLACE, _AS, _AS_FACTS, _CARRIER, _FLAGS),
+        {
+            "user_type": (*_USERS, stated("as_type")),
+            "isp": stated("carrier_name"),
+            "mobile_brand": stated("carrier_name"),
         },
-    },
-    "Company": {**_AS_OFFERS, "domain": stated("domain"), "usage_type": stated("type")},
-    "ASN": {
-        "asn_domain": stated("domain"),
-        "asn_kind": stated("type"),
-        "asn_country_code": stated("country"),
-    },
-    "Country ASN": _AS_OFFERS,
-    "Country": NO_OFFERS,
-}
-#: The value that a true flag states, by field; the first true flag is used.
-FLAGS: Mapping[str, Mapping[str, str]] = {
-    "user_type": {
-        "is_relay": "consumer_privacy_network",
-        "relay": "consumer_privacy_network",
-        "is_vpn": "consumer_privacy_network",
-        "vpn": "consumer_privacy_network",
-        "is_hosting": "hosting",
-        "hosting": "hosting",
-        "is_mobile": "cellular",
-    },
-    "connection_type": {"is_mobile": "Mobile", "is_satellite": "Satellite"},
-}
-#: What being in a file of a product states.
-CONSTANTS: Mapping[str, Mapping[str, str]] = {
-    "Carrier": {"user_type": "cellular", "connection_type": "Mobile"}
-}
-#: ``region`` beside ``region_name`` is a code if it has this form.
-REGION_CODE = re.compile("[A-Z0-9]{1,3}")
-
-
-def flag_words(word: str) -> dict[str, str | None]:
-    """Return the values of the texts of a flag: ``word`` if it is true, else nothing."""
-    return {"true": word, "1": word, "false": None, "0": None}
+        unread=(*_HELPERS, "as_changed", "geo_changed"),
+    ),
+    _product("Location", "city region region_name", _EXTENDED),
+    _product("Location", "city", _PLACE),
+    *(
+        _product(
+            "Carrier",
+            f"{name} mcc",
+            _CARRIER,
+            {
+                "isp": stated(name),
+                "mobile_brand": stated(name),
+                "is_mobile": ALWAYS,
+                "user_type": Offer(constant="cellular"),
+                "connection_type": Offer(constant="Mobile"),
+            },
+            unread=_HOLDERS,
+        )
+        for name in ("name", "carrier")
+    ),
+    _product(
+        "Privacy",
+        "vpn hosting",
+        _FLAGS,
+        {
+            "is_proxy": flag("is_proxy", "proxy"),
+            "is_vpn": flag("is_vpn", "vpn"),
+            "is_tor": flag("is_tor", "tor"),
+            "is_relay": flag("is_relay", "relay"),
+            "is_hosting": flag("is_hosting", "hosting"),
+        },
+    ),
+    _product(
+        "Company",
+        "name as_name",
+        _AS,
+        _AS_FACTS,
+        {
+            "organization": stated("name"),
+            "user_type": stated("type"),
+            "domain": stated("domain"),
+            "usage_type": stated("type"),
+        },
+        unread=_HOLDERS,
+    ),
+    _product(
+        "ASN",
+        "asn name",
+        {
+            "asn": stated("asn"),
+            "asn_organization": stated("name"),
+            "user_type": stated("type"),
+            "asn_domain": stated("domain"),
+            "asn_kind": stated("type"),
+            "asn_country_code": stated("country"),
+        },
+        unread=_HOLDERS,
+    ),
+    _product("Country ASN", "country continent asn", _COUNTRY, _AS, _AS_FACTS),  # and Lite
+    _product("Country", "country continent", _COUNTRY),
+    _product(
+        "Residential Proxy",
+        "service percent_days_seen",
+        {
+            "is_residential_proxy": ALWAYS,
+            "proxy_provider": stated("service"),
+            "last_seen_date": stated("last_seen"),
+        },
+        unread=(*_HELPERS, "percent_days_seen"),
+    ),
+)

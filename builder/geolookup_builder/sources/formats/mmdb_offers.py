@@ -1,11 +1,11 @@
 """The own columns of the products of MMDB files: the keys that may state each.
 
-Products with a CSV of the same keys have theirs beside it: ``ipinfo_products``, ``ip2proxy``.
+Products with a CSV of the same keys have theirs beside it: ``mmdb_ipinfo``, ``ip2proxy``.
 """
 
 from __future__ import annotations
 
-from geolookup_builder.sources.formats import ipinfo_products
+from geolookup_builder.sources.formats import mmdb_ipinfo
 from geolookup_builder.sources.reading.own_values import ALWAYS, Offers, stated
 from geolookup_builder.vendor_columns import COLUMNS, LANGUAGE
 
@@ -54,7 +54,7 @@ NESTED: Offers = {
 #: The keys of IPinfo, and the names of the own columns themselves.
 FLAT: Offers = {
     **{column.name: stated(column.name) for column in COLUMNS if LANGUAGE not in column.name},
-    **ipinfo_products.OFFERS["Core"],
+    **mmdb_ipinfo.OFFERS["Core"],
     "asn_kind": stated("asn_kind", "as_type"),
     "asn_domain": stated("asn_domain", "as_domain"),
     "accuracy_radius": stated("accuracy_radius", "radius"),

@@ -16,9 +16,9 @@ from typing import TypeAlias
 from geolookup.contract.fields import BY_SOURCE_COLUMN, MAXMIND
 from geolookup_builder.sources.formats import (
     ip2proxy,
-    ipinfo_products,
     iplocate,
     maxmind_products,
+    mmdb_ipinfo,
     mmdb_offers,
 )
 from geolookup_builder.sources.reading.own_values import NO_OFFERS, Offers
@@ -147,10 +147,10 @@ _PROVIDER: Paths = {name: (path.removeprefix("traits."),) for name, path in _TRA
 _PROVIDER_MARKS = _marks("autonomous_system_number", "isp organization", "connection_type")
 
 _FLAGS: Words = {
-    name: {key: ipinfo_products.flag_words(word) for key, word in flags.items()}
-    for name, flags in ipinfo_products.FLAGS.items()
+    name: {key: mmdb_ipinfo.flag_words(word) for key, word in flags.items()}
+    for name, flags in mmdb_ipinfo.FLAGS.items()
 }
-_IPINFO_LOCATION = ipinfo_products.FIELDS["Location"]
+_IPINFO_LOCATION = mmdb_ipinfo.FIELDS["Location"]
 
 
 def _ipinfo(name: str, kind: re.Pattern[str] | None, *marks: str) -> Product:
@@ -159,10 +159,10 @@ def _ipinfo(name: str, kind: re.Pattern[str] | None, *marks: str) -> Product:
         f"IPinfo {name}",
         kind,
         _marks(*marks),
-        ipinfo_products.FIELDS[name],
+        mmdb_ipinfo.FIELDS[name],
         _FLAGS,
-        ipinfo_products.CONSTANTS.get(name, {}),
-        offers=ipinfo_products.OFFERS[name],
+        mmdb_ipinfo.CONSTANTS.get(name, {}),
+        offers=mmdb_ipinfo.OFFERS[name],
     )
 
 
@@ -173,9 +173,9 @@ _IPINFO_PRODUCTS = (
         _marks("city region region_name"),
         {**_IPINFO_LOCATION, "region_code": ("region",), "region_name": ("region_name",)},
         _FLAGS,
-        offers=ipinfo_products.OFFERS["Location"],
+        offers=mmdb_ipinfo.OFFERS["Location"],
     ),
-    *(_ipinfo(csv.name, _IPINFO, " ".join(csv.marks)) for csv in ipinfo_products.PRODUCTS),
+    *(_ipinfo(csv.name, _IPINFO, " ".join(csv.marks)) for csv in mmdb_ipinfo.PRODUCTS),
     # Only a carrier's name and country: the addresses may be in another country.
     _ipinfo("Carrier", _kind("^ipinfo(?: .*)?[ _]carrier"), "name", "carrier"),
     # The same, if the metadata is not of IPinfo; other products are flat records below.

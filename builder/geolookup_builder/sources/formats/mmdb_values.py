@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from geolookup_builder.sources.formats.ipinfo_products import REGION_CODE
+from geolookup_builder.sources.formats.mmdb_ipinfo import REGION_CODE
 from geolookup_builder.sources.formats.mmdb_products import Product
 
 Record: TypeAlias = Any

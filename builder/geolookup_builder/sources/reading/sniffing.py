@@ -21,8 +21,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import END_BYTES, START_BYTES, Kind, is_binary, looks_like
 from geolookup_builder.recipe.document import SourceSpec
@@ -54,20 +57,39 @@ RANGE = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|[0-9A-Fa-f]+")
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """That a file is of a format: why, and whether the file's name is the vendor's own."""
+    """That a file is of a format: why, and whether the file's name is the vendor's own.
+
+    ``score`` is the number of the columns of its header that the format knows, ``unknown`` are the
+    others. Two formats with equal ``meaning`` read the file alike.
+    """
 
     reason: str
     has_own_name: bool = False
+    score: int = 0
+    unknown: tuple[str, ...] = ()
+    meaning: object = None
 
 
 class NearMissError(BuildError):
     """A file fits a format except for its columns or its delimiter; ``auto`` reports it.
 
     ``options`` are the options of a recipe's source to read the file with, as far as its header
-    shows them.
+    shows them. The nearest miss has the greatest ``score``: columns that the format knows.
     """
 
     options: Mapping[str, Any] = {}
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        problem: str,
+        *,
+        line: int | None = None,
+        remedy: str = "",
+        score: int = 0,
+    ) -> None:
+        super().__init__(path, problem, line=line, remedy=remedy)
+        self.score = score
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +101,7 @@ class Opening:
 
     member: Member
     start: Member
-    spec: SourceSpec | None = None
+    spec: SourceSpec
 
     @property
     def first_line(self) -> str:
@@ -99,7 +121,12 @@ def opening(member: Member, spec: SourceSpec | None = None) -> Opening:
     def opener() -> AbstractContextManager[io.BytesIO]:
         return io.BytesIO(data)
 
-    return Opening(member, Member(member.label, opener), spec)
+    return Opening(member, Member(member.label, opener), spec or _plain_spec(member.label))
+
+
+def _plain_spec(label: str) -> SourceSpec:
+    """Return a source without options."""
+    return SourceSpec("auto", label, frozenset(BY_SOURCE_COLUMN), {}, {}, Path(label), Path())
 
 
 def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:

@@ -1,0 +1,269 @@
+"""How the columns of a file are read: by its product, by the recipe, and else by their names.
+
+A ``Planner`` is made for each source and asked for each of its files. In order of precedence a
+field is read from the column that ``columns`` of the recipe names, from the offers of the product,
+or from a column with a name of the field that the product does not know. A declared own column is
+read under its name in any file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.contract.fields import OWN_PREFIX, REAL, TEXTS
+from geolookup.contract.schema import column_members
+from geolookup.errors import BuildError, near_match
+from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
+from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.mapping import RANGE_NAMES, RANGES, range_twice, recipe_columns
+from geolookup_builder.sources.reading.cells import OPTION, Cells, masked_networks
+from geolookup_builder.sources.reading.dictionary_columns import constant, first_known, mark
+from geolookup_builder.sources.reading.products import (
+    Fields,
+    Header,
+    Offer,
+    Product,
+    names_of_fields,
+)
+from geolookup_builder.sources.reading.sniffing import Detection, NearMissError
+from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.vendor_columns import offered_column
+
+COMMAS = Layout((), frozenset(), frozenset())
+_HALVES = ("latitude", "longitude")
+
+
+def parse_range(first: pa.Array, *last: pa.Array, family: int | None = None) -> ParsedRanges:
+    """Parse networks, or two inclusive ends."""
+    return from_pairs(first, last[0], family) if last else from_networks(first)
+
+
+def parse_masked(addresses: pa.Array, netmasks: pa.Array) -> ParsedRanges:
+    """Parse addresses, each with a netmask."""
+    return from_networks(masked_networks(addresses, netmasks))
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file is read: its layout, and the meaning of the columns of a batch."""
+
+    product: Product
+    layout: Layout
+    ranges: tuple[str, ...]
+    values: Mapping[str, tuple[Offer, ...]]  # each with the column that it is read from
+    parse: Callable[..., ParsedRanges]
+    replan: Callable[[Header], Reading]  # of records with other columns
+    cells: Cells | None = None
+    reals: frozenset[str] = frozenset()  # columns of real numbers in texts
+
+    def meaning(self, rows: pa.RecordBatch) -> tuple[ParsedRanges, Fields]:
+        """Return the range of each row, and its fields."""
+        return self.parse(*(rows.column(name) for name in self.ranges)), self.fields(rows)
+
+    def fields(self, rows: pa.RecordBatch) -> Fields:
+        """Return the fields of rows, without their ranges."""
+        fields = {}
+        for column, offers in self.values.items():
+            cells = [self._cells(rows, offer) for offer in offers]
+            fields[column] = first_known(*cells) if len(cells) > 1 else cells[0]
+        return self.product.finish(rows, fields) if self.product.finish else fields
+
+    def _cells(self, rows: pa.RecordBatch, offer: Offer) -> pa.DictionaryArray:
+        if not offer.columns:
+            return constant(offer.constant, len(rows))
+        name = offer.columns[0]
+        column = rows.column(name)
+        if self.cells:
+            column = self.cells.read(column, is_real=name in self.reals)
+        values = offer.read(column)
+        if not offer.blank:
+            return values
+        is_blank = pc.fill_null(pc.equal(values.dictionary.cast(pa.string()), ""), True)
+        return mark(values, pc.fill_null(is_blank.take(values.indices), True), offer.blank)
+
+    @property
+    def is_same(self) -> object:
+        """Equal for two readings of a file that give the same values."""
+        return self.ranges, self.parse, self.product.finish, dict(self.values)
+
+
+class Planner:
+    """Plans the files of one source. Raises BuildError for a malformed ``columns``."""
+
+    def __init__(self, spec: SourceSpec) -> None:
+        self.spec = spec
+        self.mapping, self.cells = recipe_columns(spec), Cells(spec)
+        self.names = names_of_fields(spec.schema)
+        self._delivered: set[str] = set()
+        self._known: set[str] = set()
+
+    def plan(
+        self, header: Header, product: Product, layout: Layout = COMMAS, *, is_sample: bool = False
+    ) -> Reading:
+        """Return how a file is read; ``layout`` has its punctuation.
+
+        ``is_sample``: the header is of some records; others may have further own columns. Raises
+        BuildError for a file without a range, and with half a coordinate.
+        """
+        ranges, parse = self._ranges(header, product)
+        values = self._values(header, product, ranges, is_sample=is_sample)
+        fields = frozenset(name for offers in values.values() for o in offers for name in o.columns)
+        fields |= {name for name in product.helpers if name in header}
+        layout = replace(
+            layout,
+            names=header.names,
+            texts=frozenset(ranges),
+            fields=fields - {*ranges},
+            lists=self._lists(values),
+            offered=tuple(product.offered(header)),
+        )
+        self._check_halves(header, values)
+        replan = partial(self.plan, product=product, layout=layout)
+        cells = self.cells if OPTION in self.spec.options else None
+        return Reading(
+            product, layout, ranges, values, parse, replan, cells, self._reals(header, values)
+        )
+
+    def detection(
+        self,
+        header: Header,
+        product: Product,
+        format_: str,
+        layout: Layout = COMMAS,
+        *,
+        has_own_name: bool = False,
+    ) -> Detection:
+        """Return the detection of a product by the whole header of a file.
+
+        Raises NearMissError if the product does not know a column that is a field of ours or a
+        declared one: the file may be of another product.
+        """
+        others = [name for name in header.names if not product.knows(name)]
+        score, mapped = len(header.names) - len(others), self.mapping.values()
+        if foreign := [name for name in others if name in self.names and name not in mapped]:
+            problem = f"{format_} ({product.name}) has no column {', '.join(map(repr, foreign))}"
+            remedy = f'if the file is of {format_}, write format = "{format_}" in a recipe'
+            raise NearMissError(header.label, problem, line=header.line, remedy=remedy, score=score)
+        reading = self.plan(header, product, layout)
+        return Detection(product.name, has_own_name, score, tuple(others), reading.is_same)
+
+    def check(self) -> None:
+        """Raise BuildError if no planned file has a column that the source maps."""
+        for column, name in self.mapping.items():
+            if column not in self._delivered:
+                problem = f"source.columns: no file of {self.spec.path} has {name!r}"
+                remedy = near_match(name, sorted(self._known))
+                raise BuildError(self.spec.recipe, problem, remedy=remedy)
+
+    def _ranges(
+        self, header: Header, product: Product
+    ) -> tuple[tuple[str, ...], Callable[..., ParsedRanges]]:
+        """Return the columns of the range: those that the recipe maps, else of the product."""
+        mapped = {name: self.mapping[name] for name in RANGE_NAMES if name in self.mapping}
+        ends = {name: mapped.get(name, name) for name in RANGE_NAMES}
+        for names in RANGES if any(name in header for name in mapped.values()) else ():
+            columns = tuple(ends[name] for name in names)
+            if mapped.keys() <= {*names} and all(column in header for column in columns):
+                self._delivered |= mapped.keys()
+                parse = product.parse if product.ranges == RANGES else None
+                return columns, self._parse(names, parse)
+        stated = product.range_in(header)
+        if stated is None or mapped:
+            problem = f"no range among the columns {header.text}"
+            remedy = "map one column as network, or two as first and last"
+            raise BuildError(header.label, problem, line=header.line, remedy=remedy)
+        return stated, self._parse(stated, product.parse)
+
+    def _parse(
+        self, names: Sequence[str], parse: Callable[..., ParsedRanges] | None
+    ) -> Callable[..., ParsedRanges]:
+        if "netmask" in names:
+            return parse_masked
+        if len(names) == 1 and self.cells.has_netmasks:
+            return lambda networks: from_networks(self.cells.network(networks))
+        return parse or parse_range
+
+    def _values(
+        self, header: Header, product: Product, ranges: Sequence[str], *, is_sample: bool
+    ) -> dict[str, tuple[Offer, ...]]:
+        used = {*ranges, *self.mapping.values()}
+        for column, name in self.mapping.items():
+            if name in ranges and column not in RANGE_NAMES:
+                raise range_twice(self.spec, name)
+        by_name = {
+            self.names[name]: name
+            for name in header.names
+            if name in self.names and name not in used
+        }
+        values = {}
+        for column in self.spec.schema.by_source_column:
+            offers = self._offers(header, product, column, is_sample=is_sample)
+            name = by_name.get(column, "")
+            is_own = column.startswith(OWN_PREFIX)
+            # ``domain`` of a product may be the domain of the AS, not what a recipe can declare.
+            has_meaning = product.knows(name) and not (is_own and offered_column(name) is None)
+            if not offers and name and not has_meaning:
+                offers = [Offer((name,))]
+            if offers and (not is_own or column in self.spec.fields):
+                values[column] = tuple(offers)
+        self._delivered |= values.keys()
+        self._known |= {*header.names, *product.offered(header)}
+        return values
+
+    def _offers(
+        self, header: Header, product: Product, column: str, *, is_sample: bool
+    ) -> list[Offer]:
+        """Return the offers of a column in a file: of the recipe, or else of the product."""
+        own = column.removeprefix(OWN_PREFIX) if column.startswith(OWN_PREFIX) else ""
+        name = self.mapping.get(column, own or column)
+        offers: tuple[Offer, ...] = ()
+        if column not in self.mapping or offered_column(name):
+            offers = product.offers(name)
+        in_file = [offer for one in offers if (offer := one.in_file(header))]
+        if in_file and own and not (column in self.mapping and name in header):
+            self._check_type(column, name)
+        if not in_file and offers and is_sample and own and not self._type_error(column, name):
+            in_file = [replace(offers[0], columns=offers[0].columns[:1])]
+        if not in_file and column in self.mapping and name in header:
+            return [Offer((name,))]
+        return in_file
+
+    def _check_type(self, column: str, name: str) -> None:
+        if error := self._type_error(column, name):
+            raise error
+
+    def _type_error(self, column: str, name: str) -> BuildError | None:
+        """Return the error of an own column that has another type than its offered one."""
+        field, offered = self.spec.schema.by_source_column[column], offered_column(name)
+        kind = column_members(field)["type"]
+        if offered is None or kind == offered.type:
+            return None
+        problem = f"columns.{field.member} is {kind}, but {name} is {offered.type}"
+        remedy = f'write {field.member} = "{offered.type}" in [columns]'
+        return BuildError(self.spec.recipe, problem, remedy=remedy)
+
+    def _lists(self, values: Mapping[str, Sequence[Offer]]) -> frozenset[str]:
+        """Return the columns of files that may hold lists: of fields that are lists of texts."""
+        fields = self.spec.schema.by_source_column
+        of_lists = (offers for column, offers in values.items() if fields[column].type == TEXTS)
+        return frozenset(name for offers in of_lists for o in offers for name in o.columns)
+
+    def _reals(self, header: Header, values: Mapping[str, Sequence[Offer]]) -> frozenset[str]:
+        """Return the columns of files with the texts of real numbers."""
+        fields = self.spec.schema.by_source_column
+        of_reals = (offers for column, offers in values.items() if fields[column].type == REAL)
+        names = (name for offers in of_reals for offer in offers for name in offer.columns)
+        return frozenset(name for name in names if header.holds_texts(name))
+
+    def _check_halves(self, header: Header, values: Mapping[str, object]) -> None:
+        halves = [name for name in _HALVES if name in values]
+        if len(halves) == 1 and {*_HALVES} <= self.spec.fields:
+            other = next(name for name in _HALVES if name not in values)
+            problem = f"{halves[0]} without {other}"
+            remedy = f'map its column in a recipe, columns = {{ {other} = "…" }}, or leave out both'
+            raise NearMissError(header.label, problem, line=header.line, remedy=remedy)

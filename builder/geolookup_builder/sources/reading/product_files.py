@@ -1,0 +1,145 @@
+"""Files with a header that are products of a vendor: CSV, JSON lines or Parquet.
+
+A file is identified by its columns, never by its name: teams rename the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from types import ModuleType
+
+import pyarrow as pa
+
+from geolookup.errors import BuildError
+from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.sources.reading import delimited, jsonlines, parquet
+from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading
+from geolookup_builder.sources.reading.products import Header, Product, best
+from geolookup_builder.sources.reading.reader import Batch, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
+from geolookup_builder.sources.reading.typed_columns import leaves
+from geolookup_builder.vendor_columns import offered_column
+
+_SHOWN = 5  # columns, in messages
+
+
+def read_header(member: Member) -> tuple[ModuleType, Header]:
+    """Return the module that reads the syntax of a file, and its columns.
+
+    Raises BuildError for a repeated name in a CSV.
+    """
+    syntax: ModuleType = delimited
+    if parquet.begins(member):
+        syntax, schema = parquet, parquet.schema(member)
+    elif begins_object(member):
+        syntax, schema = jsonlines, jsonlines.schema(member)
+    else:
+        return syntax, csv_header(member)
+    return syntax, typed_header(member, schema)
+
+
+def csv_header(member: Member) -> Header:
+    """Return the columns that a CSV states; BuildError for a repeated name."""
+    names = delimited.header_names(member, COMMAS)
+    for name in names:
+        if names.count(name) > 1:
+            raise BuildError(member.label, f"column {name!r} twice", line=1, remedy="drop one")
+    return Header(member.label, names, line=1)
+
+
+def product_tables(
+    spec: SourceSpec, products: Sequence[Product], suffixes: tuple[str, ...]
+) -> Iterator[SourceTable]:
+    """Yield a table for each product that files are of; every file is planned before any is read.
+
+    Raises BuildError for a file of no product, and for one whose columns are no fields.
+    """
+    planner, files = Planner(spec), []
+    for member in members(spec.path, spec.base, suffixes):
+        syntax, header = read_header(member)
+        product = best(header, products, spec.schema)
+        if product is None:
+            names = ", ".join(dict.fromkeys(product.name for product in products))
+            problem = f"no product of {spec.format} has the columns {header.text}"
+            raise BuildError(member.label, problem, line=header.line, remedy=f"known are {names}")
+        reading = planner.plan(header, product)
+        check_values(header, reading)
+        files.append((product.name, (syntax, member, reading)))
+    planner.check()
+    yield from tables(spec, [product.name for product in products], files)
+
+
+def check_values(header: Header, reading: Reading) -> None:
+    """Raise BuildError for a file that states no field and no own column of the recipe."""
+    if reading.product.refusal or not reading.values:
+        reason = reading.product.refusal or "no field of a dataset holds its values"
+        hint = declaration_hint(reading.layout.offered)
+        remedy = f"leave the file out{hint}"
+        problem = f"{reading.product.name}: {reason}"
+        raise BuildError(header.label, problem, line=header.line, remedy=remedy)
+
+
+def declaration_hint(names: Iterable[str]) -> str:
+    """Return, as the end of a remedy, the own columns that a recipe can declare; "" if none."""
+    first = [*dict.fromkeys(names)]
+    more = ", …" if len(first) > _SHOWN else ""
+    return f", or declare {', '.join(first[:_SHOWN])}{more} in [columns]" if first else ""
+
+
+#: The module that reads a file's syntax, the file, and how it is read.
+PlannedFile = tuple[ModuleType, Member, Reading]
+
+
+def tables(
+    spec: SourceSpec,
+    order: Sequence[str],
+    files: Sequence[tuple[str, PlannedFile]],
+    notes: Sequence[str] = (),
+) -> Iterator[SourceTable]:
+    """Yield a table for each name in ``order`` that has files; the first carries the notes.
+
+    ``files`` are table names and files. Of one table, the files keep their order.
+    """
+    present = [name for name in dict.fromkeys(order) if any(name == table for table, _ in files)]
+    for name in present:
+        title = spec.name if len(present) == 1 else f"{spec.name} ({name})"
+        batches = chain.from_iterable(file_batches(*file) for table, file in files if table == name)
+        yield SourceTable(title, batches, "; ".join(notes) if name == present[0] else "")
+
+
+def file_batches(syntax: ModuleType, member: Member, reading: Reading) -> Iterator[Batch]:
+    """Yield the rows of a file; JSON records with other keys than the first are planned anew."""
+    batches: Iterator[Batch]
+    if syntax is jsonlines:
+
+        def replan(schema: pa.Schema) -> jsonlines.Plan:
+            other = reading.replan(typed_header(member, schema))
+            return other.layout, other.meaning
+
+        batches = jsonlines.batches(member, reading.layout, reading.meaning, replan)
+    else:
+        batches = syntax.batches(member, reading.layout, reading.meaning)
+    yield from batches
+
+
+def typed_header(member: Member, schema: pa.Schema) -> Header:
+    """Return the columns of Parquet, JSON or a table by their paths."""
+    return Header(member.label, tuple(leaves(schema)), schema)
+
+
+def detect_product(opening: Opening, format_: str, products: Sequence[Product]) -> Detection | None:
+    """Return the detection of the product that knows most columns of a file; None if none fits."""
+    is_typed = parquet.begins(opening.member) or begins_object(opening.member)
+    _, header = read_header(opening.member if is_typed else opening.start)
+    product = best(header, products, opening.spec.schema)
+    if product is None:
+        return None
+    return Planner(opening.spec).detection(header, product, format_)
+
+
+def offered_columns(products: Iterable[Product]) -> frozenset[str]:
+    """Return the names of the own columns that products offer."""
+    names = (name for product in products for name in product.values)
+    return frozenset(name for name in names if offered_column(name))

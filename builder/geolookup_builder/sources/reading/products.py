@@ -1,0 +1,257 @@
+"""What the columns of a file mean: products of vendors, and our own generic columns.
+
+A ``Product`` states, for each source column of a dataset (``country_code``) and each offered own
+column (``is_vpn``), where its values are: a sequence of ``Offer``. A ``Planner`` adds what a recipe
+says, its ``columns`` and its declared own columns, and returns how a file is read (``Reading``).
+The same holds for CSV with and without a header, JSON lines, Parquet, tables in memory, and MMDB.
+
+``best`` selects the product of a file by its whole header. A column that is a field of ours, or
+a declared own column, and that a product does not know rules the product out for ``auto``.
+
+A product of CSV files with a header::
+
+    Product(
+        "ASN",
+        ranges=(("network",), ("start_ip", "end_ip")),
+        values={
+            "asn": stated("asn"),
+            "asn_organization": (stated("org"), stated("name")),  # row by row the first with one
+            "asn_country_code": stated("country"),  # an own column, if a recipe asks for it
+        },
+        marks=(frozenset({"asn", "name"}),),  # to tell it from other products
+        unread=("join_key",),
+    )
+
+Without a header, the names are those of the layout, and the product is chosen by the format. Of
+MMDB, the columns are paths (``city.names.en``), and ``ranges`` are ``NO_RANGE``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES
+from geolookup.contract.schema import Schema
+from geolookup_builder.ranges import ParsedRanges
+from geolookup_builder.sources.reading.dictionary_columns import translate
+from geolookup_builder.sources.reading.typed_columns import steps_to, type_at
+from geolookup_builder.vendor_columns import LANGUAGE, offered_column, with_language
+
+Fields: TypeAlias = Mapping[str, pa.DictionaryArray]
+#: The ``ranges`` of files whose ranges are in no column.
+NO_RANGE: tuple[tuple[str, ...], ...] = ((),)
+_TRUE, _FALSE = "true", "false"
+_SHOWN = 80  # characters of a header, in messages
+#: The source column of each name of a field: its own, path, short name, and name in tables.
+FIELD_OF = {
+    **{name: column for column, field in BY_SOURCE_COLUMN.items() for name in (column, field.name)},
+    **{
+        name: field.source_column
+        for field in BY_SOURCE_COLUMN.values()
+        for name, path in NAMES.items()
+        if path == field.path
+    },
+}
+
+
+def _unchanged(cells: pa.DictionaryArray) -> pa.DictionaryArray:
+    return cells
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Where a value comes from: the first of ``columns`` that a file has.
+
+    ``read`` makes values of its cells; ``blank`` is the value of an empty one. Without columns all
+    rows have the value ``constant``.
+    """
+
+    columns: tuple[str, ...] = ()
+    read: Callable[[pa.DictionaryArray], pa.DictionaryArray] = _unchanged
+    blank: str = ""
+    constant: str = ""
+
+    def of_language(self, language: str) -> Offer:
+        """Return the offer of a language: ``city.names.LANG`` becomes ``city.names.de``."""
+        columns = tuple(column.replace(LANGUAGE, language) for column in self.columns)
+        return replace(self, columns=columns)
+
+    def in_file(self, names: Container[str]) -> Offer | None:
+        """Return the offer with the one column of a file that it is read from; None without."""
+        if not self.columns:
+            return self
+        column = next((column for column in self.columns if column in names), None)
+        return None if column is None else replace(self, columns=(column,))
+
+
+Offers: TypeAlias = Offer | Sequence[Offer]
+#: A constant that says that all rows of a file are so.
+ALWAYS = Offer(constant=_TRUE)
+
+
+def stated(*columns: str) -> Offer:
+    """Return the offer of a column that is read as the file states it."""
+    return Offer(columns)
+
+
+def flag(*columns: str) -> Offer:
+    """Return the offer of a flag that files leave blank, or out, if it is false."""
+    return Offer(columns, blank=_FALSE)
+
+
+def words(column: str, values: Mapping[str, str | None]) -> Offer:
+    """Return the offer of a column some of whose cells stand for values; None: unknown."""
+    return Offer((column,), lambda cells: translate(cells, values))
+
+
+def if_true(column: str, word: str) -> Offer:
+    """Return the offer of ``word`` where a flag is true."""
+    return words(column, {_TRUE: word, "1": word, _FALSE: None, "0": None})
+
+
+@dataclass(frozen=True)
+class Header:
+    """The columns of a file: names of a header or a layout, or paths of typed columns."""
+
+    label: str
+    names: tuple[str, ...]
+    schema: pa.Schema | None = None
+    line: int | None = None
+
+    def __contains__(self, name: object) -> bool:
+        if name in self._set or self.schema is None or not isinstance(name, str):
+            return name in self._set
+        steps = steps_to(self.schema, name)  # of an item in a list, or a key of a map
+        return steps is not None and not pa.types.is_struct(type_at(self.schema, steps))
+
+    def holds_texts(self, name: str) -> bool:
+        """Return whether the cells of a column are texts, not numbers."""
+        steps = steps_to(self.schema, name) if self.schema is not None else None
+        if self.schema is None or steps is None:
+            return True
+        kind = type_at(self.schema, steps)
+        return not (pa.types.is_floating(kind) or pa.types.is_integer(kind))
+
+    @cached_property
+    def _set(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    @property
+    def text(self) -> str:
+        """The names for a message, shortened."""
+        return header_text(self.names)
+
+
+def header_text(names: Iterable[str]) -> str:
+    """Return column names for a message, shortened."""
+    text = ",".join(names)
+    return repr(text if len(text) < _SHOWN else text[:_SHOWN] + "…")
+
+
+@dataclass(frozen=True)
+class Product:
+    """One kind of file that a vendor delivers, or our own.
+
+    ``ranges`` are alternatives of columns, read by ``parse``; the default is a network, or two
+    inclusive ends. ``values`` has the offers by source column, and by name of an own column.
+    ``unread`` are other columns that such files are known to have. A file must have all columns of
+    one of ``marks``. ``finish`` makes the last change, to fields that depend on each other; it also
+    gets the rows, with the columns ``helpers``. A product with a ``refusal`` has no fields, or
+    wrong ones.
+    """
+
+    name: str
+    ranges: tuple[tuple[str, ...], ...]
+    values: Mapping[str, Offers]
+    unread: tuple[str, ...] = ()
+    marks: tuple[frozenset[str], ...] = ()
+    helpers: tuple[str, ...] = ()
+    parse: Callable[..., ParsedRanges] | None = None
+    finish: Callable[[pa.RecordBatch, Fields], Fields] | None = None
+    refusal: str = ""
+
+    def offers(self, column: str) -> tuple[Offer, ...]:
+        """Return the offers of a source column, or of an own one, such as ``city_name_de``."""
+        stem, language = with_language(column)
+        offers = self.values.get(stem, ())
+        offers = (offers,) if isinstance(offers, Offer) else tuple(offers)
+        return tuple(offer.of_language(language) for offer in offers) if language else offers
+
+    def range_in(self, names: Container[str]) -> tuple[str, ...] | None:
+        """Return the columns of the range that a file has; None if it has none."""
+        return next((ends for ends in self.ranges if all(end in names for end in ends)), None)
+
+    def knows(self, name: str) -> bool:
+        """Return whether files of the product are known to have a column."""
+        return name in self._known or any(p.fullmatch(name) for p in self._patterns)
+
+    def fits(self, names: Container[str]) -> bool:
+        """Return whether a file has a range and the marks of the product."""
+        is_marked = not self.marks or any(all(n in names for n in m) for m in self.marks)
+        return is_marked and self.range_in(names) is not None
+
+    def score(self, names: Iterable[str]) -> int:
+        """Return how many columns of a file the product knows."""
+        return sum(map(self.knows, names))
+
+    def foreign(self, names: Iterable[str], schema: Schema) -> list[str]:
+        """Return the columns that are a field or a declared one, and that it does not know."""
+        ours = names_of_fields(schema)
+        return [name for name in names if name in ours and not self.knows(name)]
+
+    def offered(self, header: Header) -> Iterator[str]:
+        """Yield the own columns that a file has, by the names that a recipe can declare."""
+        for name in self.values:
+            if offered_column(name) is None:
+                continue
+            offers = self.offers(name)
+            patterns = [_pattern(c) for o in offers for c in o.columns if LANGUAGE in c]
+            if any(offer.in_file(header) for offer in offers) or any(
+                pattern.fullmatch(column) for pattern in patterns for column in header.names
+            ):
+                yield name
+
+    @cached_property
+    def _columns(self) -> frozenset[str]:
+        offers = (offer for column in self.values for offer in self.offers(column))
+        return frozenset(column for offer in offers for column in offer.columns)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return self._columns.union(self.unread, self.helpers, *self.ranges)
+
+    @cached_property
+    def _patterns(self) -> list[re.Pattern[str]]:
+        return [_pattern(column) for column in self._columns if LANGUAGE in column]
+
+
+def _pattern(column: str) -> re.Pattern[str]:
+    return re.compile(re.escape(column).replace(LANGUAGE, "[^.]+"))
+
+
+def names_of_fields(schema: Schema) -> dict[str, str]:
+    """Return the source column of each name that a file can have for a field, or an own column."""
+    own = {
+        name: field.source_column
+        for field in schema.own
+        for name in (field.member, field.path, field.name)
+    }
+    return {**FIELD_OF, **own}
+
+
+def best(header: Header, products: Iterable[Product], schema: Schema) -> Product | None:
+    """Return the product that knows most columns of a file; None if none fits.
+
+    A product that does not know a column of ours comes after all others; of equals the first.
+    """
+
+    def rank(product: Product) -> tuple[bool, int]:
+        return not product.foreign(header.names, schema), product.score(header.names)
+
+    return max((p for p in products if p.fits(header)), key=rank, default=None)
