@@ -88,7 +88,9 @@ class Cleaning:
             stated,
             nulled,
             _unknown_words(batch, invalid),
-            _aliases(batch, ~is_rejected, self._reference) if _COUNTRY in names else Counter(),
+            _aliases(batch.fields[_COUNTRY], ~is_rejected, self._reference)
+            if _COUNTRY in names
+            else Counter(),
             cells,
             far_rows(tuples[LOCATION]) if LOCATION in tuples else Far(),
         )
@@ -171,28 +173,32 @@ def _iso_codes(codes: pa.Array) -> pa.Array:
 
 def _unknown_words(batch: Batch, invalid: Mapping[str, Bools]) -> dict[str, Counter[str]]:
     """Count the most frequent words that the vocabulary lacks, for the build report."""
-    counters = {}
-    for name, rows in invalid.items():
-        if name in VOCABULARY and rows.any():
-            cells = batch.fields[name]
-            counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
-            common = np.argsort(-counts, kind="stable")[:_MAX_WORDS]
-            words = cells.dictionary.take(pa.array(common)).to_pylist()
-            counters[name] = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
-    return counters
+    return {
+        name: _frequent(batch.fields[name], rows)
+        for name, rows in invalid.items()
+        if name in VOCABULARY and rows.any()
+    }
 
 
-def _aliases(batch: Batch, is_accepted: Bools, reference: Reference) -> Counter[str]:
+def _aliases(cells: pa.DictionaryArray, is_accepted: Bools, reference: Reference) -> Counter[str]:
     """Count the accepted rows whose country is a code that ISO 3166 does not assign."""
-    cells, words = batch.fields[_COUNTRY], [*reference.aliases]
-    # Distinct cells "GB", "uk ": numbers null, 0. Rows are counted by the number of their cell.
     texts = pc.utf8_upper(pc.utf8_trim_whitespace(cells.dictionary))
-    numbers = pc.index_in(texts, pa.array(words, pa.string()))
-    if numbers.null_count == len(numbers):
+    is_alias = pc.is_in(texts, pa.array([*reference.aliases], pa.string()))
+    if not is_alias.true_count:
         return Counter()
-    of_rows = numbers.take(cells.indices.filter(pa.array(is_accepted))).drop_null()
-    counts = np.bincount(of_rows.to_numpy(), minlength=len(words))
-    return +Counter(dict(zip(words, counts.tolist(), strict=True)))
+    rows = without_nulls(is_alias.take(cells.indices), False).to_numpy(zero_copy_only=False)
+    upper = pa.DictionaryArray.from_arrays(cells.indices, texts)
+    return _frequent(upper, rows & is_accepted)
+
+
+def _frequent(cells: pa.DictionaryArray, rows: Bools) -> Counter[str]:
+    """Count the most frequent texts in some rows, none of which is empty."""
+    counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
+    common = np.argsort(-counts, kind="stable")[:_MAX_WORDS]
+    words = Counter[str]()
+    for word, count in zip(cells.dictionary.take(common).to_pylist(), counts[common], strict=True):
+        words[word] += int(count)
+    return +words
 
 
 def _column(
