@@ -212,8 +212,10 @@ def _integer(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
 
 def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
     """Return the integers from ``least`` to the most of a field; null for any other text."""
-    cells = _whole(cells)
     is_integer = pc.match_substring_regex(cells, _INTEGER)
+    if not pc.all(is_integer).as_py():
+        cells = _whole(cells)
+        is_integer = pc.match_substring_regex(cells, _INTEGER)
     if field.type == "int64":
         is_integer = pc.or_(is_integer, _are_long_integers(cells))
     numbers = pc.if_else(is_integer, cells, _NO_TEXT).cast(pa.int64())
@@ -223,12 +225,8 @@ def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
 
 def _whole(cells: pa.Array) -> pa.Array:
     """Return the texts with whole floats as integers: ``5.0`` as ``5``, ``1e3`` as ``1000``."""
-    is_float = pc.and_not(
-        pc.match_substring_regex(cells, _FLOAT), pc.match_substring_regex(cells, _INTEGER)
-    )
-    if not pc.any(is_float).as_py():
-        return cells
-    numbers = pc.if_else(is_float, cells, _NO_TEXT).cast(pa.float64())
+    is_number = pc.match_substring_regex(cells, _FLOAT)
+    numbers = pc.if_else(is_number, cells, _NO_TEXT).cast(pa.float64())
     is_whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _EXACT))
     integers = pc.if_else(is_whole, numbers, _NO_NUMBER).cast(pa.int64())
     return pc.coalesce(integers.cast(pa.string()), cells)
@@ -244,9 +242,11 @@ def _are_long_integers(cells: pa.Array) -> pa.BooleanArray:
 
 
 def _asn(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
-    texts = _asplain(_whole(cells))
-    is_asn = pc.match_substring_regex(texts, _ASN)
-    digits = pc.replace_substring_regex(texts, "^[Aa][Ss]", "")
+    is_asn = pc.match_substring_regex(cells, _ASN)
+    if not pc.all(is_asn).as_py():
+        cells = _asplain(_whole(cells))
+        is_asn = pc.match_substring_regex(cells, _ASN)
+    digits = pc.replace_substring_regex(cells, "^[Aa][Ss]", "")
     return _integers(pc.if_else(is_asn, digits, _NO_TEXT), field, 0)
 
 
