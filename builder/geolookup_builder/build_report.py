@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -56,10 +56,10 @@ class KeysRead:
 class SourceReport:
     """The rows of one source table, and how the compiler treated them.
 
-    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; other numbers
-    count rows. ``fields``
-    are read and kept, ``dropped`` are fields that the recipe leaves out. ``unread`` are columns of
-    the files that nothing reads, ``offered`` own columns that the recipe can declare.
+    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; other numbers count
+    rows. ``fields`` are read and kept, ``dropped`` are fields that the recipe leaves out.
+    ``unread`` are columns of the files that nothing reads, ``offered`` own columns that the recipe
+    can declare.
     """
 
     name: str
@@ -188,6 +188,7 @@ class BuildReport:
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     quality: list[Demand] = field(default_factory=list)  # the demands of the recipe
+    decided: Sequence[int] = ()  # most addresses of one layer and family, by source of the recipe
     generation: str = ""
     bytes: int = 0
     seconds: float = 0.0
