@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from geolookup.contract.fields import COUNTRY_ALIASES
-from geolookup.dataset.coverage import addresses_text, coverage_text
+from geolookup.dataset.coverage import addresses_text, coverage_lines
 from geolookup.dataset.metadata import Source
 from geolookup.errors import count_text, line_text, listed, short_id
 
@@ -226,12 +226,7 @@ def dataset_lines(
 ) -> Iterator[str]:
     """Yield the counts of a dataset, and the coverage of each layer that a source has."""
     yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in counts.items())
-    layers = dict[str, list[str]]()
-    for layer, families in coverage.items():
-        if any(families.values()):
-            layers.setdefault(coverage_text(families), []).append(layer)
-    for text, alike in layers.items():
-        yield f"  coverage    {text}: {', '.join(alike)}"
+    yield from (f"  coverage    {line}" for line in coverage_lines(coverage))
 
 
 def rejects_file(path: Path | None) -> str:
