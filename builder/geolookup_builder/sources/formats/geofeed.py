@@ -14,20 +14,14 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import COUNTRY_ALIASES
-from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.sources.formats.lines import line_table, plan_lines
+from geolookup_builder.sources.formats.vendor_values import known
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.dictionary_columns import translate, without
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
+from geolookup_builder.sources.reading.products import Product, stated
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
-from geolookup_builder.sources.reading.text import (
-    encoding_option,
-    line_layout,
-    line_parts,
-    transcode,
-)
+from geolookup_builder.sources.reading.text import encoding_option, line_layout, transcode
 
 _NOT_UTF8 = 'state its encoding in the recipe, such as encoding = "shift_jis"'
 _LAYOUT = replace(line_layout("[ \t]*#"), not_utf8=_NOT_UTF8)
@@ -37,56 +31,39 @@ _QUOTED, _PLAIN = r'"(?:[^"]|"")*"', r'(?:[^,#"\s][^,#]*)?'
 _GROUPS = [rf"\s*(?P<{name}>{_QUOTED}|{_PLAIN})\s*" for name in _COLUMNS]
 #: Each cell but the first may be missing, with all that follow.
 _PATTERN = "^" + "(?:,".join(_GROUPS) + "(?:,.*)?" + ")?" * (len(_GROUPS) - 1) + "(?:#.*)?$"
-# "US-CA" or "CA".
-_REGION = r"^(?:(?P<country>[A-Z]{2})-)?(?P<code>[A-Z0-9]{1,3})$"
 #: A row as in the RFC, where the region is a code; other vendors state a name there.
 #: No repeat of blanks follows another one: that would take quadratic time.
 _ROW = re.compile(
     rf'\s*"?({sniffing.ADDRESS.pattern})(/[0-9]+)?"?\s*,\s*(("?[A-Za-z]{{2}}"?|"{{1,2}})\s*)?'
     r'(,\s*(("?[A-Za-z]{2}-[A-Za-z0-9]{0,3}"?|"?[A-Za-z0-9]{1,3}"?|"{1,2})\s*)?([,#].*)?|#.*)?'
 )
-_NO_COUNTRY = "ZZ"  # "no location" in feeds older than the RFC
+_PRODUCT = Product(
+    "feed",
+    (("network",),),
+    {
+        # "No location" in feeds older than the RFC.
+        "country_code": known("country", missing="(?i:ZZ)"),
+        "region_code": stated("region"),
+        "city_name": stated("city"),
+        "postal_code": stated("postal"),
+    },
+)
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     name = encoding_option(spec)
-    return one_table(
+    return line_table(
         spec,
         (".csv", ".txt"),
-        lambda member: batches(transcode(member, name), _LAYOUT, _meaning),
+        lambda planner: plan_lines(planner, spec.path, _PRODUCT, _PATTERN, _LAYOUT, _unquote),
+        lambda member: transcode(member, name),
     )
-
-
-def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    parts = {name: _unquote(part) for name, part in line_parts(rows, _PATTERN).items()}
-    country = pc.utf8_upper(parts["country"])
-    return from_networks(parts["network"]), {
-        "country_code": without(country.dictionary_encode(), _NO_COUNTRY),
-        "region_code": _region_code(
-            _iso_codes(country), pc.utf8_upper(parts["region"])
-        ).dictionary_encode(),
-        "city_name": parts["city"].dictionary_encode(),
-        "postal_code": parts["postal"].dictionary_encode(),
-    }
 
 
 def _unquote(texts: pa.Array) -> pa.Array:
     # (?s): a cell can hold a line break.
     bare = pc.replace_substring_regex(texts.cast(pa.string()), r'(?s)^"(.*)"$', r"\1")
     return pc.utf8_trim_whitespace(pc.replace_substring(bare, '""', '"'))
-
-
-def _iso_codes(countries: pa.Array) -> pa.Array:
-    """Return the codes with aliases replaced by ISO 3166's: a region of GB may follow UK."""
-    return translate(countries.dictionary_encode(), COUNTRY_ALIASES).cast(pa.string())
-
-
-def _region_code(country: pa.Array, region: pa.Array) -> pa.Array:
-    """Return the codes without the country before them; null for regions of another country."""
-    parts = pc.extract_regex(region, _REGION)
-    prefix, code = (pc.struct_field(parts, name) for name in ("country", "code"))
-    own = pc.or_(pc.equal(prefix, ""), pc.equal(_iso_codes(prefix), country))
-    return pc.if_else(own, code, pa.scalar(None, pa.string()))
 
 
 def _detect(opening: Opening) -> Detection | None:

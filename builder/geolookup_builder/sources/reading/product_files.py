@@ -5,9 +5,8 @@ A file is identified by its columns, never by its name: teams rename the files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from types import ModuleType
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
@@ -15,27 +14,32 @@ from geolookup_builder.sources.reading import delimited, jsonlines, parquet
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading
 from geolookup_builder.sources.reading.products import Header, Product, best
-from geolookup_builder.sources.reading.reader import Batch, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
+from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import leaves
 from geolookup_builder.vendor_columns import offered_column
 
 _SHOWN = 5  # columns, in messages
+#: Yields the rows of a file, by its layout and the meaning of its columns.
+ReadRows = Callable[[Member, Layout, Meaning], Iterator[Batch]]
+#: The reader of a file's rows, the file, and how it is read.
+PlannedFile = tuple[ReadRows, Member, Reading]
 
 
-def read_header(member: Member) -> tuple[ModuleType, Header]:
-    """Return the module that reads the syntax of a file, and its columns.
+def read_header(member: Member) -> tuple[ReadRows, Header]:
+    """Return the reader of the rows of a file, and its columns.
 
     Raises BuildError for a repeated name in a CSV.
     """
-    syntax: ModuleType = delimited
+    read_rows: ReadRows = delimited.batches
     if parquet.begins(member):
-        syntax, schema = parquet, parquet.schema(member)
+        read_rows, schema = parquet.batches, parquet.schema(member)
     elif begins_object(member):
-        syntax, schema = jsonlines, jsonlines.schema(member)
+        read_rows, schema = jsonlines.batches, jsonlines.schema(member)
     else:
-        return syntax, csv_header(member)
-    return syntax, Header(member.label, tuple(leaves(schema)), schema)
+        return read_rows, csv_header(member)
+    return read_rows, Header(member.label, tuple(leaves(schema)), schema)
 
 
 def csv_header(member: Member) -> Header:
@@ -56,7 +60,7 @@ def product_tables(
     """
     planner, files = Planner(spec), []
     for member in members(spec.path, spec.base, suffixes):
-        syntax, header = read_header(member)
+        read_rows, header = read_header(member)
         product = best(header, products, spec.schema)
         if product is None:
             names = ", ".join(dict.fromkeys(product.name for product in products))
@@ -64,7 +68,7 @@ def product_tables(
             raise BuildError(member.label, problem, line=header.line, remedy=f"known are {names}")
         reading = planner.plan(header, product)
         check_values(header, reading)
-        files.append((product.name, (syntax, member, reading)))
+        files.append((product.name, (read_rows, member, reading)))
     planner.check()
     yield from tables(spec, [product.name for product in products], files)
 
@@ -86,10 +90,6 @@ def declaration_hint(names: Iterable[str]) -> str:
     return f", or declare {', '.join(first[:_SHOWN])}{more} in [columns]" if first else ""
 
 
-#: The module that reads a file's syntax, the file, and how it is read.
-PlannedFile = tuple[ModuleType, Member, Reading]
-
-
 def tables(
     spec: SourceSpec,
     order: Sequence[str],
@@ -107,8 +107,8 @@ def tables(
         yield SourceTable(title, batches, "; ".join(notes) if name == present[0] else "")
 
 
-def _batches(syntax: ModuleType, member: Member, reading: Reading) -> Iterator[Batch]:
-    yield from syntax.batches(member, reading.layout, reading.meaning)
+def _batches(read_rows: ReadRows, member: Member, reading: Reading) -> Iterator[Batch]:
+    yield from read_rows(member, reading.layout, reading.meaning)
 
 
 def detect_product(opening: Opening, format_: str, products: Sequence[Product]) -> Detection | None:
