@@ -189,8 +189,6 @@ def _section_of_file(part: str) -> str:
 
 def _words(file: str, name: str, stand: dict[str, str]) -> str:
     """Return the meaning of a column: its field in the contract, else the one in the page."""
-    if file == layout.EXPLAINED_VALUES and name in BY_SOURCE_COLUMN:
-        return f"layer `{BY_SOURCE_COLUMN[name].layer}`"
     for field in FIELDS:
         if field.column == name and layout.TABLES[field.table] == file:
             return f"`{field.path}`"

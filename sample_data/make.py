@@ -167,8 +167,8 @@ def _texts(version: int, ranges: Iterable[Range]) -> Iterator[tuple[str, str, st
 @main.command()
 def dataset() -> None:
     """Compile the bundled dataset."""
+    from geolookup_builder.build_options import Options
     from geolookup_builder.compile import compile_dataset
-    from geolookup_builder.overlaid_sources import Options
 
     from geolookup.progress import Progress
 

@@ -124,7 +124,7 @@ def build_at(
     recipe = recipe.replace("[[source]]\n", f"[[source]]\n{empty}")
     (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
     output = folder / "dataset"
-    selection = Options(**{"force": True, "max_rejects": 10**9, **options})
+    selection = Options(**{"force": True, "max_rejects": 10**9, "max_nulled": "100%", **options})
     report = compile_dataset(folder / "recipe.toml", output, selection, Progress())
     return output, report
 

@@ -44,7 +44,6 @@ CSV = '''network,country_code,city_name,latitude,time_zone,asn,organization,user
 
 RECIPE = """[dataset]
 name = "damaged"
-explain = "{}"
 [[source]]
 format = "csv"
 path = "a.csv"
@@ -68,14 +67,14 @@ def limited_files(size: int) -> Iterator[None]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def whole(explain: str = "sources", rows: str = CSV, name: str = "damage") -> Path:
+def whole(rows: str = CSV, name: str = "damage") -> Path:
     """Return a dataset of these rows, compiled once: ``copied`` gives one to damage."""
 
     def make(path: Path) -> None:
         with TemporaryDirectory() as folder:
-            shutil.move(build_at(Path(folder), {"a.csv": rows}, RECIPE.format(explain))[0], path)
+            shutil.move(build_at(Path(folder), {"a.csv": rows}, RECIPE)[0], path)
 
-    return once(f"{name}-{explain}", make)
+    return once(name, make)
 
 
 def copied(dataset: Path, target: Path) -> Path:

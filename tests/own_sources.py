@@ -72,12 +72,6 @@ def own_dataset() -> Path:
     return once("own", lambda output: _build(output, RECIPE))
 
 
-def full_dataset() -> Path:
-    """Return the dataset with ``explain = "full"``; tests must not change it."""
-    full = RECIPE.replace("\n[columns]", 'explain = "full"\n[columns]', 1)
-    return once("own-full", lambda output: _build(output, full))
-
-
 def _build(output: Path, recipe: str) -> None:
     from tempfile import TemporaryDirectory
 

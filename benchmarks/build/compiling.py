@@ -26,8 +26,8 @@ _ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 
 def _compile(recipe: Path, max_memory: str) -> Result:
+    from geolookup_builder.build_options import Options
     from geolookup_builder.compile import compile_dataset
-    from geolookup_builder.overlaid_sources import Options
 
     from geolookup.progress import Progress
 

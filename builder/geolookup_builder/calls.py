@@ -2,53 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any
 
 from geolookup.progress import Progress
-from geolookup.signing.keys import SigningKeys, read_signing_keys
+from geolookup.signing.keys import SigningKeys
+from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport
 from geolookup_builder.check import check_loading
-from geolookup_builder.check_report import Limits, RecipeCheck
+from geolookup_builder.check_report import RecipeCheck
 from geolookup_builder.compile import compile_recipe
-from geolookup_builder.memory import MemoryBudget
-from geolookup_builder.overlaid_sources import Options
 from geolookup_builder.recipe.source_list import Source, recipe_of_call
 
 
-@overload
-def build(
-    recipe: str | PathLike[str],
-    output: str | PathLike[str],
-    *,
-    force: bool = False,
-    rejects: str | PathLike[str] | None = None,
-    max_rejects: int | None = None,
-    max_memory: str | int | None = None,
-    cache: str | PathLike[str] | None = None,
-    offline: bool = False,
-    signing_keys: SigningKeys = (),
-) -> BuildReport: ...
-@overload
-def build(
-    *,
-    sources: Sequence[Source],
-    output: str | PathLike[str],
-    columns: Mapping[str, Any] | None = None,
-    name: str | None = None,
-    explain: Literal["sources", "full"] | None = None,
-    fields: Sequence[str] | None = None,
-    force: bool = False,
-    rejects: str | PathLike[str] | None = None,
-    max_rejects: int | None = None,
-    max_memory: str | int | None = None,
-    cache: str | PathLike[str] | None = None,
-    offline: bool = False,
-    signing_keys: SigningKeys = (),
-) -> BuildReport: ...
 def build(
     recipe: str | PathLike[str] | None = None,
     output: str | PathLike[str] | None = None,
@@ -56,7 +26,6 @@ def build(
     sources: Sequence[Source] | None = None,
     columns: Mapping[str, Any] | None = None,
     name: str | None = None,
-    explain: Literal["sources", "full"] | None = None,
     fields: Sequence[str] | None = None,
     force: bool = False,
     rejects: str | PathLike[str] | None = None,
@@ -80,8 +49,8 @@ def build(
     Arrow, pandas or Polars, or of another library with Arrow's PyCapsule interface; or a dict with
     the keys of a ``[[source]]``, and ``table`` for a table. A table has the columns of a generic
     Parquet file. Reports and messages name it ``sources[0]`` and count its rows from 1.
-    ``columns`` is the table ``[columns]`` of a recipe; ``name`` (by default "dataset"),
-    ``explain`` and ``fields`` are keys of its ``[dataset]``.
+    ``columns`` is the table ``[columns]`` of a recipe; ``name`` (by default "dataset")
+    and ``fields`` are keys of its ``[dataset]``.
 
     With ``force`` an existing dataset is replaced, and ``max_drop`` of a source compares with it.
     ``rejects`` is a CSV file to write the rejected rows and the rows with invalid values to.
@@ -103,39 +72,19 @@ def build(
     """
     if output is None:
         raise TypeError("no output; pass the folder to create")
-    if max_rejects is not None and max_rejects < 0:
-        raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
-    MemoryBudget.of(max_memory)  # a malformed size
-    options = Options(
-        force,
-        None if rejects is None else Path(rejects),
-        max_rejects,
-        None if cache is None else Path(cache),
-        offline,
-        signing_keys=read_signing_keys(signing_keys),
+    options = Options.of(
+        force=force,
+        rejects=rejects,
+        max_rejects=max_rejects,
         max_memory=max_memory,
+        cache=cache,
+        offline=offline,
+        signing_keys=signing_keys,
     )
-    plan = recipe_of_call(recipe, sources, columns, name=name, explain=explain, fields=fields)
+    plan = recipe_of_call(recipe, sources, columns, name=name, fields=fields)
     return compile_recipe(plan, Path(output), options, Progress(silent=True))[0]
 
 
-@overload
-def check(
-    recipe: str | PathLike[str],
-    *,
-    max_rejects: int | None = None,
-    max_memory: str | int | None = None,
-    cache: str | PathLike[str] | None = None,
-) -> RecipeCheck: ...
-@overload
-def check(
-    *,
-    sources: Sequence[Source],
-    columns: Mapping[str, Any] | None = None,
-    max_rejects: int | None = None,
-    max_memory: str | int | None = None,
-    cache: str | PathLike[str] | None = None,
-) -> RecipeCheck: ...
 def check(
     recipe: str | PathLike[str] | None = None,
     *,
@@ -144,22 +93,25 @@ def check(
     max_rejects: int | None = None,
     max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
+    against: str | PathLike[str] | None = None,
 ) -> RecipeCheck:
-    """Read the sources of a recipe as ``build`` does, without a dataset, and return the findings.
+    """Build a recipe without leaving a dataset, and return the findings.
 
     ``recipe``, ``sources``, ``columns``, ``max_rejects``, ``max_memory`` and ``cache`` are as for
-    ``build``. Nothing is downloaded.
+    ``build``. ``against`` is an earlier dataset, or a store, to compare the new one with. Nothing
+    is downloaded.
 
     The report has ``sources`` (files, format, tables, bad rows, and the ``problem`` of each that
-    would end a build), ``problems`` of the recipe itself, ``has_problem`` and ``lines()``, the text
-    of the command. An invalid recipe is a problem in the report. Raises BuildError if the name is
-    neither a recipe nor data, ValueError for a negative ``max_rejects``; for sources the TypeError
-    and ValueError of ``build``.
+    would end a build) and ``problems`` of the recipe itself. Without a problem it has ``quality``
+    (the demands of ``[quality]``), ``counts``, ``coverage``, ``files`` (bytes of each), ``memory``
+    and ``against`` (rows, lost values, gates). ``has_problem`` and ``is_refused`` say whether a
+    build or an update would fail, ``lines()`` is the text of the command.
+
+    Raises BuildError if the name is neither a recipe nor data, DatasetError if ``against`` is not a
+    dataset, OutputError if the temporary folder is full, ValueError for a negative ``max_rejects``;
+    for sources the TypeError and ValueError of ``build``.
     """
-    if max_rejects is not None and max_rejects < 0:
-        raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
-    MemoryBudget.of(max_memory)  # a malformed size
-    limits = Limits(max_rejects, None if cache is None else Path(cache), max_memory)
-    report = RecipeCheck("" if recipe is None else str(recipe), limits)
+    options = Options.of(max_rejects=max_rejects, max_memory=max_memory, cache=cache)
     load = partial(recipe_of_call, recipe, sources, columns)
-    return check_loading(report, load, Progress(silent=True))
+    name = "" if recipe is None else os.fspath(recipe)
+    return check_loading(name, load, options, Progress(silent=True), against)

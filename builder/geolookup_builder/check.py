@@ -1,62 +1,71 @@
-"""Checks a recipe or data without making a dataset: each source is read as a build reads it.
+"""Checks a recipe or data: a build whose dataset is removed again.
 
-A build stops at the first error; a check goes on with the next source. Nothing is downloaded, and
-the cache does not change.
+Each source is read by the steps of a build. A build stops at the first error; a check notes it, and
+goes on with the next source. If no source has one, the dataset is written to a temporary folder,
+measured, and compared with the demands of the recipe and an earlier dataset. Nothing is
+downloaded, and the cache does not change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TypeVar
 
-from geolookup.contract.fields import OWN_PREFIX
-from geolookup.contract.schema import Schema
-from geolookup.errors import BuildError
+from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.sizes import file_sizes
+from geolookup.errors import BuildError, count_text
+from geolookup.filesystem.cache import default_folder
 from geolookup.progress import Progress
-from geolookup.remote.key import Mask, hide_keys
-from geolookup_builder import demands, expected_rows
-from geolookup_builder.build_report import SourceReport
-from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck, TableCheck
-from geolookup_builder.datasets.source import open_source
+from geolookup.remote.transfer import ask
+from geolookup_builder import demands
+from geolookup_builder.build_options import Options
+from geolookup_builder.check_report import RecipeCheck, SourceCheck
+from geolookup_builder.compile import compiling, dataset_written, sources_of
 from geolookup_builder.downloads import NotInCacheError, missing_source, with_cached_path
-from geolookup_builder.enrichment import Finder, finders
-from geolookup_builder.gather import SourceRows
-from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.memory import MemoryBudget, release, system_memory
-from geolookup_builder.overlaid_sources import mask_of_sources
+from geolookup_builder.earlier_dataset import EarlierDataset
+from geolookup_builder.enrichment import finders
+from geolookup_builder.memory import peak, release
+from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
-from geolookup_builder.recipe.document import Recipe, SourceSpec
-from geolookup_builder.recipe.field_names import near_column
-from geolookup_builder.recipe.mapping import recipe_columns
-from geolookup_builder.restrictions.restricted import RestrictedSource
-from geolookup_builder.restrictions.restricted_dataset import restricted
-from geolookup_builder.sources import FORMATS, READERS, auto
-from geolookup_builder.sources.reading.delimited import silent_invalid_rows
+from geolookup_builder.recipe.document import Enrich, Recipe, SourceSpec
+from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
-from geolookup_builder.sources.reading.reader import SourceTable
+from geolookup_builder.sources.reading.reader import Reject
 from geolookup_builder.sources.reading.sniffing import NearMissError
-from geolookup_builder.spill import Spill
-from geolookup_builder.table_reading import TableReading, flatten_table, read_table
-from geolookup_builder.values import Reference, load_reference
+from geolookup_builder.values import load_reference
 
 _BAD_ROWS = 10  # listed of each table
+_T = TypeVar("_T")
 
 
-def check_recipe(name: str | PathLike[str], limits: Limits, progress: Progress) -> RecipeCheck:
-    """Read the sources of a recipe or of data (``loading``), and return the findings."""
-    return check_loading(RecipeCheck(str(name), limits), partial(loading.load, name), progress)
+def check_recipe(
+    name: str | PathLike[str],
+    options: Options,
+    progress: Progress,
+    against: str | PathLike[str] | None = None,
+) -> RecipeCheck:
+    """Check a recipe or data (``loading``); ``against`` is a dataset or store to compare with."""
+    return check_loading(str(name), partial(loading.load, name), options, progress, against)
 
 
 def check_loading(
-    report: RecipeCheck, load: Callable[[], Recipe], progress: Progress
+    name: str,
+    load: Callable[[], Recipe],
+    options: Options,
+    progress: Progress,
+    against: str | PathLike[str] | None = None,
 ) -> RecipeCheck:
-    """Load a recipe, read its sources, and add the findings to a report."""
+    """Load a recipe and check it; ``name`` is empty if a call names the sources."""
+    report = RecipeCheck(name, *(_commands(name, options) if name else ()))
+    earlier = None if against is None else EarlierDataset.at(against)
     try:
         recipe = load()
     except BuildError as error:
@@ -65,210 +74,177 @@ def check_loading(
         report.problems.append(str(error))
         return report
     report.is_data = bool(report.recipe) and recipe.path.suffix != loading.SUFFIX
-    mask = mask_of_sources(recipe)
-    with (
-        system_memory(),
-        silent_invalid_rows(),
-        hide_keys(mask),
-        closing(Spill(MemoryBudget.of(report.limits.max_memory))) as spill,
-    ):
-        reference, of_recipe = _reference(recipe, report)
-        _check_truth(recipe, report)
-        for spec in recipe.sources:
-            path = spec.remote.safe_uri if spec.remote else spec.path
-            report.sources.append(SourceCheck(spec.name, path))
-            checker = _SourceChecker(
-                report.sources[-1],
-                reference,
-                of_recipe,
-                report.limits,
-                mask,
-                progress,
-                recipe.schema,
-                spill,
-            )
-            checker.check(spec)
-            release()
-        if all(source.skipped for source in report.sources):
-            report.problems.append(f"{recipe.path}: all sources are missing")
+    if earlier is not None:
+        options = replace(options, earlier=Path(earlier.folder))
+    with compiling(recipe), TemporaryDirectory(prefix="geolookup-") as folder:
+        _Check(report, recipe, options, progress, earlier).run(Path(folder, "dataset"))
     return report
 
 
-def _reference(recipe: Recipe, report: RecipeCheck) -> tuple[Reference, Sequence[Finder]]:
-    """Return the table of countries and the finders.
-
-    If the recipe's have an error, it is the packaged table, without finders.
-    """
-    try:
-        reference = load_reference(recipe.countries)
-        return reference, finders(recipe, reference)
-    except BuildError as error:
-        report.problems.append(str(error))
-        return load_reference(None), ()
-
-
-def _check_truth(recipe: Recipe, report: RecipeCheck) -> None:
-    try:
-        demands.check_truth(recipe.quality, recipe.path)
-    except BuildError as error:
-        report.problems.append(str(error))
+def _commands(name: str, options: Options) -> tuple[str, str]:
+    """Return the commands that build a recipe, and that download its sources."""
+    texts = {"--max-rejects": options.max_rejects, "--max-memory": options.max_memory}
+    given = [(option, str(value)) for option, value in texts.items() if value is not None]
+    cache = [] if options.cache is None else ["--cache", str(options.cache)]
+    limits = chain.from_iterable(given)
+    return (
+        shlex.join(["geolookup", "build", name, "-o", "DIR", *limits, *cache]),
+        shlex.join(["geolookup", "download", name, *cache]),
+    )
 
 
-class _SourceChecker:
-    """The check of one source, noted in its report."""
+class _Check:
+    """One check, noted in its report."""
 
     def __init__(
         self,
-        report: SourceCheck,
-        reference: Reference,
-        finders: Sequence[Finder],
-        limits: Limits,
-        mask: Mask,
+        report: RecipeCheck,
+        recipe: Recipe,
+        options: Options,
         progress: Progress,
-        schema: Schema,
-        spill: Spill,
+        earlier: EarlierDataset | None,
     ) -> None:
-        self._spill = spill
-        self._report, self._reference, self._limits = report, reference, limits
-        self._finders = finders
-        self._mask, self._progress = mask, progress
-        self._layers = {layer: LayerValues(layer, schema) for layer in schema.layers}
+        self._report, self._options, self._progress = report, options, progress
+        self._recipe, self._earlier = recipe, earlier
+        self._mask = mask_of_sources(recipe)
 
-    def check(self, spec: SourceSpec) -> None:
-        """Read a source to its end, or to the error that would end a build."""
+    def run(self, output: Path) -> None:
+        """Read the sources, and write the dataset at ``output`` if none has a problem."""
+        recipe, report = self._readable(), self._report
         with self._noted():
-            if spec.expected.may_be_missing and spec.remote is None:
-                self._report.skipped = missing_source(spec)
-                if self._report.skipped:
-                    return
-            local = with_cached_path(spec, self._limits.cache)
-            if local.is_dataset:
-                self._read_dataset(local)
-                return
-            self._report.files = _sizes(local)
-            self._read_on(local, {})
+            demands.check_truth(recipe.quality, recipe.path)
+        plan, checks = self._detected(recipe)
+        if not plan.sources:
+            if all(source.skipped for source in report.sources):
+                report.problems.append(f"{recipe.path}: all sources are missing")
+            return
+        with self._noted(), sources_of(plan, self._options, self._progress, output) as overlaid:
+            for number, (check, spec) in enumerate(zip(checks, overlaid.plan.sources, strict=True)):
+                self._read(check, overlaid, number + 1, spec)
+                release()
+            if not report.has_problem:
+                self._write(overlaid, output)
+            report.warnings += overlaid.report.warnings
 
-    def _read_on(self, spec: SourceSpec, suggested: Mapping[str, Any]) -> None:
-        """Read a source; after a near miss, again with the options that its error suggests.
-
-        A build ends at the near miss. But bad rows and other problems should not hide behind it.
-        """
+    def _readable(self) -> Recipe:
+        """Return the recipe, without tables that have an error: it is noted."""
+        recipe = self._recipe
         try:
-            source = auto.detect_format(spec, FORMATS)
-            self._report.format, self._report.reason = source.format, source.detection
-            if source.is_dataset:
-                self._read_dataset(source)
-                return
-            self._report.tables.clear()
-            self._report.suggested = dict(suggested)
-            self._read(source)
-        except NearMissError as error:
-            self._report.suggested = {}
-            options = {k: v for k, v in error.options.items() if k not in spec.options}
-            if not options:
-                raise
-            self._report.problem = self._report.problem or str(error)
-            again = replace(spec, options={**spec.options, **options})
-            self._read_on(again, {**suggested, **options})
+            finders(recipe, load_reference(recipe.countries))
+        except BuildError as error:
+            self._report.problems.append(str(error))
+            return replace(recipe, countries=None, enrich=Enrich())
+        return recipe
 
     @contextmanager
-    def _noted(self) -> Iterator[None]:
-        """Note a BuildError of the block as the problem, unless there is one already."""
+    def _noted(self, check: SourceCheck | None = None) -> Iterator[None]:
+        """Note a BuildError of the block, of a source or of the recipe itself."""
         try:
             yield
         except BuildError as error:
-            self._report.problem = self._report.problem or str(error)
-            self._report.is_missing = isinstance(error, NotInCacheError)
-
-    def _read(self, spec: SourceSpec) -> None:
-        labels: set[str] = set()
-        source = RestrictedSource(spec, self._layers, self._reference, self._finders)
-        for table in READERS[spec.format].read(spec):
-            labels |= self._read_table(spec, table, source)
-            expected_rows.check_releases(spec.expected, sorted(labels))
-        if spec.restriction:
-            source.finish(self._report.warnings)
-        reports = [table.rows for table in self._report.tables]
-        expected_rows.check_some(spec.expected, spec.recipe, str(spec.base / spec.path), reports)
-
-    def _read_dataset(self, spec: SourceSpec) -> None:
-        """Read a dataset and note its counts and fields."""
-        self._report.format = spec.format
-        with open_source(spec) as dataset:
-            report = dataset.report()
-            known = dataset.known_fields()
-            if spec.restriction:
-                restricted(spec, dataset, report, self._report.warnings)
-        names = dict.fromkeys((name for name in known if name in spec.fields), "")
-        dropped = tuple(name for name in known if name not in spec.fields)
-        self._report.tables.append(TableCheck(report, (), names, dropped, {}, ()))
-        path = str(spec.base / spec.path)
-        expected_rows.check_some(spec.expected, spec.recipe, path, [report])
-
-    def _read_table(
-        self, spec: SourceSpec, table: SourceTable, source: RestrictedSource
-    ) -> set[str]:
-        """Read a table and note its counts; return the labels of its files."""
-        report = SourceReport(table.name, note=table.note)
-        keys = spec.restriction.keys()
-        rows = SourceRows(self._layers, self._reference, report, spec, self._spill, keys)
-        reading = read_table(table, rows, report, self._progress)
-        with self._progress.stage(f"flattening {table.name}"):
-            if spec.restriction:
-                intervals = flatten_table(rows, report, source.partitions, self._spill)
-                source.add(report, intervals, lambda _kept: None)
+            if check is None:
+                self._report.problems.append(str(error))
             else:
-                flatten_table(rows, report, {}, self._spill)
-        self._report.tables.append(_table_check(spec, report, reading, self._mask))
-        with self._noted():
-            reading.rejects.check_limit(report, self._limits.max_rejects, self._mask)
-        return set(reading.positions.members())
+                check.problem = check.problem or str(error)
+                check.is_missing = isinstance(error, NotInCacheError)
+                check.suggested.clear()
+
+    def _detected(self, recipe: Recipe) -> tuple[Recipe, list[SourceCheck]]:
+        """Return the sources whose files are there and whose format is known, and their reports."""
+        sources, checks = list[SourceSpec](), list[SourceCheck]()
+        for spec in recipe.sources:
+            check = SourceCheck(spec.name, spec.remote.safe_uri if spec.remote else spec.path)
+            self._report.sources.append(check)
+            with self._noted(check):
+                local = self._local(check, spec)
+                if local is not None:
+                    detect = partial(auto.detect_format, formats=FORMATS)
+                    source = _after_near_misses(check, local, detect)
+                    check.format, check.reason = source.format, source.detection
+                    sources.append(replace(source, detection=""))  # stated once
+                    checks.append(check)
+        return replace(recipe, sources=tuple(sources)), checks
+
+    def _local(self, check: SourceCheck, spec: SourceSpec) -> SourceSpec | None:
+        """Return a source with a local path; None for one that a build would skip."""
+        if spec.expected.may_be_missing and spec.remote is None:
+            check.skipped = missing_source(spec)
+            if check.skipped:
+                return None
+        try:
+            local = with_cached_path(spec, self._options.cache)
+        except NotInCacheError:
+            check.to_download = self._to_download(spec)
+            raise
+        check.files = _sizes(local)
+        return local
+
+    def _to_download(self, spec: SourceSpec) -> str:
+        """Return the size of a file that its server states; empty without an answer."""
+        with suppress(BuildError), self._progress.stage(f"asking for the size of {spec.name}"):
+            if spec.remote is not None:
+                pending = ask(spec.remote, spec.sha256, self._options.cache or default_folder())
+                return "" if pending.bytes is None else count_text(pending.bytes, "byte")
+        return ""
+
+    def _read(
+        self, check: SourceCheck, overlaid: OverlaidSources, number: int, spec: SourceSpec
+    ) -> None:
+        """Read a source to its end, or to the error that would end a build."""
+        tables, rejects = len(overlaid.report.sources), len(overlaid.rejects)
+
+        def add(source: SourceSpec) -> None:
+            del overlaid.report.sources[tables:], overlaid.rejects[rejects:]
+            overlaid.add(number, source)
+
+        with self._noted(check):
+            _after_near_misses(check, spec, add)
+        check.tables = overlaid.report.sources[tables:]
+        for of_table in overlaid.rejects[rejects:]:
+            rows = islice(of_table.find_all(self._mask), _BAD_ROWS)
+            check.bad_rows += (self._in_recipe(row, spec) for row in rows)
+
+    def _in_recipe(self, row: Reject, spec: SourceSpec) -> Reject:
+        """Return a bad row with its file as the recipe names it, without keys."""
+        label = label_in_recipe(row.file, spec.path, spec.base)
+        return replace(row, file=self._mask(label), text=self._mask(row.text))
+
+    def _write(self, overlaid: OverlaidSources, output: Path) -> None:
+        """Write the dataset for its size, and to compare it with demands and gates."""
+        report, plan = self._report, overlaid.plan
+        with dataset_written(overlaid, output) as (folder, _):
+            report.memory = peak()
+            report.counts, report.coverage = overlaid.report.counts, overlaid.report.coverage
+            report.files = file_sizes(read_manifest(folder))
+            report.quality = demands.check(
+                plan.quality, plan.path, folder, self._options.earlier, report.warnings
+            )
+            if self._earlier is not None:
+                report.against = self._earlier.compared(folder, plan)
 
 
-def _sizes(spec: SourceSpec) -> dict[str, int]:
+def _after_near_misses(
+    check: SourceCheck, spec: SourceSpec, step: Callable[[SourceSpec], _T]
+) -> _T:
+    """Take a step with a source; after a near miss again, with the options that its error suggests.
+
+    A build ends at the near miss. But bad rows and other problems should not hide behind it.
+    """
+    try:
+        return step(spec)
+    except NearMissError as error:
+        options = {k: v for k, v in error.options.items() if k not in spec.options}
+        if not options:
+            raise
+        check.problem = check.problem or str(error)
+        check.suggested |= options
+        again = replace(spec, options={**spec.options, **options})
+        return _after_near_misses(check, again, step)
+
+
+def _sizes(spec: SourceSpec) -> Mapping[str, int]:
     """Return the bytes of each file of a source; a table in memory has no files."""
-    if "table" in spec.options:
+    if spec.is_dataset or "table" in spec.options:
         return {}
     files = (file for file in paths(spec.path, spec.base, ("",)) if file.is_file())
     return {label_in_recipe(str(file), spec.path, spec.base): file.stat().st_size for file in files}
-
-
-def _table_check(
-    spec: SourceSpec, report: SourceReport, reading: TableReading, mask: Mask
-) -> TableCheck:
-    def label(text: str) -> str:
-        return mask(label_in_recipe(text, spec.path, spec.base))
-
-    members = reading.positions.members()
-    mapping = recipe_columns(spec)
-    unread = dict.fromkeys(
-        name for member in reading.positions.runs for name in member.numbers.unread
-    )
-    return TableCheck(
-        report,
-        tuple(map(label, members)),
-        {name: str(mapping.get(name, "")) for name in reading.fields if name in spec.fields},
-        tuple(name for name in reading.fields if name not in spec.fields),
-        {name: _near_field(name, reading.fields) if mapping else "" for name in unread},
-        tuple(
-            replace(row, file=label(row.file), text=mask(row.text))
-            for row in islice(reading.rejects.find_all(mask), _BAD_ROWS)
-        ),
-        _further(reading, mapping.values()),
-    )
-
-
-def _further(reading: TableReading, mapped: Collection[object]) -> tuple[str, ...]:
-    """Return the own columns that the files of a table offer and the recipe does not ask for."""
-    offered = dict.fromkeys(
-        name for member in reading.positions.runs for name in member.numbers.offered
-    )
-    return tuple(
-        name for name in offered if OWN_PREFIX + name not in reading.fields and name not in mapped
-    )
-
-
-def _near_field(column: str, used: Mapping[str, None]) -> str:
-    """Return the field that a column of this name may be, if no other column is that field."""
-    name = near_column(column)
-    return name if name is not None and name not in used else ""

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -17,9 +17,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.manifest import is_dataset, read_manifest
-from geolookup.dataset.metadata import Metadata
-from geolookup.errors import BuildError, DatasetError, QualityError
+from geolookup.dataset.manifest import is_dataset
+from geolookup.errors import QualityError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.ownership import FOLDER_MODE
 from geolookup.integrity import VerifiedDataset
@@ -28,6 +27,7 @@ from geolookup.parallel import alongside
 from geolookup.progress import Progress
 from geolookup.remote.key import hide_keys
 from geolookup_builder import demands, output_files
+from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport
 from geolookup_builder.columns import Columns
 from geolookup_builder.dataset_content import dataset_content
@@ -36,12 +36,11 @@ from geolookup_builder.datasets.source import DatasetSource, open_source
 from geolookup_builder.downloads import accept, refusing, with_local_paths, with_strict_cache
 from geolookup_builder.enrichment import finders
 from geolookup_builder.memory import MemoryBudget, release, system_memory
-from geolookup_builder.overlaid_sources import Options, OverlaidSources, mask_of_sources
+from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
-from geolookup_builder.spill import Spill
 from geolookup_builder.values import load_reference
 
 
@@ -60,18 +59,10 @@ def compile_recipe(
         atomic.check_file(options.rejects, force=True)
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
-    if options.force and options.rows_before is None:
-        options = replace(options, rows_before=_metadata_of(output))
+    if options.force and options.earlier is None and is_dataset(output):
+        options = replace(options, earlier=output)
     with sources_read(recipe, options, progress, output) as overlaid:
         return _write(overlaid, output)
-
-
-def _metadata_of(folder: Path) -> Metadata | None:
-    """Return the metadata of a dataset; None for a missing or unreadable one."""
-    try:
-        return read_manifest(folder).metadata()
-    except DatasetError:
-        return None
 
 
 def compiled_tables(recipe: Recipe, options: Options, progress: Progress) -> dict[str, pa.Table]:
@@ -86,50 +77,69 @@ def sources_read(
     recipe: Recipe, options: Options, progress: Progress, output: Path | None = None
 ) -> Iterator[OverlaidSources]:
     """Yield the sources of a recipe, overlaid."""
-    with system_memory(), silent_invalid_rows(), hide_keys(mask_of_sources(recipe)):
+    with compiling(recipe):
         demands.check_truth(recipe.quality, recipe.path)
         checked = with_strict_cache(recipe) if options.signing_keys else recipe
         local = with_local_paths(checked, options.cache, progress, offline=options.offline)
         guard = partial(refusing, options.cache)
         plan = auto.detect_formats(local, FORMATS, guard)
-        _check_explained(plan)
-        reference = load_reference(plan.countries)
-        # Datasets stay open until the end: their files are mapped.
-        with ExitStack() as opened:
-            spill = opened.enter_context(
-                closing(Spill(MemoryBudget.of(options.max_memory), output))
-            )
-            datasets = dict[int, DatasetSource]()
-            for number, spec in enumerate(plan.sources):
-                if spec.is_dataset:
-                    with guard(spec):
-                        datasets[number] = opened.enter_context(open_source(spec))
-            plan = with_own_columns(plan, datasets)
-            overlaid = OverlaidSources(
-                plan, reference, finders(plan, reference), options, progress, spill
-            )
-            for number, spec in enumerate(plan.sources, 1):
+        with sources_of(plan, options, progress, output, guard) as overlaid:
+            for number, spec in enumerate(overlaid.plan.sources, 1):
                 with guard(spec):
-                    if spec.is_dataset:
-                        overlaid.add_dataset(spec, datasets[number - 1])
-                    else:
-                        overlaid.add(number, spec)
-            if spill.is_used:
-                overlaid.columns = Columns(spill)
+                    overlaid.add(number, spec)
             yield overlaid
 
 
-def _check_explained(recipe: Recipe) -> None:
-    """Refuse the rows of all sources if one is a dataset: it has answers, not rows."""
-    for spec in recipe.sources:
-        if recipe.explains_rows and spec.is_dataset:
-            problem = f'explain = "full" needs rows of files, but {spec.name} is a dataset'
-            raise BuildError(recipe.path, problem, remedy="drop explain, or name the files")
+@contextmanager
+def compiling(recipe: Recipe) -> Iterator[None]:
+    """Set the process up for a build or a check of a recipe."""
+    with system_memory(), silent_invalid_rows(), hide_keys(mask_of_sources(recipe)):
+        yield
+
+
+@contextmanager
+def sources_of(
+    plan: Recipe,
+    options: Options,
+    progress: Progress,
+    output: Path | None,
+    guard: auto.Guard = nullcontext,
+) -> Iterator[OverlaidSources]:
+    """Yield the sources of a recipe before they are read; paths are local, formats are named."""
+    reference = load_reference(plan.countries)
+    # Datasets stay open until the end: their files are mapped.
+    with ExitStack() as opened:
+        budget = MemoryBudget.of(options.max_memory)
+        columns = opened.enter_context(closing(Columns(budget, output)))
+        datasets = dict[int, DatasetSource]()
+        for number, spec in enumerate(plan.sources):
+            if spec.is_dataset:
+                with guard(spec):
+                    datasets[number] = opened.enter_context(open_source(spec))
+        plan = with_own_columns(plan, datasets)
+        yield OverlaidSources(
+            plan, reference, finders(plan, reference), options, progress, columns, datasets
+        )
 
 
 def _write(overlaid: OverlaidSources, output: Path) -> tuple[BuildReport, VerifiedDataset]:
-    """Write the dataset and rename it to ``output``."""
+    """Write the dataset and rename it to ``output``, if it meets the demands of its recipe."""
+    with dataset_written(overlaid, output) as (folder, verified):
+        _check_quality(overlaid, folder)
+        output_files.write_signature(folder, output, overlaid.options.signing_keys)
+        overlaid.report.bytes = sum(path.stat().st_size for path in folder.iterdir())
+    accept(overlaid.plan.sources, overlaid.options.cache)
+    overlaid.report.seconds = overlaid.progress.seconds
+    return overlaid.report, verified.with_folder(output)
+
+
+@contextmanager
+def dataset_written(
+    overlaid: OverlaidSources, output: Path
+) -> Iterator[tuple[Path, VerifiedDataset]]:
+    """Yield a staging folder with the verified dataset; rename it to ``output`` afterwards."""
     manifest, tables = dataset_content(overlaid)
+    report = overlaid.report
     limits.check_space(output, sum(table.nbytes for table in tables.values()))
     with (
         overlaid.progress.stage("writing"),
@@ -144,22 +154,17 @@ def _write(overlaid: OverlaidSources, output: Path) -> tuple[BuildReport, Verifi
         release()
         complete = manifest.with_generation(identity(), files)
         output_files.write_manifest(folder, complete)
-        verified = output_files.verify(folder, output)
-        _check_quality(overlaid, folder)
-        output_files.write_signature(folder, output, overlaid.options.signing_keys)
-        overlaid.report.bytes = sum(path.stat().st_size for path in folder.iterdir())
-    metadata = complete.metadata()
-    overlaid.report.counts, overlaid.report.coverage = metadata.counts, metadata.coverage
-    overlaid.report.generation = metadata.generation
-    accept(overlaid.plan.sources, overlaid.options.cache)
-    overlaid.report.warn(metadata.sources, overlaid.options.rejects)
-    overlaid.report.seconds = overlaid.progress.seconds
-    return overlaid.report, verified.with_folder(output)
+        metadata = complete.metadata()
+        report.counts, report.coverage = metadata.counts, metadata.coverage
+        report.generation = metadata.generation
+        report.warn(metadata.sources, overlaid.options.rejects)
+        yield folder, output_files.verify(folder, output)
 
 
 def _check_quality(overlaid: OverlaidSources, dataset: Path) -> None:
     """Raise QualityError if a verified dataset does not meet the demands of its recipe."""
     plan, report = overlaid.plan, overlaid.report
-    report.quality = demands.check(plan.quality, plan.path, dataset)
+    earlier = overlaid.options.earlier
+    report.quality = demands.check(plan.quality, plan.path, dataset, earlier, report.warnings)
     if problems := demands.failures(report.quality, plan.path):
         raise QualityError(problems, report)

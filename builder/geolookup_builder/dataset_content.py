@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pyarrow as pa
 
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import BuildError
 from geolookup_builder import output_files
-from geolookup_builder.datasets import layers
+from geolookup_builder.datasets.below import put_in
 from geolookup_builder.datasets.origins import Origins, resolve, with_datasets
-from geolookup_builder.datasets.spliced import splice
 from geolookup_builder.intern import InternedContent, intern
 from geolookup_builder.memory import release
 from geolookup_builder.overlaid_sources import OverlaidSources
@@ -22,36 +19,31 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
     """Intern the rows; return the manifest without files, and the tables by file name."""
     overlaid.write_rejects()
     with overlaid.progress.stage("interning"):
-        interned, explanation = _interned(overlaid)
+        interned = _interned(overlaid)
         content, origins = _tables(overlaid, interned)
         del interned
-        _note_dropped(overlaid, origins.dropped)
-        content |= explanation
         release()
-        credit_list = [finder.credit for finder in overlaid.finders if finder.credit is not None]
-        of_datasets = [c for source in overlaid.datasets.values() for c in source.metadata.credits]
+        credit_list = [credit for finder in overlaid.finders for credit in finder.credits]
+        of_datasets = [c for source in overlaid.datasets for c in source.metadata.credits]
         manifest = output_files.manifest(
             overlaid.plan, origins.sources, content, credit_list, of_datasets
         )
     return manifest, content
 
 
-def _interned(overlaid: OverlaidSources) -> tuple[InternedContent, dict[str, pa.Table]]:
-    """Return the rows, numbered, and the tables of the rows behind them; release the sources."""
+def _interned(overlaid: OverlaidSources) -> InternedContent:
+    """Return the rows, numbered; release the sources."""
     reference, finders, columns = overlaid.reference, overlaid.finders, overlaid.columns
     interned = intern(
         *(overlaid.partitions, overlaid.layers, reference, finders, overlaid.report),
         *(columns, overlaid.plan.fields),
     )
     _check_fields(overlaid, interned)
-    explanation = {}
-    if overlaid.deciding_rows is not None:
-        explanation = overlaid.deciding_rows.tables(overlaid.layers)
     for partition in overlaid.partitions.values():
         columns.remove(*partition.numbers.values())
-    overlaid.partitions, overlaid.layers, overlaid.deciding_rows = {}, {}, None
+    overlaid.partitions, overlaid.layers = {}, {}
     release()
-    return interned, explanation
+    return interned
 
 
 def _check_fields(overlaid: OverlaidSources, interned: InternedContent) -> None:
@@ -67,19 +59,18 @@ def _tables(
     overlaid: OverlaidSources, interned: InternedContent
 ) -> tuple[dict[str, pa.Table], Origins]:
     """Return the tables by file name, and the sources of the manifest."""
+    columns = overlaid.columns
+    countries = _countries(overlaid)
+    content = tables(interned, overlaid.reference, overlaid.plan.schema, columns, countries)
     if overlaid.below is None:
-        countries = _countries(overlaid)
-        content = tables(
-            *(interned, overlaid.reference, overlaid.plan.schema, countries, overlaid.columns)
-        )
-        full = with_datasets(interned.provenance, overlaid.origins, overlaid.columns)
+        full = with_datasets(interned.provenance, overlaid.origins, columns)
     else:
-        above = tables(interned, overlaid.reference, overlaid.plan.schema)
-        schema, sources = overlaid.plan.schema, len(overlaid.origins) - 1
-        content, full = splice(interned, above, overlaid.below, schema, sources)
+        content, full = put_in(
+            interned, content, overlaid.below, len(overlaid.origins) - 1, columns
+        )
         overlaid.below.tables.release()
-    origins = resolve(overlaid.plan.path, full, overlaid.origins, overlaid.columns)
-    return content | provenance_tables(origins.provenance, overlaid.columns), origins
+    origins = resolve(overlaid.plan.path, full, overlaid.origins, columns)
+    return content | provenance_tables(origins.provenance, columns), origins
 
 
 def _countries(overlaid: OverlaidSources) -> list[CountryRecord]:
@@ -90,14 +81,7 @@ def _countries(overlaid: OverlaidSources) -> list[CountryRecord]:
     own = overlaid.reference.countries if overlaid.plan.countries else {}
     return [
         record
-        for dataset in reversed(overlaid.datasets.values())
-        for record in layers.country_records(dataset.batches)
+        for dataset in reversed(overlaid.datasets)
+        for record in dataset.countries()
         if record["country_code"] not in own
     ]
-
-
-def _note_dropped(overlaid: OverlaidSources, counts: Sequence[int]) -> None:
-    """Note in the report how many sources behind each dataset decide nothing any more."""
-    for number, report in overlaid.reports.items():
-        if counts[number]:
-            report.note += f", {counts[number]:,} of them without an address here"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,12 +33,18 @@ def check_truth(quality: Quality, recipe: Path) -> None:
         raise BuildError(recipe, f"quality.truth: {missing}", remedy=remedy)
 
 
-def check(quality: Quality, recipe: Path, dataset: Path) -> list[Demand]:
-    """Return all demands, checked on a dataset; BuildError for one that cannot be checked."""
+def check(
+    quality: Quality, recipe: Path, dataset: Path, earlier: Path | None, warnings: list[str]
+) -> list[Demand]:
+    """Return all demands, checked on a dataset; BuildError for one that cannot be checked.
+
+    ``earlier`` is the dataset that shares "before" are of. Columns of the truth that are not read
+    are added to the warnings.
+    """
     return [
         *_answered(quality.expect, recipe, dataset),
-        *_covered(quality.min_coverage, dataset),
-        *_scored(quality, recipe, dataset),
+        *_covered(quality.min_coverage, dataset, earlier),
+        *_scored(quality, recipe, dataset, warnings),
     ]
 
 
@@ -68,16 +73,28 @@ def _value_text(value: object) -> str:
     return "unknown" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _covered(floors: Sequence[Floor], dataset: Path) -> Iterator[Demand]:
+def _covered(floors: Sequence[Floor], dataset: Path, earlier: Path | None) -> Iterator[Demand]:
     known = known_addresses(dataset) if floors else {}
+    is_compared = any(floor.is_of_before for floor in floors)
+    before = known_addresses(earlier) if earlier is not None and is_compared else None
     for floor in floors:
-        of, count = known[floor.family].of, known[floor.family].with_value[floor.field.path]
-        share = Fraction(count, of) if of else Fraction(0)
-        observed = f"{count:,} of {of:,} {_OF[floor.family]} ({float(share):.4%})"
-        yield Demand(floor.text, observed, share >= floor.share)
+        path = floor.field.path
+        of, count = known[floor.family].of, known[floor.family].with_value[path]
+        what = _OF[floor.family]
+        if floor.is_of_before:
+            if before is None:  # nothing that it could lose
+                yield Demand(floor.text, "no earlier dataset", is_met=True)
+                continue
+            # A new own column is not in the earlier dataset.
+            of = before[floor.family].with_value.get(path, 0)
+            what = f"{floor.family} addresses before"
+        observed = f"{count:,} of {of:,} {what} ({count / of if of else 0:.4%})"
+        # No address of IPv6 has a value: that is no share of them. Before, it is no loss.
+        least = floor.least.least(of if floor.is_of_before else max(of, 1))
+        yield Demand(floor.text, observed, count >= least)
 
 
-def _scored(quality: Quality, recipe: Path, dataset: Path) -> Iterator[Demand]:
+def _scored(quality: Quality, recipe: Path, dataset: Path, warnings: list[str]) -> Iterator[Demand]:
     if not quality.truth:
         return
     from geolookup.comparison.gates import measured_text
@@ -89,5 +106,10 @@ def _scored(quality: Quality, recipe: Path, dataset: Path) -> Iterator[Demand]:
         result = score(dataset, truth=pattern, fail_if=quality.fail_if)
     except (BuildError, TableFileError, DiffError) as error:
         raise BuildError(recipe, f"quality.truth: {error}") from error
+    warnings += [
+        f"{file.path}: columns not read: {', '.join(file.unread)}"
+        for file in result.truth
+        if file.unread
+    ]
     for verdict in result.gates:
         yield Demand(f'fail_if "{verdict.gate}"', measured_text(verdict), not verdict.failed)

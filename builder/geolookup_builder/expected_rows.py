@@ -6,21 +6,22 @@ delivers an empty or a shortened file, or two releases in one folder, must not g
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from geolookup.dataset.metadata import Metadata
-from geolookup.errors import BuildError, count_text
+from geolookup.contract.schema import Schema
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import BuildError, DatasetError, count_text
 from geolookup.filesystem.unpacking import PACKED
+from geolookup_builder import limits
 from geolookup_builder.build_report import SourceReport, rejects_file
-from geolookup_builder.recipe.table import read_percent
+from geolookup_builder.limits import NUMBER, SHARE, Bound, Limits, read_bound, read_by_field
+from geolookup_builder.recipe.table import Table
 
-KEYS = ("empty", "min_rows", "max_drop", "releases", "on_missing")
+_WORDS = {"empty": "ok", "releases": "all", "on_missing": "skip"}
+KEYS = (*_WORDS, "min_rows", "max_drop", "min_coverage", *limits.KEYS)
 _MAY_BE_EMPTY = 'if it may be empty, write empty = "ok" in its recipe'
 #: A date in a path, with or without separators and a time; a month needs a separator before it.
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
@@ -34,29 +35,41 @@ _PACKED = re.compile(f"(?:{'|'.join(map(re.escape, PACKED))})(?=!|$)", re.IGNORE
 
 @dataclass(frozen=True, slots=True)
 class RowRules:
-    """The demands of a ``[[source]]`` on its files and rows."""
+    """The demands of a ``[[source]]`` on its files and rows.
+
+    ``min_coverage`` has the least number or share of its rows with a value, by column.
+    """
 
     may_be_empty: bool = False
-    min_rows: int = 0
-    max_drop: Fraction | None = None  # the share of the rows in an earlier dataset
     all_releases: bool = False  # of files that differ by their date
     may_be_missing: bool = False  # without files, or not downloaded
+    min_rows: int = 0
+    max_drop: Bound | None = None  # of the rows in an earlier dataset
+    min_coverage: Mapping[str, Bound] = field(default_factory=dict)
+    limits: Limits = field(default_factory=dict)
+
+    def with_limits(self, of_all: Mapping[str, Bound]) -> RowRules:
+        """Return the demands with the limits that an option sets for all sources."""
+        stated = {word: {"": bound} for word, bound in of_all.items()}
+        return replace(self, limits={**self.limits, **stated})
 
 
-def read_expected(recipe: Path, table: Mapping[str, Any]) -> RowRules:
+def read_expected(table: Table, schema: Schema) -> RowRules:
     """Return the demands of a ``[[source]]``; BuildError for a malformed value."""
-    for key, only in (("empty", "ok"), ("releases", "all"), ("on_missing", "skip")):
-        if table.get(key, only) != only:
-            problem = f"unknown value {table[key]!r} of source.{key}"
-            raise BuildError(recipe, problem, remedy=f'write {key} = "{only}", or drop it')
-    rows = table.get("min_rows", 0)
-    if not isinstance(rows, int) or isinstance(rows, bool) or not 0 <= rows < 1 << 63:
-        remedy = "write min_rows = 1000, for example"
-        raise BuildError(recipe, "source.min_rows is not a number of rows", remedy=remedy)
-    drop = None
-    if "max_drop" in table:
-        drop = read_percent(recipe, "source.max_drop", table["max_drop"], 'max_drop = "20%"')
-    return RowRules("empty" in table, rows, drop, "releases" in table, "on_missing" in table)
+    for key, only in _WORDS.items():
+        if table.values.get(key, only) != only:
+            problem = f"unknown value {table.values[key]!r} of source.{key}"
+            raise BuildError(table.recipe, problem, remedy=f'write {key} = "{only}", or drop it')
+    drop = table.values.get("max_drop")
+    return RowRules(
+        may_be_empty="empty" in table,
+        all_releases="releases" in table,
+        may_be_missing="on_missing" in table,
+        min_rows=read_bound(table, "min_rows", table.values.get("min_rows", 0), NUMBER).of(0),
+        max_drop=read_bound(table, "max_drop", drop, SHARE) if drop is not None else None,
+        min_coverage=read_by_field(table, "min_coverage", schema, SHARE),
+        limits=limits.read_limits(table, schema),
+    )
 
 
 def check_releases(expected: RowRules, labels: Iterable[str]) -> None:
@@ -93,19 +106,21 @@ def check_some(
 
     ``rejects`` is the file that lists the rejected rows.
     """
-    for table in tables:
-        if not table.usable and not expected.may_be_empty:
-            raise _empty(recipe, path, table, "no usable row", rejects)
     rows = sum(table.used for table in tables)
-    if tables and not any(table.has_value for table in tables) and not expected.may_be_empty:
-        raise _empty(recipe, path, tables[0], "no row with a value", rejects)
-    if tables and not rows and not expected.may_be_empty:
-        problem = f"no row of {path} meets only, families and within"
-        remedy = 'correct them; empty = "ok" in a recipe allows that'
-        raise BuildError(recipe, problem, remedy=remedy)
+    if not expected.may_be_empty:
+        for table in tables:
+            if not table.usable:
+                raise _empty(recipe, path, table, "no usable row", rejects)
+        if tables and not any(table.has_value for table in tables):
+            raise _empty(recipe, path, tables[0], "no row with a value", rejects)
+        if tables and not rows:
+            problem = f"no row of {path} meets only, families and within"
+            remedy = 'correct them; empty = "ok" in a recipe allows that'
+            raise BuildError(recipe, problem, remedy=remedy)
     if rows < expected.min_rows:
         problem = f"{count_text(rows, 'usable row')} in {path}, min_rows is {expected.min_rows:,}"
         raise BuildError(recipe, problem, remedy="fetch the file again, or correct min_rows")
+    _check_coverage(expected, recipe, path, tables)
 
 
 def _empty(
@@ -118,6 +133,21 @@ def _empty(
     return BuildError(
         recipe, f"{problem} in {path} ({counts})", remedy=f"{remedy}; {_MAY_BE_EMPTY}"
     )
+
+
+def _check_coverage(
+    expected: RowRules, recipe: Path, path: str, tables: Sequence[SourceReport]
+) -> None:
+    """Raise BuildError if too few rows of a source have a value of a field."""
+    rows = sum(table.read - table.rejected.total() for table in tables)
+    for column, bound in expected.min_coverage.items():
+        known = sum(table.stated[column] - table.nulled[column] for table in tables)
+        if known < bound.least(rows):
+            problem = (
+                f"{known:,} of {count_text(rows, 'row')} of {path} have a {column},"
+                f" but min_coverage is {bound}"
+            )
+            raise BuildError(recipe, problem, remedy="fetch the file again, or correct the demand")
 
 
 class RowsBefore:
@@ -134,16 +164,20 @@ class RowsBefore:
         return counts.pop(0) if counts else None
 
 
-def rows_before(earlier: Metadata | None) -> RowsBefore | None:
-    """Return the rows of the sources of an earlier dataset; None without one.
+def rows_before(earlier: Path | None) -> RowsBefore | None:
+    """Return the rows of the sources of an earlier dataset; None if it is missing or damaged.
 
     A dataset has the rows of the sources behind it.
     """
     if earlier is None:
         return None
-    rows = [(source.name, source.rows) for source in earlier.sources if not source.dataset]
+    try:
+        sources = read_manifest(earlier).metadata().sources
+    except DatasetError:
+        return None
+    rows = [(source.name, source.rows) for source in sources if not source.dataset]
     of_datasets: dict[str, int] = {}
-    for source in earlier.sources:
+    for source in sources:
         if source.dataset:
             of_datasets[source.dataset] = of_datasets.get(source.dataset, 0) + (source.rows or 0)
     return RowsBefore([*rows, *of_datasets.items()])
@@ -160,12 +194,12 @@ def check_drop(
         return "max_drop was not checked: no earlier dataset"
     if before is None:
         return "max_drop was not checked: the earlier dataset has no rows of this source"
-    # 1,001 rows and 20%: 801 at least, not 800.8. In floats 10,500 * 99.4 / 100 is above 10,437.
-    least = math.ceil(before * (1 - expected.max_drop))
+    # 1,001 rows and 20 %: 801 at least, not 800.8. Shares are exact, unlike floats.
+    least = before - expected.max_drop.of(before)
     if rows < least:
         problem = (
             f"{name} has {count_text(rows, 'usable row')}, {before:,} before,"
-            f" but max_drop = {float(100 * expected.max_drop):g}% allows {least:,} at least"
+            f" but max_drop = {expected.max_drop} allows {least:,} at least"
         )
         remedy = "fetch the file again; to accept the drop, raise max_drop or build to a new folder"
         raise BuildError(recipe, problem, remedy=remedy)

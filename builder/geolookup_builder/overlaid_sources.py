@@ -1,58 +1,47 @@
 """The sources of a recipe: read one by one, checked, and overlaid by precedence.
 
-A source of files is read table by table. A dataset is overlaid as a whole, or, if it is below all
-others, left as it is: ``spliced`` then puts the answers of the others into it.
+A source of files is read table by table; a dataset is one table. If a dataset is below all other
+sources, only its part in their space is overlaid: ``datasets.below`` puts the result into it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping
+from itertools import zip_longest
 
-from geolookup.dataset.metadata import Metadata
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
-from geolookup.signing.keys import PrivateKey
-from geolookup_builder import expected_rows
 from geolookup_builder.bands import underlay_partition
+from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.columns import IN_MEMORY
-from geolookup_builder.datasets import layers
+from geolookup_builder.columns import Columns
+from geolookup_builder.datasets import below
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
-from geolookup_builder.deciding_rows import DecidingRows
 from geolookup_builder.enrichment import Finder
+from geolookup_builder.expected_rows import (
+    check_drop,
+    check_releases,
+    check_some,
+    rows_before,
+)
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
+from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.layers import nothing
+from geolookup_builder.layers import LayerPartition, nothing, restrict
+from geolookup_builder.limits import check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
-from geolookup_builder.restrictions.restricted import RestrictedSource
-from geolookup_builder.restrictions.restricted_dataset import restricted
+from geolookup_builder.restrictions.restricted import Rows, kept_space, leave_out
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import SourceTable
-from geolookup_builder.spill import Spill
 from geolookup_builder.table_reading import flatten_table, read_table
+from geolookup_builder.tables import tables
 from geolookup_builder.values import Reference
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Options of a build: its output, rejected rows and remote sources."""
-
-    force: bool = False
-    rejects: Path | None = None
-    max_rejects: int | None = None  # per source table; None: 1 % of its rows
-    cache: Path | None = None  # of downloaded files; None: the user's cache folder
-    offline: bool = False  # use the cache only, without any request
-    rows_before: Metadata | None = None  # of an earlier dataset: ``max_drop`` compares with it
-    signing_keys: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
-    max_memory: str | int | None = None  # such as "2GB"; None: three quarters of free memory
 
 
 def mask_of_sources(recipe: Recipe) -> Mask:
@@ -70,148 +59,156 @@ class OverlaidSources:
         finders: tuple[Finder, ...],
         options: Options,
         progress: Progress,
-        spill: Spill,
+        columns: Columns,
+        opened: Mapping[int, DatasetSource],
     ) -> None:
-        self.spill = spill
+        self._opened = opened  # the sources that are datasets, by index
+        self.columns = columns
         self.plan, self.reference, self.finders = plan, reference, finders
         self.options, self.progress = options, progress
         layers = plan.schema.layers
         self.layers = {layer: LayerValues(layer, plan.schema) for layer in layers}
         self.partitions = {family: nothing(family, layers) for family in (4, 6)}
-        self.columns = IN_MEMORY  # where the steps after the overlay put their columns
-        self.deciding_rows = DecidingRows() if plan.explains_rows else None
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))
-        self._rows_before = expected_rows.rows_before(options.rows_before)
+        self._rows_before = rows_before(options.earlier)
         self.origins: list[Origin] = []  # of each source
-        self.below: DatasetSource | None = None  # the last source, if all others are spliced in
-        self.datasets: dict[int, DatasetSource] = {}  # by index among the sources
-        self.reports: dict[int, SourceReport] = {}  # of datasets
+        self.below: DatasetSource | None = None  # the last source, if all others are put into it
 
     def add(self, number: int, spec: SourceSpec) -> None:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
         for values in self.layers.values():
             values.begin_source()
-        before, files = len(self.report.sources), dict[str, Member]()
-        source = (
-            RestrictedSource(spec, self.layers, self.reference, self.finders)
-            if spec.restriction
-            else None
-        )
+        dataset = self._opened.get(number - 1)
+        if dataset is None:
+            self.origins.append(self._add_files(spec))
+        else:
+            self.origins.append(self._add_dataset(spec, dataset))
+        release()
+
+    @property
+    def datasets(self) -> list[DatasetSource]:
+        """The sources that are datasets."""
+        return [*self._opened.values()]
+
+    def _add_files(self, spec: SourceSpec) -> Origin:
+        """Read and overlay the tables of files; restricted ones are overlaid on each other first.
+
+        ``only`` is evaluated on their joint answers.
+        """
+        layers, restriction = tuple(self.layers), spec.restriction
+        nothing_yet = {family: nothing(family, layers) for family in (4, 6)}
+        partitions = nothing_yet if restriction else self.partitions
+        read, files = list[tuple[SourceReport, dict[int, Intervals]]](), dict[str, Member]()
         for table in auto.with_note(spec, READERS[spec.format].read(spec)):
-            files |= self._add_table(number, spec, table, source)
-            expected_rows.check_releases(spec.expected, sorted(files))
-        if source is not None:
+            report = SourceReport(table.name, note=table.note)
+            self.report.sources.append(report)
+            rows = SourceRows(self.layers, self.reference, report, spec, self.columns)
+            reading = read_table(table, rows, report, spec, self.progress)
+            self.rejects.append(reading.rejects)
+            release()
+            with self.progress.stage(f"flattening {table.name}"):
+                with_rows = bool(restriction)
+                deciding = flatten_table(
+                    rows, report, partitions, self.columns, with_rows=with_rows
+                )
+                read.append((report, deciding))
+            release()
+            files |= {numbers.member.label: numbers.member for numbers in reading.files}
+            check_releases(spec.expected, sorted(files))
+        if restriction:
             with self.progress.stage(f"restricting {spec.name}"):
-                for family, layers in source.finish(self.report.warnings).items():
-                    self.partitions[family] = underlay_partition(
-                        self.partitions[family], layers, self.spill
-                    )
-        self._check_some(spec, self.report.sources[before:])
-        rows = sum(table.used for table in self.report.sources[before:])
-        self._check_drop(spec, rows)
+                kept = self._kept(spec, partitions)
+                for report, intervals in read:
+                    leave_out(report, intervals, kept)
+                for family, part in partitions.items():
+                    self._overlay(restrict(part, kept[family]))
+        reports = [report for report, _ in read]
+        used = sum(report.used for report in reports)
+        self._check(spec, reports, used)
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
-        self.origins.append(Origin.of_files(spec, rows, date))
+        return Origin.of_files(spec, used, date)
 
-    def add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> None:
-        """Overlay a dataset below the earlier sources, and join its sources to the manifest."""
-        for values in self.layers.values():
-            values.begin_source()
-        report = dataset.report()
+    def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
+        """Overlay a dataset; below all other sources, only its intervals beside theirs."""
+        report = dataset.report(spec.fields)
         self.report.sources.append(report)
+        fields, intervals = spec.fields, dataset.intervals()
+        if self._is_below_all(spec, dataset):
+            self.below, fields = dataset, below.fields_beside(self.plan.schema)
+            intervals = {
+                family: below.intervals_beside(self.partitions[family], part)
+                for family, part in dataset.families.items()
+            }
         if spec.restriction:
             with self.progress.stage(f"restricting {dataset.name}"):
-                dataset = restricted(spec, dataset, report, self.report.warnings)
-        self._check_some(spec, [report])
-        self._check_drop(spec, dataset.source_rows(), dataset.name)
-        if self._is_below_all(spec, dataset):
-            self.below = dataset
-        else:
-            self._overlay_dataset(spec, dataset)
-        self.datasets[len(self.origins)] = dataset
-        self.reports[len(self.origins)] = report
-        self.origins.append(Origin.of_dataset(dataset))
-        release()
+                rows, families = Rows(dataset.batches), dataset.families
+                kept = kept_space(spec, dataset.name, rows, families, self.report.warnings)
+                intervals = {
+                    family: leave_out(report, {family: part}, kept)[family]
+                    for family, part in intervals.items()
+                }
+        self._check(spec, [report], dataset.source_rows(), dataset.name)
+        with self.progress.stage(f"reading {dataset.name}"):
+            numbers = dataset.numbers(self.layers, fields)
+            for part in intervals.values():
+                self._overlay(dataset.partition(part, numbers))
+        return Origin.of_dataset(dataset, report)
+
+    def _overlay(self, partition: LayerPartition) -> None:
+        """Overlay a partition below the earlier sources."""
+        family = partition.starts.family
+        self.partitions[family] = underlay_partition(
+            self.partitions[family], partition, self.columns
+        )
+
+    def _kept(
+        self, spec: SourceSpec, partitions: Mapping[int, LayerPartition]
+    ) -> dict[int, Intervals]:
+        """Return the space of a source that is kept, by its answers."""
+        conditions = spec.restriction.conditions
+        names = {field.source_column for one in conditions for field in one.fields}
+        finders = [finder for finder in self.finders if finder.field in names]
+        # The counts of the report are of the whole build, not of one source.
+        interned = intern(
+            partitions, self.layers, self.reference, finders, BuildReport(), self.columns
+        )
+        rows = Rows(tables(interned, self.reference, self.plan.schema, self.columns))
+        return kept_space(spec, spec.name, rows, interned.families, self.report.warnings)
 
     def _is_below_all(self, spec: SourceSpec, dataset: DatasetSource) -> bool:
-        """Return whether the sources above a dataset can be spliced into it, row by row."""
+        """Return whether the sources above can be put into a dataset, row by row."""
         plan = self.plan
         is_whole = not spec.restriction and spec.fields >= plan.schema.by_source_column.keys()
-        is_last, is_only = spec is plan.sources[-1], not self.datasets
+        is_last, is_only = spec is plan.sources[-1], len(self._opened) == 1
         has_own_rules = plan.fields is not None or plan.countries is not None
-        changes_rows = bool(self.finders) or has_own_rules
         own = [field.path for field in dataset.schema.own]
         has_fields = own in ([], [field.path for field in plan.schema.own])
-        return is_whole and is_last and is_only and has_fields and not changes_rows
+        keeps_rows = has_fields and not self.finders and not has_own_rules
+        return is_whole and is_last and is_only and keeps_rows
 
-    def _overlay_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> None:
-        """Overlay a dataset below the earlier sources."""
-        with self.progress.stage(f"reading {dataset.name}"):
-            partitions = layers.partitions(dataset, self.layers, spec.fields)
-            for family, partition in partitions.items():
-                self.partitions[family] = underlay_partition(
-                    self.partitions[family], partition, self.spill
-                )
-
-    def _check_some(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
-        """Compare the rows of a source with the demands of its recipe."""
+    def _check(
+        self, spec: SourceSpec, tables: list[SourceReport], rows: int, dataset: str = ""
+    ) -> None:
+        """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
+        name, options = dataset or spec.name, self.options
+        expected = spec.expected.with_limits(options.limits)
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
+        rejects = [] if dataset else self.rejects[-len(tables) :]
+        mask = mask_of_sources(self.plan)
         try:
-            expected_rows.check_some(spec.expected, spec.recipe, path, tables, self.options.rejects)
+            for report, of_table in zip_longest(tables, rejects):
+                limits = expected.limits
+                check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
+            check_some(expected, spec.recipe, path, tables, options.rejects)
+            warning = check_drop(expected, spec.recipe, name, rows, self._rows_before)
         except BuildError:
             self.write_rejects()
             raise
-
-    def _check_drop(self, spec: SourceSpec, rows: int, name: str = "") -> None:
-        """Compare the rows of a source with an earlier dataset; ``name`` is of a dataset."""
-        name = name or spec.name
-        warning = expected_rows.check_drop(
-            spec.expected, spec.recipe, name, rows, self._rows_before
-        )
         if warning:
             self.report.warnings.append(f"{name}: {warning}")
-
-    def _add_table(
-        self, number: int, spec: SourceSpec, table: SourceTable, source: RestrictedSource | None
-    ) -> dict[str, Member]:
-        """Read and overlay a table; return its files by their labels."""
-        report = SourceReport(table.name, note=table.note)
-        self.report.sources.append(report)
-        in_memory = self._in_memory(spec)
-        rows = SourceRows(self.layers, self.reference, report, spec, self.spill, in_memory)
-        reading = read_table(table, rows, report, self.progress)
-        self._check_rejects(reading.rejects, report)
-        release()
-        with self.progress.stage(f"flattening {table.name}"):
-            partitions = source.partitions if source else self.partitions
-            intervals = flatten_table(rows, report, partitions, self.spill)
-        release()
-
-        def explain(of_table: dict[int, Intervals]) -> None:
-            if self.deciding_rows is not None:
-                with self.progress.stage(f"finding the lines of {table.name}"):
-                    self.deciding_rows.add(number, spec, rows, reading.positions, of_table)
-
-        if source is None:
-            explain(intervals)
-        else:
-            source.add(report, intervals, explain)
-        return reading.positions.members()
-
-    def _in_memory(self, spec: SourceSpec) -> str:
-        """Return the key of a recipe that needs all rows of a source in memory, or nothing."""
-        return 'explain = "full"' if self.deciding_rows is not None else spec.restriction.keys()
-
-    def _check_rejects(self, rejects: Rejects, report: SourceReport) -> None:
-        self.rejects.append(rejects)
-        try:
-            options, mask = self.options, mask_of_sources(self.plan)
-            rejects.check_limit(report, options.max_rejects, mask, options.rejects)
-        except BuildError:
-            self.write_rejects()
-            raise
 
     def write_rejects(self) -> None:
         """Write the rejected rows and invalid values, if the options name a file for them."""

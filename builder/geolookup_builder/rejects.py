@@ -1,4 +1,4 @@
-"""The rows of a source that are rejected, lose a value or are far: their counts, limit and list.
+"""The rows of a source that are rejected, lose a value or are far: their counts and list.
 
 While a source is read, only record number and reason of a rejected row are kept, and the text of
 an invalid value. A second pass over the members with such rows reads their lines and texts.
@@ -6,11 +6,11 @@ an invalid value. A second pass over the members with such rows reads their line
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -18,63 +18,79 @@ import pyarrow as pa
 
 from geolookup.contract.fields import Field
 from geolookup.dataset.intervals import I64
-from geolookup.errors import BuildError, count_text
 from geolookup.files.csv_lines import csv_writer
 from geolookup.filesystem import atomic
 from geolookup.remote.key import Mask
-from geolookup_builder.build_report import FAR_KM, SourceReport, rejects_file
+from geolookup_builder.build_report import FAR_KM
 from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.values import reason_of
 
-DEFAULT_REJECTED_SHARE = 0.01
-#: Invalid values, and far rows, of a source table that are listed; all are counted.
+#: Invalid values of a field, and far rows, of a source table that are listed; all are counted.
 MOST_LISTED = 100_000
 _SHOWN = 50  # characters of a value, or of a row
 _FAR = f"far: coordinates over {FAR_KM} km outside their country"
-_REMEDY = "repair them, or allow them with 'build --max-rejects N'"
 
 
 @dataclass(frozen=True, slots=True)
 class NulledCells:
-    """Cells of one field of a batch with an invalid value: the row and the text of each."""
+    """Values of one field of a batch that become null: the row and the text of each.
+
+    They are invalid, or mean nothing ``without`` another field, whose value is.
+    """
 
     field: Field
     rows: I64
     texts: pa.Array
+    without: str = ""
+
+    @property
+    def reason(self) -> str:
+        """The reason, to follow the value."""
+        return f"means nothing without {self.without}" if self.without else reason_of(self.field)
 
 
 @dataclass(slots=True)
 class _OfMember:
     numbers: RecordNumbers
-    records: list[I64] = field(default_factory=list)
+    rows: list[I64] = field(default_factory=list)  # rejected; all rows are of the member
     reasons: list[I64] = field(default_factory=list)
-    nulled: list[NulledCells] = field(default_factory=list)  # rows are counted over the member
-    far: list[I64] = field(default_factory=list)  # counted in the same way
+    nulled: list[NulledCells] = field(default_factory=list)
+    far: list[I64] = field(default_factory=list)
 
-    def range_reasons(self) -> dict[int, str]:
+    def rejected(self) -> dict[int, str]:
         """Return the reason of each rejected row, by the number of its record."""
-        bad_ranges = self.numbers.of(np.concatenate(self.records))
+        records = self.numbers.of(np.concatenate(self.rows)).tolist()
         texts = [REASONS[reason] for reason in np.concatenate(self.reasons)]
-        reasons = dict(zip(bad_ranges.tolist(), texts, strict=True))
         # Records with a wrong number of cells have no row in a batch, only a number.
-        return {**reasons, **dict.fromkeys(self.numbers.skipped, WRONG_CELL_COUNT)}
+        skipped = dict.fromkeys(self.numbers.skipped, WRONG_CELL_COUNT)
+        return {**dict(zip(records, texts, strict=True)), **skipped}
 
-    def value_reasons(self, mask: Mask) -> dict[int, str]:
-        """Return the reason of each row that lost values or is far, by its record number."""
+    def remarks(self, mask: Mask, word: str = "", column: str = "") -> Iterator[tuple[int, str]]:
+        """Yield record and reason of invalid values and far rows; of one kind, or all."""
+        for cells in self.nulled if word != "far" else ():
+            name = cells.field.source_column
+            if column in ("", name):
+                for record, text in self._records(cells.rows, cells.texts.to_pylist()):
+                    # Masked before it is cut: a part of a key is not recognised.
+                    yield record, f"{name} {mask(text)[:_SHOWN]!r} {cells.reason}"
+        for rows in self.far if word != "nulled" else ():
+            yield from self._records(rows, [_FAR] * len(rows))
+
+    def _records(self, rows: I64, texts: list[str]) -> Iterator[tuple[int, str]]:
+        return zip(self.numbers.of(rows).tolist(), texts, strict=True)
+
+    def all_reasons(self, mask: Mask) -> dict[int, str]:
+        """Return all reasons of each record in one text; a rejected row has only its own."""
         reasons: dict[int, str] = {}
-        for cells in self.nulled:
-            records = self.numbers.of(cells.rows).tolist()
-            for record, text in zip(records, cells.texts.to_pylist(), strict=True):
-                # Masked before it is cut: a part of a key is not recognised.
-                column = cells.field.source_column
-                reason = f"{column} {mask(text)[:_SHOWN]!r} {reason_of(cells.field)}"
-                before = reasons.get(record)
-                reasons[record] = f"{before}; {reason}" if before else f"nulled: {reason}"
-        for record in chain.from_iterable(self.numbers.of(rows).tolist() for rows in self.far):
-            before = reasons.get(record)
-            reasons[record] = f"{before}; {_FAR}" if before else _FAR
-        return reasons
+        for record, text in self.remarks(mask):
+            reason = text if text == _FAR else f"nulled: {text}"
+            reasons[record] = f"{reasons[record]}; {text}" if record in reasons else reason
+        return {**reasons, **self.rejected()}
+
+    def find(self, reasons: dict[int, str]) -> Iterator[Reject]:
+        """Yield records with line and text, in file order."""
+        return self.numbers.find_rejects(self.numbers.member, reasons)
 
 
 @dataclass(slots=True)
@@ -82,24 +98,26 @@ class Rejects:
     """The rejected rows of one source table, those that lost values, and far ones."""
 
     members: dict[int, _OfMember] = field(default_factory=dict)
-    _nulled: int = 0
-    _far: int = 0
+    _listed: Counter[str] = field(default_factory=Counter)  # by field
 
     def add(self, batch: Batch, nulled: Sequence[NulledCells], far: I64) -> None:
         """Record the rejected rows of a batch (no family), its invalid values and far rows."""
         # By identity: an archive may hold two members of one name.
         of_member = self.members.setdefault(id(batch.numbers), _OfMember(batch.numbers))
         rows = np.flatnonzero(batch.ranges.family == 0)
-        of_member.records.append(rows + batch.start)
+        of_member.rows.append(rows + batch.start)
         of_member.reasons.append(batch.ranges.reason[rows].astype(np.int64))
-        far = far[: MOST_LISTED - self._far]
-        self._far += len(far)
-        of_member.far.append(far + batch.start)
+        of_member.far.append(self._first(_FAR, far) + batch.start)
         for cells in nulled:
-            count = min(len(cells.rows), MOST_LISTED - self._nulled)
-            self._nulled += count
-            numbers, texts = cells.rows[:count] + batch.start, cells.texts.slice(0, count)
-            of_member.nulled.append(NulledCells(cells.field, numbers, texts))
+            first = self._first(cells.field.path, cells.rows)
+            texts = cells.texts.slice(0, len(first))
+            of_member.nulled.append(replace(cells, rows=first + batch.start, texts=texts))
+
+    def _first(self, name: str, rows: I64) -> I64:
+        """Return as many rows as are still listed under a name."""
+        rows = rows[: MOST_LISTED - self._listed[name]]
+        self._listed[name] += len(rows)
+        return rows
 
     def skip_count(self) -> int:
         """Return the number of records with the wrong number of cells."""
@@ -115,36 +133,30 @@ class Rejects:
         # Unary plus drops the reasons without a row.
         return +counts
 
-    def check_limit(
-        self, report: SourceReport, most: int | None, mask: Mask, path: Path | None = None
-    ) -> None:
-        """Raise BuildError for more rejected rows than allowed; None: 1 % of the rows.
-
-        ``path`` is the file that lists them.
-        """
-        # 1 % of 250 rows is 2.
-        limit = math.floor(report.read * DEFAULT_REJECTED_SHARE) if most is None else most
-        count = report.rejected.total()
-        if count > limit:
-            first = next(self.find())
-            problem = (
-                f"{first.reason}: {mask(first.text)[:_SHOWN]!r};"
-                f" {count:,} of {count_text(report.read, 'row')} of {report.name} rejected,"
-                f" the limit is {limit:,}"
+    def first(self, word: str, column: str, mask: Mask) -> Reject | None:
+        """Return the first row of a kind of ``limits``; its reason quotes the value or the row."""
+        for member in self.members.values():
+            reasons = (
+                iter(member.rejected().items())
+                if word == "rejected"
+                else member.remarks(mask, word, column)
             )
-            remedy = f"{_REMEDY}; {rejects_file(path)} lists all"
-            raise BuildError(first.file, problem, line=first.line, remedy=remedy)
+            first = min(reasons, key=itemgetter(0), default=None)
+            row = first and next(member.find(dict([first])), None)
+            if row:
+                quoted = "" if word == "nulled" else f": {mask(row.text)[:_SHOWN]!r}"
+                return Reject(row.file, row.line, row.reason + quoted, "")
+        return None
 
     def find(self) -> Iterator[Reject]:
         """Yield the rejected rows with line and text, member by member, in file order."""
         for member in self.members.values():
-            yield from member.numbers.find_rejects(member.numbers.member, member.range_reasons())
+            yield from member.find(member.rejected())
 
     def find_all(self, mask: Mask) -> Iterator[Reject]:
         """Yield the rejected rows, those that lost values and far ones, as ``find`` does."""
         for member in self.members.values():
-            reasons = {**member.value_reasons(mask), **member.range_reasons()}
-            yield from member.numbers.find_rejects(member.numbers.member, reasons)
+            yield from member.find(member.all_reasons(mask))
 
 
 def write_rejects(path: Path, rejects: list[Rejects], mask: Mask) -> None:

@@ -2,55 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 
+import numpy as np
+
+from geolookup.contract.fields import OWN_PREFIX
 from geolookup.parallel import alongside, cores, in_order
 from geolookup.progress import Progress
-from geolookup_builder.bands import Band, MemoryColumn, underlay_bands
+from geolookup_builder.bands import Band, underlay_bands
 from geolookup_builder.build_report import SourceReport
+from geolookup_builder.columns import Columns, JoinedIntervals
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
-from geolookup_builder.sources.reading.positions import RowPositions
-from geolookup_builder.sources.reading.reader import SourceTable
-from geolookup_builder.spill import Spill
-from geolookup_builder.table_intervals import TableCounts, count, intervals_of
+from geolookup_builder.sources.reading.reader import RecordNumbers, SourceTable
+from geolookup_builder.table_intervals import ROW, TableCounts, count, layers_of
 
 
 @dataclass(slots=True)
 class TableReading:
-    """The counts of a table that was read to its end; ``fields`` are its files' fields."""
+    """The files of a table, and its rows that are listed."""
 
-    positions: RowPositions = field(default_factory=RowPositions)
+    files: list[RecordNumbers] = field(default_factory=list)  # that have rows
     rejects: Rejects = field(default_factory=Rejects)
-    fields: dict[str, None] = field(default_factory=dict)
 
 
 def read_table(
-    table: SourceTable, rows: SourceRows, report: SourceReport, progress: Progress
+    table: SourceTable,
+    rows: SourceRows,
+    report: SourceReport,
+    spec: SourceSpec,
+    progress: Progress,
 ) -> TableReading:
     """Gather all rows of a table, and count them in ``report``. Raises BuildError."""
-    reading = TableReading()
+    reading, fields = TableReading(), dict[str, None]()
     with (
         progress.stage(f"reading {table.name}"),
         in_order(
-            lambda batch: (batch, rows.clean_batch(batch)), table.batches, _cleaning_threads()
+            lambda batch: (batch, rows.cleaning.clean_batch(batch)),
+            table.batches,
+            _cleaning_threads(),
         ) as batches,
     ):
         for batch, clean_batch in batches:
             rows.add(clean_batch)
             reading.rejects.add(batch, clean_batch.nulled_cells, clean_batch.far.rows)
-            reading.positions.add(batch)
-            reading.fields |= dict.fromkeys(batch.fields)
+            if batch.numbers not in reading.files[-1:]:
+                reading.files.append(batch.numbers)
+            fields |= dict.fromkeys(batch.fields)
             report.add_keys(batch.keys)
             progress.rows(len(batch))
+    report.fields = tuple(name for name in fields if name in spec.fields)
+    report.dropped = tuple(name for name in fields if name not in spec.fields)
+    offered = _distinct(file.offered for file in reading.files)
+    report.unread = _distinct(file.unread for file in reading.files)
+    report.offered = tuple(_further(offered, fields, spec))
     report.rejected = reading.rejects.counts()
     # Unary plus drops the fields whose count is 0.
-    report.nulled = +report.nulled
+    report.stated, report.nulled = +report.stated, +report.nulled
     report.read += reading.rejects.skip_count()
     return reading
+
+
+def _distinct(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(names)))
+
+
+def _further(offered: Iterable[str], fields: Collection[str], spec: SourceSpec) -> Iterator[str]:
+    """Yield the offered own columns that the recipe does not ask for."""
+    columns = spec.options.get("columns")
+    mapped = columns.values() if isinstance(columns, Mapping) else ()
+    return (name for name in offered if OWN_PREFIX + name not in fields and name not in mapped)
 
 
 def _cleaning_threads() -> int:
@@ -62,39 +89,39 @@ def flatten_table(
     rows: SourceRows,
     report: SourceReport,
     partitions: dict[int, LayerPartition],
-    spill: Spill,
+    columns: Columns,
+    *,
+    with_rows: bool = False,
 ) -> dict[int, Intervals]:
     """Flatten the rows of a table, and overlay them below ``partitions``, in place.
 
-    A check has no partitions. Counts the rows in ``report``. Returns the deciding rows by family,
-    if the recipe needs them.
+    Counts the rows in ``report``. Returns the deciding rows by family, if asked for.
     """
     private, families = rows.schema.private_layers, rows.families(partitions)
     counts = {family: TableCounts.of(report.read) for family in families}
-    kept = dict[int, Intervals]()
+    owners = dict[int, Intervals]()
 
     def flatten_family(family: int) -> None:
         of_family = families[family]
+        deciding = JoinedIntervals(columns, family, {ROW: np.int64})
 
-        def layers_of(band: Band) -> LayerPartition:
-            of_band = intervals_of(of_family.take(band), band, counts[family], private)
-            if rows.in_memory:
-                kept[family] = of_band.intervals
-            return of_band.layers
-
-        if family in partitions:
-            new_column = spill.column if spill.is_used else MemoryColumn
-            partitions[family] = underlay_bands(
-                partitions[family], of_family.bands, layers_of, spill, new_column
+        def below(band: Band) -> LayerPartition:
+            layers = layers_of(
+                of_family.take(band), band, counts[family], private, with_rows=with_rows
             )
-        else:
-            for band in of_family.bands:
-                layers_of(band)
-                spill.release_pages()
+            if with_rows:
+                deciding.append(layers.starts, {ROW: layers.numbers.pop(ROW)})
+            return layers
+
+        of_bands = of_family.divide(columns.budget.band)
+        partitions[family] = underlay_bands(partitions[family], of_bands, below, columns)
+        if with_rows:
+            starts, of_rows = deciding.finish()
+            owners[family] = Intervals(starts, of_rows[ROW] - 1)
 
     with alongside(partial(flatten_family, 6), report.read) as ipv6:
         flatten_family(4)
         ipv6()
-    rows.remove_runs()
-    count([*counts.values()], families[4].layers, report, private)
-    return kept
+    rows.remove_files()
+    count([*counts.values()], rows.stated, report, private)
+    return owners

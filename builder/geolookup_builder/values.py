@@ -1,8 +1,8 @@
 """Cells of a source to typed values, by what ``contract.fields`` says of their field.
 
 Cells are dictionary-encoded, so only distinct values are cleaned. A cleaner returns
-typed values, null for unknown, and marks invalid ones. An invalid value nulls its layer
-in its rows and is counted.
+typed values, null for unknown, and marks invalid ones. A value has one meaning in every format:
+a whole number may be a float, as pandas and JSON write it.
 """
 
 from __future__ import annotations
@@ -35,11 +35,21 @@ _LONG_INTEGER = r"^-?[1-9][0-9]{18}$"
 _LONG_MOST, _LONG_LEAST = "9223372036854775807", "-9223372036854775808"
 #: "AS64500" and "64500".
 _ASN = r"^([Aa][Ss])?[0-9]{1,10}$"
+#: "AS1.10" (asdot of RFC 5396), but not "AS1.0": most such texts are a float behind "AS".
+_ASDOT = r"^[Aa][Ss](?P<high>[0-9]{1,5})\.(?P<low>[1-9][0-9]{0,4})$"
+#: "BE", "DE-BE" and "11", but no name; GeoNames has codes such as "ESYE31" and "10630003".
+_REGION = "^([A-Z]{2}-)?([A-Z0-9]{1,3}|[A-Z]{0,7}[0-9][A-Z0-9]{0,7})$"
+#: Control characters but tab and line breaks: terminals obey them, and NUL ends texts in C.
+_CONTROLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+#: The same as JSON escapes them, after an even number of backslashes.
+_ESCAPED_CONTROLS = r"(^|[^\\])(\\\\)*\\u00|\x7f"
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 # Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
 _EMPTY, _NO_TEXT = (pa.scalar(text, pa.string()) for text in ("", None))
 _ZERO, _NO_NUMBER = (pa.scalar(number, pa.float64()) for number in (0.0, None))
 _NO_INTEGER = pa.scalar(None, pa.int64())
+#: Floats below hold every integer.
+_EXACT = pa.scalar(2.0**53, pa.float64())
 _AS_0, _NO_ASN = (pa.scalar(number, pa.uint32()) for number in (0, None))
 
 
@@ -107,8 +117,10 @@ def reason_of(field: Field) -> str:
         return "is not a word of the vocabulary"
     if field.type == BOOLEAN:
         return "is neither true nor false"
+    if field.type == TEXT:
+        return "has control characters"
     if field.type == TEXTS:
-        return "is not a JSON list of texts"
+        return "is not a JSON list of texts without control characters"
     if (field.least, field.most) == LIMITS["int64"]:
         return "is not an integer of 64 bits"
     if (field.least, field.most) == LIMITS[REAL]:
@@ -123,11 +135,33 @@ def value_type(field: Field) -> pa.DataType:
 
 
 def _text(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
-    return CleanValues(cells, np.zeros(len(cells), bool))
+    if not _may_have_controls(cells):
+        return CleanValues(cells, np.zeros(len(cells), bool))
+    values = pc.if_else(pc.match_substring_regex(cells, _CONTROLS), _NO_TEXT, cells)
+    return CleanValues(values, _invalid(cells, values))
+
+
+def _may_have_controls(texts: pa.Array) -> bool:
+    """Return whether any byte of texts is a control character of ASCII."""
+    _, offsets, data = texts.buffers()
+    if data is None:
+        return False
+    bounds = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    octets = np.frombuffer(data, np.uint8)[bounds[0] : bounds[-1]]
+    return bool(((octets < 0x20) | (octets == 0x7F)).any())
 
 
 def _texts(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
-    return CleanValues(*text_lists.clean(cells))
+    texts, invalid = text_lists.clean(cells)
+    values = pc.if_else(pc.match_substring_regex(texts, _ESCAPED_CONTROLS), _NO_TEXT, texts)
+    return CleanValues(values, invalid | _invalid(texts, values))
+
+
+def _region(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
+    """Return codes of regions, perhaps behind a country; names are invalid."""
+    upper = pc.utf8_upper(cells)
+    values = pc.if_else(pc.match_substring_regex(upper, _REGION), upper, _NO_TEXT)
+    return CleanValues(values, _invalid(cells, values))
 
 
 def _match(cells: pa.Array, words: Mapping[str, str]) -> CleanValues:
@@ -160,7 +194,7 @@ def _words(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
 
 
 def _boolean(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
-    words = pc.index_in(pc.utf8_lower(cells), pa.array(list(_BOOLEANS), pa.string()))
+    words = pc.index_in(pc.utf8_lower(_whole(cells)), pa.array(list(_BOOLEANS), pa.string()))
     values = pa.array(list(_BOOLEANS.values()), pa.bool_()).take(words)
     return CleanValues(values, _invalid(cells, values))
 
@@ -196,12 +230,26 @@ def _integer(cells: pa.Array, field: Field, _reference: Reference) -> CleanValue
 
 def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
     """Return the integers from ``least`` to the most of a field; null for any other text."""
+    cells = _whole(cells)
     is_integer = pc.match_substring_regex(cells, _INTEGER)
     if field.type == "int64":
         is_integer = pc.or_(is_integer, _are_long_integers(cells))
     numbers = pc.if_else(is_integer, cells, _NO_TEXT).cast(pa.int64())
     inside = _between(numbers, least, int(field.most))
     return pc.if_else(inside, numbers, _NO_INTEGER).cast(type_of(field))
+
+
+def _whole(cells: pa.Array) -> pa.Array:
+    """Return the texts with whole floats as integers: ``5.0`` as ``5``, ``1e3`` as ``1000``."""
+    is_float = pc.and_not(
+        pc.match_substring_regex(cells, _FLOAT), pc.match_substring_regex(cells, _INTEGER)
+    )
+    if not pc.any(is_float).as_py():
+        return cells
+    numbers = pc.if_else(is_float, cells, _NO_TEXT).cast(pa.float64())
+    is_whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _EXACT))
+    integers = pc.if_else(is_whole, numbers, _NO_NUMBER).cast(pa.int64())
+    return pc.coalesce(integers.cast(pa.string()), cells)
 
 
 def _are_long_integers(cells: pa.Array) -> pa.BooleanArray:
@@ -214,13 +262,24 @@ def _are_long_integers(cells: pa.Array) -> pa.BooleanArray:
 
 
 def _asn(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
-    is_asn = pc.match_substring_regex(cells, _ASN)
-    digits = pc.replace_substring_regex(cells, "^[Aa][Ss]", "")
-    digits = pc.if_else(is_asn, digits, _NO_TEXT)
-    values = _integers(digits, field, 0)
+    texts = _asplain(_whole(cells))
+    is_asn = pc.match_substring_regex(texts, _ASN)
+    digits = pc.replace_substring_regex(texts, "^[Aa][Ss]", "")
+    values = _integers(pc.if_else(is_asn, digits, _NO_TEXT), field, 0)
     invalid = _invalid(cells, values)
     # Several vendors write AS 0 for "none" (RFC 7607 reserves it).
     return CleanValues(pc.if_else(pc.equal(values, _AS_0), _NO_ASN, values), invalid)
+
+
+def _asplain(texts: pa.Array) -> pa.Array:
+    """Return the texts with numbers of two halves as one: ``AS1.10`` as ``65546``."""
+    parts = pc.extract_regex(texts, _ASDOT)
+    if parts.null_count == len(parts):
+        return texts
+    high, low = (pc.struct_field(parts, name).cast(pa.int64()) for name in ("high", "low"))
+    number = pc.add(pc.shift_left(high, 16), low)
+    fits = pc.and_(_between(high, 0, 0xFFFF), _between(low, 0, 0xFFFF))
+    return pc.coalesce(pc.if_else(fits, number, _NO_INTEGER).cast(pa.string()), texts)
 
 
 def _invalid(cells: pa.Array, values: pa.Array) -> Bools:
@@ -233,12 +292,14 @@ _CHECKS: dict[str, Cleaner] = {
     "country": _country,
     "zone": _zone,
     "asn": _asn,
+    "region": _region,
 }
 _REASONS = {
     "continent": "is not a code of a continent",
     "country": "is not a country code of ISO 3166-1",
     "zone": "is not a time zone of the IANA database",
     "asn": "is not an AS number",
+    "region": "is not the code of a region of its country",
 }
 #: Fields of all other types are integers.
 _BY_TYPE: dict[str, Cleaner] = {TEXT: _text, TEXTS: _texts, REAL: _real, BOOLEAN: _boolean}

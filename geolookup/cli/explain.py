@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -36,9 +35,8 @@ def explain(addresses: tuple[str, ...], dataset: str | None, as_json: bool) -> N
     The first line shows the largest network around IP with one answer. "same
     sources" is the range of adjacent addresses that the same sources decide; their
     answers can differ. The range of a layer holds the adjacent addresses with the
-    same source and values; its prefix is the largest network around IP in it. If
-    the dataset was built with explain = "full", range and prefix belong to the deciding row, with
-    its file and line, and the rows of all sources follow. --json has all fields of each layer.
+    same source and values; its prefix is the largest network around IP in it.
+    --json has all fields of each layer.
 
     For -, it reads addresses from standard input, one per line. Exits with 1 if an
     IP is malformed, or private in a dataset without private own columns: standard
@@ -87,9 +85,8 @@ def _lines(explained: dict[str, Any]) -> Iterator[str]:
             yield f"  {layer:<16} unknown"
             continue
         yield f"  {layer:<16} {_value(decided['values'])}"
-        yield f"{_UNDER}{decided['prefix']}, {_range(decided)}"
+        yield f"{_UNDER}{decided['prefix']}, {decided['same_values']}"
         yield f"{_UNDER}{', '.join(_origin(decided))}"
-    yield from _source_rows(explained.get("sources", []))
 
 
 def _origin(decided: dict[str, Any]) -> Iterator[str]:
@@ -107,25 +104,3 @@ def _value(values: dict[str, Any]) -> str:
     if "asn" in values:
         return " ".join(filter(None, (f"AS{values['asn']}", values.get("asn_organization"))))
     return ", ".join(map(value_text, location or values.values())) or "no values"
-
-
-def _range(decided: dict[str, Any]) -> str:
-    """Return the range of the deciding row; else the adjacent addresses with its values."""
-    return _row(decided["row"]) if "row" in decided else str(decided["same_values"])
-
-
-def _source_rows(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the row of each source, whether it decided a layer or not."""
-    if rows:
-        yield "rows of the sources, in order of precedence"
-    for row in rows:
-        yield f"  {row['source']}, {_row(row)}"
-        for layer, values in row["values"].items():
-            yield f"    {layer:<16} {json.dumps(values, ensure_ascii=False)}"
-        if not row["values"]:
-            yield "    no values"
-
-
-def _row(row: dict[str, Any]) -> str:
-    line = f":{row['line']}" if row["line"] else ""
-    return f"{row['file']}{line} states {row['range']}"

@@ -16,6 +16,7 @@ from geolookup.comparison.measures import Coverage, FieldSums, Kilometres, Share
 from geolookup.comparison.values import COMPARED
 from geolookup.contract.fields import NAMES as FIELD_NAMES
 from geolookup.contract.fields import OWN
+from geolookup.contract.schema import CONTRACT
 from geolookup.errors import DiffError, near_match
 
 #: The metrics in kilometres; all others are shares.
@@ -149,6 +150,8 @@ _MOVED = ("location", "country", "region", "city", "asn")
 _FIELD = ("null_gained", "null_lost", "changed")
 _FAMILIES = ("ipv4", "ipv6")
 _COVERAGE = ("coverage_lost", "coverage_gained")
+#: The limits of ``default_gates``, above the ordinary change of a month.
+_MOST_COVERAGE_LOST, _MOST_NULL_GAINED = "5%", "10%"
 
 
 def diff_metrics(own: Iterable[str] = ()) -> Metrics:
@@ -157,6 +160,17 @@ def diff_metrics(own: Iterable[str] = ()) -> Metrics:
     of_fields = (f"{kind}.{path}" for path in (*COMPARED, *own) for kind in _FIELD)
     names = (*moved, *KILOMETRES, *_COVERAGE, *of_fields)
     return Metrics(names, _FAMILIES, "docs/data/diff.md", "country_moved > 2%")
+
+
+def default_gates(own: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the gates of an update whose recipe states none; ``own`` are paths of own columns.
+
+    They find a column that got lost: only fields that sources state have one, since the facts of
+    countries change with a version of geolookup.
+    """
+    paths = *(field.path for field in CONTRACT.by_source_column.values()), *own
+    lost = (f"null_gained.{path} > {_MOST_NULL_GAINED}" for path in paths)
+    return (f"coverage_lost > {_MOST_COVERAGE_LOST}", *lost)
 
 
 def change_metrics(

@@ -30,7 +30,7 @@ ADDRESSES = "addresses"
 #: No limit: rejected rows are counted and left out.
 _REJECTS = (1 << 63) - 1
 #: Truth is not published: it may have no answers, and files of several dates.
-_LENIENT = {"empty": "ok", "releases": "all"}
+_LENIENT = {"empty": "ok", "releases": "all", "max_nulled": "100%"}
 #: The tables whose rows answers have, in counts of metadata.
 _TABLES = ("locations", "networks", "own")
 _FEED = "geofeed"
@@ -48,6 +48,7 @@ class TruthFile:
     rows: int
     rejected: int  # rows without a valid range or address
     nulled: int  # invalid values, read as null
+    unread: tuple[str, ...] = ()  # columns that nothing reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,10 @@ def compile_truth(
         hint = near_match(format_name, (ADDRESSES, *FORMATS))
         raise BuildError(paths[0], f"no format {format_name!r}", remedy=hint)
     named = {f"truth {number}": path for number, path in enumerate(paths, 1)}
-    sources = [
-        {"name": name, **_LENIENT, **_source(path, format_name, own)}
-        for name, path in named.items()
-    ]
+    sources, unread = list[dict[str, Any]](), dict[str, tuple[str, ...]]()
+    for name, path in named.items():
+        source, unread[name] = _source(path, format_name, own)
+        sources.append({"name": name, **_LENIENT, **source})
     with _own_remedies(paths):
         report = build(
             sources=sources,
@@ -91,7 +92,7 @@ def compile_truth(
     if not any(about.counts.get(table) for table in _TABLES):
         problem = f"{', '.join(paths)}: no row states a value for a public address"
         raise DiffError(problem, "name others")
-    files = [_file(path, name, report.sources, about) for name, path in named.items()]
+    files = [_file(path, name, report.sources, about, unread[name]) for name, path in named.items()]
     fields = [
         field
         for column, field in dataset.schema.by_source_column.items()
@@ -100,17 +101,20 @@ def compile_truth(
     return Truth(dataset, files, fields)
 
 
-def _source(path: str, format_name: str, own: Sequence[Field]) -> dict[str, Any]:
-    """Return the source that reads a file."""
+def _source(
+    path: str, format_name: str, own: Sequence[Field]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the source that reads a file, and the columns that it leaves out."""
     if format_name == ADDRESSES or (format_name == AUTO and is_table(path)):
-        return {"table": read_addresses(path, own)}
+        table, unread = read_addresses(path, own)
+        return {"table": table}, unread
     whole_path = os.path.abspath(path)  # noqa: PTH100 - takes any name
     pattern = _pattern(whole_path)
     if format_name == AUTO and _are_feeds(pattern):
         format_name = _FEED
     # A folder of a known format can have other files than data.
     is_folder = format_name == AUTO and os.path.isdir(whole_path)  # noqa: PTH112
-    return {"format": format_name, "path": whole_path if is_folder else pattern}
+    return {"format": format_name, "path": whole_path if is_folder else pattern}, ()
 
 
 def _pattern(path: str) -> str:
@@ -155,7 +159,9 @@ def _own_remedies(paths: Sequence[str]) -> Iterator[None]:
         raise BuildError(path, problem, line=error.line, remedy=_REMEDY) from None
 
 
-def _file(path: str, name: str, reports: Iterable[Any], about: Metadata) -> TruthFile:
+def _file(
+    path: str, name: str, reports: Iterable[Any], about: Metadata, unread: tuple[str, ...]
+) -> TruthFile:
     """Return the rows of a file; one of a vendor can have several tables."""
     tables = [
         report for report in reports if report.name == name or report.name.startswith(f"{name} (")
@@ -168,4 +174,5 @@ def _file(path: str, name: str, reports: Iterable[Any], about: Metadata) -> Trut
         rows=sum(report.read for report in tables),
         rejected=sum(report.rejected.total() for report in tables),
         nulled=sum(report.nulled.total() for report in tables),
+        unread=(*unread, *(name for report in tables for name in report.unread)),
     )

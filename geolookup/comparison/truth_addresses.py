@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.comparison.overlay import FAMILIES
-from geolookup.contract.fields import COUNTRY_ALIASES, OWN_PREFIX, Field
+from geolookup.contract.fields import OWN_PREFIX, Field
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import ReadOptions
 from geolookup.files.table_files import TableFile, column_names, known_kind, open_table
@@ -31,7 +31,7 @@ _ALIASES = {
     "latitude": ("latitude", "lat"),
     "longitude": ("longitude", "lon", "lng", "long"),
 }
-_REGION = r"^(?:(?P<country>[A-Z]{2})-)?(?P<code>[A-Z0-9]{1,3})$"
+_REGION = r"^(?:[A-Z]{2}-)?[A-Z0-9]{1,3}$"
 _NO_TEXT = pa.scalar(None, pa.string())
 
 
@@ -47,8 +47,10 @@ def is_table(path: str) -> bool:
         return False  # the reader of its source format explains the error
 
 
-def read_addresses(path: str, own: Sequence[Field]) -> pa.Table:
-    """Return the table of a source with own columns; rows without an address have null.
+def read_addresses(path: str, own: Sequence[Field]) -> tuple[pa.Table, tuple[str, ...]]:
+    """Return the table of a source with own columns, and the columns that are not read.
+
+    Rows without an address have null.
 
     Of equal addresses the order stays: the last row decides. Raises TableFileError for an unusable
     file.
@@ -56,7 +58,8 @@ def read_addresses(path: str, own: Sequence[Field]) -> pa.Table:
     kind = known_kind(path)
     if kind is None:
         raise TableFileError(path, "its suffix is not a table's", "name it .csv or .parquet")
-    columns = _columns(path, column_names(TableFile(path, kind), path), own)
+    names = column_names(TableFile(path, kind), path)
+    columns = _columns(path, names, own)
     keys = tuple(columns.values())
     with open_table(TableFile(path, kind), ReadOptions(path, keys, "dropped")) as table:
         schema = table.rows.schema
@@ -76,7 +79,8 @@ def read_addresses(path: str, own: Sequence[Field]) -> pa.Table:
         for family in FAMILIES
     ]
     values = _with_regions(path, rows).take(order)
-    return values.append_column(_ADDRESS, pa.concat_arrays([invalid, *texts]))
+    unread = tuple(name for name in names if name not in keys)
+    return values.append_column(_ADDRESS, pa.concat_arrays([invalid, *texts])), unread
 
 
 def _check_texts(path: str, rows: pa.Table, columns: Mapping[str, str]) -> None:
@@ -121,22 +125,18 @@ def _columns(path: str, names: Sequence[str], own: Sequence[Field]) -> dict[str,
 def _with_regions(path: str, rows: pa.Table) -> pa.Table:
     """Split regions into codes and names: one in the form of a code is one, such as CA or US-CA.
 
-    A code of another country than the row's is left out.
+    A build nulls and counts a code of another country than the row's.
     """
     if "region_code" not in rows.column_names:
         return rows
-    regions, countries, names = (
+    regions, names = (
         _texts(path, rows[name]) if name in rows.column_names else pa.nulls(len(rows), pa.string())
-        for name in ("region_code", "country_code", "region_name")
+        for name in ("region_code", "region_name")
     )
-    # "US-CA" is US and CA, "CA" has an empty country, "California" matches nothing.
-    parts = pc.extract_regex(regions, _REGION)
-    prefix, code = (pc.struct_field(parts, name) for name in ("country", "code"))
-    is_own = pc.equal(_iso_codes(prefix), _iso_codes(pc.utf8_upper(countries)))
-    is_own = pc.or_kleene(pc.equal(prefix, ""), is_own)
+    is_code = pc.match_substring_regex(regions, _REGION)
     rows = rows.select([name for name in rows.column_names if not name.startswith("region_")])
-    rows = rows.append_column("region_code", pc.if_else(is_own, code, _NO_TEXT))
-    name = pc.if_else(parts.is_null(), regions, _NO_TEXT)
+    rows = rows.append_column("region_code", pc.if_else(is_code, regions, _NO_TEXT))
+    name = pc.if_else(is_code, _NO_TEXT, regions)
     return rows.append_column("region_name", pc.coalesce(names, name))
 
 
@@ -149,10 +149,3 @@ def _texts(path: str, column: pa.ChunkedArray) -> pa.Array:
         raise TableFileError(path, problem, "write texts") from None
     texts = pc.utf8_trim_whitespace(texts)
     return pc.if_else(pc.equal(texts, ""), _NO_TEXT, texts)
-
-
-def _iso_codes(countries: pa.Array) -> pa.Array:
-    """Return the codes with aliases replaced by ISO 3166's, such as UK by GB."""
-    for alias, code in COUNTRY_ALIASES.items():
-        countries = pc.if_else(pc.equal(countries, alias), pa.scalar(code), countries)
-    return countries

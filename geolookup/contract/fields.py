@@ -206,6 +206,7 @@ ENTRIES = (
         other_names="eu iseu ineu isineuropeanunion countryisineuropeanunion",
         maxmind="country.is_in_european_union"),
     _location("region_code", TEXT, "code of the region, without the country", "CA",
+        check="region",
         other_names="state statecode subdivisioncode province provincecode",
         maxmind="subdivisions.0.iso_code"),
     _location("region_name", TEXT, "name of the region: state or province", "California",

@@ -104,6 +104,12 @@ class Addresses:
         # A low half that wraps to 0 carries 1 into the high half.
         return Addresses(low, None if self.high is None else self.high + (low == 0))
 
+    def predecessor(self) -> Addresses:
+        """Return each address - 1; 0 becomes the family's last address."""
+        low = self.low - self.low.dtype.type(1)
+        # (low == 0) is 1 where the low half borrows: 1:: - 1 is 0:ffff:ffff:ffff:...
+        return Addresses(low, None if self.high is None else self.high - (self.low == 0))
+
     def halves(self) -> tuple[U64, U64]:
         """Return the low and the high 64 bits, whatever the family."""
         if self.high is not None:

@@ -40,23 +40,6 @@ PROVENANCE = {4: "ipv4_provenance.arrow", 6: "ipv6_provenance.arrow"}
 ANSWERING = (IPV4, IPV4_JUMP, IPV6, IPV6_SPARSE_INDEX, LOCATION, NETWORK, COUNTRY, ZONE)
 #: The files that every dataset has; ``files`` has all of one.
 FILES = (*ANSWERING, *PROVENANCE.values())
-#: The rows behind that, if the recipe asks for them; only ``explain`` reads these.
-EXPLAINED = {4: "ipv4_explained.arrow", 6: "ipv6_explained.arrow"}
-EXPLAINED_TABLES = "explained_tables.arrow"
-EXPLAINED_NUMBERS = "explained_numbers.arrow"
-EXPLAINED_RANGES = "explained_ranges.arrow"
-EXPLAINED_LINES = "explained_lines.arrow"
-EXPLAINED_FILES = "explained_files.arrow"
-EXPLAINED_VALUES = "explained_values.arrow"
-EXPLAINING = (
-    *EXPLAINED.values(),
-    EXPLAINED_TABLES,
-    EXPLAINED_NUMBERS,
-    EXPLAINED_RANGES,
-    EXPLAINED_LINES,
-    EXPLAINED_FILES,
-    EXPLAINED_VALUES,
-)
 
 #: The sparse index of IPv6 has the start of every so many intervals.
 SPARSE_STRIDE = 64
@@ -100,12 +83,6 @@ def _fields(table: str, schema: Schema = CONTRACT) -> dict[str, Column]:
     }
 
 
-def _optional_column(kind: str) -> Column:
-    """Return the column of a field; a field that no row states has no column."""
-    stored = f"dictionary<{kind}>" if kind == fields.TEXT else kind
-    return Column(stored, nullable=True, optional=True)
-
-
 _NUMBER = Column("uint32")
 #: The column of checksums beside the texts of rows.
 CHECKSUMS = "json_crc32c"
@@ -119,11 +96,6 @@ _STARTS = {
 }
 #: The columns that lead from a location to its rows in other tables.
 LINKS = (fields.COUNTRY, fields.ZONE)
-#: The first and last address of a range, in halves.
-ENDS = ("first_high", "first_low", "last_high", "last_low")
-
-#: The column with the first interval of a source table, by family.
-EXPLAINED_STARTS = {4: "ipv4", 6: "ipv6"}
 
 
 def row_tables(of: Iterable[fields.Field]) -> tuple[str, ...]:
@@ -132,10 +104,10 @@ def row_tables(of: Iterable[fields.Field]) -> tuple[str, ...]:
     return ROW_TABLES if has_own else ROW_TABLES[:-1]
 
 
-def files(schema: Schema, *, explains_rows: bool = False) -> tuple[str, ...]:
+def files(schema: Schema) -> tuple[str, ...]:
     """Return the names of the files of a dataset."""
     own = (OWN,) if schema.own else ()
-    return (*FILES, *own, *(EXPLAINING if explains_rows else ()))
+    return (*FILES, *own)
 
 
 def columns(name: str, schema: Schema) -> Mapping[str, Column]:
@@ -145,12 +117,6 @@ def columns(name: str, schema: Schema) -> Mapping[str, Column]:
 
 def _columns(schema: Schema) -> dict[str, Mapping[str, Column]]:
     rows = dict.fromkeys(row_tables(schema.own), _NUMBER)
-    # Layer after layer: own columns of a group need not be neighbours in the recipe.
-    stated = {
-        name: schema.by_source_column[name].type
-        for names in schema.stated.values()
-        for name in names
-    }
     return {
         IPV4: {**_STARTS[4], **rows},
         IPV4_JUMP: {"interval": _NUMBER},
@@ -171,24 +137,6 @@ def _columns(schema: Schema) -> dict[str, Mapping[str, Column]]:
                 **{layer: Column("uint8", optional=True) for layer in schema.layers},
             }
             for family in (4, 6)
-        },
-        **{EXPLAINED[family]: {**_STARTS[family], "row": _NUMBER} for family in (4, 6)},
-        EXPLAINED_TABLES: {
-            "row": _NUMBER,
-            **dict.fromkeys(EXPLAINED_STARTS.values(), _NUMBER),
-            **dict.fromkeys(schema.layers, _NUMBER),
-        },
-        EXPLAINED_NUMBERS: {"value": _NUMBER},
-        EXPLAINED_RANGES: {
-            "row": _NUMBER,
-            "family": Column("uint8"),
-            **{name: Column("uint64") for name in ENDS},
-        },
-        EXPLAINED_LINES: {"row": _NUMBER, "file": _NUMBER, "line": Column("uint32", nullable=True)},
-        EXPLAINED_FILES: {"source": Column("uint8"), "file": Column("string", nullable=True)},
-        EXPLAINED_VALUES: {
-            **{name: _optional_column(kind) for name, kind in stated.items()},
-            CHECKSUMS: _NUMBER,
         },
     }
 

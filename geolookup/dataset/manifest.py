@@ -226,13 +226,8 @@ class Manifest:
 
     @property
     def expected_files(self) -> tuple[str, ...]:
-        """The names of the files that a dataset with such own columns and explanations has."""
-        return fmt.files(self.schema, explains_rows=self.explains_rows)
-
-    @property
-    def explains_rows(self) -> bool:
-        """Whether the dataset has the files of ``layout.EXPLAINING``."""
-        return fmt.EXPLAINED_FILES in self._document["files"]
+        """The names of the files that a dataset with such own columns has."""
+        return fmt.files(self.schema)
 
     @property
     def may_be_old(self) -> bool:
@@ -253,10 +248,9 @@ class Manifest:
         """Return the metadata of the dataset; DatasetError if it is damaged."""
         from geolookup.dataset.metadata import read_metadata
 
-        explain = "full" if self.explains_rows else "sources"
         try:
             sizes = (file.bytes for file in self.files.values())
-            return read_metadata(self._document, sizes, explain)
+            return read_metadata(self._document, sizes)
         except (TypeError, KeyError, AttributeError, ValueError):
             raise self._damage_error() from None
 

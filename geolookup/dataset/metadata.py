@@ -69,7 +69,6 @@ class Metadata:
     counts: Mapping[str, int]  # intervals, locations, networks, countries, zones
     coverage: Coverage  # known addresses by layer and family
     bytes: int  # of all files
-    explain: str  # "sources", or "full" where source rows are kept: what ``explain`` tells
     #: own columns in declared order, as ``[columns]`` of the recipe has them, each with its name
     columns: tuple[Mapping[str, Any], ...] = ()
 
@@ -112,7 +111,7 @@ class Metadata:
         rows = [
             ("generation", self.generation),
             ("age of the data", self.age),
-            *(*sources, *counts, ("bytes", f"{self.bytes:,}"), ("explain", self.explain)),
+            *(*sources, *counts, ("bytes", f"{self.bytes:,}")),
         ]
         return html_table(self.name, [*rows, ("fields", ", ".join(self.fields))])
 
@@ -190,9 +189,7 @@ def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.
     return span
 
 
-def read_metadata(
-    document: Mapping[str, Any], sizes: Iterable[int | None], explain: str
-) -> Metadata:
+def read_metadata(document: Mapping[str, Any], sizes: Iterable[int | None]) -> Metadata:
     """Return the metadata that a manifest states; ``sizes`` are file sizes in bytes.
 
     Raises TypeError, KeyError, AttributeError or ValueError for a member of another form.
@@ -207,7 +204,6 @@ def read_metadata(
         counts=_numbers(document["counts"]),
         coverage=_coverage(document["coverage"]),
         bytes=sum(map(_count, sizes)),
-        explain=explain,
         columns=tuple(map(column_members, own_schema(document.get(COLUMNS, ())).own)),
     )
 

@@ -1,13 +1,11 @@
-"""The origin of an answer: the source that decided each layer, and its deciding row.
+"""The origin of an answer: the source that decided each layer.
 
-Strategy: the provenance tables hold a source number per interval and layer. A
-dataset built with ``explain = "full"`` has the deciding rows of each source
-table too (``source_rows``). Lookups read none of these files. An index is
-checked when it is used.
+Strategy: the provenance tables hold a source number per interval and layer. Lookups read none of
+these files. An index is checked when it is used.
 
-``explain`` adds the values that decided, and how far around an address they hold. Without the
-rows of sources, adjacent intervals with the same source and the same values are the closest that is
-known of the range of a row: a source may state it in several rows.
+``explain`` adds the values that decided, and how far around an address they hold. Adjacent
+intervals with the same source and the same values are the closest that is known of the range of a
+source's row: a source may state it in several rows.
 """
 
 from __future__ import annotations
@@ -23,7 +21,6 @@ from geolookup.dataset.files import Dataset, File, Starts, outside
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.networks import aligned_around, holding, network_of, same_kind_around
 from geolookup.dataset.rows import split
-from geolookup.dataset.source_rows import deciding_rows
 from geolookup.errors import REBUILD, DatasetError
 
 if TYPE_CHECKING:
@@ -72,25 +69,10 @@ def decisions(
     ends = same_kind_around(family, value, *provenance.around(value))
     known_layers = schema.private_layers if is_private(family, value) else schema.layers
     layers = provenance.layers(value, sources).items()
-    decided: dict[str, Any] = {
+    return {
         "same_sources": range_text(family, *ends),
         "layers": {layer: item if layer in known_layers else None for layer, item in layers},
     }
-    if dataset.manifest.explains_rows:
-        decided["sources"] = deciding_rows(dataset, sources, family, value, known_layers)
-        _add_rows(dataset.path, decided["layers"], decided["sources"])
-    return decided
-
-
-def _add_rows(path: str, layers: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-    """Add to each layer the row that decided it: the first with a value there."""
-    for layer, decided in layers.items():
-        row = next((row for row in rows if layer in row["values"]), None)
-        # None on both sides: no source decides the layer, and no row has a value.
-        if (decided and decided["source"]) != (row and row["source"]):
-            raise DatasetError(path, f"its files differ about {layer}", REBUILD)
-        if decided and row:
-            decided["row"] = {name: row[name] for name in ("file", "line", "range")}
 
 
 class Provenance:
@@ -173,7 +155,7 @@ def _add_values(state: Intervals, explained: dict[str, Any], data: Any) -> None:
                 decided["values"] = around.values(layer)
                 first, last = around.same_values(layer, *_ends(decided["range"]))
                 decided["same_values"] = range_text(around.family, first, last)
-                decided["prefix"] = around.prefix(*_row_ends(decided, around.family, first, last))
+                decided["prefix"] = around.prefix(first, last)
     except IndexError:
         raise outside(state.dataset.path) from None
 
@@ -242,11 +224,3 @@ class _Around:
 def _ends(text: str) -> tuple[int, int]:
     first, last = (parse(end)[1] for end in text.split("-"))
     return first, last
-
-
-def _row_ends(decided: dict[str, Any], family: int, first: int, last: int) -> tuple[int, int]:
-    """Return the ends of the deciding row, if it is known and of the family; else those given."""
-    row = decided.get("row")
-    if row is None or parse(row["range"].split("-")[0])[0] != family:
-        return first, last
-    return _ends(row["range"])

@@ -170,17 +170,10 @@ class _Intervals:
         after = intervals + 1
         # The start of the first interval is 0, and 0 - 1 wraps to the last address of the family.
         after[after == len(self._highs)] = 0
-        return _before(self._starts_at(after))
+        return self._starts_at(after).predecessor()
 
     def _damage_error(self) -> DatasetError:
         return DatasetError(self._path, "the intervals are out of order", REBUILD)
-
-
-def _before(starts: Addresses) -> Addresses:
-    """Return each address - 1; 0 becomes the family's last address."""
-    low = starts.low - starts.low.dtype.type(1)
-    # (low == 0) is 1 where the low half borrows: 1:: - 1 is 0:ffff:ffff:ffff:...
-    return Addresses(low, None if starts.high is None else starts.high - (starts.low == 0))
 
 
 def _clip(addresses: Addresses, at: int, value: int | None) -> None:

@@ -43,15 +43,6 @@ class NetworkAnswers(ManyAnswers):
         ``"prefix"`` is the largest aligned network around ``ip`` in ``"same_values"``. A source
         that came by a dataset has ``"dataset"``, its name, too.
 
-        If the dataset was built with ``explain = "full"``, each decided layer
-        also has ``"row"``, the row of the source: ``{"file", "line", "range"}``, and
-        ``"prefix"`` is the largest aligned network around ``ip`` in the range of the row.
-        The result also has ``"sources"``, in order of precedence: for each
-        source with a row for ``ip``, ``{"source", "date", "licence", "file",
-        "line", "range", "values"}`` of its deciding row. ``"values"`` holds the
-        fields of that row by layer, without layers that are unknown. In each
-        layer the first source with a value decides.
-
         Of a private address the layers of private own columns are explained, the others are None;
         PrivateAddressError if the dataset has none. Raises InvalidAddressError.
         """

@@ -19,7 +19,6 @@ from geolookup.errors import DatasetError
 from geolookup.integrity import files
 from geolookup.integrity.files import generation, summaries
 from geolookup.integrity.sample import sample
-from geolookup.integrity.source_rows import explanations, values
 from geolookup.integrity.structure import known_zones, structure
 from geolookup.integrity.tables import Tables, distinct, shapes
 from geolookup.integrity.texts import texts
@@ -138,14 +137,11 @@ def _damages(
 ) -> Iterator[DatasetError]:
     """Yield the damages of the first step that finds any; later steps rely on it."""
     tables = Tables(folder, manifest, {})
-    rows_kept = manifest.explains_rows
     steps = [files.signature(folder, keys), files.digests(folder, manifest)]
     steps += [files.form(tables), files.load(tables)]
     steps += [shapes(tables), structure(tables)]
-    steps += [explanations(tables)] if rows_kept else []
-    steps += [texts(tables)]
-    steps += [values(tables)] if rows_kept else []
-    steps += [generation(tables)]  # after the texts: they bound the decoded dictionaries
+    # The id comes after the texts: they bound the decoded dictionaries.
+    steps += [texts(tables), generation(tables)]
     if deep:
         steps += [distinct(tables), known_zones(tables), summaries(tables), sample(tables)]
     for step in steps:

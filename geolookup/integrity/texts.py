@@ -85,40 +85,6 @@ def _sums(texts: pa.Array) -> NDArray[np.uint32]:
     return sums
 
 
-def decoded_bytes(batch: pa.RecordBatch) -> int:
-    """Return how many bytes the texts of dictionary columns take if each is written out."""
-    total = 0
-    for column in batch.columns:
-        if pa.types.is_dictionary(column.type):
-            lengths = pa.array(_lengths(column.dictionary), pa.int64())
-            total += pc.sum(lengths.take(column.indices)).as_py() or 0
-    return total
-
-
-def object_sums(batch: pa.RecordBatch, names: list[str]) -> NDArray[np.uint32]:
-    """Return the checksum of each row as a JSON object of the named columns that are not null.
-
-    Row 0 has no value, and 0 for a checksum; every other row has one.
-    """
-    columns = {name: _values(batch.column(name)) for name in names}
-    # Row 0, the unknown row, has no value.
-    parts = [
-        _sums(_objects({name: column.slice(begin, PART) for name, column in columns.items()}))
-        for begin in range(1, batch.num_rows, PART)
-    ]
-    return np.concatenate([np.zeros(1, np.uint32), *parts])
-
-
-def _objects(columns: dict[str, pa.Array]) -> pa.Array:
-    members = []
-    for name, column in columns.items():
-        key = pa.scalar(f'"{name}":', pa.string())
-        members.append(pc.binary_join_element_wise(key, _written(column), _EMPTY))
-    # null_handling skip: {"a":1,"c":2} if b is null, without a comma for it.
-    inside = pc.binary_join_element_wise(*members, _COMMA, null_handling="skip")
-    return pc.binary_join_element_wise(_BEGIN, inside, _END, _EMPTY)
-
-
 def _values(column: pa.Array) -> pa.Array:
     """Return a column with texts written as JSON; a dictionary is written once."""
     if pa.types.is_dictionary(column.type):

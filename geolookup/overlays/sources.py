@@ -60,8 +60,8 @@ def _files_of_dataset(spec: SourceSpec) -> list[Path]:
 
 def compile_overlay(overlay: str, base: Dataset, output: Path) -> None:
     """Compile an overlay over a dataset; BuildError for bad files, OutputError for a full disk."""
+    from geolookup_builder.build_options import Options
     from geolookup_builder.compile import compile_recipe
-    from geolookup_builder.overlaid_sources import Options
     from geolookup_builder.recipe import loading
 
     from geolookup.progress import Progress

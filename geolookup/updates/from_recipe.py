@@ -47,7 +47,7 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
     current = _whole_current(job.store)
     is_same = current and inputs and (before.inputs, before.generation) == (inputs, current.name)
     if job.dry_run and (job.result.counts.get("changed_sources") or not is_same):
-        gates = count_text(len(recipe.update.fail_if), "gate")
+        gates = count_text(len(recipe.gates), "gate")
         job.tell(f"would compile {recipe.name}, apply {gates} and publish it")
         return Offer("planned")
     if is_same and current is not None:
@@ -127,11 +127,10 @@ def _would_fetch(job: Job, spec: SourceSpec, remote: Remote) -> str:
 
 def _compile(job: Job, recipe: Recipe, output: Path, current: Path | None) -> VerifiedDataset:
     """Compile the downloaded files, compare their rows with the current generation, note losses."""
+    from geolookup_builder.build_options import Options
     from geolookup_builder.compile import compile_recipe
-    from geolookup_builder.overlaid_sources import Options
 
-    before = None if current is None else read_manifest(current).metadata()
-    options = Options(cache=job.cache, offline=True, rows_before=before, max_memory=job.max_memory)
+    options = Options(cache=job.cache, offline=True, earlier=current, max_memory=job.max_memory)
     try:
         report, dataset = compile_recipe(recipe, output, options, job.progress)
     except QualityError as error:
@@ -150,7 +149,8 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
     """Raise UpdateError if a gate of the recipe fails; they compare one dataset over time."""
     from geolookup.comparison import diff
 
-    if not recipe.update.fail_if:
+    gates = recipe.gates
+    if not gates:
         return
     name = read_manifest(old).metadata().name if is_whole else None
     if name != recipe.name:
@@ -158,11 +158,13 @@ def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path)
         problem = f"no gate was applied, because the current generation {reason}"
         job.result.warnings.append(f"{job.store}: {problem}")
         return
-    result = diff(old, new, fail_if=recipe.update.fail_if, top=0)
+    result = diff(old, new, fail_if=gates, top=0)
     job.result.gates += map(asdict, result.gates)
     if result.failed:
         hint = (
             f"to accept the change, run 'geolookup build {recipe.path} --output DIR'"
             f" and 'geolookup publish DIR --store {job.store}'"
         )
+        if recipe.update.fail_if is None:
+            hint += "; the recipe has no fail_if in [update], so the default gates apply"
         raise UpdateError([*map(verdict_line, result.failed), hint])

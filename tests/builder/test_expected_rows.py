@@ -8,6 +8,7 @@ file of rejects must name exactly the bad ones.
 from __future__ import annotations
 
 import csv
+import math
 import os
 import random
 from collections import Counter
@@ -22,7 +23,7 @@ from tests.builder.building import fails, recipe, unwritable
 from tests.builder.sources.reading.test_inputs import zipped
 from tests.builder.sources.readings import read_at
 from tests.conftest import Build, build_at
-from tests.internals.builder import RowsBefore, check_drop, delimited, expected_rows
+from tests.internals.builder import Bound, RowsBefore, check_drop, delimited, expected_rows
 
 HEADER = "network,isp\n"
 
@@ -82,7 +83,7 @@ def test_max_drop_compares_with_the_dataset_that_is_replaced(tmp_path: Path) -> 
     assert report.warnings == [f"a-2026-01.csv: {no_dataset}"]
     files: dict[str, str | bytes] = {"a-2026-02.csv": rows(7)}
     assert fails(tmp_path, files, dropping("a-2026-02.csv")).problem == (
-        "a-2026-02.csv has 7 usable rows, 10 before, but max_drop = 20% allows 8 at least"
+        'a-2026-02.csv has 7 usable rows, 10 before, but max_drop = "20%" allows 8 at least'
     )
     _, report = build_at(tmp_path, {"a-2026-02.csv": rows(8)}, dropping("a-2026-02.csv"))
     assert report.warnings == []
@@ -95,7 +96,7 @@ def test_max_drop_compares_with_the_dataset_that_is_replaced(tmp_path: Path) -> 
 
 def test_max_drop_is_exact() -> None:
     """In floats 10,500 * 99.4 / 100 is more than 10,437."""
-    expected = expected_rows.RowRules(max_drop=Fraction("0.006"))
+    expected = expected_rows.RowRules(max_drop=Bound(Fraction("0.006")))
     check = partial(check_drop, expected, Path("recipe"), "a.csv")
     assert check(10_437, RowsBefore([("a.csv", 10_500)])) is None
     with pytest.raises(BuildError, match="allows 10,437 at least"):
@@ -127,9 +128,9 @@ def test_sources_that_lose_rows(build: Build, tmp_path: Path) -> None:
 WRONG = {
     "empty = true": "unknown value True of source.empty",
     'releases = "two"': "unknown value 'two' of source.releases",
-    "min_rows = -1": "source.min_rows is not a number of rows",
-    "min_rows = true": "source.min_rows is not a number of rows",
-    f"min_rows = 0x{'f' * 5000}": "source.min_rows is not a number of rows",
+    "min_rows = -1": "source.min_rows is not a number",
+    "min_rows = true": "source.min_rows is not a number",
+    f"min_rows = 0x{'f' * 5000}": "source.min_rows is not a number",
     'max_drop = "120%"': "source.max_drop is not a percentage",
     "max_drop = 20": "source.max_drop is not a percentage",
 }
@@ -220,9 +221,10 @@ def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
         error = fails(tmp_path, {"a.csv": counted(good, bad)}, max_rejects=None)
         assert str(error) == (
             f"{tmp_path / 'a.csv'}:{good + 2}: not an address: 'nowhere,x';"
-            f" {bad} of {count_text(good + bad, 'row')} of a.csv rejected, the limit is {limit};"
-            " repair them, or allow them with 'build --max-rejects N';"
-            " 'build --rejects FILE' lists all"
+            f" {bad} of {count_text(good + bad, 'row')} of a.csv rejected, the limit is {limit}"
+            ' (max_rejected = "1%"); correct the file, or allow that: max_rejected ='
+            f' "{math.ceil(100 * bad / (good + bad))}%" in [[source]], or'
+            f" 'build --max-rejects {bad}'; 'build --rejects FILE' lists all"
         )
     error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
     problem = f"{tmp_path / 'a.csv'}:101: wrong number of cells: '8.8.8.8,x,y'; 2 of 101 rows"

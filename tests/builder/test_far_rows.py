@@ -30,7 +30,7 @@ def test_a_file_with_swapped_columns(build: Build) -> None:
     assert (far(report), report.warnings) == ((0, 0), [])
     _, report = build({"a.csv": text([swapped(city) for city in PLACES])})
     assert far(report) == (3, 3)
-    assert report.sources[0].nulled == {"latitude": 2}
+    assert report.sources[0].nulled == {"latitude": 2, "longitude": 2}
     problem = "3 rows with coordinates over 100 km outside their country"
     hint = "; 3 are inside if latitude and longitude are swapped"
     assert report.warnings == [f"a.csv: {problem}{hint}; {LISTS}"]

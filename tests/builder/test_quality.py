@@ -60,7 +60,7 @@ def checked(dataset: Path, text: str) -> list[Demand]:
     path.write_text(text, encoding="utf-8")
     plan = load(path)
     check_truth(plan.quality, path)
-    return check(plan.quality, path, dataset)
+    return check(plan.quality, path, dataset, None, [])
 
 
 def test_demands_that_are_met(dataset: Path, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ WRONG = {
     ),
     'min_coverage = "99%"': "quality.min_coverage is not a table",
     "min_coverage = { city = 60 }": "quality.min_coverage.city is not a percentage",
-    f'min_coverage.{"a." * 3000}b = "1%"': "quality.min_coverage: no field 'a.a.a'",
+    f'min_coverage.{"a." * 3000}b = "1%"': "quality.min_coverage: no field 'a.a.a.a'",
     'min_coverage = { ipv6.cty = "60%" }': "quality.min_coverage: no field 'cty'",
     'truth = "truth.csv"': "quality.truth needs quality.fail_if",
     'truth = "https://example.com/truth.csv"\nfail_if = []': "quality.truth is an address",

@@ -142,7 +142,7 @@ def test_sources_that_are_none() -> None:
         with pytest.raises(TypeError) as caught:
             call(**options)
         assert text in str(caught.value)
-    for name in ("columns", "name", "explain", "sources"):
+    for name in ("columns", "name", "fields", "sources"):
         with pytest.raises(ValueError, match=rf"^(recipe and )?{name} "):
             call("r.toml", "d", **{name: [SITES]})
     call = geolookup.check
@@ -161,7 +161,6 @@ def test_sources_of_another_kind() -> None:
     )
     assert "unknown key source.network" in refused({"network": ["8.8.8.8"]})
     assert refused(SITES, "none.csv").startswith("none.csv: no such file")
-    assert "did you mean 'full'?" in refused(SITES, explain="ful")
     assert "dataset.name is not a text" in refused(SITES, name="")
     assert "'isp' is a name of the contract" in refused(SITES, columns={"isp": "text"})
     assert "1 cannot be a name" in refused(SITES, columns={1: "text"})

@@ -102,7 +102,7 @@ def test_info_as_text_and_json(tmp_path: Path) -> None:
         assert "manifest.json: the manifest is damaged; build it again" in line
 
 
-def test_explain_as_text_and_json(build: Build) -> None:
+def test_explain_as_text_and_json() -> None:
     text = run("explain", "8.8.8.8").stdout
     explained = json.loads(run("explain", "8.8.8.8", "--json").stdout)
     assert text.splitlines()[:2] == [
@@ -116,32 +116,6 @@ def test_explain_as_text_and_json(build: Build) -> None:
         assert f"  {decided['source']}, {decided['date']}, {decided['licence']}\n" in text
     assert "  location         Mountain View, California, US, America/Los_Angeles\n" in text
     assert "  asn              AS15169 Google LLC\n" in text
-    files: dict[str, str | bytes] = {
-        "a.csv": "network,isp,city_name\n8.8.8.0/24,A,\n",
-        "b.csv": "network,isp\n9.9.9.0/24,\n8.8.0.0/16,B\n",
-    }
-    sources = "".join(f'[[source]]\nformat = "csv"\npath = "{name}"\n' for name in files)
-    dataset, _ = build(files, f'[dataset]\nname = "t"\nexplain = "full"\n{sources}')
-    output = str(dataset)
-    text = run("explain", "--dataset", output, "8.8.8.8").stdout
-    assert text.splitlines()[0] == "8.8.8.8 in 8.8.8.0/24"
-    assert (
-        "  isp              A\n"
-        "                     8.8.8.0/24, a.csv:2 states 8.8.8.0-8.8.8.255\n"
-        "                     a.csv\n"
-    ) in text
-    assert text.endswith(
-        "rows of the sources, in order of precedence\n"
-        "  a.csv, a.csv:2 states 8.8.8.0-8.8.8.255\n"
-        '    isp              {"isp": "A"}\n'
-        "  b.csv, b.csv:3 states 8.8.0.0-8.8.255.255\n"
-        '    isp              {"isp": "B"}\n'
-    )
-    assert "    no values\n" in run("explain", "--dataset", output, "9.9.9.9").stdout
-    explained = json.loads(run("explain", "--dataset", output, "8.8.8.8", "--json").stdout)
-    assert [row["line"] for row in explained["sources"]] == [2, 3]
-    assert "explains    the deciding sources and their rows\n" in run("info", output).stdout
-    assert "explains    the deciding sources\n" in run("info").stdout
 
 
 def test_explain_of_several_addresses() -> None:

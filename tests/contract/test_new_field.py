@@ -34,7 +34,7 @@ network,country_code,city_name,asn,is_anycast
 9.9.9.0/24,US,,19281,0
 2606:4700::/32,US,,13335,TRUE
 """
-RECIPE = '[dataset]\nname = "a"\nexplain = "full"\n[[source]]\nformat = "csv"\npath = "{}.csv"\n'
+RECIPE = '[dataset]\nname = "a"\n[[source]]\nformat = "csv"\npath = "{}.csv"\n'
 ADDRESSES = ("1.1.1.1", "9.9.9.9", "5.5.5.5", "6.6.6.6", "2606:4700::1")
 ANYCAST = [True, False, None, None, True]
 #: The files that the generator writes.

@@ -89,7 +89,7 @@ class Probe:
 
 def probes() -> list[Probe]:
     pytest.importorskip(KERNELS["compiled"], reason="the extension was not built")
-    texts = addresses(whole("full"), scaled(0, LOOKUPS // 4))
+    texts = addresses(whole(), scaled(0, LOOKUPS // 4))
     return [Probe(kernel, texts) for kernel in KERNELS]
 
 

@@ -30,7 +30,7 @@ from tests.corrupt.probe import KERNELS, LOOKUPS, Probe, addresses, read_whole
 from tests.damage import copied, whole
 from tests.internals.dataset import layout as fmt
 from tests.internals.integrity import verify
-from tests.own_sources import full_dataset
+from tests.own_sources import own_dataset
 
 _PART = 500
 
@@ -186,7 +186,7 @@ def _joined(outcomes: Iterable[Outcome]) -> Outcome:
 @click.option("--jobs", default=os.cpu_count() or 1)
 def main(kernel: str, own: bool, **options: Any) -> None:
     """Run the command; exits with 1 where anything is as it must not be."""
-    dataset = full_dataset() if own else whole("full")
+    dataset = own_dataset() if own else whole()
     counts, failures = sweep(dataset, kernels=[kernel], **options)
     for (name, label), count in sorted(counts.items()):
         click.echo(f"{name:<24} {label:<12} {count:>8,}")

@@ -23,13 +23,10 @@ from tests.internals.integrity import Report, examine, verify
 from tests.servers import PATIENCE
 from tests.tiers import one_of_each, scaled
 
-FILES = (fmt.MANIFEST, *fmt.FILES, *fmt.EXPLAINING)
+FILES = (fmt.MANIFEST, *fmt.FILES)
 _NOBODY = 65534
 #: Files that say nothing of what differs between the two datasets.
-_ALIKE = (
-    *(fmt.IPV6_SPARSE_INDEX, fmt.COUNTRY, fmt.ZONE),
-    *(fmt.EXPLAINED_FILES, fmt.EXPLAINED_TABLES, fmt.EXPLAINED_RANGES),
-)
+_ALIKE = (fmt.IPV6_SPARSE_INDEX, fmt.COUNTRY, fmt.ZONE)
 
 
 def other() -> Path:
@@ -37,12 +34,12 @@ def other() -> Path:
     text = text.replace("\n20.0.0.0/8", "\n21.0.0.0/8").replace("2001:4860::", "2001:4861::")
     head, *rows = text.splitlines(keepends=True)
     rows[3], rows[4] = rows[4], rows[3]
-    return whole("full", "".join([head, "\n", *rows]), "other")  # on other lines
+    return whole("".join([head, "\n", *rows]), "other")  # on other lines
 
 
 @pytest.fixture
 def dataset(tmp_path: Path) -> Path:
-    return copied(whole("full"), tmp_path / "copy")
+    return copied(whole(), tmp_path / "copy")
 
 
 @pytest.fixture(name="probes", scope="module")
@@ -74,7 +71,7 @@ def refused(dataset: Path, name: str) -> None:
 
 
 def test_whole_datasets_and_none_at_all(dataset: Path, tmp_path: Path) -> None:
-    for item in (whole("full"), other()):
+    for item in (whole(), other()):
         report = verify(item)
         assert report == verify(item, deep=True)
         names = [path for path in item.iterdir() if path.name != fmt.MANIFEST]
@@ -194,7 +191,7 @@ def _check_denied(folder: Path) -> None:
 def of_nobody() -> Iterator[Path]:
     """A folder with a copy of the dataset, whose owner is nobody where the tests run as root."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = shutil.copytree(whole("full"), Path(folder) / "dataset")
+        copy = shutil.copytree(whole(), Path(folder) / "dataset")
         if os.geteuid() == 0:
             for path in (Path(folder), copy, *copy.iterdir()):
                 os.chown(path, _NOBODY, _NOBODY)

@@ -16,7 +16,7 @@ from tests.corrupt.probe import LOOKUPS
 from tests.corrupt.sweep import sweep
 from tests.damage import crowded, whole
 from tests.internals.dataset import layout as fmt
-from tests.own_sources import full_dataset
+from tests.own_sources import own_dataset
 from tests.skips import needs
 from tests.tiers import one_of_each, scaled
 
@@ -34,19 +34,19 @@ class Case(NamedTuple):
     shares: Mapping[str, float] = {"found": 1}
 
 
-EVERY = (fmt.MANIFEST, *fmt.FILES, *fmt.EXPLAINING)
+EVERY = (fmt.MANIFEST, *fmt.FILES)
 _OWN = (fmt.OWN, fmt.IPV4, fmt.IPV6)
 _SEARCHED = (fmt.IPV4_JUMP, fmt.IPV4, fmt.IPV6, fmt.IPV6_SPARSE_INDEX)
 #: The rest of the bytes is padding.
 _FORGED = {"found": 0.34}
 _ANSWERED = {"found": 1, "answered": 0.25, "refused": 0.1}
 CASES = {
-    "any file": Case(lambda: whole("full"), EVERY, 24, 800, shares=_ANSWERED),
-    "forged": Case(lambda: whole("full"), EVERY[1:], 20, 150, forged=True, shares=_FORGED),
-    "own columns": Case(full_dataset, _OWN, 6, 120),
-    "own columns, forged": Case(full_dataset, _OWN, 8, 120, forged=True, shares=_FORGED),
+    "any file": Case(whole, EVERY, 24, 800, shares=_ANSWERED),
+    "forged": Case(whole, EVERY[1:], 20, 150, forged=True, shares=_FORGED),
+    "own columns": Case(own_dataset, _OWN, 6, 120),
+    "own columns, forged": Case(own_dataset, _OWN, 8, 120, forged=True, shares=_FORGED),
     "many intervals close together": Case(crowded, _SEARCHED, 12, 150),
-    "many flips at once": Case(lambda: whole("full"), EVERY[1:], 4, 60, together=90),
+    "many flips at once": Case(whole, EVERY[1:], 4, 60, together=90),
 }
 
 

@@ -117,7 +117,7 @@ def test_a_member_of_another_kind(tmp_path: Path, table: str) -> None:
     name = fmt.TABLES[table]
     wrong = [forgery for forgery in forgeries() if forgery[0] == table]
     for _, number, text in random.Random(table).sample(wrong, min(scaled(4, 60), len(wrong))):
-        dataset = copied(whole("full"), tmp_path / "copy")
+        dataset = copied(whole(), tmp_path / "copy")
         member(dataset, name, number, text)
         assert outcomes(dataset) == {"refused"}, (number, text[:20])
         for take in (verify, lambda path: publish(path, tmp_path / "store")):

@@ -13,10 +13,10 @@ from tests.corrupt.probe import Probe, look_up, probes
 from tests.damage import copied
 from tests.internals.dataset import layout as fmt
 from tests.internals.integrity import examine
-from tests.own_sources import full_dataset
+from tests.own_sources import own_dataset
 from tests.tiers import scaled
 
-V4, VALUES = fmt.PROVENANCE[4], fmt.EXPLAINED_VALUES
+V4 = fmt.PROVENANCE[4]
 #: File, column, change, and the message.
 CASES: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.IPV4, "own", put(1, 10**6), "row 1: outside own.arrow"),
@@ -30,7 +30,6 @@ CASES: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.OWN, "is_tor", put(1, True), "differs from the other columns"),
     (fmt.OWN, "json", put(1, "{}"), "not the checksum of the row's text"),
     (V4, "own.threat", put(1, 9), "row 1: of 3 sources"),
-    (VALUES, "own.tags", put(1, ["x"]), "not the values of one layer"),
 )
 
 
@@ -41,7 +40,7 @@ def _probes() -> list[Probe]:
 
 def test_damage_of_own_columns(tmp_path: Path, probes: list[Probe]) -> None:
     for number, (name, column, change, problem) in enumerate(CASES):
-        dataset = copied(full_dataset(), tmp_path / "copy")
+        dataset = copied(own_dataset(), tmp_path / "copy")
         replaced(dataset, name, column, change)
         messages = [str(damage) for damage in examine(dataset).damages]
         assert any(f"{dataset / name}: " in text and problem in text for text in messages), messages
@@ -57,7 +56,7 @@ _DEFAULTS = [{"group": None}, {"group": "risk_score"}, {"private": False}, {"des
 
 
 def test_columns_of_a_manifest(tmp_path: Path) -> None:
-    dataset = copied(full_dataset(), tmp_path / "copy")
+    dataset = copied(own_dataset(), tmp_path / "copy")
     document = manifest(dataset)
     for columns in _COLUMNS:
         rewrite(dataset, document | {"columns": columns})

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from tests.conftest import ROOT, Build, build_at
+from tests.conftest import ROOT, build_at
 from tests.internals.contract import STATED, fields
 from tests.internals.dataset import canonical
 from tests.internals.dataset import layout as fmt
@@ -93,23 +93,17 @@ def answers(engine: geolookup.Engine, addresses: list[str]) -> list[tuple[Any, .
     return sorted(actual)
 
 
-def test_columns_are_those_of_the_files(dataset: Path, build: Build) -> None:
-    sources = '[[source]]\nformat = "csv"\npath = "ranges.csv"\n'
-    text = f'[dataset]\nname = "d"\nexplain = "full"\n{sources}'
-    full, _ = build({"ranges.csv": CSV}, text)
+def test_columns_are_those_of_the_files(dataset: Path) -> None:
     files = [named(row[0])[0] for row in rows_under("Dataset format")]
     assert files == list(fmt.FILES)
     assert {*files, fmt.MANIFEST} == {path.name for path in dataset.iterdir()}
-    side = [named(row[0])[0] for row in rows_under("The rows behind an answer")]
-    assert side == list(fmt.EXPLAINING)
-    assert {*side, *fmt.FILES, fmt.MANIFEST} == {path.name for path in full.iterdir()}
-    for file in (*fmt.FILES, *side):
-        with pa.ipc.open_file((full if file in side else dataset) / file) as reader:
+    for file in fmt.FILES:
+        with pa.ipc.open_file(dataset / file) as reader:
             schema = reader.schema
             assert reader.num_record_batches == 1
         listed = [(named(row[0])[0], row[1]) for row in rows_under(file)]
-        # Layers that nobody decides, and fields that no row states, are left out.
-        if file in (*fmt.PROVENANCE.values(), fmt.EXPLAINED_VALUES):
+        # Layers that nobody decides are left out.
+        if file in fmt.PROVENANCE.values():
             listed = [entry for entry in listed if entry[0] in schema.names]
         assert listed == [(column.name, in_words(column.type)) for column in schema], file
 

@@ -44,7 +44,7 @@ _COLUMN = pa.table({"ip": list(ADDRESSES)})
 @cache
 def dataset() -> Path:
     """A small dataset with everything that one may hold."""
-    return whole("full")
+    return whole()
 
 
 @cache

@@ -1,9 +1,7 @@
-"""``explain`` names the rows and sources that the slow oracle finds, and its ranges are whole."""
+"""``explain`` names the sources that the slow oracle finds, and its ranges are whole."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import Any
@@ -14,18 +12,15 @@ from hypothesis import strategies as st
 import geolookup
 from tests.internals.contract import CARRIES_IPV4, PRIVATE, canonical, ranges_of
 from tests.oracle import (
-    LAYERS,
     Address,
     Source,
     SourceRow,
     carried,
     decided,
     is_public,
-    known,
-    row_of,
 )
 from tests.property.compiled import opened
-from tests.range_strategies import addresses, as_csv, edges, recipes, restricted_recipes
+from tests.range_strategies import addresses, edges, recipes, restricted_recipes
 from tests.tiers import scaled
 
 #: Where answers of another kind begin and end, whatever the sources say.
@@ -57,13 +52,12 @@ CASES = [
 def test_explain_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
     asked = {item for item in (*probes, *edges(listed)) if is_public(carried(item))}
     asked |= {carried(request) for request in asked}
-    with opened(listed, 'explain = "full"') as engine:
+    with opened(listed) as engine:
         ordered = sorted(asked, key=lambda address: (address.version, int(address)))
         compare(engine, listed, ordered)
 
 
 def compare(engine: geolookup.Engine, listed: list[Source], asked: Iterable[Address]) -> None:
-    places = [lines(entry) for entry in listed]
     truth = {request: decided(listed, carried(request)) for request in asked}
     alike, ranges = {}, {}
     for address in asked:
@@ -74,7 +68,6 @@ def compare(engine: geolookup.Engine, listed: list[Source], asked: Iterable[Addr
             layer: f"{number - 1}.csv" if number else None
             for layer, number in truth[address].items()
         }
-        check_rows(explained, stated(listed, places, carried(address)))
         alike[explained["same_sources"]] = carried(address)
         for layer, element in explained["layers"].items():
             if element:
@@ -102,54 +95,3 @@ def check_one_kind(text: str) -> None:
     first, last = (ip_address(end) for end in text.split("-"))
     bounds = (int(bound) for bound in _BOUNDS if bound.version == first.version)
     assert not any(int(first) < bound < int(last) for bound in bounds)
-
-
-def check_rows(explained: Any, expected: list[dict[str, Any]]) -> None:
-    """Each source has its deciding row; a layer has the first row that knows it."""
-    assert explained["sources"] == expected
-    for layer, item in explained["layers"].items():
-        row = next((value for value in expected if layer in value["values"]), None)
-        assert (item and item["row"]) == (
-            row and {name: row[name] for name in ("file", "line", "range")}
-        )
-
-
-def lines(source: Source) -> list[int]:
-    """The line that each row of a source's file begins on."""
-    reader, actual = csv.reader(io.StringIO(as_csv(source), newline="")), []
-    next(reader)
-    begin = reader.line_num + 1
-    for _ in reader:
-        actual.append(begin)
-        begin = reader.line_num + 1
-    return actual
-
-
-def stated(listed: list[Source], places: list[list[int]], address: Address) -> list[dict[str, Any]]:
-    """The deciding row of each source that has one."""
-    actual = []
-    for number, source in enumerate(listed):
-        row = row_of(source, address)
-        if row is not None:
-            # Equal rows may be there twice: the later one decides.
-            at = max(n for n, item in enumerate(source.rows) if item == row)
-            values = {layer: known(row, layer, source.fields) for layer in LAYERS}
-            actual.append(
-                {
-                    "source": f"{number}.csv",
-                    "date": None,
-                    "licence": None,
-                    "file": f"{number}.csv",
-                    "line": places[number][at],
-                    "range": f"{_text(row.first)}-{_text(row.last)}",
-                    "values": {layer: said for layer, said in values.items() if said},
-                }
-            )
-    return actual
-
-
-def _text(address: Address) -> str:
-    mapped = address.version == 6 and address.ipv4_mapped
-    nat64 = int(address) >> 32 == 0x64FF9B << 64 and address.version == 6
-    low = ip_address(int(address) & 0xFFFF_FFFF)
-    return f"::ffff:{mapped}" if mapped else f"64:ff9b::{low}" if nat64 else str(address)

@@ -80,7 +80,7 @@ def compiled(
 ) -> dict[str, pa.Table]:
     """The tables of the dataset of some sources, by file name."""
     listed = [{"empty": "ok", **source} for source in sources]
-    plan = recipe_of_call(None, listed, columns, name=None, explain=None, fields=None)
+    plan = recipe_of_call(None, listed, columns, name=None, fields=None)
     return compiled_tables(plan, Options(max_rejects=10**9), Progress(silent=True))
 
 

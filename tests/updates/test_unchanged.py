@@ -15,7 +15,9 @@ from tests.internals.history import StoreResult
 from tests.internals.updates import STATE, State, read_state, write_state
 
 ROWS = "network,country_code\n8.0.0.0/24,FR\n"
-RECIPE = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n'
+RECIPE = (
+    '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "*.csv"\n[update]\nfail_if = []\n'
+)
 
 
 def _change(path: Path, text: str) -> None:

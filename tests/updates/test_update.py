@@ -175,3 +175,23 @@ def test_a_dry_run_changes_nothing(publisher: Publisher, store: Path, tmp_path: 
     failing = run("update", recipe, "--dry-run")
     assert (failing.returncode, failing.stderr.count("\n")) == (1, 1)
     assert everything(tmp_path) == before
+
+
+def test_a_lost_column_is_refused_without_any_gate_of_the_recipe(
+    store: Path, tmp_path: Path
+) -> None:
+    """Every integer became 64501.x: no AS is left, and nothing else changed."""
+    recipe, rows = tmp_path / "r.toml", tmp_path / "a.csv"
+    text = '[dataset]\nname = "r"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
+    recipe.write_text(text, encoding="utf-8")
+    rows.write_text("network,country_code,asn\n8.0.0.0/24,FR,64501\n", encoding="utf-8")
+    assert geolookup.update(recipe).state == "published"
+    rows.write_text("network,country_code,asn\n8.0.0.0/24,FR,64501.5\n", encoding="utf-8")
+    with pytest.raises(UpdateError, match=r"a.csv:2: asn '64501.5' is not an AS number; 1 of 1"):
+        geolookup.update(recipe)
+    rows.write_text("network,country_code,asn\n8.0.0.0/24,FR,\n", encoding="utf-8")
+    with pytest.raises(UpdateError, match=r"null_gained\.network\.asn > 10%.*default gates apply"):
+        geolookup.update(recipe)
+    recipe.write_text(f"{text}[update]\nfail_if = []\n", encoding="utf-8")
+    result = geolookup.update(recipe)
+    assert (result.state, result.gates) == ("published", [])

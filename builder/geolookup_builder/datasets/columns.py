@@ -34,7 +34,11 @@ def with_own_columns(recipe: Recipe, datasets: Mapping[int, DatasetSource]) -> R
     with recipe_errors(recipe.path, "columns of datasets: "):
         schema = own_schema([column_members(field) for field in columns.values()])
     sources = [
-        replace(spec, fields=spec.fields | _further(spec.fields, spec.schema.by_source_column, of))
+        replace(
+            spec,
+            fields=spec.fields | _further(spec.fields, spec.schema.by_source_column, of),
+            schema=schema,
+        )
         if (of := datasets.get(number)) is not None
         else spec
         for number, spec in enumerate(recipe.sources)

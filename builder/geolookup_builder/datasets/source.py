@@ -1,14 +1,16 @@
-"""A dataset as a source: its intervals, tables and provenance as arrays, without a vendor's files.
+"""A dataset as a source: a partition whose intervals have the tuples of its rows.
 
 Its bytes are compared with the digests of its manifest, and its structure is checked, before
-anything is used as an index. The files stay mapped until the build ends.
+anything is used as an index. The files stay mapped until the build ends. A row of the location
+table is one tuple of the layer location, with the codes of its country and its zone. A row of the
+network or the own table has a tuple in each of its layers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,10 +20,10 @@ import pyarrow as pa
 from geolookup.archives.head import is_archive
 from geolookup.archives.members import SUFFIX
 from geolookup.archives.unpack import unpack
+from geolookup.contract.fields import COUNTRY, LOCATION, ZONE, Field, in_table
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import numbers_of, starts_of
-from geolookup.dataset.intervals import Addresses
+from geolookup.dataset.arrow_files import numbers_of, starts_of, without_nulls
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
 from geolookup.dataset.public_ranges import any_known
@@ -33,19 +35,17 @@ from geolookup.integrity.tables import Tables
 from geolookup.store import pointer, resolve
 from geolookup.store.paths import BUNDLED, BUNDLED_NAME
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.layers import Provenance
+from geolookup_builder.flatten import Intervals
+from geolookup_builder.fragments import list_texts
+from geolookup_builder.intern import FamilyIntervals
+from geolookup_builder.layer_values import Column, LayerValues, distinct
+from geolookup_builder.layers import LayerPartition, Provenance
 from geolookup_builder.recipe.document import SourceSpec
 
+#: By layer, the table whose rows have its tuples, and the number of each row's.
+Numbers = Mapping[str, tuple[str, Codes]]
 #: The texts of a source that a dataset has from the sources behind it.
 _OF_SOURCES = ("date", "licence", "attribution", "url")
-
-
-@dataclass(frozen=True, slots=True)
-class RowPartition:
-    """The gap-free partition of one family in a dataset: the rows of each interval."""
-
-    starts: Addresses
-    rows: dict[str, Codes]  # by table; 0: unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,7 @@ class DatasetSource:
     name: str  # of the recipe, else of its manifest
     metadata: Metadata
     tables: Tables
-    partitions: dict[int, RowPartition]  # by family
-    used_rows: Mapping[str, pa.RecordBatch] = field(default_factory=dict)  # if not all are used
+    families: dict[int, FamilyIntervals]  # its intervals by their rows
 
     @property
     def schema(self) -> Schema:
@@ -65,36 +64,110 @@ class DatasetSource:
 
     @property
     def batches(self) -> Mapping[str, pa.RecordBatch]:
-        """Its mapped files by name, or the rows of them that are used."""
-        return {**self.tables.batches, **self.used_rows}
+        """Its mapped files by name."""
+        return self.tables.batches
+
+    def numbers(self, layers: Mapping[str, LayerValues], fields: frozenset[str]) -> Numbers:
+        """Add the tuples of its rows to layers; ``fields`` are those that the recipe reads."""
+        return {
+            layer: (_table(stated[0]), self._number(values, stated))
+            for layer, values in layers.items()
+            if (stated := self._stated(layer, fields))
+        }
+
+    def intervals(self) -> dict[int, Intervals]:
+        """Return the intervals of each family, owned by themselves; -1: unknown."""
+        return {
+            family: Intervals(
+                part.starts, np.where(any_known(part.rows), np.arange(len(part.starts)), -1)
+            )
+            for family, part in self.families.items()
+        }
+
+    def partition(self, intervals: Intervals, numbers: Numbers) -> LayerPartition:
+        """Return, by layer, intervals whose owners are intervals of the dataset."""
+        rows = self.families[intervals.starts.family].rows
+        # The owner -1 takes the last entry, 0: unknown.
+        of_tables = {
+            table: np.append(of_table, np.int32(0))[intervals.owner]
+            for table, of_table in rows.items()
+        }
+        return LayerPartition(
+            intervals.starts,
+            {layer: of_row[of_tables[table]] for layer, (table, of_row) in numbers.items()},
+        )
+
+    def _stated(self, layer: str, fields: frozenset[str]) -> list[Field]:
+        names = self.schema.stated.get(layer, ())
+        return [self.schema.by_source_column[name] for name in names if name in fields]
+
+    def _number(self, values: LayerValues, fields: Sequence[Field]) -> Codes:
+        """Return the number of each row's tuple in a layer."""
+        columns = {field.source_column: self._column(field) for field in fields}
+        rows = len(columns[fields[0].source_column].codes)
+        return values.add(distinct(columns, np.zeros(rows, bool)))
+
+    def _column(self, field: Field) -> Column:
+        """Return the values of a field by row of the table that intervals refer to."""
+        values = self.batches[fmt.TABLES[field.table]].column(field.column)
+        if pa.types.is_list(values.type):
+            values = list_texts(values)
+        if not pa.types.is_dictionary(values.type):
+            values = values.dictionary_encode()
+        codes = without_nulls(values.indices, -1).to_numpy().astype(np.int32, copy=False)
+        if field.table in (COUNTRY, ZONE):
+            codes = codes[self.batches[fmt.LOCATION].column(field.table).to_numpy()]
+        return Column(codes, values.dictionary)
+
+    def countries(self) -> Iterator[dict[str, object]]:
+        """Yield the rows of its country table, without the unknown row."""
+        names = [field.column for field in in_table(COUNTRY)]
+        for row in self.batches[fmt.COUNTRY].select(names).slice(1).to_pylist():
+            yield {name: _as_stated(value) for name, value in row.items()}
 
     def provenance(self) -> dict[int, Provenance]:
         """Return which of its sources decided each layer, by family."""
-        layers = self.schema.layers
-        return {
-            family: _provenance(self.batches[name], layers)
-            for family, name in fmt.PROVENANCE.items()
-        }
+        families = {}
+        for family, name in fmt.PROVENANCE.items():
+            batch = self.batches[name]
+            stored = [layer for layer in self.schema.layers if layer in batch.schema.names]
+            sources = {layer: numbers_of(batch, layer) for layer in stored}
+            families[family] = Provenance(starts_of(batch), sources)
+        return families
 
-    def report(self) -> SourceReport:
-        """Return its counts: each interval with a known row counts as a row."""
-        rows = sum(
-            int(np.count_nonzero(any_known(partition.rows)))
-            for partition in self.partitions.values()
-        )
+    def report(self, kept: frozenset[str]) -> SourceReport:
+        """Return its counts and fields: each interval with a known row counts as a row.
+
+        ``kept`` are the fields that the recipe reads.
+        """
+        rows = sum(int(np.count_nonzero(any_known(of.rows))) for of in self.families.values())
         behind = count_text(len(self.metadata.sources), "source")
         note = f"dataset of generation {self.metadata.generation[:12]} and {behind}"
-        return SourceReport(self.name, read=rows, used=rows, has_value=rows > 0, note=note)
-
-    def known_fields(self) -> list[str]:
-        """Return the fields that it has, by their names in sources."""
         known = self.metadata.fields
-        fields = self.schema.by_source_column
-        return [name for name, field in fields.items() if field.path in known]
+        names = [name for name, of in self.schema.by_source_column.items() if of.path in known]
+        return SourceReport(
+            self.name,
+            read=rows,
+            used=rows,
+            has_value=rows > 0,
+            note=note,
+            fields=tuple(name for name in names if name in kept),
+            dropped=tuple(name for name in names if name not in kept),
+        )
 
     def source_rows(self) -> int:
         """Return the usable rows of the sources behind it, as far as its manifest has them."""
         return sum(source.rows or 0 for source in self.metadata.sources)
+
+
+def _table(field: Field) -> str:
+    """Return the table that intervals refer to; locations refer to the others."""
+    return LOCATION if field.layer == LOCATION else field.table
+
+
+def _as_stated(value: object) -> object:
+    """Return a value as the reference table states it: whole numbers are integers."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def is_dataset_path(spec: SourceSpec) -> bool:
@@ -123,17 +196,14 @@ def open_source(spec: SourceSpec) -> Iterator[DatasetSource]:
         if key in spec.texts:
             problem = f"source.{key} belongs to the sources behind a dataset"
             raise BuildError(spec.recipe, problem, remedy="drop it: the dataset has it")
-    with _dataset_errors(), _temporary_folder() as unpacked:
+    # Windows cannot remove files that are mapped.
+    unpacked = TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True)
+    with _dataset_errors(), unpacked as folder:
         path = location(spec)
         with reading_errors(str(path)):
             if path.is_file():
-                unpack(path, path := Path(unpacked, "dataset"))
-        yield _source(spec, Path(resolve.folder(path)))
-
-
-def _temporary_folder() -> TemporaryDirectory[str]:
-    # Windows cannot remove files that are mapped.
-    return TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True)
+                unpack(path, path := Path(folder, "dataset"))
+        yield _opened(spec, Path(resolve.folder(path)))
 
 
 @contextmanager
@@ -145,24 +215,18 @@ def _dataset_errors() -> Iterator[None]:
         raise BuildError(error.path, error.problem, remedy=error.remedy) from error
 
 
-def _source(spec: SourceSpec, folder: Path) -> DatasetSource:
+def _opened(spec: SourceSpec, folder: Path) -> DatasetSource:
     tables = read_tables(folder)
     if spec.manifest and tables.manifest.canonical() != spec.manifest.canonical():
         raise DatasetError(folder, "another dataset has taken its place", "try again")
     metadata = tables.manifest.metadata()
-    partitions = {family: _rows(tables.batches[name]) for family, name in fmt.INTERVALS.items()}
-    name = spec.texts.get("name", metadata.name)
+    families = {family: _family(tables.batches[name]) for family, name in fmt.INTERVALS.items()}
     tables.release()
-    return DatasetSource(name, metadata, tables, partitions)
+    return DatasetSource(spec.texts.get("name", metadata.name), metadata, tables, families)
 
 
-def _rows(batch: pa.RecordBatch) -> RowPartition:
+def _family(batch: pa.RecordBatch) -> FamilyIntervals:
     # uint32 in the file; structure() has compared each with the rows of its table.
     tables = [table for table in fmt.ROW_TABLES if table in batch.schema.names]
     rows = {table: numbers_of(batch, table).view(np.int32) for table in tables}
-    return RowPartition(starts_of(batch), rows)
-
-
-def _provenance(batch: pa.RecordBatch, layers: Sequence[str]) -> Provenance:
-    stored = [layer for layer in layers if layer in batch.schema.names]
-    return Provenance(starts_of(batch), {layer: numbers_of(batch, layer) for layer in stored})
+    return FamilyIntervals(starts_of(batch), rows)

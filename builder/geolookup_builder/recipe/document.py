@@ -44,8 +44,6 @@ _TEXTS = ("name", "date", "licence", "attribution", "url")
 _SOURCE_KEYS = {"format": '"auto"', "path": '"…"'}
 #: Provenance stores the number of a source in one byte; 0 is "no source", 255 is reserved.
 MAX_SOURCES = 254
-#: What ``explain`` may return: the deciding sources, or also the rows of all sources.
-_EXPLAINS = ("sources", "full")
 _MAX_KM = 50.0
 _HALF_CIRCUMFERENCE = 20_040  # of the Earth, in kilometres
 
@@ -95,7 +93,7 @@ class Enrich:
 class Update:
     """``[update]``: gates of an update, and the generations that it keeps."""
 
-    fail_if: tuple[str, ...] = ()
+    fail_if: tuple[str, ...] | None = None  # None: the default gates
     retention: Retention = field(default_factory=Retention)
 
 
@@ -108,12 +106,19 @@ class Recipe:
     sources: tuple[SourceSpec, ...]
     countries: Path | None = None
     enrich: Enrich = field(default_factory=Enrich)
-    explains_rows: bool = False
     update: Update = field(default_factory=Update)
     schema: Schema = CONTRACT
     fields: frozenset[str] | None = None  # of the dataset; None: all
     quality: Quality = field(default_factory=Quality)
     warnings: tuple[str, ...] = ()  # of sources that are missing
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """The gates of ``[update]``, the default ones if it states none."""
+        from geolookup.comparison.gates import default_gates
+
+        own = (field.path for field in self.schema.own)
+        return default_gates(own) if self.update.fail_if is None else self.update.fail_if
 
 
 def read_recipe(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
@@ -133,7 +138,7 @@ def of_document(
     """Check the tables of a recipe; ``path`` names it in messages, ``labels`` name its sources."""
     document = Table(path, "", values)
     document.only("dataset", "columns", "source", "tables", "enrich", "update", "quality")
-    dataset = document.table("dataset", "name", "explain", "fields")
+    dataset = document.table("dataset", "name", "fields")
     items = document.values.get("source") or [{}]
     if not isinstance(items, list) or not all(isinstance(source, dict) for source in items):
         raise BuildError(path, "source is not a list of tables", remedy="write [[source]]")
@@ -150,12 +155,9 @@ def of_document(
     tables = document.table("tables", "countries")
     countries = path.parent / tables.text("countries") if "countries" in tables else None
     enrich, update = _enrich(document), _update(document, schema)
-    explains_rows = _explains_rows(dataset)
     fields = _dataset_fields(dataset, schema) if "fields" in dataset else None
     quality = read_quality(document, schema)
-    return Recipe(
-        path, name, sources, countries, enrich, explains_rows, update, schema, fields, quality
-    )
+    return Recipe(path, name, sources, countries, enrich, update, schema, fields, quality)
 
 
 def toml_text(value: str | Mapping[str, str]) -> str:
@@ -217,7 +219,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
         base=_base(recipe, path),
         sha256=remote_address.sha256(recipe, texts),
         remote=remote,
-        expected=expected_rows.read_expected(recipe, table.values),
+        expected=expected_rows.read_expected(table, schema),
         schema=schema,
         restriction=restriction.read_restriction(recipe, table.values, fields, schema),
     )
@@ -271,14 +273,6 @@ def _columns(table: Table, option: str, schema: Schema) -> frozenset[str]:
     return frozenset(chain.from_iterable(columns))
 
 
-def _explains_rows(dataset: Table) -> bool:
-    value = dataset.values.get("explain", _EXPLAINS[0])
-    if value not in _EXPLAINS:
-        problem = f"unknown value {value!r} of dataset.explain"
-        raise BuildError(dataset.recipe, problem, remedy=near_match(str(value), _EXPLAINS))
-    return bool(value == "full")
-
-
 def _enrich(document: Table) -> Enrich:
     table = document.table("enrich", "time_zone", "region_code", "weather")
     zone, region = table.switch("time_zone"), table.switch("region_code")
@@ -302,7 +296,7 @@ def _update(document: Table, schema: Schema) -> Update:
     table = document.table("update", "fail_if", "keep", "keep_for")
     retention = _retention(table)
     if "fail_if" not in table:
-        return Update((), retention)
+        return Update(None, retention)
     from geolookup.comparison.gates import diff_metrics
 
     metrics = diff_metrics(field.path for field in schema.own)

@@ -7,7 +7,6 @@ columns of files are read by their names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe.document import SourceSpec
@@ -15,6 +14,7 @@ from geolookup_builder.recipe.field_names import source_column
 
 #: The parts of a range: a network, or an address and its netmask, or two inclusive ends.
 RANGE_NAMES = ("network", "netmask", "first", "last")
+RANGES = (("network", "netmask"), ("network",), ("first", "last"))
 _OPTION = "source.columns"
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
 
@@ -29,7 +29,7 @@ def recipe_columns(spec: SourceSpec) -> dict[str, str]:
     if isinstance(columns, list):  # of a vendor: it names the columns of files without a header
         return {}
     if not isinstance(columns, dict) or ("columns" in spec.options and not columns):
-        raise BuildError(spec.recipe, f"{_OPTION} is not a table of names", remedy=_EXAMPLE)
+        raise not_a_table(spec)
     mapped: dict[str, str] = {}
     for name, column in columns.items():
         _check(spec, name, column)
@@ -39,6 +39,11 @@ def recipe_columns(spec: SourceSpec) -> dict[str, str]:
         mapped[field] = str(column)
     _check_ranges(spec, mapped)
     return mapped
+
+
+def not_a_table(spec: SourceSpec) -> BuildError:
+    """Return the error about ``columns`` of another type."""
+    return BuildError(spec.recipe, f"{_OPTION} is not a table of names", remedy=_EXAMPLE)
 
 
 def _check(spec: SourceSpec, name: str, column: object) -> None:
@@ -61,10 +66,19 @@ def _field_named(spec: SourceSpec, name: str) -> str:
         raise BuildError(spec.recipe, error.problem, remedy=remedy) from error
 
 
-def _check_ranges(spec: SourceSpec, mapped: Mapping[str, Any]) -> None:
-    """Raise BuildError for a column that is the range and something else: fields may share one."""
+def _check_ranges(spec: SourceSpec, mapped: Mapping[str, str]) -> None:
+    """Raise BuildError for parts of two ranges, and for a column that is the range and a field."""
+    parts = {name for name in RANGE_NAMES if name in mapped}
+    if not any(parts <= {*names} for names in RANGES):
+        remedy = "name one column as network, or two as first and last"
+        raise BuildError(spec.recipe, "two ranges in columns", remedy=remedy)
     columns = [*mapped.values()]
-    for name in RANGE_NAMES:
-        if columns.count(mapped.get(name)) > 1:
-            problem = f"column {mapped[name]!r} is the range and something else in columns"
-            raise BuildError(spec.recipe, problem, remedy="keep one of them")
+    for name in parts:
+        if columns.count(mapped[name]) > 1:  # two fields may share a column
+            raise range_twice(spec, mapped[name])
+
+
+def range_twice(spec: SourceSpec, column: str) -> BuildError:
+    """Return the error about a column that is the range and a field."""
+    problem = f"column {column!r} is the range and something else in columns"
+    return BuildError(spec.recipe, problem, remedy="keep one of them")

@@ -4,7 +4,7 @@
 
     [quality]
     expect = [["8.8.8.8", "country", "US"], ["192.0.2.0/24", "city"]]
-    min_coverage = { country = "99%", "ipv6.asn" = "90%" }
+    min_coverage = { country = "99%", "ipv6.asn" = "90%", "before.city" = "98%" }
     truth = "truth.csv"
     fail_if = ["country_agree < 97%"]
 
@@ -15,31 +15,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from geolookup.contract.fields import Field
 from geolookup.contract.paths import resolve_field
 from geolookup.contract.schema import Schema
-from geolookup_builder.recipe.table import Table, read_percent, recipe_errors
+from geolookup_builder.limits import SHARE, Bound, read_bound
+from geolookup_builder.recipe.table import Table, recipe_errors
 
 if TYPE_CHECKING:
     from geolookup_builder.recipe.expectations import Expectation
 
 _KEYS = ("expect", "min_coverage", "truth", "fail_if")
-_FLOORS = "quality.min_coverage"
 _FAMILIES = ("ipv4", "ipv6")
-_DOTS = 2  # of the longest key, such as ipv6.own.site_id
+#: Before a field: the share is of the addresses with a value in the earlier dataset.
+_BEFORE = "before."
+_DOTS = 3  # of the longest key, such as before.ipv6.own.site_id
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The least share of the addresses of a family that must have a value of a field."""
+    """The least number or share of the addresses of a family that must have a value of a field."""
 
     text: str
     family: str  # "ipv4" or "ipv6"
     field: Field
-    share: Fraction
+    least: Bound
+    is_of_before: bool  # a share of the addresses with a value in the earlier dataset
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +89,14 @@ def _dotted(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, A
 
 
 def _floor(table: Table, key: str, value: object, schema: Schema) -> Floor:
-    family, _, name = key.partition(".")
+    is_of_before, name = key.startswith(_BEFORE), key.removeprefix(_BEFORE)
+    family, _, field_name = name.partition(".")
     if family not in _FAMILIES:
-        family, name = "ipv4", key
+        family, field_name = "ipv4", name
     with recipe_errors(table.recipe):
-        field = resolve_field(name, schema.stored, _FLOORS)
-    share = read_percent(table.recipe, f"{_FLOORS}.{key}", value, f'{key} = "99%"')
-    return Floor(f'min_coverage {key} = "{value}"', family, field, share)
+        field = resolve_field(field_name, schema.stored, "quality.min_coverage")
+    least = read_bound(table, f"min_coverage.{key}", value, SHARE)
+    return Floor(f"min_coverage {key} = {least}", family, field, least, is_of_before)
 
 
 def _truth(table: Table, schema: Schema) -> tuple[str, tuple[str, ...]]:

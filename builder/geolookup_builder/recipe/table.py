@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,8 +11,6 @@ from geolookup.errors import BuildError, DiffError, near_match
 
 if TYPE_CHECKING:
     from geolookup.comparison.gates import Metrics
-
-_PERCENT = re.compile(r"(\d{1,2}(?:\.\d+)?|100)%", re.ASCII)
 
 
 class Table:
@@ -95,12 +91,3 @@ def recipe_errors(recipe: Path, before: str = "") -> Iterator[None]:
     except ValueError as error:
         problem, _, remedy = str(error).partition("; ")
         raise BuildError(recipe, before + problem, remedy=remedy) from error
-
-
-def read_percent(recipe: Path, key: str, text: object, example: str) -> Fraction:
-    """Return a share from 0 to 1, exact: "99.5%" is 199/200. BuildError for another form."""
-    match = _PERCENT.fullmatch(text) if isinstance(text, str) else None
-    if match is None:
-        problem = f"{key} is not a percentage"
-        raise BuildError(recipe, problem, remedy=f"write {example}, for example")
-    return Fraction(match[1]) / 100

@@ -13,8 +13,6 @@ from geolookup.contract.schema import Schema
 from geolookup.contract.special import Range
 from geolookup.errors import BuildError
 from geolookup.prefixes.conditions import Condition, conditions_of
-from geolookup.prefixes.possible_values import Columns, absent_values, check_values
-from geolookup_builder.recipe.table import recipe_errors
 
 KEYS = ("only", "families", "within")
 _FAMILIES = (4, 6)
@@ -114,16 +112,3 @@ def _network(recipe: Path, text: Any) -> _Network:
 
 def _refuse(recipe: Path, problem: str, remedy: str) -> NoReturn:
     raise BuildError(recipe, problem, remedy=remedy) from None
-
-
-def check_conditions(
-    restriction: Restriction, recipe: Path, name: str, answers: Columns, warnings: list[str]
-) -> None:
-    """Raise BuildError for a value of ``only`` that no answer can have.
-
-    A value that no answer of the source with this name has is a warning.
-    """
-    with recipe_errors(recipe):
-        check_values(answers, restriction.conditions)
-    lines = absent_values(answers, restriction.conditions)
-    warnings.extend(f"{name}: {line}" for line in lines)

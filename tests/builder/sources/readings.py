@@ -48,6 +48,10 @@ OWN = "[columns]\n" + "".join(
 )
 
 
+#: Rows and values may all be bad.
+LENIENT: dict[str, Any] = {"max_rejects": 10**9, "max_nulled": "100%"}
+
+
 class Reading:
     """The sources of a recipe, read and overlaid."""
 
@@ -191,7 +195,7 @@ def read_at(folder: Path, files: Files, recipe: str | None = None, **options: An
         recipe = head + "".join(tables)
     text = recipe.replace("[[source]]\n", '[[source]]\nempty = "ok"\n')
     (folder / "recipe.toml").write_text(text, encoding="utf-8")
-    selection = Options(**{"max_rejects": 10**9, "max_memory": "1GB", **options})
+    selection = Options(**{**LENIENT, "max_memory": "1GB", **options})
     # Threads cost more than they save on a few rows; the tests of whole builds use them.
     with (
         mock.patch.object(parallel, "cores", int),

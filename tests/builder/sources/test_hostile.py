@@ -231,7 +231,7 @@ def test_a_file_cut_anywhere_in_its_last_row(read: Read, tmp_path: Path, name: s
 @by_format(name for name, kind in KINDS.items() if kind.member)
 def test_texts_that_are_unusual(read: Read, name: str) -> None:
     kind = KINDS[name]
-    texts = ["x" * 1_000_000, "NUL \0 inside", "é 🏳️‍🌈"]
+    texts = ["x" * 1_000_000, "é 🏳️‍🌈"]
     texts += ['"Two\nlines, and more"', '"Two\r\nlines"'] if kind.quoted else []
     ranges = [IPv4Network(f"8.8.{at}.0/24") for at in range(8, 8 + len(texts))]
     rows = [

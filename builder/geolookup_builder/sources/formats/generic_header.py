@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from geolookup.contract.fields import FIELDS, GROUPS, NAMES, OWN, OWN_PREFIX
+from geolookup.contract.fields import BY_SOURCE_COLUMN, FIELDS, GROUPS, NAMES, OWN, OWN_PREFIX
 from geolookup.errors import BuildError, near_match, suggestion
 from geolookup_builder.recipe.document import toml_text
 from geolookup_builder.recipe.field_names import near_column
-from geolookup_builder.recipe.mapping import RANGE_NAMES
-from geolookup_builder.sources.reading.plans import RANGES, Planner
+from geolookup_builder.recipe.mapping import RANGE_NAMES, RANGES
+from geolookup_builder.sources.reading.plans import Planner
 from geolookup_builder.sources.reading.products import FIELD_OF, Header
 from geolookup_builder.sources.reading.sniffing import DELIMITERS, NearMissError
 
@@ -56,14 +56,14 @@ def unnamed(at: int) -> str:
 
 
 def ignored(names: Sequence[str]) -> dict[str, str]:
-    """Return the columns of a header that are left out, each with the reason."""
-    reasons = {name: "it follows from other fields" for name in names if name in DERIVED}
+    """Return the columns of a header that are not read, each with the reason."""
+    reasons = {name: "follow from other fields" for name in names if name in DERIVED}
     last = unnamed(len(names))
     if names[-1:] == (last,) and len(names) > 1:
-        reasons[last] = "the header ends in a delimiter"
+        reasons[last] = "without a name: the header ends in a delimiter"
     for name in names:
         if _INDEX.fullmatch(name) or name == unnamed(1):
-            reasons[name] = "an index that pandas writes"
+            reasons[name] = "the index of a frame of pandas"
     return reasons
 
 
@@ -72,9 +72,9 @@ def check_header(header: Header, planner: Planner, delimiter: str = "") -> None:
 
     ``delimiter`` is that of a text file with a header.
     """
-    for column, name in planner.mapping.items():
+    for name in planner.mapping.values():
         if name not in header:
-            raise _absent(header, column, name, delimiter)
+            raise _absent(header, name, delimiter)
     counts = Counter(header.names)
     for name in planner.mapping.values() or header.names:
         if counts[name] > 1:
@@ -106,11 +106,11 @@ def _check_names(header: Header, planner: Planner, delimiter: str) -> None:
         raise _error(header, f"no range in {where}", remedy, delimiter)
 
 
-def _absent(header: Header, column: str, name: str, delimiter: str) -> BuildError:
+def _absent(header: Header, name: str, delimiter: str) -> BuildError:
     remedy = near_match(name, [other[:_SHOWN] for other in header.names])
     if name.isdigit() and header.line is None:
         remedy = f"correct columns: there are {len(header.names)}"
-    return _error(header, f"no column {name!r} for {column}", remedy, delimiter)
+    return _error(header, f"no column {name!r}", remedy, delimiter)
 
 
 def _error(
@@ -202,6 +202,7 @@ def _nearest(name: str, planner: Planner) -> str:
     is_path = name.startswith(tuple(f"{group}." for group in (*GROUPS, OWN)))
     names = [other for other in planner.names if "." in other]
     if not is_path:  # short names are like many words
-        names = [*RANGE_NAMES, *planner.spec.schema.by_source_column, *names]
+        own = [other for other in planner.names if other not in FIELD_OF]
+        names = [*RANGE_NAMES, *BY_SOURCE_COLUMN, *own]
     meaning = _meaning(name)
     return suggestion(meaning) if meaning else near_match(name, names, fallback="")

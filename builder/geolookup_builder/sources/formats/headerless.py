@@ -28,6 +28,6 @@ def headerless_tables(
     planner, files = Planner(spec), list[tuple[str, PlannedFile]]()
     for member in members(spec.path, spec.base, suffixes):
         table, reading = plan(member, planner)
-        files.append((table, (delimited.batches, member, reading)))
+        files.append((table, (delimited, member, reading)))
     planner.check()
     yield from tables(spec, order, files)

@@ -8,36 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 
-from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Planner, Reading
-from geolookup_builder.sources.reading.products import Fields, Header, Product
+from geolookup_builder.sources.reading.products import Header, Product
 from geolookup_builder.sources.reading.reader import SourceTable, one_table
-from geolookup_builder.sources.reading.text import LINE, Layout, line_parts
-
-
-@dataclass(frozen=True)
-class LineReading(Reading):
-    """How lines are read: split by a pattern, each part then changed by ``clean``."""
-
-    pattern: str
-    clean: Callable[[pa.Array], pa.Array]
-
-    def meaning(self, rows: pa.RecordBatch) -> tuple[ParsedRanges, Fields]:
-        """Return the range of each row, and its fields."""
-        used = {name for offers in self.values.values() for o in offers for name in o.columns}
-        parts = line_parts(rows, self.pattern)
-        columns = {name: self.clean(parts[name]) for name in (*self.ranges, *used)}
-        columns |= {name: columns[name].cast(pa.string()).dictionary_encode() for name in used}
-        # Without a used column a batch would have no rows.
-        columns[LINE] = rows.column(LINE)
-        return Reading.meaning(self, pa.RecordBatch.from_pydict(columns))
+from geolookup_builder.sources.reading.text import Layout, line_parts
 
 
 def plan_lines(
@@ -45,16 +26,20 @@ def plan_lines(
     label: str,
     product: Product,
     pattern: str,
-    layout: Layout,
+    lines: Layout,
     clean: Callable[[pa.Array], pa.Array] = lambda part: part,
-) -> LineReading:
-    """Return how the lines of a file are read."""
-    names = tuple(re.compile(pattern).groupindex)
-    reading = planner.plan(Header(label, names), product)
-    layout = replace(layout, offered=reading.layout.offered)
-    return LineReading(
-        product, layout, reading.ranges, reading.values, reading.parse, pattern, clean
-    )
+) -> Reading:
+    """Return how lines are read: split by a pattern, each part then changed by ``clean``."""
+    reading = planner.plan(Header(label, tuple(re.compile(pattern).groupindex)), product)
+    ranges, fields = reading.ranges, reading.layout.fields
+
+    def split(rows: pa.RecordBatch) -> pa.RecordBatch:
+        parts = {name: clean(part) for name, part in line_parts(rows, pattern).items()}
+        cells = {name: parts[name].cast(pa.string()).dictionary_encode() for name in fields}
+        return pa.RecordBatch.from_pydict({**cells, **{name: parts[name] for name in ranges}})
+
+    layout = replace(lines, offered=reading.layout.offered)
+    return replace(reading, layout=layout, prepare=split)
 
 
 def line_table(

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
-import pyarrow as pa
-
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs
+from geolookup_builder.ranges import from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources.formats.maxmind_joins import Joined, Joins
+from geolookup_builder.sources.formats.maxmind_joins import Joins
 from geolookup_builder.sources.formats.maxmind_products import HEXADECIMAL, PRODUCTS, RANGES
 from geolookup_builder.sources.reading import delimited
 from geolookup_builder.sources.reading.inputs import Member, members
@@ -28,7 +26,7 @@ from geolookup_builder.sources.reading.product_files import (
     offered_columns,
     tables,
 )
-from geolookup_builder.sources.reading.products import Fields, Header, Product
+from geolookup_builder.sources.reading.products import Header, Product
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
@@ -44,16 +42,6 @@ _NAMED = re.compile("geoip2|geoip-|geolite2", re.IGNORECASE)
 _FAMILY = re.compile(r"ipv([46])", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class _BlocksReading(Reading):
-    """How a Blocks file is read: its rows first get the columns that their ids refer to."""
-
-    joined: Joined
-
-    def meaning(self, rows: pa.RecordBatch) -> tuple[ParsedRanges, Fields]:
-        return Reading.meaning(self, self.joined.extend(rows))
-
-
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     planner, joins = Planner(spec), Joins(_locale(spec))
     blocks = list[tuple[Product, Member, Header]]()
@@ -67,7 +55,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     for product, member, header in blocks:
         reading = _plan(planner, product, member, header, joins)
         if reading.values:
-            files.append((product.name, (delimited.batches, member, reading)))
+            files.append((product.name, (delimited, member, reading)))
         else:
             notes[f"{product.name} ignored: {product.refusal}"] = None
             offered += reading.layout.offered
@@ -113,14 +101,8 @@ def _plan(
     layout = reading.layout
     own = layout.fields.intersection(header.names).union(joins.ids(header.names))
     joined = joins.tables(member, header.names, layout.fields.difference(header.names))
-    return _BlocksReading(
-        product,
-        replace(layout, names=header.names, fields=own),
-        reading.ranges,
-        reading.values,
-        reading.parse,
-        joined,
-    )
+    layout = replace(layout, names=header.names, fields=own)
+    return replace(reading, layout=layout, prepare=joined.extend)
 
 
 def _family(member: Member) -> int | None:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
-from geolookup.dataset.intervals import I64, Bools
+from geolookup.dataset.intervals import Bools
 from geolookup.errors import BuildError, line_text, near_match
 from geolookup.filesystem.signatures import MMDB
 from geolookup_builder.ranges import OTHER_RECORD, ParsedRanges
@@ -72,7 +72,7 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
         networks = file.networks()
         count = len(networks.example)
         if not count:
-            yield RecordNumbers(member, _find_networks, _no_lines).batch(networks.ranges, {})
+            yield RecordNumbers(member, _find_networks).batch(networks.ranges, {})
             return
         paths = paths_of(file.records(networks, range(0, count, max(1, count // _SAMPLE))))
         reading = _plan(member, file.kinds, paths, planner)
@@ -81,7 +81,6 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
     numbers = RecordNumbers(
         member,
         _find_networks,
-        _no_lines,
         _unread(paths, reading),
         tuple(reading.product.offered(_header(member, paths))),
     )
@@ -202,10 +201,6 @@ def _find_networks(member: Member, reasons: Mapping[int, str]) -> Iterator[Rejec
         # 8.8.8.0 to 8.8.8.255: the difference, 255, has 8 bits, so /24.
         network = kind((first, bits - (last - first).bit_length()))
         yield Reject(member.label, 0, reason, str(network))
-
-
-def _no_lines(_member: Member, records: I64) -> I64:
-    return np.zeros(len(records), np.int64)
 
 
 def _detect(opening: Opening) -> Detection | None:

@@ -25,7 +25,7 @@ from geolookup.parallel import in_order
 from geolookup_builder.ranges import WRONG_CELL_COUNT, from_networks
 from geolookup_builder.sources.reading.dictionary_columns import trim
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.positions import find_rejects, first_lines
+from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers
 from geolookup_builder.sources.reading.sniffing import check_delimited
 from geolookup_builder.sources.reading.text import Layout, mask_lines
@@ -90,7 +90,6 @@ def record_numbers(member: Member, layout: Layout) -> RecordNumbers:
     return RecordNumbers(
         member,
         partial(find_rejects, layout=layout),
-        partial(first_lines, layout=layout),
         layout.unread,
         layout.offered,
     )

@@ -20,7 +20,6 @@ from geolookup_builder.sources.reading.reader import (
     Batch,
     RecordNumbers,
     Reject,
-    records_as_lines,
 )
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.text_lists import is_text
@@ -119,5 +118,5 @@ def batch(
             text = entry.encode("utf-8", "replace").decode()
             yield Reject(file.label, number, reason, text)
 
-    numbers = RecordNumbers(member, find_rejects, records_as_lines, layout.unread, layout.offered)
+    numbers = RecordNumbers(member, find_rejects, layout.unread, layout.offered)
     return numbers.batch(ranges, fields)

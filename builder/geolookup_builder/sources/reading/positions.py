@@ -1,8 +1,8 @@
-"""The file and line of source rows, found in a second pass over the files.
+"""The line and text of rejected records of a delimited file, found in a second pass over it.
 
-Reading a file notes only record numbers. Of a delimited file, ``find_rejects`` returns line and
-text of a few records, ``first_lines`` the line of every record.
-``RowPositions`` does the latter for the rows of a whole source table.
+Reading a file notes only record numbers. Where every line with quotes closes them, a record is a
+line that is not empty, and numpy finds these block by block. A file with a line break in a cell, or
+with quotes elsewhere, is read by the standard CSV reader.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import I64
 from geolookup.files.text_blocks import record_blocks
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
+from geolookup_builder.sources.reading.reader import Reject
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 
 BLOCK_BYTES = 16 << 20
@@ -65,16 +64,6 @@ def rejects_between(
             record = "".join(islice(text, begin - line, end - line)).rstrip("\r\n")
             line = end
             yield Reject(member.label, begin, reason, record[:most])
-
-
-def first_lines(member: Member, records: I64, *, layout: Layout) -> I64:
-    """Return the line that each record begins on; the first record after a header is 1.
-
-    Where every line with quotes closes them, a record is a line that is not
-    empty, and numpy finds these block by block. A file with a line break in a
-    cell, or with quotes elsewhere, is read by the standard CSV reader.
-    """
-    return _record_lines(member, layout)[records if layout.header else records - 1]
 
 
 def _record_lines(member: Member, layout: Layout) -> I64:
@@ -134,53 +123,3 @@ def _record_starts(text: io.TextIOWrapper, layout: Layout) -> Iterator[int]:
         if row:  # Arrow skips empty lines too
             yield line + 1
         line = rows.line_num
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """Consecutive rows of one member."""
-
-    begin: int  # of the first row, among the rows of the table
-    start: int  # of the first row, among the delivered rows of the member
-    numbers: RecordNumbers
-
-
-@dataclass(frozen=True, slots=True)
-class Positions:
-    """For each row the index of its file's label, and its line; 0 if a file has no lines."""
-
-    labels: list[str]
-    file: I64
-    line: I64
-
-
-@dataclass(slots=True)
-class RowPositions:
-    """The batches of one source table; finds file and line of its rows."""
-
-    runs: list[_Run] = field(default_factory=list)
-    rows: int = 0
-
-    def add(self, batch: Batch) -> None:
-        """Record a batch; batches come in the order in which the rows are counted."""
-        if not self.runs or self.runs[-1].numbers is not batch.numbers:
-            self.runs.append(_Run(self.rows, batch.start, batch.numbers))
-        self.rows += len(batch)
-
-    def members(self) -> dict[str, Member]:
-        """Return the files that have rows, by label."""
-        return {run.numbers.member.label: run.numbers.member for run in self.runs}
-
-    def of(self, rows: I64) -> Positions:
-        """Return the positions of rows, given by their ascending numbers (from 0) in the table."""
-        begins = [run.begin for run in self.runs]
-        # Rows 2 5 9 and runs that begin at 0 and 4: bounds 0 1 3.
-        bounds = [*np.searchsorted(rows, begins).tolist(), len(rows)]
-        file, line = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
-        for at, run in enumerate(self.runs):
-            part = slice(bounds[at], bounds[at + 1])
-            if part.start < part.stop:
-                records = run.numbers.of(rows[part] - run.begin + run.start)
-                file[part] = at
-                line[part] = run.numbers.first_lines(run.numbers.member, records)
-        return Positions([run.numbers.member.label for run in self.runs], file, line)

@@ -5,8 +5,11 @@ A file is identified by its columns, never by its name: teams rename the files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from types import ModuleType
+
+import pyarrow as pa
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
@@ -14,32 +17,27 @@ from geolookup_builder.sources.reading import delimited, jsonlines, parquet
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading
 from geolookup_builder.sources.reading.products import Header, Product, best
-from geolookup_builder.sources.reading.reader import Batch, Meaning, SourceTable
+from geolookup_builder.sources.reading.reader import Batch, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
-from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import leaves
 from geolookup_builder.vendor_columns import offered_column
 
 _SHOWN = 5  # columns, in messages
-#: Yields the rows of a file, by its layout and the meaning of its columns.
-ReadRows = Callable[[Member, Layout, Meaning], Iterator[Batch]]
-#: The reader of a file's rows, the file, and how it is read.
-PlannedFile = tuple[ReadRows, Member, Reading]
 
 
-def read_header(member: Member) -> tuple[ReadRows, Header]:
-    """Return the reader of the rows of a file, and its columns.
+def read_header(member: Member) -> tuple[ModuleType, Header]:
+    """Return the module that reads the syntax of a file, and its columns.
 
     Raises BuildError for a repeated name in a CSV.
     """
-    read_rows: ReadRows = delimited.batches
+    syntax: ModuleType = delimited
     if parquet.begins(member):
-        read_rows, schema = parquet.batches, parquet.schema(member)
+        syntax, schema = parquet, parquet.schema(member)
     elif begins_object(member):
-        read_rows, schema = jsonlines.batches, jsonlines.schema(member)
+        syntax, schema = jsonlines, jsonlines.schema(member)
     else:
-        return read_rows, csv_header(member)
-    return read_rows, Header(member.label, tuple(leaves(schema)), schema)
+        return syntax, csv_header(member)
+    return syntax, typed_header(member, schema)
 
 
 def csv_header(member: Member) -> Header:
@@ -60,7 +58,7 @@ def product_tables(
     """
     planner, files = Planner(spec), []
     for member in members(spec.path, spec.base, suffixes):
-        read_rows, header = read_header(member)
+        syntax, header = read_header(member)
         product = best(header, products, spec.schema)
         if product is None:
             names = ", ".join(dict.fromkeys(product.name for product in products))
@@ -68,7 +66,7 @@ def product_tables(
             raise BuildError(member.label, problem, line=header.line, remedy=f"known are {names}")
         reading = planner.plan(header, product)
         check_values(header, reading)
-        files.append((product.name, (read_rows, member, reading)))
+        files.append((product.name, (syntax, member, reading)))
     planner.check()
     yield from tables(spec, [product.name for product in products], files)
 
@@ -90,6 +88,10 @@ def declaration_hint(names: Iterable[str]) -> str:
     return f", or declare {', '.join(first[:_SHOWN])}{more} in [columns]" if first else ""
 
 
+#: The module that reads a file's syntax, the file, and how it is read.
+PlannedFile = tuple[ModuleType, Member, Reading]
+
+
 def tables(
     spec: SourceSpec,
     order: Sequence[str],
@@ -103,12 +105,28 @@ def tables(
     present = [name for name in dict.fromkeys(order) if any(name == table for table, _ in files)]
     for name in present:
         title = spec.name if len(present) == 1 else f"{spec.name} ({name})"
-        batches = chain.from_iterable(_batches(*file) for table, file in files if table == name)
+        batches = chain.from_iterable(file_batches(*file) for table, file in files if table == name)
         yield SourceTable(title, batches, "; ".join(notes) if name == present[0] else "")
 
 
-def _batches(read_rows: ReadRows, member: Member, reading: Reading) -> Iterator[Batch]:
-    yield from read_rows(member, reading.layout, reading.meaning)
+def file_batches(syntax: ModuleType, member: Member, reading: Reading) -> Iterator[Batch]:
+    """Yield the rows of a file; JSON records with other keys than the first are planned anew."""
+    batches: Iterator[Batch]
+    if syntax is jsonlines:
+
+        def replan(schema: pa.Schema) -> jsonlines.Plan:
+            other = reading.replan(typed_header(member, schema))
+            return other.layout, other.meaning
+
+        batches = jsonlines.batches(member, reading.layout, reading.meaning, replan)
+    else:
+        batches = syntax.batches(member, reading.layout, reading.meaning)
+    yield from batches
+
+
+def typed_header(member: Member, schema: pa.Schema) -> Header:
+    """Return the columns of Parquet, JSON or a table by their paths."""
+    return Header(member.label, tuple(leaves(schema)), schema)
 
 
 def detect_product(opening: Opening, format_: str, products: Sequence[Product]) -> Detection | None:

@@ -40,7 +40,7 @@ from geolookup.contract.fields import BY_SOURCE_COLUMN, NAMES
 from geolookup.contract.schema import Schema
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.dictionary_columns import translate
-from geolookup_builder.sources.reading.typed_columns import steps_to
+from geolookup_builder.sources.reading.typed_columns import steps_to, type_at
 from geolookup_builder.vendor_columns import LANGUAGE, offered_column, with_language
 
 Fields: TypeAlias = Mapping[str, pa.DictionaryArray]
@@ -125,9 +125,18 @@ class Header:
     line: int | None = None
 
     def __contains__(self, name: object) -> bool:
-        if self.schema is None:
+        if name in self._set or self.schema is None or not isinstance(name, str):
             return name in self._set
-        return isinstance(name, str) and steps_to(self.schema, name) is not None
+        steps = steps_to(self.schema, name)  # of an item in a list, or a key of a map
+        return steps is not None and not pa.types.is_struct(type_at(self.schema, steps))
+
+    def holds_texts(self, name: str) -> bool:
+        """Return whether the cells of a column are texts, not numbers."""
+        steps = steps_to(self.schema, name) if self.schema is not None else None
+        if self.schema is None or steps is None:
+            return True
+        kind = type_at(self.schema, steps)
+        return not (pa.types.is_floating(kind) or pa.types.is_integer(kind))
 
     @cached_property
     def _set(self) -> frozenset[str]:

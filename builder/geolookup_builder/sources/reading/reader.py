@@ -38,13 +38,6 @@ class Reject:
 
 #: Yields the rejected records (number: reason) of a member, in file order.
 FindRejects = Callable[[Member, dict[int, str]], Iterator[Reject]]
-#: Returns the line that each record (number) of a member begins on; 0 if it has no lines.
-FirstLines = Callable[[Member, I64], I64]
-
-
-def records_as_lines(_member: Member, records: I64) -> I64:
-    """Return record numbers: they replace line numbers in files without lines."""
-    return records
 
 
 @dataclass(slots=True)
@@ -58,7 +51,6 @@ class RecordNumbers:
 
     member: Member
     find_rejects: FindRejects
-    first_lines: FirstLines
     unread: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
     skipped: list[int] = field(default_factory=list)
@@ -100,12 +92,14 @@ class Batch:
 class SourceTable:
     """One table of a source; several tables count as that many consecutive sources.
 
-    ``note`` is printed in the build report: what of the source was ignored, and why.
+    ``note`` is printed in the build report: what of the source was ignored, and why. ``emptied``
+    counts cells by the word that the recipe empties, once the batches are read.
     """
 
     name: str
     batches: Iterator[Batch]
     note: str = ""
+    emptied: Mapping[str, int] = field(default_factory=dict)
 
 
 def one_table(

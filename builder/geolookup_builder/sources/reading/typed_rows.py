@@ -19,7 +19,6 @@ from geolookup_builder.sources.reading.reader import (
     Meaning,
     RecordNumbers,
     Reject,
-    records_as_lines,
 )
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import Steps, as_columns, unread_leaves
@@ -37,7 +36,7 @@ def batches(
     """Yield the rows of a member."""
     find_rejects = partial(_find_rejects, layout=layout, open_rows=open_rows)
     unread = unread_leaves(schema, layout)
-    numbers = RecordNumbers(member, find_rejects, records_as_lines, unread, layout.offered)
+    numbers = RecordNumbers(member, find_rejects, unread, layout.offered)
     with open_rows(member, layout) as (steps, rows):
         interpret = partial(_interpret, layout=layout, steps=steps, meaning=meaning)
         with in_order(interpret, rows) as results:

@@ -125,7 +125,7 @@ WRONG = {
         f"unknown columns 'x1', 'x2', 'x3', 'x4', 'x5' and 2 more; {KNOWN}"
     ),
     "network,isp, isp \n": "column 'isp' twice; drop one",
-    "network,\n": f"unknown column ''; {KNOWN}",
+    "network,,isp\n": "unknown column '(column 2)'; to leave it out, name the others in a recipe:",
     "network,xyzzy\n": f"unknown column 'xyzzy'; {KNOWN}",
     "network,i\0p\n": "unknown column 'i\\x00p'; did you mean 'isp'?",
     "network;isp\n": "the delimiter is ';'; add delimiter = \";\" to the source in a recipe",
@@ -211,11 +211,9 @@ WRONG_MAPPINGS = {
     'columns = { network = "cidr", city = "x", city_name = "y" }': (
         "source.columns: city_name is there twice; drop one"
     ),
-    'columns = { isp = "id" }': "no range in columns; name one column as network, or two as",
-    'columns = { first = "cidr" }': "no range in columns; name one column as network, or two as",
-    'columns = { network = "cidr", first = "a", last = "b" }': "no range in columns; name",
+    'columns = { network = "cidr", first = "a", last = "b" }': "two ranges in columns; name",
     "columns = { network = 1 }": (
-        "source.columns.network is not a name; name a column of its header, or write header"
+        'source.columns.network is not a name; name a column, such as city = "town", or'
     ),
     'columns = { network = "" }': "source.columns.network is not a name; name a column",
     'columns = { network = "cidr" }\nheader = false': (
@@ -246,7 +244,7 @@ def test_every_error_of_a_mapping(tmp_path: Path) -> None:
         assert str(error).startswith(f"{tmp_path / 'recipe.toml'}: {problem}")
     for options, problem in LACKING.items():
         error = fails(tmp_path, {"a.csv": FOREIGN}, one("csv", "a.csv", options))
-        assert str(error).startswith(f"{tmp_path / 'a.csv'}:1: {problem}")
+        assert problem in str(error)
     text = one("csv", "a.csv", 'columns = { network = "cidr" }')
     error = fails(tmp_path, {"a.csv": "cidr,cidr\n8.8.8.8,9.9.9.9\n"}, text)
     assert str(error) == f"{tmp_path / 'a.csv'}:1: column 'cidr' twice; drop one"

@@ -27,10 +27,14 @@ from tests.internals.filesystem import limits
 from tests.tiers import scaled
 
 Record = dict[str, Any]
+_COLUMNS = ("network", "country_code", "latitude", "longitude", "asn")
 ROWS: list[Record] = [
-    {"network": "8.8.4.0/24", "country_code": "CH", "latitude": 47.5, "asn": 64500},
-    {"network": "8.8.5.7", "country_code": None, "latitude": None, "asn": 4294967295},
-    {"network": "2600:1::/32", "country_code": "NO", "latitude": -1.0, "asn": None},
+    dict(zip(_COLUMNS, row, strict=True))
+    for row in (
+        ("8.8.4.0/24", "CH", 47.5, 8.5, 64500),
+        ("8.8.5.7", None, None, None, 4294967295),
+        ("2600:1::/32", "NO", -1.0, 0.0, None),
+    )
 ]
 
 
@@ -66,6 +70,7 @@ CELLS = st.fixed_dictionaries(
         "country_code": st.sampled_from(["CH", "no", "XX", "", None]),
         "city_name": st.text("aé, \"\n'\\{}", max_size=5) | st.none(),
         "latitude": st.floats(-100, 100, width=32) | st.none(),
+        "longitude": st.sampled_from([0.5, None]),
         "asn": st.integers(0, 1 << 33) | st.none(),
         "user_type": st.sampled_from(["hosting", "isp", "no word", None]),
     }
@@ -175,7 +180,11 @@ def test_integers(read: Read, tmp_path: Path) -> None:
 NESTED: list[Record] = [
     {
         "range": {"cidr": "8.8.4.0/24"},
-        "place": {"geo": {"lat": 47.5}, "names": [["en", "Alpha"]], "codes": [{"iso": "CH"}, {}]},
+        "place": {
+            "geo": {"lat": 47.5, "lon": 8.5},
+            "names": [["en", "Alpha"]],
+            "codes": [{"iso": "CH"}, {}],
+        },
         "tags": ["hosting", "x"],
         "a.b": "dotted",
     },
@@ -183,14 +192,14 @@ NESTED: list[Record] = [
     {"range": {"cidr": "8.8.6.0/24"}, "place": None, "tags": None, "a.b": None},
 ]
 MAPPED = (
-    'columns = { network = "range.cidr", latitude = "place.geo.lat", '
+    'columns = { network = "range.cidr", latitude = "place.geo.lat", longitude = "place.geo.lon", '
     'country_code = "place.codes.0.iso", user_type = "tags.0", isp = "a.b"'
 )
 
 
 _ISO = pa.struct([("iso", pa.string())])
 _PLACE_FIELDS = {
-    "geo": pa.struct([("lat", pa.float32())]),
+    "geo": pa.struct([("lat", pa.float32()), ("lon", pa.float32())]),
     "names": pa.map_(pa.string(), pa.string()),
     "codes": pa.large_list(_ISO),
 }
@@ -211,7 +220,7 @@ def test_nested_columns(read: Read, name: str) -> None:
     content = as_parquet(table) if is_parquet else as_json(NESTED)
     more = f', city_name = "place.names.{"en" if is_parquet else "0.1"}" }}'
     reading = read({name: content}, one(name[2:], name, MAPPED + more))
-    location = "country_code=CH; city_name=Alpha; latitude=47.5"
+    location = "country_code=CH; city_name=Alpha; latitude=47.5; longitude=8.5"
     expected = fields(f"{location}; isp=dotted; user_type=hosting")
     assert reading.ranges() == {"8.8.4.0/24": expected}
 
@@ -219,8 +228,8 @@ def test_nested_columns(read: Read, name: str) -> None:
 PATHS: Record = json.loads("""{
   "first": "8.8.4.0", "last": "8.8.4.255", "location.country_code": "CH",
   "location.country_name": "Switzerland", "location.country_languages": ["de"],
-  "location.latitude": 47.5, "time.zone": "Europe/Zurich", "network.asn": 64500,
-  "network.isp": "x"
+  "location.latitude": 47.5, "location.longitude": 8.5, "time.zone": "Europe/Zurich",
+  "network.asn": 64500, "network.isp": "x"
 }""")
 
 
@@ -243,11 +252,12 @@ def test_columns_named_by_path(read: Read) -> None:
     }
     for name, content in files.items():
         reading = read({name: content}, one("auto", name))
-        location = {"country_code": "CH", "latitude": 47.5, "time_zone": "Europe/Zurich"}
+        location = {"country_code": "CH", "latitude": 47.5, "longitude": 8.5}
+        location["time_zone"] = "Europe/Zurich"
         assert reading.at("8.8.4.4") == {**location, "asn": 64500, "isp": "x"}
         note = reading.source.note
         assert note.startswith(f"detected {name.rpartition('.')[2]}: columns first, last, ")
-        assert note.endswith("ignored: they follow from other fields")
+        assert note.endswith("ignored: follow from other fields")
 
 
 def test_unknown_and_odd_values(read: Read) -> None:
@@ -284,7 +294,7 @@ def test_keys_that_the_first_records_lack(
     assert reading.stated("8.4.176.1", "8.4.177.1") == [alpha, {"isp": "x"}]
     columns = 'columns = { network = "network", city_name = "location.city_name" }'
     reading = read(files, one("jsonl", "a.jsonl", columns))
-    assert reading.ranges() == {"8.4.176.0/24": {"city_name": "Alpha"}}
+    assert reading.stated("8.4.176.1", "8.4.177.1") == [alpha, {"isp": "x"}]
     rows = [{"network": "8.8.8.0/24", "isp": "x"}] * 1500 + [
         {"network": "8.8.9.0/24", "color": "x"}
     ]
@@ -317,7 +327,7 @@ WRONG: list[tuple[Record, str, str]] = [
     (
         {**NETWORK, "names": {"en": "x"}},
         'columns = { network = "network", isp = "names" }',
-        "column 'names' holds no values, but struct<en: string>; name a column of texts or numbers",
+        "no column 'names'; did you mean 'names.en'?",
     ),
     (NETWORK, 'delimiter = ";"', "unknown key source.delimiter"),
 ]

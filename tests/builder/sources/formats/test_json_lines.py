@@ -39,7 +39,7 @@ def test_unusual_json(read: Read, monkeypatch: pytest.MonkeyPatch, block: int) -
 BAD_JSON: dict[str, tuple[bytes, int | None]] = {
     "cut in a record": (JSON + FIRST[:40], 4),
     "cut in a key": (JSON + b"\n\n" + FIRST[:4], 6),
-    "null before": (b"null\n" + JSON, None),
+    "null before": (b"null\n" + JSON, 1),
     "null after": (JSON + b"null\n" + JSON, 4),
     "null behind": (JSON + FIRST.rstrip() + b" null\n" + JSON, 4),
     "null in the next block": (JSON * 400 + b"null\n" + JSON, 1201),

@@ -150,7 +150,7 @@ def test_the_report_says_which_key_became_which_field(read: Read) -> None:
             " registered_country.geoname_id, represented_country, subdivisions.1, traits"
         ),
     ]
-    [keys] = json.loads(json.dumps(asdict(reading.report)))["sources"][0]["keys"]
+    [keys] = json.loads(json.dumps([asdict(keys) for keys in source.keys]))
     assert keys["product"] == "MaxMind or IP2Location (database type 'GeoIP2-City')"
     assert keys["fields"]["country_code"] == ["country.iso_code", "registered_country.iso_code"]
     assert (keys["constants"], len(keys["ignored"]), keys["more"]) == ({}, 7, 0)

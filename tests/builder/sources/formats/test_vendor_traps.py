@@ -97,7 +97,7 @@ TRAPS = {
     "MaxMind: ids without a place": Trap(
         one("maxmind", "?.csv"),
         {"a.csv": ORPHANS, "b.csv": test_maxmind.EN},
-        {"8.8.9.9": {}, "8.8.10.1": {"city_name": "Alpha Town"}},
+        {"8.8.9.9": {"city_name": None}, "8.8.10.1": {"city_name": "Alpha Town"}},
         nulled={"country_code": 1},
     ),
     "IP2Location: the IPv6 file repeats IPv4": Trap(

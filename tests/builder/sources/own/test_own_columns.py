@@ -282,10 +282,7 @@ ERRORS = {
     ("mine", "boolean", '{ mine = "is_vpm" }'): (
         "source.columns: no file of a.csv has 'is_vpm'; did you mean 'is_vpn'?"
     ),
-    ("mine", "text", '{ mine = "network" }'): "no file of a.csv has 'network'",
-    ("mine", "text", '{ country_code = "vpn" }'): (
-        "source.columns: ipinfo finds country_code itself; map own columns only"
-    ),
+    ("mine", "text", '{ mine = "network" }'): "column 'network' is the range and something",
     ("mine", "text", '{ other = "vpn" }'): "source.columns: no field 'other'",
     ("mine", "text", "{ mine = 1 }"): "source.columns.mine is not a name",
     ("mine", "text", '"vpn"'): "source.columns is not a table of names",

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Literal
 
-import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.internals.builder import Layout, Member, find_rejects, first_lines, positions
+from tests.internals.builder import Layout, Member, find_rejects, positions
 
 MASK = re.compile(rb"(?m)^#[^\n]*\n?")
 _PIECES = ("a", ",", "\n", "\n", "\r\n", '"', '""', '"a,b"', "\r", "#x", " ", "é", '"\n"', ',"b"\n')
@@ -61,9 +60,7 @@ def test_records_are_those_of_the_csv_reader(
     expected = located(text, layout)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(positions, "BLOCK_BYTES", block)
-        records = np.arange(1, len(expected) + 1)
-        assert first_lines(source, records, layout=layout).tolist() == [at for at, _ in expected]
         for step in (1, 2):
-            wanted = dict.fromkeys(records[::step].tolist(), "")
+            wanted = dict.fromkeys(range(1, len(expected) + 1, step), "")
             rejects = find_rejects(source, wanted, layout=layout)
             assert [(reject.line, reject.text) for reject in rejects] == expected[::step]

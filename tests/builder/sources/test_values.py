@@ -1,0 +1,159 @@
+"""A value has one meaning in every format; an invalid one is null with what belongs to it."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as papq
+import pytest
+
+from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.builder.sources.readings import Read, one
+
+COLUMNS = '[columns]\nrank = "integer"\nvip = "boolean"\n'
+#: Cells as numbers or texts, and what they mean; None: invalid.
+CELLS: dict[str, dict[Any, object]] = {
+    "asn": {15169.0: 15169, "15169.0": 15169, "AS1.10": 65546, "AS1.0": None, 15169.5: None},
+    "rank": {5.0: 5, "5.0": 5, "1e3": 1000, -3.0: -3, 5.5: None, 1e300: None},
+    "vip": {1.0: True, "0.0": False, "1": True, 2.0: None},
+}
+ROWS = [(field, cell, value) for field, cells in CELLS.items() for cell, value in cells.items()]
+
+
+def as_csv(name: str, records: list[dict[str, Any]]) -> bytes:
+    lines = [f"network,{name}", *(f"{row['network']},{row[name]}" for row in records)]
+    return "\n".join([*lines, ""]).encode()
+
+
+def as_json(_name: str, records: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in records).encode()
+
+
+def as_parquet(_name: str, records: list[dict[str, Any]]) -> bytes:
+    file = io.BytesIO()
+    papq.write_table(pa.Table.from_pylist(records), file)
+    return file.getvalue()
+
+
+def as_mmdb(name: str, records: list[dict[str, Any]]) -> bytes:
+    return mmdb({row["network"]: {name: row[name]} for row in records})
+
+
+FILES = {
+    "a.csv": ("csv", as_csv),
+    "a.jsonl": ("jsonl", as_json),
+    "a.parquet": ("parquet", as_parquet),
+    "a.mmdb": ("mmdb", as_mmdb),
+}
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("field", CELLS)
+def test_whole_numbers_in_every_format(read: Read, file: str, field: str) -> None:
+    kind, write = FILES[file]
+    for kinds in (float, str):  # a column of Parquet has one type
+        cells = {cell: value for cell, value in CELLS[field].items() if isinstance(cell, kinds)}
+        records = [{"network": f"8.8.{at}.0/24", field: cell} for at, cell in enumerate(cells)]
+        mapped = f'columns = {{ {field} = "{field}" }}' if kind == "mmdb" else ""
+        reading = read({file: write(field, records)}, COLUMNS + one(kind, file, mapped))
+        name = field if field == "asn" else f"own.{field}"
+        values = reading.values(name, *(f"8.8.{at}.1" for at in range(len(cells))))
+        assert values == [*cells.values()]
+        assert reading.source.stated == {name: len(cells)}
+        assert reading.source.nulled.total() == [*cells.values()].count(None)
+
+
+def test_bounds_that_are_whole_floats(read: Read) -> None:
+    csv = "first,last,isp\n134744064.0,134744319.0,x\n134744320.5,134744321.0,y\n"
+    reading = read({"a.csv": csv}, one("csv", "a.csv"))
+    assert reading.stated("8.8.8.0", "8.8.8.255") == [{"isp": "x"}] * 2
+    assert reading.source.rejected == {"not an address": 1}
+
+
+REGIONS: dict[tuple[str, str], str | None] = {
+    ("DE", "DE-BE"): "BE",
+    ("DE", "de-be"): "BE",
+    ("DE", "BE"): "BE",
+    ("DE", "FR-75"): None,
+    ("DE", "Berlin"): None,
+    ("UK", "UK-ENG"): "ENG",
+    ("GB", "UK-ENG"): "ENG",
+    ("", "DE-BE"): None,
+    ("", "BE"): "BE",
+    ("GR", "ESYE31"): "ESYE31",
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "geofeed"])
+def test_codes_of_regions(read: Read, kind: str) -> None:
+    rows = [f"8.8.{at}.0/24,{','.join(pair)},,\n" for at, pair in enumerate(REGIONS)]
+    header = "network,country_code,region_code,city_name,postal_code\n" if kind == "csv" else ""
+    reading = read({"a.csv": header + "".join(rows)}, one(kind, "a.csv"))
+    codes = reading.values("region_code", *(f"8.8.{at}.1" for at in range(len(rows))))
+    assert codes == [*REGIONS.values()]
+    assert reading.source.nulled == {"region_code": codes.count(None)}
+    assert reading.source.stated["region_code"] == len(rows)
+
+
+PLACE = {
+    "continent_code": "EU",
+    "country_code": "DE",
+    "region_code": "BE",
+    "region_name": "Berlin",
+    "city_name": "Berlin",
+    "postal_code": "10115",
+    "latitude": "52.5",
+    "longitude": "13.4",
+    "time_zone": "Europe/Berlin",
+    "asn": "64500",
+    "asn_organization": "Acme",
+    "isp": "Acme",
+}
+#: An invalid value, and the other fields that mean nothing beside it.
+BAD = {
+    "continent_code": ("XX", ""),
+    "country_code": ("QQ", "region_code region_name city_name postal_code"),
+    "region_code": ("FR-75", ""),
+    "region_name": ("a\0b", ""),
+    "city_name": ("\x1b[31m", ""),
+    "postal_code": ("\x7f", ""),
+    "latitude": ("91", "longitude"),
+    "longitude": ("east", "latitude"),
+    "time_zone": ("Asia/Rangoon2", ""),
+    "asn": ("AS-1", "asn_organization"),
+    "asn_organization": ("\1", ""),
+    "isp": ("a\0", ""),
+}
+
+
+def test_an_invalid_value_is_null_with_what_belongs_to_it(read: Read) -> None:
+    rows = [PLACE, *({**PLACE, name: bad} for name, (bad, _) in BAD.items())]
+    lines = [f"8.8.{at}.0/24,{','.join(row.values())}\n" for at, row in enumerate(rows)]
+    reading = read({"a.csv": f"network,{','.join(PLACE)}\n{''.join(lines)}"}, one("csv", "a.csv"))
+    assert reading.at("8.8.0.1").keys() == PLACE.keys()
+    for at, (name, (_, dependents)) in enumerate(BAD.items(), 1):
+        lost = {name, *dependents.split()}
+        assert reading.at(f"8.8.{at}.1").keys() == PLACE.keys() - lost, name
+    assert reading.source.nulled == dict.fromkeys(BAD, 1)
+    assert reading.source.stated == dict.fromkeys(PLACE, len(rows))
+
+
+def test_texts_of_several_lines_are_texts(read: Read) -> None:
+    text = 'network,city_name,organization\n8.8.8.0/24,"a\tb","Two\nlines"\n'
+    reading = read({"a.csv": text}, one("csv", "a.csv"))
+    assert reading.at("8.8.8.8") == {"city_name": "a\tb", "organization": "Two\nlines"}
+
+
+def test_control_characters_in_lists(read: Read) -> None:
+    cells = {'["a\\u0000"]': None, r'["a\\u0000"]': [r"a\u0000"], "a\1;b": None, "a;b": ["a", "b"]}
+    rows = [
+        f'8.8.{at}.0/24,"{cell}"\n'.replace('["', '[""').replace('"]', '""]')
+        for at, cell in enumerate(cells)
+    ]
+    recipe = '[columns]\ntags = "texts"\n' + one("csv", "a.csv")
+    reading = read({"a.csv": "network,tags\n" + "".join(rows)}, recipe)
+    lists = reading.values("own.tags", *(f"8.8.{at}.1" for at in range(len(cells))))
+    assert [json.loads(text) if text else None for text in lists] == [*cells.values()]
