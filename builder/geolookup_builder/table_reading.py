@@ -62,6 +62,7 @@ def read_table(
     offered = _distinct(file.offered for file in reading.files)
     report.unread = _distinct(file.unread for file in reading.files)
     report.offered = tuple(_further(offered, fields, spec))
+    report.emptied.update(table.emptied)
     report.rejected = reading.rejects.counts()
     # Unary plus drops the fields whose count is 0.
     report.stated, report.nulled = +report.stated, +report.nulled
