@@ -50,7 +50,10 @@ def parse_masked(addresses: pa.Array, netmasks: pa.Array) -> ParsedRanges:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a file is read: its layout, and the meaning of the columns of a batch."""
+    """How a file is read: its layout, and the meaning of the columns of a batch.
+
+    ``prepare`` adds columns to the rows that the file's own columns lead to.
+    """
 
     product: Product
     layout: Layout
@@ -60,9 +63,11 @@ class Reading:
     replan: Callable[[Header], Reading]  # of records with other columns
     cells: Cells | None = None
     reals: frozenset[str] = frozenset()  # columns of real numbers in texts
+    prepare: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda rows: rows
 
     def meaning(self, rows: pa.RecordBatch) -> tuple[ParsedRanges, Fields]:
         """Return the range of each row, and its fields."""
+        rows = self.prepare(rows)
         return self.parse(*(rows.column(name) for name in self.ranges)), self.fields(rows)
 
     def fields(self, rows: pa.RecordBatch) -> Fields:
