@@ -71,6 +71,7 @@ class SourceReport:
     rejected: Counter[str] = field(default_factory=Counter)
     stated: Counter[str] = field(default_factory=Counter)  # cells with a value, by field
     nulled: Counter[str] = field(default_factory=Counter)  # of these, invalid ones
+    emptied: Counter[str] = field(default_factory=Counter)  # cells by word of ``cells.empty``
     unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
     aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
     far: int = 0  # rows with coordinates far outside their country
@@ -121,6 +122,9 @@ class SourceReport:
         if total := self.nulled.total():
             values = count_text(total, "invalid value")
             yield f"  nulled      {values}{_reasons(self.nulled)}"
+        if total := self.emptied.total():
+            cells = count_text(total, "cell")
+            yield f"  emptied     {cells} with words that mean nothing{_reasons(+self.emptied)}"
         for name, words in self.unknown_words.items():
             yield f"  unknown     {name} {_commonest(words)}"
         if self.far:

@@ -59,6 +59,7 @@ def read_table(
             progress.rows(len(batch))
     report.fields = tuple(name for name in fields if name in spec.fields)
     report.dropped = tuple(name for name in fields if name not in spec.fields)
+    report.emptied.update(table.emptied)
     report.rejected = reading.rejects.counts()
     unread = chain.from_iterable(numbers.unread for numbers in reading.files)
     report.unread = tuple(dict.fromkeys(unread))
