@@ -10,7 +10,7 @@ from os import PathLike, fspath
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import ClassVar
 
 #: The remedy for a dataset that is damaged or of another format version.
@@ -46,6 +46,15 @@ def line_text(text: str) -> str:
 def count_text(count: int, noun: str, nouns: str = "") -> str:
     """Return a number with its noun: ``1 row``, ``2 rows``; ``nouns`` is another plural."""
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def listed(texts: Sequence[str], shown: int, more: int = 0) -> str:
+    """Return the first texts with commas between them, and how many more there are.
+
+    ``more`` are further ones that are not in ``texts``.
+    """
+    rest = max(0, len(texts) - shown) + more
+    return ", ".join(texts[:shown]) + (f", and {rest:,} more" if rest else "")
 
 
 def near_match(

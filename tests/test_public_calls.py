@@ -103,7 +103,7 @@ def test_check_reports_what_the_command_prints(recipe: Path, tmp_path: Path) -> 
     bad.write_text("network,isp\nnowhere,x\n8.8.8.0/24,one\n", encoding="utf-8")
     report = geolookup.check(recipe, cache=str(tmp_path / "cache"))
     assert report.has_problem
-    assert [row.line for row in report.sources[0].tables[0].bad_rows] == [2]
+    assert [row.line for row in report.sources[0].bad_rows] == [2]
     report = geolookup.check(str(recipe), max_rejects=1)
     assert not report.has_problem
     printed = program.run("check", str(recipe), "--max-rejects", "1").stdout

@@ -72,8 +72,7 @@ def test_the_compiler_takes_every_row_as_it_is() -> None:
     report = check(FOLDER / "small.toml", max_rejects=0)
     assert not report.has_problem
     for name, checked in zip(FILES, report.sources, strict=True):
-        (table,) = checked.tables
-        source = table.rows
+        (source,) = checked.tables
         assert source.read == source.used == len(rows_of(name))
         assert source.rows_clipped == source.rows_folded == source.rows_excluded == 0
         assert source.duplicates == 0

@@ -208,10 +208,8 @@ def compiling(recipe: Path, output: Path) -> None:
     geolookup.build(sources=[recipe, {"path": "a.csv"}], output=output, columns={"a": "text"})
     geolookup.build(sources=["a.csv"], output=output, name="mine")
     geolookup.build(sources=["a.csv"], output=output, fields=["country"])
-    geolookup.build(recipe, output, name="mine")  # type: ignore[call-overload]
-    geolookup.build(sources=["a.csv"])  # type: ignore[call-overload]
-    geolookup.build(recipe)  # type: ignore[call-overload]
-    geolookup.build(recipe, output, True)  # type: ignore[call-overload]
+    geolookup.build(recipe, output, True)  # type: ignore[call-arg, arg-type]
+    geolookup.build(recipe, output, nam="mine")  # type: ignore[call-arg]
 
 
 def publishing(dataset: Path, store: str, archive: str) -> None:

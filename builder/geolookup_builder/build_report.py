@@ -9,8 +9,9 @@ from itertools import chain
 from pathlib import Path
 
 from geolookup.contract.fields import COUNTRY_ALIASES
+from geolookup.dataset.coverage import addresses_text, coverage_text
 from geolookup.dataset.metadata import Source
-from geolookup.errors import count_text, line_text, short_id
+from geolookup.errors import count_text, line_text, listed, short_id
 
 #: Treatment of the parts of ranges outside public space, and of the parts that the recipe leaves
 #: out.
@@ -24,7 +25,7 @@ _PARTS = {
 #: Kilometres outside a country beyond which coordinates are far.
 FAR_KM = 100
 _WORDS_SHOWN = 5
-_KEYS_SHOWN = 12
+_COLUMNS_SHOWN = 12
 _WORD_CHARACTERS = 50
 
 
@@ -48,17 +49,17 @@ class KeysRead:
         texts += [f"{name} {value}" for name, value in self.constants.items()]
         yield f"  keys        {self.product}: {', '.join(texts) or 'none has a value'}"
         if self.ignored:
-            more = len(self.ignored) - _KEYS_SHOWN + self.more
-            last = f", and {more:,} more" if more > 0 else ""
-            yield f"  not read    {', '.join(self.ignored[:_KEYS_SHOWN])}{last}"
+            yield f"  not read    {listed(self.ignored, _COLUMNS_SHOWN, self.more)}"
 
 
 @dataclass(slots=True)
 class SourceReport:
     """The rows of one source table, and how the compiler treated them.
 
-    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; everything else counts
-    rows.
+    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; other numbers
+    count rows. ``fields``
+    are read and kept, ``dropped`` are fields that the recipe leaves out. ``unread`` are columns of
+    the files that nothing reads, ``offered`` own columns that the recipe can declare.
     """
 
     name: str
@@ -85,7 +86,10 @@ class SourceReport:
     addresses_excluded: int = 0
     rows_left_out: int = 0  # by only, families and within
     addresses_left_out: int = 0
-    unread: tuple[str, ...] = ()  # columns that nothing reads
+    fields: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
     note: str = ""
     keys: list[KeysRead] = field(default_factory=list)
 
@@ -97,6 +101,8 @@ class SourceReport:
     def lines(self) -> Iterator[str]:
         """Yield a line for the rows, and one for each other number that is not zero."""
         yield f"{self.name}: {count_text(self.read, 'row')} read, {self.used:,} used"
+        if self.unread:
+            yield f"  not read    {listed(self.unread, _COLUMNS_SHOWN)}"
         if total := self.rejected.total():
             rows = count_text(total, "row")
             yield f"  rejected    {rows} without a valid range{_reasons(self.rejected)}"
@@ -109,7 +115,7 @@ class SourceReport:
         for name, meaning in _PARTS.items():
             if count := getattr(self, f"addresses_{name}"):
                 rows = count_text(getattr(self, f"rows_{name}"), "row")
-                addresses = count_text(count, "address", "addresses")
+                addresses = addresses_text(count)
                 meaning = meaning.format(layers=", ".join(self.private_layers))
                 yield f"  {name.replace('_', ' '):<11} {rows}, {addresses} {meaning}"
         if total := self.nulled.total():
@@ -205,10 +211,22 @@ class BuildReport:
             yield f"asn_organization: {numbers} named by the sources below"
         if self.quality:
             yield f"quality     {count_text(len(self.quality), 'demand')} met"
-        yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
-        yield from _coverage_lines(self.coverage)
+        yield from dataset_lines(self.counts, self.coverage)
         size = f"  {self.bytes:,} bytes in {self.seconds:.1f} s"
         yield f"{size}, generation {short_id(self.generation)}"
+
+
+def dataset_lines(
+    counts: Mapping[str, int], coverage: Mapping[str, Mapping[str, int]]
+) -> Iterator[str]:
+    """Yield the counts of a dataset, and the coverage of each layer that a source has."""
+    yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    layers = dict[str, list[str]]()
+    for layer, families in coverage.items():
+        if any(families.values()):
+            layers.setdefault(coverage_text(families), []).append(layer)
+    for text, alike in layers.items():
+        yield f"  coverage    {text}: {', '.join(alike)}"
 
 
 def rejects_file(path: Path | None) -> str:
@@ -216,19 +234,10 @@ def rejects_file(path: Path | None) -> str:
     return "'build --rejects FILE'" if path is None else str(path)
 
 
-def _coverage_lines(coverage: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """Yield the number of addresses with a value, for each layer."""
-    for layer, families in coverage.items():
-        counts = ", ".join(f"{count:,} {family}" for family, count in families.items())
-        yield f"  coverage    {counts} addresses with {layer}"
-
-
 def _commonest(words: Counter[str]) -> str:
     """Return the commonest of a vendor's words that the vocabulary lacks, and how many more."""
-    common = words.most_common(_WORDS_SHOWN)
-    texts = [f"{word[:_WORD_CHARACTERS]!r} ({count:,})" for word, count in common]
-    more = f", and {len(words) - len(texts):,} more" if len(words) > len(texts) else ""
-    return ", ".join(texts) + more
+    texts = [f"{word[:_WORD_CHARACTERS]!r} ({count:,})" for word, count in words.most_common()]
+    return listed(texts, _WORDS_SHOWN)
 
 
 def _reasons(counts: Counter[str]) -> str:

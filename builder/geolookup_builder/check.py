@@ -19,9 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from geolookup.dataset.sizes import file_sizes
-
 from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.sizes import file_sizes
 from geolookup.errors import BuildError, count_text
 from geolookup.filesystem.cache import default_folder
 from geolookup.progress import Progress
@@ -76,7 +75,7 @@ def check_loading(
         return report
     report.is_data = bool(report.recipe) and recipe.path.suffix != loading.SUFFIX
     if earlier is not None:
-        options = replace(options, rows_before=earlier.metadata)
+        options = replace(options, earlier=Path(earlier.folder))
     with compiling(recipe), TemporaryDirectory(prefix="geolookup-") as folder:
         _Check(report, recipe, options, progress, earlier).run(Path(folder, "dataset"))
     return report
@@ -217,7 +216,9 @@ class _Check:
             report.memory = peak()
             report.counts, report.coverage = overlaid.report.counts, overlaid.report.coverage
             report.files = file_sizes(read_manifest(folder))
-            report.quality = demands.check(plan.quality, plan.path, folder)
+            report.quality = demands.check(
+                plan.quality, plan.path, folder, self._options.earlier, report.warnings
+            )
             if self._earlier is not None:
                 report.against = self._earlier.compared(folder, plan)
 

@@ -215,7 +215,7 @@ class LayerValues:
         for begin, end in reversed([*pairwise([*self.begins, self.size])]):
             of_keys, of_names = keys[begin:end], names[begin:end]
             missing = np.flatnonzero(of_names < 0)
-            # Of repeated indices numpy keeps the last assignment: in reverse order, the first tuple.
+            # Of repeated indices numpy keeps the last assignment: in reverse, the first tuple.
             stated = np.flatnonzero((of_keys >= 0) & (of_names >= 0))[::-1]
             of_names[missing] = known[of_keys[missing]]
             is_filled[of_keys[missing[of_names[missing] >= 0]]] = True

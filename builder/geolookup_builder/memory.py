@@ -21,8 +21,6 @@ _BASE = 230 << 20
 #: What the system's allocator holds and nothing uses.
 _UNUSED = 30 << 20
 LEAST = 500 * 10**6
-#: Of a build in memory, for each row of a city table: rows of either family on average.
-_PER_ROW = 140
 #: The limit of a system that does not say how much memory is free.
 _UNKNOWN = 1 << 62
 #: Limit, use and statistics of a control group: version 2, version 1.
@@ -56,9 +54,13 @@ class MemoryBudget:
         return cls(limit, room, room // 4, room * 2 // 5, room // 2)
 
 
-def memory_of(rows: int) -> int:
-    """Return about how many bytes a build of so many rows takes in memory."""
-    return _BASE + _PER_ROW * rows
+def peak() -> int:
+    """Return the bytes that this process has taken at most; 0 on a system that does not say."""
+    with suppress(OSError, ValueError, IndexError):
+        # VmHWM:    456789 kB
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+        return int(status.split("VmHWM:")[1].split()[0]) << 10
+    return 0
 
 
 def available() -> int:

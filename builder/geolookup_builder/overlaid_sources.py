@@ -116,7 +116,7 @@ class OverlaidSources:
             report = SourceReport(table.name, note=table.note)
             self.report.sources.append(report)
             rows = SourceRows(self.layers, self.reference, report, spec, self.columns)
-            reading = read_table(table, rows, report, self.progress)
+            reading = read_table(table, rows, report, spec, self.progress)
             self.rejects.append(reading.rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
@@ -147,6 +147,9 @@ class OverlaidSources:
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
         """Overlay a dataset; below all other sources, only its intervals beside theirs."""
         report = dataset.report()
+        known = dataset.known_fields()
+        report.fields = tuple(name for name in known if name in spec.fields)
+        report.dropped = tuple(name for name in known if name not in spec.fields)
         self.report.sources.append(report)
         parts, fields = dataset.partitions, spec.fields
         if self._is_below_all(spec, dataset):

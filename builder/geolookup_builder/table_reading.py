@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
 import numpy as np
 
+from geolookup.contract.fields import OWN_PREFIX
 from geolookup.parallel import alongside, cores, in_order
 from geolookup.progress import Progress
 from geolookup_builder.bands import Band, underlay_bands
@@ -16,6 +18,7 @@ from geolookup_builder.columns import Columns, JoinedIntervals
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
 from geolookup_builder.sources.reading.reader import RecordNumbers, SourceTable
 from geolookup_builder.table_intervals import ROW, TableCounts, count, layers_of
@@ -23,18 +26,21 @@ from geolookup_builder.table_intervals import ROW, TableCounts, count, layers_of
 
 @dataclass(slots=True)
 class TableReading:
-    """The counts of a table that was read to its end; ``fields`` are its files' fields."""
+    """The files of a table, and its rows that are listed."""
 
     files: list[RecordNumbers] = field(default_factory=list)  # that have rows
     rejects: Rejects = field(default_factory=Rejects)
-    fields: dict[str, None] = field(default_factory=dict)
 
 
 def read_table(
-    table: SourceTable, rows: SourceRows, report: SourceReport, progress: Progress
+    table: SourceTable,
+    rows: SourceRows,
+    report: SourceReport,
+    spec: SourceSpec,
+    progress: Progress,
 ) -> TableReading:
     """Gather all rows of a table, and count them in ``report``. Raises BuildError."""
-    reading = TableReading()
+    reading, fields = TableReading(), dict[str, None]()
     with (
         progress.stage(f"reading {table.name}"),
         in_order(
@@ -48,16 +54,30 @@ def read_table(
             reading.rejects.add(batch, clean_batch.nulled_cells, clean_batch.far.rows)
             if batch.numbers not in reading.files[-1:]:
                 reading.files.append(batch.numbers)
-            reading.fields |= dict.fromkeys(batch.fields)
+            fields |= dict.fromkeys(batch.fields)
             report.add_keys(batch.keys)
             progress.rows(len(batch))
+    report.fields = tuple(name for name in fields if name in spec.fields)
+    report.dropped = tuple(name for name in fields if name not in spec.fields)
+    offered = _distinct(file.offered for file in reading.files)
+    report.unread = _distinct(file.unread for file in reading.files)
+    report.offered = tuple(_further(offered, fields, spec))
     report.rejected = reading.rejects.counts()
-    unread = chain.from_iterable(numbers.unread for numbers in reading.files)
-    report.unread = tuple(dict.fromkeys(unread))
     # Unary plus drops the fields whose count is 0.
     report.stated, report.nulled = +report.stated, +report.nulled
     report.read += reading.rejects.skip_count()
     return reading
+
+
+def _distinct(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(names)))
+
+
+def _further(offered: Iterable[str], fields: Collection[str], spec: SourceSpec) -> Iterator[str]:
+    """Yield the offered own columns that the recipe does not ask for."""
+    columns = spec.options.get("columns")
+    mapped = columns.values() if isinstance(columns, Mapping) else ()
+    return (name for name in offered if OWN_PREFIX + name not in fields and name not in mapped)
 
 
 def _cleaning_threads() -> int:

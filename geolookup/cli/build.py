@@ -81,15 +81,15 @@ def build(
 @_max_rejects
 @quantities.max_memory
 @options.cache
+@click.option(
+    "--against",
+    metavar="STORE",
+    type=options.PATH,
+    help="Store or dataset to compare with: rows of each source, lost values, gates of [update].",
+)
 @options.as_json("Print the report as JSON.")
-def check(
-    recipe: str,
-    max_rejects: int | None,
-    max_memory: int | None,
-    cache: Path | None,
-    as_json: bool,
-) -> None:
-    """Read the sources that RECIPE names, as `build` does, and print a report.
+def check(recipe: str, against: str | None, as_json: bool, **limits: Any) -> None:
+    """Build RECIPE without leaving a dataset, and print a report.
 
     RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
     recipes`), or a file or folder of data, whose format is then detected.
@@ -97,20 +97,23 @@ def check(
     Prints for each source its files with their sizes, its format and why it was
     detected, its fields, the columns that are not read, the numbers of rows, the first
     bad rows, and the problem that would end a build. For unknown columns or another
-    delimiter it prints the recipe or the options to write. Downloads nothing.
-    Exits with 1 if `build` would fail or a source must be downloaded first.
+    delimiter it prints the recipe or the options to write. If no source has a problem, it
+    says which demands of [quality] are met, the coverage and the size of the dataset, and
+    for a million rows or more the memory of a build. Downloads nothing. The dataset is
+    written to a temporary folder, and removed. Exits with 1 if `build` or, with --against,
+    `update` would fail, or a source must be downloaded first.
 
     Example: geolookup check recipe.toml
     """
+    from geolookup_builder.build_options import Options
     from geolookup_builder.check import check_recipe
-    from geolookup_builder.check_report import Limits
 
     from geolookup.progress import Progress
 
     exit_on_signals()
-    report = check_recipe(recipe, Limits(max_rejects, cache, max_memory), Progress())
+    report = check_recipe(recipe, Options(**limits), Progress(), against)
     click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
-    sys.exit(1 if report.has_problem else 0)
+    sys.exit(1 if report.has_problem or report.is_refused else 0)
 
 
 def report_members(report: Any) -> object:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options.overlay
 @options.as_json()
 def info(dataset: str | None, as_json: bool) -> None:
-    """Describe DATASET, or the current generation of a store: age, known fields, sources, licences.
+    """Describe DATASET, or the current generation of a store: size, age, known fields, sources.
 
     DATASET is by default $GEOLOOKUP_DATASET, else the user's store, else bundled.
     Known is the share of addresses with a value: of the public IPv4 addresses, and
@@ -36,27 +36,37 @@ def info(dataset: str | None, as_json: bool) -> None:
     Example: geolookup info mydata
     """
     from geolookup.dataset.coverage import known_addresses
+    from geolookup.dataset.manifest import read_manifest
+    from geolookup.dataset.sizes import file_sizes
 
     with options.open_dataset(dataset) as engine:
         metadata, kernel, path = engine.metadata, engine.kernel, engine.path
-    coverage = known_addresses(path)
+    coverage, files = known_addresses(path), file_sizes(read_manifest(path))
     if as_json:
         families = {family: asdict(shares) for family, shares in coverage.items()}
         zones = {"version": metadata.time_zones.version, "source": metadata.time_zones.source}
         of_today = {"age": asdict(metadata.age), "kernel": kernel, "time_zones": zones}
-        document = {"path": str(path)} | asdict(metadata) | of_today | {"known": families}
+        document = (
+            {"path": str(path)} | asdict(metadata) | of_today | {"known": families, "files": files}
+        )
         click.echo(json_text(document))
     else:
-        lines = (f"path        {path}", *_lines(metadata, kernel, coverage))
+        lines = (f"path        {path}", *_lines(metadata, kernel, coverage, files))
         click.echo("\n".join(map(line_text, lines)))
 
 
 def _lines(
-    metadata: Metadata, kernel: str, coverage: Mapping[str, KnownAddresses]
+    metadata: Metadata,
+    kernel: str,
+    coverage: Mapping[str, KnownAddresses],
+    files: Mapping[str, int],
 ) -> Iterator[str]:
+    from geolookup.dataset.coverage import coverage_text
+    from geolookup.dataset.sizes import size_lines
+
     yield f"name        {metadata.name}"
     yield f"generation  {short_id(metadata.generation)}"
-    yield f"size        {metadata.bytes:,} bytes"
+    yield from size_lines(files)
     yield f"age         {metadata.age}"
     yield f"kernel      {kernel}"
     yield f"time zones  {metadata.time_zones}"
@@ -76,7 +86,8 @@ def _lines(
         terms = source.date or "no date", source.licence or "no licence stated"
         yield f"  {source.origin} ({source.format}), {', '.join(terms)}"
         yield from (f"    {text}" for text in (source.attribution, source.url) if text)
-        yield from _coverage_lines(source.coverage, "    decides ")
+        for layer, families in source.coverage.items():
+            yield f"    decides {layer:<16} {coverage_text(families)}"
     yield "reference tables"
     for credit in metadata.credits:
         yield f"  {credit['name']}, {credit['licence']}: {credit['attribution']}"
@@ -92,12 +103,6 @@ def _column_line(column: Mapping[str, Any]) -> str:
     private = ", private" if column.get("private") else ""
     meaning = f": {column['description']}" if "description" in column else ""
     return f"  own.{column['name']:<27} {column['type']}{group}{private}{meaning}"
-
-
-def _coverage_lines(coverage: Mapping[str, Mapping[str, int]], before: str) -> Iterator[str]:
-    for layer, families in coverage.items():
-        counts = ", ".join(f"{count:,} {family}" for family, count in families.items())
-        yield f"{before}{layer:<16} {counts} addresses"
 
 
 @command("fields")

@@ -1,4 +1,4 @@
-"""``geolookup slice`` and ``size``: a part of a dataset as a dataset, and the size of one."""
+"""``geolookup slice``: a part of a dataset as a dataset."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from geolookup.cli import exit_on_signals, json_text, key_options, options, quan
 from geolookup.cli.build import report_members
 from geolookup.cli.command import command
 from geolookup.errors import name_text
-from geolookup.store.paths import BUNDLED_NAME, dataset_path
+from geolookup.store.paths import dataset_path
 
 if TYPE_CHECKING:
     from geolookup_builder.restrictions.slicing import Part
@@ -96,45 +96,4 @@ def slice(  # noqa: A001 - the name of the command
         force=force, max_memory=max_memory, signing_keys=read_signing_keys(signing_keys)
     )
     report, _ = compile_recipe(recipe, output, build_options, Progress())
-    click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))
-
-
-@command("size")
-@click.argument("recipe", type=options.PATH)
-@_part
-@options.cache
-@options.as_json("Print the report as JSON.")
-def size(
-    recipe: str,
-    only: tuple[str, ...],
-    not_: tuple[str, ...],
-    within: tuple[str, ...],
-    family: str | None,
-    paths: tuple[str, ...],
-    cache: Path | None,
-    as_json: bool,
-) -> None:
-    """Predict the size of the dataset that RECIPE makes, without writing it.
-
-    RECIPE is what `build` compiles, or bundled. With an option of a part (--only, --not,
-    --within, --family, --fields) it is a dataset, a store or an archive, as for `slice`.
-
-    The recipe is compiled in memory: this takes about the time of `build`. The bytes are
-    exact, but without the manifest of about 20 kB. Memory is the size of the files that
-    lookups read: they are mapped, and all processes share them.
-
-    Example: geolookup size recipe.toml
-    """
-    from geolookup_builder.build_options import Options
-    from geolookup_builder.predicted_size import predicted_size
-    from geolookup_builder.recipe.loading import load
-    from geolookup_builder.restrictions.slicing import slice_recipe
-
-    from geolookup.progress import Progress
-
-    exit_on_signals()
-    part = _part_of(only, not_, within, family, paths)
-    is_dataset = bool(part) or recipe == BUNDLED_NAME
-    plan = slice_recipe(dataset_path(recipe), part, "part") if is_dataset else load(recipe)
-    report = predicted_size(plan, Options(cache=cache), Progress())
     click.echo(json_text(report, report_members) if as_json else "\n".join(report.lines()))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from geolookup.comparison import Comparison, Part
 from geolookup.comparison.measures import Coverage, Share, SourceChange
 from geolookup.comparison.traffic import Requests
+from geolookup.dataset.coverage import percent_text
 from geolookup.errors import short_id
 
 
@@ -105,8 +106,3 @@ def _coverage(coverage: Coverage) -> str:
 
 def _share(share: Share) -> str:
     return f"{share.count:,} ({percent_text(share.share)}) of {share.of:,}"
-
-
-def percent_text(share: float) -> str:
-    """Return a share in percent; a small share is not rounded to 0."""
-    return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from geolookup.comparison.measures import Share
-from geolookup.comparison.report import percent_text, requests_line, table_lines
+from geolookup.comparison.report import requests_line, table_lines
 from geolookup.comparison.score import LEVELS, NAMES, Score, ScoredPart
 from geolookup.comparison.truth import TruthFile
 from geolookup.comparison.values import NAMES as PLACE_NAMES
 from geolookup.contract.fields import DEGREES
+from geolookup.dataset.coverage import percent_text
 from geolookup.errors import short_id
 
 _NOTHING = "-"

@@ -19,7 +19,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses, Bools, count_addresses, cut_at, overlay
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.public_ranges import any_known
-from geolookup.errors import REBUILD, DatasetError
+from geolookup.errors import REBUILD, DatasetError, count_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +136,27 @@ def public_space(family: int) -> float:
     if family == 6:
         return 2.0**61
     return float(sum(last - first + 1 for first, last in special.ranges_of(4, special.PUBLIC)))
+
+
+def coverage_text(addresses: Mapping[str, int]) -> str:
+    """Return numbers of addresses by family as text: a share of public IPv4, networks of IPv6."""
+    ipv4, ipv6 = addresses.get("ipv4", 0), addresses.get("ipv6", 0)
+    share = f"{percent_text(ipv4 / public_space(4))} of public IPv4"
+    return f"{share}, {addresses_text(ipv6)} of IPv6" if ipv6 else share
+
+
+def addresses_text(count: int) -> str:
+    """Return a number of addresses; a number of IPv6 in networks, as few digits as it has.
+
+    >>> addresses_text(256), addresses_text(3 << 80)
+    ('256 addresses', '3 /48 networks')
+    """
+    for length, unit in ((48, 1 << 80), (64, 1 << 64)):
+        if count >= unit:
+            return count_text(count // unit, f"/{length} network")
+    return count_text(count, "address", "addresses")
+
+
+def percent_text(share: float) -> str:
+    """Return a share in percent; a small share is not rounded to 0."""
+    return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %"

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geolookup.comparison.gates import default_gates, verdict_line
+from geolookup.comparison.gates import verdict_line
 from geolookup.dataset.checksums import is_whole
 from geolookup.dataset.manifest import manifest_text, read_manifest
 from geolookup.errors import (
@@ -47,7 +47,7 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
     current = _whole_current(job.store)
     is_same = current and inputs and (before.inputs, before.generation) == (inputs, current.name)
     if job.dry_run and (job.result.counts.get("changed_sources") or not is_same):
-        gates = count_text(len(_gates(recipe)), "gate")
+        gates = count_text(len(recipe.gates), "gate")
         job.tell(f"would compile {recipe.name}, apply {gates} and publish it")
         return Offer("planned")
     if is_same and current is not None:
@@ -145,18 +145,11 @@ def _compile(job: Job, recipe: Recipe, output: Path, current: Path | None) -> Ve
     return dataset
 
 
-def _gates(recipe: Recipe) -> tuple[str, ...]:
-    """Return the gates of a recipe, the default ones if it states none."""
-    stated = recipe.update.fail_if
-    own = (field.path for field in recipe.schema.own)
-    return default_gates(own) if stated is None else stated
-
-
 def _check_gates(job: Job, recipe: Recipe, is_whole: bool, old: Path, new: Path) -> None:
     """Raise UpdateError if a gate of the recipe fails; they compare one dataset over time."""
     from geolookup.comparison import diff
 
-    gates = _gates(recipe)
+    gates = recipe.gates
     if not gates:
         return
     name = read_manifest(old).metadata().name if is_whole else None

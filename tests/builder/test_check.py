@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from geolookup import publish
 from tests.builder.building import fails, recipe
 from tests.builder.sources.readings import one, refused
 from tests.builder.sources.test_refusals import REFUSED
-from tests.internals.builder import FORMATS, Limits, RecipeCheck, SourceCheck, check_recipe
+from tests.conftest import build_at
+from tests.internals.builder import FORMATS, Options, RecipeCheck, SourceCheck, check_recipe
+from tests.internals.dataset import size_lines
 from tests.internals.progress import Progress
 
 ROWS = "network,country_code,city_name\n8.8.8.0/24,DE,Berlin\n10.0.0.0/8,DE,Bonn\n"
@@ -19,8 +22,12 @@ ROWS = "network,country_code,city_name\n8.8.8.0/24,DE,Berlin\n10.0.0.0/8,DE,Bonn
 def checked(folder: Path, files: dict[str, str], text: str, **limits: int | Path) -> RecipeCheck:
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8")
+    return check_recipe(write_recipe(folder, text), Options(**limits), Progress(silent=True))  # type: ignore[arg-type]
+
+
+def write_recipe(folder: Path, text: str) -> Path:
     (folder / "recipe.toml").write_text(text, encoding="utf-8")
-    return check_recipe(folder / "recipe.toml", Limits(**limits), Progress(silent=True))  # type: ignore[arg-type]
+    return folder / "recipe.toml"
 
 
 def source_of(report: RecipeCheck) -> SourceCheck:
@@ -42,6 +49,9 @@ def test_files_format_fields_and_rows(tmp_path: Path) -> None:
         "  rows        4 rows read, 1 used",
         "  duplicate   2 rows with the range of a later row",
         "  clipped     2 rows, 33,554,432 addresses in special-purpose space",
+        "dataset 3 ipv4_intervals, 1 ipv6_intervals, 1 locations, 0 networks, 1 countries, 0 zones",
+        "  coverage    <0.01 % of public IPv4: location",
+        next(size_lines(report.files)),
         f"no problem; to build it: geolookup build {path} -o DIR",
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "recipe.toml"]
@@ -73,7 +83,7 @@ def test_the_problem_is_the_error_of_a_build(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [*FORMATS, "auto"])
 def test_no_format_is_read_in_a_second_way(name: str, tmp_path: Path) -> None:
-    limits = Limits(max_rejects=10**9)
+    limits = Options(max_rejects=10**9)
     for (source_format, file_name), cases in REFUSED.items():
         for options, content, _ in cases if source_format == name else ():
             text = one(name, file_name, options)
@@ -86,7 +96,63 @@ def test_problems_of_the_recipe_itself(tmp_path: Path) -> None:
     text = recipe('path = "a.csv"') + '[tables]\ncountries = "none.csv"\n'
     report = checked(tmp_path, {"a.csv": ROWS}, text)
     assert ["none.csv" in problem for problem in report.problems] == [True]
-    assert source_of(report).tables[0].rows.used == 1
+    assert source_of(report).tables[0].used == 1
     report = checked(tmp_path, {}, recipe('path = "a.csv"').replace('"test"', "5"))
     assert [*report.lines()][-1] == "1 problem: build would fail"
     assert "dataset.name is not a text" in report.problems[0]
+
+
+QUALITY = """[quality]
+expect = [["8.8.8.8", "country", "DE"], ["8.8.8.8", "city", "Bonn"]]
+min_coverage = { country = "99%" }
+[update]
+fail_if = ["country_moved > 2%"]
+"""
+
+
+def test_what_quality_and_an_earlier_dataset_say(tmp_path: Path) -> None:
+    """A check leaves nothing behind, and says what a build and an update would refuse."""
+    (tmp_path / "old").mkdir()
+    before = ROWS + "8.8.9.0/24,DE,Essen\n9.9.9.0/24,DE,\n"
+    old, _ = build_at(tmp_path / "old", {"a.csv": before})
+    publish(old, tmp_path / "store")
+    source = 'path = "a.csv"\nmax_drop = "90%"'
+    report = checked(tmp_path, {"a.csv": ROWS.replace("DE", "AT")}, recipe(source) + QUALITY)
+    assert [demand.is_met for demand in report.quality] == [False, False, False]
+    assert not report.has_problem
+    assert report.is_refused
+    shown = "\n".join(report.lines())
+    assert (
+        'quality     not met: expect ["8.8.8.8", "country", "DE"], found "AT" at 8.8.8.8' in shown
+    )
+    assert shown.endswith("3 demands of [quality] not met: build would fail")
+    text = recipe(source) + QUALITY[QUALITY.index("[update]") :]
+    shares = {"continent_code": 66.67, "country_code": 66.67, "city_name": 50.0}
+    gained = [f"ipv4.location.{name} {share:.2f} %" for name, share in shares.items()]
+    for against in (old, tmp_path / "store"):
+        report = check_recipe(
+            write_recipe(tmp_path, text), Options(), Progress(silent=True), against
+        )
+        assert report.against is not None
+        assert [*report.against.lines()][1:] == [
+            "  rows        a.csv: 1 row, 3 before (-66.7%)",
+            "  lost        of the known addresses: ipv4 66.67 %, ipv6 0.00 %",
+            f"  null gained {', '.join(gained)}",
+            "  gate failed: country_moved > 2%: ipv4.country_moved is 100 %, the limit is 2 %",
+        ]
+        assert report.is_refused
+    too_few = text.replace("90%", "20%")
+    report = check_recipe(write_recipe(tmp_path, too_few), Options(), Progress(silent=True), old)
+    assert "a.csv has 1 usable row, 3 before" in source_of(report).problem
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("a.csv", "old", "recipe.toml", "store"),
+    ]
+
+
+def test_the_sizes_are_those_of_the_dataset(tmp_path: Path) -> None:
+    report = checked(tmp_path, {"a.csv": ROWS}, recipe('path = "a.csv"'))
+    dataset, built = build_at(tmp_path, {"a.csv": ROWS}, recipe('path = "a.csv"'))
+    files = {path.name: path.stat().st_size for path in dataset.glob("*.arrow")}
+    assert report.files == files
+    assert (report.counts, report.coverage) == (built.counts, built.coverage)
+    assert report.memory > 50 << 20

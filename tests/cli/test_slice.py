@@ -1,4 +1,4 @@
-"""``geolookup slice`` and ``size``: inputs, provenance, own columns, errors, bytes."""
+"""``geolookup slice``: inputs, provenance, own columns, errors."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_part_by_a_call_of_python(whole: Path, tmp_path: Path) -> None:
             assert engine.get("8.9.0.1", "country") is None
             assert engine.get("2a00::1", "country") is None
     with pytest.raises(ValueError, match="fields goes with sources"):
-        geolookup.build(whole, tmp_path / "x", fields=["country"])  # type: ignore[call-overload]
+        geolookup.build(whole, tmp_path / "x", fields=["country"])
 
 
 def test_own_columns(whole: Path, tmp_path: Path) -> None:
@@ -111,21 +111,3 @@ def test_own_columns(whole: Path, tmp_path: Path) -> None:
         assert engine.own("10.0.0.1") == {"risk": None, "site": "office"}
         assert engine.own("8.8.8.8") == {"risk": None, "site": None}
         assert engine.get("8.8.8.8", "city") is None
-
-
-@pytest.mark.long
-def test_the_size_is_exact_but_for_the_manifest(whole: Path, tmp_path: Path) -> None:
-    recipe = whole.parent / "recipe.toml"
-    part = tmp_path / "part"
-    run("slice", whole, "--only", "country=DE", "--output", part)
-    for dataset, arguments in ((whole, (recipe,)), (part, (whole, "--only", "country=DE"))):
-        report = json.loads(run("size", *arguments, "--json").stdout)
-        files = {path.name: path.stat().st_size for path in dataset.iterdir()}
-        del files["manifest.json"]
-        assert report["files"] == files
-        assert report["bytes"] == sum(files.values())
-        with geolookup.open(dataset) as engine:
-            assert report["counts"] == engine.metadata.counts
-    for name in (recipe, whole, "bundled"):
-        lines = run("size", name).stdout.splitlines()
-        assert lines[0].startswith("about ")

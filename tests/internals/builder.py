@@ -8,7 +8,7 @@ from geolookup_builder.build_report import BuildReport, Demand, FillCount, KeysR
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
 from geolookup_builder.check import check_recipe
-from geolookup_builder.check_report import Limits, RecipeCheck, SourceCheck
+from geolookup_builder.check_report import RecipeCheck, SourceCheck
 from geolookup_builder.columns import Columns, JoinedIntervals
 from geolookup_builder.compile import compile_dataset, compile_recipe, compiled_tables, sources_read
 from geolookup_builder.demands import check as demands_check

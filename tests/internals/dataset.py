@@ -5,7 +5,12 @@ from geolookup.dataset import public_ranges as public_ranges_module
 from geolookup.dataset.arrow_files import describe, generation, read, starts_of, type_of
 from geolookup.dataset.checksums import canonical, crc32c
 from geolookup.dataset.column_views import EncodedColumn
-from geolookup.dataset.coverage import KnownAddresses, known_addresses
+from geolookup.dataset.coverage import (
+    KnownAddresses,
+    addresses_text,
+    coverage_text,
+    known_addresses,
+)
 from geolookup.dataset.files import Dataset, File, Starts
 from geolookup.dataset.intervals import (
     F64,
@@ -38,3 +43,4 @@ from geolookup.dataset.provenance import decisions, explain
 from geolookup.dataset.public_ranges import CONTRACT_TABLES, Ranges, any_known, public_ranges
 from geolookup.dataset.rows import SEPARATOR, number_text
 from geolookup.dataset.runs import distinct, factorize, join_runs, run_starts
+from geolookup.dataset.sizes import file_sizes, size_lines

@@ -112,6 +112,14 @@ class Recipe:
     quality: Quality = field(default_factory=Quality)
     warnings: tuple[str, ...] = ()  # of sources that are missing
 
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """The gates of ``[update]``, the default ones if it states none."""
+        from geolookup.comparison.gates import default_gates
+
+        own = (field.path for field in self.schema.own)
+        return default_gates(own) if self.update.fail_if is None else self.update.fail_if
+
 
 def read_recipe(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     """Read a recipe; ``formats`` are the known source formats and the options of each.
