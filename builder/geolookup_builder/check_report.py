@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from geolookup.dataset.sizes import size_lines
-
 from geolookup.errors import count_text, line_text, listed, name_text
 from geolookup_builder.build_report import Demand, SourceReport, dataset_lines
 from geolookup_builder.earlier_dataset import Against

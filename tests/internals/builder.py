@@ -14,6 +14,9 @@ from geolookup_builder.compile import compile_dataset, compile_recipe, compiled_
 from geolookup_builder.demands import check as demands_check
 from geolookup_builder.demands import check_truth, failures
 from geolookup_builder.downloads import read_through, with_local_paths
+from geolookup_builder.enrichment.regions import COLUMNS as REGION_COLUMNS
+from geolookup_builder.enrichment.regions import FILE as REGION_NAMES
+from geolookup_builder.enrichment.regions import Regions
 from geolookup_builder.expected_rows import RowsBefore, check_drop
 from geolookup_builder.flatten import (
     Intervals,
@@ -53,6 +56,7 @@ from geolookup_builder.reference.countries import (
 )
 from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
 from geolookup_builder.reference.country_boxes import FILE, Places, country_boxes
+from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.restrictions.slicing import Part, slice_recipe
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats.rir import FORMAT
