@@ -180,7 +180,7 @@ def value(name: str, cell: str) -> Any:
     if name in ("latitude", "longitude"):
         return _good(float(cell), abs(float(cell)) <= {"latitude": 90, "longitude": 180}[name])
     if name == "region_code":
-        return _good(cell, re.fullmatch("[A-Z0-9]{1,3}", cell))
+        return _good(cell, re.fullmatch("[A-Z0-9]{1,3}", cell) is not None)
     legal: dict[str, Container[str]] = {
         "country_code": COUNTRIES,
         "continent_code": CONTINENTS,
