@@ -94,8 +94,9 @@ def put_in(
             rows, before = above.families[family].rows[table][cut.owner], cut.columns[table]
             before[cut.at] = np.where(rows > 0, numbers[rows], before[cut.at])
         used = _drop_unused(content, table, [cut.columns[table] for cut in cuts.values()])
-        for cut in cuts.values() if used is not None else ():
-            cut.columns[table] = used[cut.columns[table]]
+        if used is not None:
+            for cut in cuts.values():
+                cut.columns[table] = used[cut.columns[table]]
     for table in fmt.LINKS:
         used = _drop_unused(content, table, [content[fmt.LOCATION][table].to_numpy()])
         if used is not None:
