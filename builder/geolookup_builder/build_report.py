@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
 from geolookup.contract.fields import COUNTRY_ALIASES
-from geolookup.dataset.coverage import addresses_text, coverage_text
+from geolookup.dataset.coverage import addresses_text, coverage_lines
 from geolookup.dataset.metadata import Source
 from geolookup.errors import count_text, line_text, listed, short_id
 
@@ -184,6 +184,7 @@ class BuildReport:
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     quality: list[Demand] = field(default_factory=list)  # the demands of the recipe
+    decided: Sequence[int] = ()  # most addresses of one layer and family, by source of the recipe
     generation: str = ""
     bytes: int = 0
     seconds: float = 0.0
@@ -221,12 +222,7 @@ def dataset_lines(
 ) -> Iterator[str]:
     """Yield the counts of a dataset, and the coverage of each layer that a source has."""
     yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in counts.items())
-    layers = dict[str, list[str]]()
-    for layer, families in coverage.items():
-        if any(families.values()):
-            layers.setdefault(coverage_text(families), []).append(layer)
-    for text, alike in layers.items():
-        yield f"  coverage    {text}: {', '.join(alike)}"
+    yield from (f"  coverage    {line}" for line in coverage_lines(coverage))
 
 
 def rejects_file(path: Path | None) -> str:

@@ -165,6 +165,9 @@ def _check_quality(overlaid: OverlaidSources, dataset: Path) -> None:
     """Raise QualityError if a verified dataset does not meet the demands of its recipe."""
     plan, report = overlaid.plan, overlaid.report
     earlier = overlaid.options.earlier
-    report.quality = demands.check(plan.quality, plan.path, dataset, earlier, report.warnings)
+    report.quality = [
+        *demands.decisions(plan.sources, report.decided),
+        *demands.check(plan.quality, plan.path, dataset, earlier, report.warnings),
+    ]
     if problems := demands.failures(report.quality, plan.path):
         raise QualityError(problems, report)

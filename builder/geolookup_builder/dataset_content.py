@@ -70,6 +70,7 @@ def _tables(
         )
         overlaid.below.tables.release()
     origins = resolve(overlaid.plan.path, full, overlaid.origins, columns)
+    overlaid.report.decided = origins.decided
     return content | provenance_tables(origins.provenance, columns), origins
 
 

@@ -6,12 +6,13 @@ sources, only its part in their space is overlaid: ``datasets.below`` puts the r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
+from geolookup_builder import expected_rows
 from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
@@ -20,12 +21,6 @@ from geolookup_builder.datasets import below
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.expected_rows import (
-    check_drop,
-    check_releases,
-    check_some,
-    rows_before,
-)
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
@@ -71,7 +66,7 @@ class OverlaidSources:
         self.partitions = {family: nothing(family, layers) for family in (4, 6)}
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))
-        self._rows_before = rows_before(options.earlier)
+        self._rows_before = expected_rows.rows_before(options.earlier)
         self.origins: list[Origin] = []  # of each source
         self.below: DatasetSource | None = None  # the last source, if all others are put into it
 
@@ -115,7 +110,7 @@ class OverlaidSources:
                 read.append((report, deciding))
             release()
             files |= {numbers.member.label: numbers.member for numbers in reading.files}
-            check_releases(spec.expected, sorted(files))
+            expected_rows.check_releases(spec.expected, sorted(files))
         if restriction:
             with self.progress.stage(f"restricting {spec.name}"):
                 kept = self._kept(spec, partitions)
@@ -125,7 +120,7 @@ class OverlaidSources:
                     self._overlay(restrict(part, kept[family]))
         reports = [report for report, _ in read]
         used = sum(report.used for report in reports)
-        self._check(spec, reports, used)
+        self._check(spec, reports, used, spec.name, self.rejects[-len(reports) :])
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
@@ -190,20 +185,24 @@ class OverlaidSources:
         return is_whole and is_last and is_only and keeps_rows
 
     def _check(
-        self, spec: SourceSpec, tables: list[SourceReport], rows: int, dataset: str = ""
+        self,
+        spec: SourceSpec,
+        tables: list[SourceReport],
+        rows: int,
+        name: str,
+        rejects: Sequence[Rejects] = (),
     ) -> None:
         """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
-        name, options = dataset or spec.name, self.options
+        options, mask = self.options, mask_of_sources(self.plan)
         expected = spec.expected.with_limits(options.limits)
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
-        rejects = [] if dataset else self.rejects[-len(tables) :]
-        mask = mask_of_sources(self.plan)
         try:
             for report, of_table in zip_longest(tables, rejects):
                 limits = expected.limits
                 check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
-            check_some(expected, spec.recipe, path, tables, options.rejects)
-            warning = check_drop(expected, spec.recipe, name, rows, self._rows_before)
+            expected_rows.check_some(expected, spec.recipe, path, tables, options.rejects)
+            before = self._rows_before
+            warning = expected_rows.check_drop(expected, spec.recipe, name, rows, before)
         except BuildError:
             self.write_rejects()
             raise

@@ -59,18 +59,15 @@ def read_table(
             progress.rows(len(batch))
     report.fields = tuple(name for name in fields if name in spec.fields)
     report.dropped = tuple(name for name in fields if name not in spec.fields)
-    offered = _distinct(file.offered for file in reading.files)
-    report.unread = _distinct(file.unread for file in reading.files)
-    report.offered = tuple(_further(offered, fields, spec))
     report.rejected = reading.rejects.counts()
+    unread = chain.from_iterable(numbers.unread for numbers in reading.files)
+    report.unread = tuple(dict.fromkeys(unread))
+    offered = dict.fromkeys(chain.from_iterable(numbers.offered for numbers in reading.files))
+    report.offered = tuple(_further(offered, fields, spec))
     # Unary plus drops the fields whose count is 0.
     report.stated, report.nulled = +report.stated, +report.nulled
     report.read += reading.rejects.skip_count()
     return reading
-
-
-def _distinct(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(chain.from_iterable(names)))
 
 
 def _further(offered: Iterable[str], fields: Collection[str], spec: SourceSpec) -> Iterator[str]:

@@ -54,9 +54,14 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """The sources of a manifest with their coverage, and the provenance by family."""
+    """The sources of a manifest with their coverage, and the provenance by family.
+
+    ``decided`` has the most addresses of a layer and a family that each source of the recipe
+    decides.
+    """
 
     sources: Sequence[Source]
+    decided: Sequence[int]
     provenance: dict[int, Provenance]
 
 
@@ -95,10 +100,13 @@ def resolve(
     sources = [*chain.from_iterable(origin.sources for origin in origins)]
     coverages = iter(coverage(full, len(sources), columns))
     kept: list[Source | None] = []
+    decided = list[int]()
     for origin in origins:
         covered = [replace(source, coverage=next(coverages)) for source in origin.sources]
         has_place = [one if one.coverage or not origin.provenance else None for one in covered]
         kept += has_place
+        families = chain.from_iterable(source.coverage.values() for source in covered)
+        decided.append(max((max(counts.values()) for counts in families), default=0))
         if origin.report is not None and None in has_place:
             count = has_place.count(None)
             origin.report.note += f", {count:,} of them without an address here"
@@ -116,4 +124,4 @@ def resolve(
             of_chunk = {layer: numbers[of[chunk]] for layer, of in part.sources.items()}
             joined.append(part.starts[chunk], of_chunk)
         provenance[family] = Provenance(*joined.finish())
-    return Origins(result, provenance)
+    return Origins(result, decided, provenance)
