@@ -149,8 +149,8 @@ class OverlaidSources:
         """Overlay a dataset; below all other sources, only its intervals beside theirs."""
         report = dataset.report()
         known = dataset.known_fields()
-        report.fields = tuple(name for name in known if name in spec.fields)
-        report.dropped = tuple(name for name in known if name not in spec.fields)
+        report.fields = tuple(known)
+        report.keep(spec.fields)
         self.report.sources.append(report)
         parts, fields = dataset.partitions, spec.fields
         if self._is_below_all(spec, dataset):
@@ -221,6 +221,9 @@ class OverlaidSources:
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
         rejects = [] if dataset else self.rejects[-len(tables) :]
         mask = mask_of_sources(self.plan)
+        if self.plan.fields is not None:
+            for report in tables:
+                report.keep(self.plan.fields)
         try:
             for report, of_table in zip_longest(tables, rejects):
                 limits = expected.limits
