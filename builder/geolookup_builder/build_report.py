@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from geolookup.contract.fields import COUNTRY_ALIASES
-from geolookup.dataset.coverage import addresses_text, coverage_text
+from geolookup.dataset.coverage import addresses_text, coverage_lines
 from geolookup.dataset.metadata import Source
 from geolookup.errors import count_text, line_text, listed, short_id
 
@@ -56,10 +56,10 @@ class KeysRead:
 class SourceReport:
     """The rows of one source table, and how the compiler treated them.
 
-    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; other numbers
-    count rows. ``fields``
-    are read and kept, ``dropped`` are fields that the recipe leaves out. ``unread`` are columns of
-    the files that nothing reads, ``offered`` own columns that the recipe can declare.
+    ``addresses_*`` count addresses, ``stated`` and ``nulled`` count values; other numbers count
+    rows. ``fields`` are read and kept, ``dropped`` are fields that the recipe leaves out.
+    ``unread`` are columns of the files that nothing reads, ``offered`` own columns that the recipe
+    can declare.
     """
 
     name: str
@@ -188,6 +188,7 @@ class BuildReport:
 
     sources: list[SourceReport] = field(default_factory=list)
     enriched: dict[str, FillCount] = field(default_factory=dict)
+    as_names: int = 0  # numbers of autonomous systems that have the name of a source below
     unstated: list[str] = field(default_factory=list)  # columns that only follow from countries
     counts: Mapping[str, int] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
@@ -216,6 +217,9 @@ class BuildReport:
         for name, counts in self.enriched.items():
             filled = count_text(counts.filled, "location")
             yield f"{name}: {filled} filled, {counts.not_found:,} not found"
+        if self.as_names:
+            numbers = count_text(self.as_names, "number")
+            yield f"asn_organization: {numbers} named by the sources below"
         if self.quality:
             yield f"quality     {count_text(len(self.quality), 'demand')} met"
         yield from dataset_lines(self.counts, self.coverage)
@@ -228,12 +232,7 @@ def dataset_lines(
 ) -> Iterator[str]:
     """Yield the counts of a dataset, and the coverage of each layer that a source has."""
     yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in counts.items())
-    layers = dict[str, list[str]]()
-    for layer, families in coverage.items():
-        if any(families.values()):
-            layers.setdefault(coverage_text(families), []).append(layer)
-    for text, alike in layers.items():
-        yield f"  coverage    {text}: {', '.join(alike)}"
+    yield from (f"  coverage    {line}" for line in coverage_lines(coverage))
 
 
 def rejects_file(path: Path | None) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
@@ -30,9 +30,9 @@ from geolookup_builder.build_options import Options
 from geolookup_builder.check_report import RecipeCheck, SourceCheck
 from geolookup_builder.compile import compiling, dataset_written, sources_of
 from geolookup_builder.downloads import NotInCacheError, missing_source, with_cached_path
-from geolookup_builder.earlier_dataset import EarlierDataset
+from geolookup_builder.earlier_dataset import compared, folder_of
 from geolookup_builder.enrichment import finders
-from geolookup_builder.memory import peak, release
+from geolookup_builder.memory import peak
 from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Enrich, Recipe, SourceSpec
@@ -65,7 +65,8 @@ def check_loading(
 ) -> RecipeCheck:
     """Load a recipe and check it; ``name`` is empty if a call names the sources."""
     report = RecipeCheck(name, *(_commands(name, options) if name else ()))
-    earlier = None if against is None else EarlierDataset.at(against)
+    if against is not None:
+        options = replace(options, earlier=folder_of(against))
     try:
         recipe = load()
     except BuildError as error:
@@ -74,10 +75,8 @@ def check_loading(
         report.problems.append(str(error))
         return report
     report.is_data = bool(report.recipe) and recipe.path.suffix != loading.SUFFIX
-    if earlier is not None:
-        options = replace(options, earlier=Path(earlier.folder))
     with compiling(recipe), TemporaryDirectory(prefix="geolookup-") as folder:
-        _Check(report, recipe, options, progress, earlier).run(Path(folder, "dataset"))
+        _Check(report, recipe, options, progress).run(Path(folder, "dataset"))
     return report
 
 
@@ -93,7 +92,7 @@ def _commands(name: str, options: Options) -> tuple[str, str]:
     limits = chain.from_iterable(given)
     return (
         shlex.join(["geolookup", "build", name, "-o", "DIR", *limits, *cache]),
-        shlex.join(["geolookup", "download", name, *cache]),
+        shlex.join(["geolookup", "update", name, "--download-only", *cache]),
     )
 
 
@@ -101,15 +100,10 @@ class _Check:
     """One check, noted in its report."""
 
     def __init__(
-        self,
-        report: RecipeCheck,
-        recipe: Recipe,
-        options: Options,
-        progress: Progress,
-        earlier: EarlierDataset | None,
+        self, report: RecipeCheck, recipe: Recipe, options: Options, progress: Progress
     ) -> None:
-        self._report, self._options, self._progress = report, options, progress
-        self._recipe, self._earlier = recipe, earlier
+        self._report, self._recipe = report, recipe
+        self._options, self._progress = options, progress
         self._mask = mask_of_sources(recipe)
 
     def run(self, output: Path) -> None:
@@ -118,14 +112,22 @@ class _Check:
         with self._noted():
             demands.check_truth(recipe.quality, recipe.path)
         plan, checks = self._detected(recipe)
+        by_source = {id(spec): check for spec, check in zip(plan.sources, checks, strict=True)}
+
+        def guard(spec: SourceSpec) -> AbstractContextManager[object]:
+            return self._noted(by_source[id(spec)])
+
         if not plan.sources:
             if all(source.skipped for source in report.sources):
                 report.problems.append(f"{recipe.path}: all sources are missing")
             return
-        with self._noted(), sources_of(plan, self._options, self._progress, output) as overlaid:
-            for number, (check, spec) in enumerate(zip(checks, overlaid.plan.sources, strict=True)):
-                self._read(check, overlaid, number + 1, spec)
-                release()
+        with (
+            self._noted(),
+            sources_of(plan, self._options, self._progress, output, guard) as overlaid,
+        ):
+            for number, spec in enumerate(overlaid.plan.sources):
+                if not (spec.is_dataset and checks[number].problem):
+                    self._read(checks[number], overlaid, number + 1, spec)
             if not report.has_problem:
                 self._write(overlaid, output)
             report.warnings += overlaid.report.warnings
@@ -220,11 +222,10 @@ class _Check:
             report.memory = peak()
             report.counts, report.coverage = overlaid.report.counts, overlaid.report.coverage
             report.files = file_sizes(read_manifest(folder))
-            report.quality = demands.check(
-                plan.quality, plan.path, folder, self._options.earlier, report.warnings
-            )
-            if self._earlier is not None:
-                report.against = self._earlier.compared(folder, plan)
+            earlier, warnings = self._options.earlier, overlaid.report.warnings
+            report.quality = demands.check(plan.quality, plan.path, folder, earlier, warnings)
+            if earlier is not None:
+                report.against = compared(earlier, folder, plan)
 
 
 def _after_near_misses(

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from geolookup.dataset.coverage import percent_text
 from geolookup.dataset.manifest import read_manifest
-from geolookup.dataset.metadata import Metadata
+from geolookup.dataset.metadata import Source
 from geolookup.errors import count_text, listed, short_id
 from geolookup_builder.expected_rows import rows_before
 
@@ -29,20 +29,13 @@ class RowChange:
     rows: int
     before: int | None
 
-    def __str__(self) -> str:
-        rows = count_text(self.rows, "row")
-        if self.before is None:
-            return f"{self.source}: {rows}, not in the earlier dataset"
-        change = f" ({self.rows / self.before - 1:+.1%})" if self.before else ""
-        return f"{self.source}: {rows}, {self.before:,} before{change}"
-
 
 @dataclass(frozen=True, slots=True)
 class Against:
     """A dataset compared with an earlier one.
 
     ``coverage_lost`` are shares of the known addresses by family, ``null_gained`` of those that had
-    a value of the field. ``gates`` are the gates of ``[update]``.
+    a value of the field. ``gates`` are those that an update would apply.
     """
 
     name: str
@@ -51,7 +44,6 @@ class Against:
     coverage_lost: Mapping[str, float]
     null_gained: Mapping[str, float]  # by family and field, the greatest first
     gates: Sequence[Verdict]
-    is_applied: bool  # whether the gates are; not to a dataset of another name
 
     @property
     def has_failed(self) -> bool:
@@ -63,60 +55,53 @@ class Against:
         from geolookup.comparison.gates import verdict_line
 
         yield f"against     {self.name}, generation {short_id(self.generation)}"
-        yield from (f"  rows        {change}" for change in self.rows)
+        for change in self.rows:
+            rows = count_text(change.rows, "row")
+            before = "none" if change.before is None else f"{change.before:,}"
+            yield f"  rows        {change.source}: {rows}, {before} before"
         lost = (f"{family} {percent_text(share)}" for family, share in self.coverage_lost.items())
         yield f"  lost        of the known addresses: {', '.join(lost)}"
-        gained = [f"{name} {percent_text(n)}" for name, n in self.null_gained.items() if n]
-        if gained:
-            yield f"  null gained {listed(gained, _SHOWN)}"
-        if not self.is_applied:
-            yield "  gates       not applied: this dataset has another name"
-        for verdict in self.gates:
-            text = verdict_line(verdict) if verdict.failed else f"gate holds: {verdict.gate}"
-            yield f"  {text}"
+        if self.null_gained:
+            fields = [f"{name} {percent_text(share)}" for name, share in self.null_gained.items()]
+            yield f"  null gained {listed(fields, _SHOWN)}"
+        failed = [verdict for verdict in self.gates if verdict.failed]
+        yield f"  gates       {len(self.gates) - len(failed)} of {len(self.gates)} hold"
+        yield from (f"  {verdict_line(verdict)}" for verdict in failed)
 
 
-@dataclass(frozen=True, slots=True)
-class EarlierDataset:
-    """The dataset in a folder, or the current one of a store, at the time of its opening."""
+def folder_of(path: str | PathLike[str]) -> Path:
+    """Return the folder of a dataset, or of the current one of a store; raises DatasetError."""
+    from geolookup.comparison import open_dataset
 
-    folder: str
-    metadata: Metadata
+    return Path(open_dataset(path).path)
 
-    @classmethod
-    def at(cls, path: str | PathLike[str]) -> Self:
-        """Open a dataset or store; raises DatasetError."""
-        from geolookup.comparison import open_dataset
 
-        folder = open_dataset(path).path
-        return cls(folder, read_manifest(folder).metadata())
+def compared(earlier: Path, folder: Path, recipe: Recipe) -> Against:
+    """Return what the new dataset of a recipe has lost, and the verdicts of its gates."""
+    from geolookup.comparison import diff
 
-    def compared(self, folder: Path, recipe: Recipe) -> Against:
-        """Return what a new dataset of the recipe has lost, and the verdicts of its gates."""
-        from geolookup.comparison import diff
+    about = read_manifest(earlier).metadata()
+    # As in an update: gates compare one dataset over time.
+    gates = recipe.gates if about.name == recipe.name else ()
+    result = diff(earlier, folder, fail_if=gates, top=0)
+    gained = {
+        f"{family}.{field.path}": share
+        for family, part in result.parts.items()
+        for field in recipe.schema.by_source_column.values()
+        if (share := part.metrics.get(f"null_gained.{field.path}"))
+    }
+    return Against(
+        about.name,
+        about.generation,
+        [*_rows(earlier, read_manifest(folder).metadata().sources)],
+        {family: part.coverage.lost.share for family, part in result.parts.items()},
+        dict(sorted(gained.items(), key=lambda item: -item[1])),
+        result.gates,
+    )
 
-        # As in an update: gates compare one dataset over time.
-        is_applied = self.metadata.name == recipe.name
-        gates = recipe.gates if is_applied else ()
-        result = diff(self.folder, folder, fail_if=gates, top=0)
-        stated = [field.path for field in recipe.schema.by_source_column.values()]
-        gained = {
-            f"{family}.{path}": part.metrics.get(f"null_gained.{path}", 0.0)
-            for family, part in result.parts.items()
-            for path in stated
-        }
-        return Against(
-            self.metadata.name,
-            self.metadata.generation,
-            [*self._rows(read_manifest(folder).metadata())],
-            {family: part.coverage.lost.share for family, part in result.parts.items()},
-            {name: gained[name] for name in sorted(gained, key=lambda name: -gained[name])},
-            result.gates,
-            is_applied=is_applied,
-        )
 
-    def _rows(self, new: Metadata) -> Iterator[RowChange]:
-        before = rows_before(Path(self.folder))
-        for source in new.sources:
-            if source.rows is not None and before is not None:
-                yield RowChange(source.name, source.rows, before.take(source.name))
+def _rows(earlier: Path, sources: Sequence[Source]) -> Iterator[RowChange]:
+    before = rows_before(earlier)
+    for source in sources:
+        if source.rows is not None and before is not None:
+            yield RowChange(source.name, source.rows, before.take(source.name))

@@ -61,7 +61,7 @@ def _lines(
     coverage: Mapping[str, KnownAddresses],
     files: Mapping[str, int],
 ) -> Iterator[str]:
-    from geolookup.dataset.coverage import coverage_text
+    from geolookup.dataset.coverage import coverage_lines
     from geolookup.dataset.sizes import size_lines
 
     yield f"name        {metadata.name}"
@@ -86,8 +86,7 @@ def _lines(
         terms = source.date or "no date", source.licence or "no licence stated"
         yield f"  {source.origin} ({source.format}), {', '.join(terms)}"
         yield from (f"    {text}" for text in (source.attribution, source.url) if text)
-        for layer, families in source.coverage.items():
-            yield f"    decides {layer:<16} {coverage_text(families)}"
+        yield from (f"    decides {line}" for line in coverage_lines(source.coverage))
     yield "reference tables"
     for credit in metadata.credits:
         yield f"  {credit['name']}, {credit['licence']}: {credit['attribution']}"
@@ -141,7 +140,7 @@ def _example(info: FieldInfo) -> str:
 def recipes(context: click.Context) -> None:
     """List the packaged recipes with their descriptions.
 
-    `geolookup build`, `download` and `update` accept their names.
+    `geolookup build`, `check` and `update` accept their names.
 
     Example: geolookup recipes copy maxmind-geolite2
     """

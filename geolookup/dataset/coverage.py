@@ -21,6 +21,8 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.public_ranges import any_known
 from geolookup.errors import REBUILD, DatasetError, count_text
 
+_SMALL = 0.0001  # a share that percent with two decimals would round to 0
+
 
 @dataclass(frozen=True, slots=True)
 class KnownAddresses:
@@ -138,11 +140,26 @@ def public_space(family: int) -> float:
     return float(sum(last - first + 1 for first, last in special.ranges_of(4, special.PUBLIC)))
 
 
+def coverage_lines(coverage: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Yield the addresses of each layer that has any; layers that are alike share a line."""
+    layers = dict[str, list[str]]()
+    for layer, addresses in coverage.items():
+        if any(addresses.values()):
+            layers.setdefault(coverage_text(addresses), []).append(layer)
+    yield from (f"{text}: {', '.join(alike)}" for text, alike in layers.items())
+
+
 def coverage_text(addresses: Mapping[str, int]) -> str:
-    """Return numbers of addresses by family as text: a share of public IPv4, networks of IPv6."""
+    """Return numbers of addresses by family as text: IPv4 as a share of the public, unless small.
+
+    >>> coverage_text({"ipv4": 1 << 24, "ipv6": 3 << 80}), coverage_text({"ipv4": 256})
+    ('0.45 % of public IPv4, 3 /48 networks of IPv6', '256 addresses of IPv4')
+    """
     ipv4, ipv6 = addresses.get("ipv4", 0), addresses.get("ipv6", 0)
-    share = f"{percent_text(ipv4 / public_space(4))} of public IPv4"
-    return f"{share}, {addresses_text(ipv6)} of IPv6" if ipv6 else share
+    share = ipv4 / public_space(4)
+    few = f"{addresses_text(ipv4)} of IPv4"
+    texts = [few if share < _SMALL else f"{percent_text(share)} of public IPv4"] if ipv4 else []
+    return ", ".join([*texts, f"{addresses_text(ipv6)} of IPv6"] if ipv6 else texts)
 
 
 def addresses_text(count: int) -> str:
@@ -159,4 +176,4 @@ def addresses_text(count: int) -> str:
 
 def percent_text(share: float) -> str:
     """Return a share in percent; a small share is not rounded to 0."""
-    return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %"
+    return "<0.01 %" if 0 < share < _SMALL else f"{100 * share:.2f} %"

@@ -15,6 +15,7 @@ from tests.cli.program import refused, run
 from tests.conftest import Build
 from tests.datasets import SMALL
 from tests.internals.cli import program
+from tests.internals.dataset import coverage_lines, size_lines
 
 
 def test_answers_are_lines_of_json_of_the_chosen_dataset(
@@ -90,8 +91,12 @@ def test_info_as_text_and_json(tmp_path: Path) -> None:
     assert described["sources"]
     for source in described["sources"]:
         assert source["coverage"]
-        for layer, known in source["coverage"].items():
-            assert f"decides {layer:<16} {known['ipv4']:,} ipv4" in text
+        for line in coverage_lines(source["coverage"]):
+            assert f"    decides {line}\n" in text
+    files = {path.name: path.stat().st_size for path in SMALL.glob("*.arrow")}
+    assert described["files"] == files
+    for line in size_lines(files):
+        assert f"{line}\n" in text
     dataset = tmp_path / "dataset"
     shutil.copytree(SMALL, dataset)
     manifest = json.loads((dataset / "manifest.json").read_text(encoding="utf-8"))

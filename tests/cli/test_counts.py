@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ ROWS = (
 )
 #: Located, located, unknown, malformed, malformed, private, located.
 VISITS = "8.8.8.8\n8.9.1.1\n1.1.1.1\nx\n8.8.8\n10.0.0.1\n2a00::1\n"
-_IPV6 = f"{1 << 96:,}"
+_IPV6 = "65,536 /48 networks of IPv6"
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +42,14 @@ def lines(text: str) -> list[str]:
 
 
 def test_a_build_and_a_check(folder: Path) -> None:
-    read, rejected, _, dataset, location, asn, *_ = lines((folder / "built.txt").read_text("utf-8"))
+    read, rejected, _, dataset, coverage, size = lines((folder / "built.txt").read_text("utf-8"))
     assert read == "a.csv: 5 rows read, 3 used"
     assert rejected == ("rejected 2 rows without a valid range (1 not an address, 1 host bits set)")
     assert dataset == (
         "dataset 4 ipv4_intervals, 3 ipv6_intervals, 3 locations, 3 networks, 2 countries, 1 zones"
     )
-    assert location == f"coverage 131,072 ipv4, {_IPV6} ipv6 addresses with location"
-    assert asn == "coverage 0 ipv4, 0 ipv6 addresses with asn"
+    assert coverage == f"coverage 131,072 addresses of IPv4, {_IPV6}: location, isp"
+    assert re.fullmatch(r"[\d,]+ bytes in [\d.]+ s, generation [0-9a-f]{12}", size)
     checked = lines(run("check", "a.csv", folder=folder).stdout)
     assert "rows 5 rows read, 3 used" in checked
     assert checked[-1] == "1 problem: build would fail"
@@ -60,12 +61,12 @@ def test_a_part(folder: Path) -> None:
     assert read == "a: 3 rows read, 2 used"
     assert skipped == "left out 1 row, 65,536 addresses by only, families or within"
     assert dataset.startswith("dataset 3 ipv4_intervals, 3 ipv6_intervals, 2 locations, 2 networks")
-    assert location == f"coverage 65,536 ipv4, {_IPV6} ipv6 addresses with location"
+    assert location == f"coverage 65,536 addresses of IPv4, {_IPV6}: location, isp"
 
 
 def test_what_a_source_decides(folder: Path) -> None:
     printed = lines(run("info", "d", folder=folder).stdout)
-    assert f"decides isp 131,072 ipv4, {_IPV6} ipv6 addresses" in printed
+    assert f"decides 131,072 addresses of IPv4, {_IPV6}: isp, location" in printed
     counts = "2 countries, 4 ipv4_intervals, 3 ipv6_intervals, 3 locations, 3 networks, 1 zones"
     assert f"counts {counts}" in printed
 

@@ -5,12 +5,7 @@ from geolookup.dataset import public_ranges as public_ranges_module
 from geolookup.dataset.arrow_files import describe, generation, read, starts_of, type_of
 from geolookup.dataset.checksums import canonical, crc32c
 from geolookup.dataset.column_views import EncodedColumn
-from geolookup.dataset.coverage import (
-    KnownAddresses,
-    addresses_text,
-    coverage_text,
-    known_addresses,
-)
+from geolookup.dataset.coverage import KnownAddresses, coverage_lines, known_addresses
 from geolookup.dataset.files import Dataset, File, Starts
 from geolookup.dataset.intervals import (
     F64,

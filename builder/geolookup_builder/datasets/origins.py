@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
@@ -120,7 +119,7 @@ def resolve(
     provenance = {}
     for family, part in full.items():
         size, kinds = len(part.starts), dict.fromkeys(part.sources, np.uint8)
-        joined = JoinedIntervals(partial(columns.column, most=size), family, kinds)
+        joined = JoinedIntervals(columns, family, kinds)
         for chunk in columns.chunks(size):
             of_chunk = {layer: numbers[of[chunk]] for layer, of in part.sources.items()}
             joined.append(part.starts[chunk], of_chunk)
