@@ -20,6 +20,7 @@ from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
+from geolookup_builder.sources.reading.inputs import label_in_recipe
 from geolookup_builder.sources.reading.reader import RecordNumbers, SourceTable
 from geolookup_builder.table_intervals import ROW, TableCounts, count, layers_of
 
@@ -60,8 +61,10 @@ def read_table(
     report.fields = tuple(fields)
     report.keep(spec.fields)
     report.rejected = reading.rejects.counts()
-    unread = chain.from_iterable(numbers.unread for numbers in reading.files)
-    report.unread = tuple(dict.fromkeys(unread))
+    columns = chain.from_iterable(numbers.unread for numbers in reading.files)
+    others = chain.from_iterable(numbers.member.others for numbers in reading.files)
+    files = (label_in_recipe(label, spec.path, spec.base) for label in others)
+    report.unread = tuple(dict.fromkeys((*columns, *files)))
     offered = dict.fromkeys(chain.from_iterable(numbers.offered for numbers in reading.files))
     report.offered = tuple(_further(offered, fields, spec))
     # Unary plus drops the fields whose count is 0.

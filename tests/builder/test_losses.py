@@ -141,6 +141,9 @@ LOSSES = (
          'fields = ["asn"]', counts={"not kept": 1}),
     Loss("a column that the dataset does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
          after='fields = ["asn"]', counts={"not kept": 1}),
+    Loss("a file of an archive with another suffix",
+         archive(a_csv=GOOD, b_tsv=GOOD.replace(",", "\t"), readme_txt="x"),
+         counts={"not read": 1}),
 )  # fmt: skip
 
 
