@@ -73,8 +73,6 @@ class SourceCheck:
 def _table_lines(table: SourceReport) -> Iterator[str]:
     """Yield the fields of a table, then its numbers as a build reports them."""
     yield f"  fields      {', '.join(table.fields) or 'none'}"
-    if table.dropped:
-        yield f"  left out    {', '.join(table.dropped)} (fields of the recipe)"
     if table.offered:
         yield f"  offers      {', '.join(table.offered)} (declare own columns in [columns])"
     first, *others = table.lines()

@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -43,10 +43,14 @@ _TARS = {f".tar{ending}": ending for ending in COMPRESSED} | SHORT_TARS
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file of a source, as plain bytes; ``label`` names it in messages."""
+    """One file of a source, as plain bytes; ``label`` names it in messages.
+
+    The first member of a source has ``others``: files of its archives and folder that are not read.
+    """
 
     label: str
     opener: Opener
+    others: tuple[str, ...] = ()
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
@@ -97,7 +101,20 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
         raise BuildError(
             base / pattern, "no such file", remedy="put it there, or correct the path in the recipe"
         )
-    return files
+    others = (*budget.others, *_others_in_folder(base / pattern, suffixes))
+    return [replace(files[0], others=others), *files[1:]]
+
+
+def _others_in_folder(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
+    """Return the files of a folder that are not read, without licences and instructions."""
+    if not folder.is_dir():
+        return []
+    files = sorted((path for path in _files_of(folder) if path.is_file()), key=os.fsencode)
+    return [
+        str(path)
+        for path in files
+        if not holds_data(path, suffixes) and not holds_no_data(path.as_posix())
+    ]
 
 
 def label_in_recipe(label: str, pattern: str, base: Path) -> str:

@@ -88,7 +88,10 @@ def _members(
         with tarfile.open(fileobj=file, mode="r:", tarinfo=_Header) as archive:
             for number, member in enumerate(archive, 1):
                 budget.check_members(number)
-                if member.isdir() or not is_data(member.name, suffixes):
+                if member.isdir():
+                    continue
+                if not is_data(member.name, suffixes):
+                    budget.leave(f"{path}!{member.name}")
                     continue
                 # The bytes of a sparse member are not those of its file.
                 if not member.isreg() or member.issparse():

@@ -40,6 +40,9 @@ def zip_files(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tup
     infos = archive.infolist()
     budget.check_members(len(infos))
     members = data(path, suffixes, {info: info.filename for info in infos})
+    for info in infos:
+        if info not in members:
+            budget.leave(f"{path}!{info.filename}")
     for info in members:
         _check(f"{path}!{info.filename}", info)
     # Overlapping members: a small file of many large ones ("zip bomb").
