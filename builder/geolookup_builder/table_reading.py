@@ -20,6 +20,7 @@ from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
+from geolookup_builder.sources.reading.products import names_of_fields
 from geolookup_builder.sources.reading.reader import RecordNumbers, SourceTable
 from geolookup_builder.table_intervals import ROW, TableCounts, count, layers_of
 
@@ -62,7 +63,8 @@ def read_table(
     report.emptied.update(table.emptied)
     report.rejected = reading.rejects.counts()
     unread = chain.from_iterable(numbers.unread for numbers in reading.files)
-    report.unread = tuple(dict.fromkeys(unread))
+    ours = names_of_fields(spec.schema)  # first: the report lists some columns only
+    report.unread = tuple(sorted(dict.fromkeys(unread), key=lambda name: name not in ours))
     offered = dict.fromkeys(chain.from_iterable(numbers.offered for numbers in reading.files))
     report.offered = tuple(_further(offered, fields, spec))
     # Unary plus drops the fields whose count is 0.
