@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import delimited, sniffing
@@ -22,12 +23,19 @@ Plan = Callable[[Member, Planner], tuple[str, Reading]]
 
 
 def headerless_tables(
-    spec: SourceSpec, suffixes: tuple[str, ...], order: Sequence[str], plan: Plan
+    spec: SourceSpec,
+    suffixes: tuple[str, ...],
+    order: Sequence[str],
+    plan: Plan,
+    emptied: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
 ) -> Iterator[SourceTable]:
-    """Yield the tables of a source, in ``order``; every file is planned before any is read."""
+    """Yield the tables of a source, in ``order``; every file is planned before any is read.
+
+    ``emptied`` are the counts of each table, complete once it is read.
+    """
     planner, files = Planner(spec), list[tuple[str, PlannedFile]]()
     for member in members(spec.path, spec.base, suffixes):
         table, reading = plan(member, planner)
         files.append((table, (delimited, member, reading)))
     planner.check()
-    yield from tables(spec, order, files)
+    yield from tables(spec, order, files, emptied=emptied)

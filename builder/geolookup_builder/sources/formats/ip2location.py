@@ -2,7 +2,7 @@
 
 The IPv4 space that an IPv6 file repeats as IPv4-mapped addresses is folded by the compiler.
 The time zone column is an offset that includes summer time; it identifies no zone and
-is not read. Rows of addresses without a location have 0 as elevation: that is no value.
+is not read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.ip2location_files import Catalogue
 from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, DATABASES, HOLDS
-from geolookup_builder.sources.formats.vendor_values import known, located
+from geolookup_builder.sources.formats.vendor_values import known
 from geolookup_builder.sources.reading.product_files import offered_columns
 from geolookup_builder.sources.reading.products import Product
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
@@ -49,7 +49,6 @@ PRODUCT = Product(
         },
     },
     unread=("country_name", "time_zone", "idd_code", "cidr", "appended_from", "appended_to"),
-    finish=located,
 )
 #: What distinguishes these files from others of the same width: names, countries in words.
 _NAMED = re.compile(r"IP2LOCATION|(?<![A-Z0-9])DB[0-9]{1,2}(?![0-9])|^IP-COUNTRY", re.IGNORECASE)

@@ -7,9 +7,11 @@ recipe or the file name, and every column is checked against the first rows.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import Lock
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,8 +23,9 @@ from geolookup_builder.recipe.mapping import file_option
 from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.sources.formats.headerless import COMMAS, headerless_tables
 from geolookup_builder.sources.formats.ip2location_layouts import EDITIONS, Edition
+from geolookup_builder.sources.formats.vendor_values import located
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.dictionary_columns import look_up, mark
+from geolookup_builder.sources.reading.dictionary_columns import look_up, without_rows
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
 from geolookup_builder.sources.reading.products import Fields, Header, Product
@@ -31,8 +34,12 @@ from geolookup_builder.sources.reading.reader import SourceTable
 MISSING = "-"
 _REGION_COLUMNS = ("country_code", "subdivision_name", "code")
 _SEPARATOR = "\n"
+_Finish = Callable[..., Fields]
+#: Batches are parsed in several threads.
+_LOCK = Lock()
 _COUNTRY, _REGION, _ELEVATION = "country_code", "region_name", "elevation"
-_NO_ELEVATION = "0 without a country"
+#: A count of the build report: in rows without a location it is no value, as 0,0 is no position.
+_NO_ELEVATION = "elevation 0 without a country"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +67,18 @@ class Catalogue:
         ``database_of`` returns the database that rows show, if neither recipe nor name states one.
         """
         database, codes = self._database_of_recipe(spec), _region_codes(spec)
+        emptied = {name: Counter[str]() for name in self.databases}
 
         def plan(member: Member, planner: Planner) -> tuple[str, Reading]:
             rows = sniffing.sample(member)
             table = database or self.database_in_names(member.file_names) or database_of(rows)
             if table is None:
                 raise self._unnamed_error(rows)
-            return table, self._reading(rows, table, planner, codes)
+            return table, self._reading(
+                rows, table, planner, partial(_finish, codes=codes, emptied=emptied[table])
+            )
 
-        return headerless_tables(spec, (".csv",), tuple(self.databases), plan)
+        return headerless_tables(spec, (".csv",), tuple(self.databases), plan, emptied)
 
     def _database_of_recipe(self, spec: SourceSpec) -> str | None:
         """Return the database that the recipe states: ``db = 11`` or ``db = "ASN"``."""
@@ -100,29 +110,28 @@ class Catalogue:
         return next((db for db, columns in self.databases.items() if set(columns) == names), None)
 
     def _reading(
-        self,
-        rows: sniffing.Sample,
-        table: str,
-        planner: Planner,
-        codes: Mapping[str, str] | None,
+        self, rows: sniffing.Sample, table: str, planner: Planner, finish: _Finish
     ) -> Reading:
         """Return how a file is read; BuildError if the first rows are not of the database."""
         edition = self._edition(rows, table)
         names = (*edition.columns, *self.databases[table])
         sniffing.check_content(rows, names, self.content, table, MISSING)
         # Appended columns repeat the range.
-        ends = edition.columns[:2] if len(edition.columns) > 1 else edition.columns
-        product = replace(self.product, ranges=(ends,), parse=_parser(rows, edition))
-        if _ELEVATION in names:
-            product = replace(product, helpers=(_COUNTRY,))
+        product = replace(
+            self.product,
+            ranges=(edition.columns[:2] if len(edition.columns) > 1 else edition.columns,),
+            parse=_parser(rows, edition),
+            helpers=(_COUNTRY,) if _ELEVATION in names else (),
+        )
         reading = planner.plan(Header(rows.member.label, names), product, COMMAS)
-        elevations = [
+        columns = [
             column
             for column, offers in reading.values.items()
             if any(offer.columns == (_ELEVATION,) for offer in offers)
         ]
-        finish = partial(_finish, last=product.finish, codes=codes, elevations=elevations)
-        return replace(reading, product=replace(product, finish=finish))
+        return replace(
+            reading, product=replace(product, finish=partial(finish, elevations=columns))
+        )
 
     def _edition(self, rows: sniffing.Sample, table: str) -> Edition:
         """Return how the range is written; BuildError if the columns do not fit the database."""
@@ -176,27 +185,28 @@ def _parser(rows: sniffing.Sample, edition: Edition) -> Callable[..., object]:
 def _finish(
     rows: pa.RecordBatch,
     fields: Fields,
-    last: Callable[[pa.RecordBatch, Fields], Fields] | None,
     codes: Mapping[str, str] | None,
+    emptied: Counter[str],
     elevations: Sequence[str],
 ) -> Fields:
-    """Return the fields with region codes; an elevation of 0 is invalid in a row without a country.
+    """Return the fields with region codes, without what the vendor writes in rows without a place.
 
-    ``elevations`` are the own columns that hold it.
+    ``elevations`` are the own columns that hold the elevation.
     """
-    changed = dict(fields)
+    changed = dict(located(rows, fields))
     if elevations:
         country, cells = rows.column(_COUNTRY).cast(pa.string()), rows.column(_ELEVATION)
-        has_none = pc.is_in(country, pa.array([MISSING, None]))
-        is_zero = pc.equal(cells.cast(pa.string()), "0")
-        bad = pc.and_(has_none, pc.fill_null(is_zero, False))
-        changed |= {name: mark(fields[name], bad, _NO_ELEVATION) for name in elevations}
+        is_none = pc.is_in(country, pa.array([MISSING, None]))
+        bad = pc.and_(is_none, pc.equal(cells.cast(pa.string()), "0")).fill_null(False)
+        changed |= {name: without_rows(fields[name], bad) for name in elevations}
+        with _LOCK:
+            emptied[_NO_ELEVATION] += bad.true_count
     if codes is not None and _REGION in fields:
         names = (fields[name].cast(pa.string()) for name in (_COUNTRY, _REGION))
         keys = pc.binary_join_element_wise(*names, _SEPARATOR)
         columns = (pa.array(texts, pa.string()) for texts in (codes, codes.values()))
         changed["region_code"] = look_up(keys, *columns)
-    return last(rows, changed) if last else changed
+    return changed
 
 
 def _region_codes(spec: SourceSpec) -> Mapping[str, str] | None:

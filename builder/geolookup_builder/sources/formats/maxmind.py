@@ -57,7 +57,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         if reading.values:
             files.append((product.name, (delimited, member, reading)))
         else:
-            notes[f"{product.name} ignored: {product.refusal}"] = None
+            notes[f"{product.name} ignored: no field holds it"] = None
             offered += reading.layout.offered
         if "isp_id" in header and not joins.has_providers:
             notes["Enterprise without its ISP file: providers are unknown"] = None

@@ -69,13 +69,13 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
     with open_mmdb(member) as file:
-        networks = file.networks()
+        networks, kinds = file.networks(), file.kinds
         count = len(networks.example)
         if not count:
             yield RecordNumbers(member, _find_networks).batch(networks.ranges, {})
             return
         paths = paths_of(file.records(networks, range(0, count, max(1, count // _SAMPLE))))
-        reading = _plan(member, file.kinds, paths, planner)
+        reading = _plan(member, kinds, paths, planner)
         columns, is_other = _columns(file, networks, reading)
     _check_mapping(member, planner, columns, paths)
     numbers = RecordNumbers(
@@ -83,6 +83,7 @@ def _batches(member: Member, planner: Planner) -> Iterator[Batch]:
         _find_networks,
         _unread(paths, reading),
         tuple(reading.product.offered(_header(member, paths))),
+        f"{reading.product.name} ({_kind(kinds)})",
     )
     # Networks with the records 1 0 1, and their values "NO" and null: null "NO" null.
     record = pa.array(networks.record)
@@ -131,8 +132,9 @@ def _refusal(
     if product is None:
         problem = f"none of its fields are known ({listed})"
         return BuildError(member.label, problem, remedy=_REMEDY)
-    kind = next((f"database type {_short(kind)!r}" for kind in kinds), "no database type")
-    problem = f"{product.name} ({kind}, keys {listed}): {product.refusal or NO_FIELD}"
+    marks = next((marks for marks in product.marks if marks <= {*paths}), paths)
+    keys = ", ".join(map(_short, sorted(marks)[:_SHOWN]))
+    problem = f"{product.name} ({_kind(kinds)}, keys {keys}): {product.refusal or NO_FIELD}"
     hint = declaration_hint(product.offered(_header(member, paths)))
     return BuildError(member.label, problem, remedy=f"leave the file out, or {_REMEDY}{hint}")
 
@@ -176,6 +178,11 @@ def _unread(paths: Collection[str], reading: Reading) -> tuple[str, ...]:
     """Return the keys that are not read; the names in other languages are one key."""
     keys = {_LANGUAGE.sub(".names.*", key) for key in paths if key not in reading.layout.fields}
     return tuple(_short(key) for key in sorted(keys - {ITSELF})[:_REPORTED])
+
+
+def _kind(kinds: Collection[str]) -> str:
+    """Return the database type, the first of ``kinds``, for a message."""
+    return next((f"database type {_short(kind)!r}" for kind in kinds), "no database type")
 
 
 def _short(text: str) -> str:

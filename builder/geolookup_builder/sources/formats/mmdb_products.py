@@ -322,7 +322,7 @@ PRODUCTS = (
         for product, key in zip(_ipinfo("Carrier"), ("name", "carrier"), strict=True)
     ),
     # The same, if the metadata is not of IPinfo; other products are flat records below.
-    _of_csv("IPinfo", _ipinfo("Company", "Carrier", "Privacy")),
+    _of_csv("IPinfo", [*_ipinfo("Location")[:1], *_ipinfo("Company", "Carrier", "Privacy")]),
     _product("ipregistry", _IPREGISTRY, *_IPREGISTRY_MARKS),
     *(
         _product(name, _NESTED, *_NESTED_MARKS, kind=kind, finish=_locate, helpers=(_REGISTERED,))
