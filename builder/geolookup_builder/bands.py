@@ -9,23 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
+from geolookup.contract.address import MAX
+from geolookup.contract.special import Range
 from geolookup.dataset.intervals import Addresses, Bools, concat
-from geolookup_builder.columns import JoinedIntervals, NewColumn
-from geolookup_builder.flatten import Intervals
+from geolookup_builder.columns import Columns, JoinedIntervals
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.layers import LayerPartition, map_numbers, underlay
-from geolookup_builder.spill import Spill
 
 #: At least every 512th address is in a sample: a page of a column has 512 or 1024.
 _STRIDE = 512
 _SAMPLES_PER_BAND = 64
-
-
+#: The work on a band, in bytes. Larger bands take more memory, and no less time.
+BAND = 48 << 20
 #: Bytes that the work on a row and on an interval takes at most, by family, without its layers.
 _WORK = MappingProxyType({4: (120, 60), 6: (220, 90)})
 
@@ -44,11 +42,6 @@ class Band:
     begin: int = 0
     end: int | None = None
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether the band is the whole address space."""
-        return self.begin == 0 and self.end is None
-
     def stop(self, sorted_addresses: Addresses) -> int:
         """Return how many of sorted addresses are before the end."""
         if self.end is None:
@@ -65,29 +58,23 @@ class Band:
             return np.zeros(len(last), bool)
         return ~(last < Addresses.of(self.family, [self.end]))
 
-    def starts(self, starts: Addresses) -> tuple[Addresses, slice]:
-        """Return the starts of a partition inside the band, from its begin on, and where they are.
-
-        From 20 up to 40, of the starts 0, 15, 30, 40: 20 and 30, at 1 and 2.
-        """
-        begin = int(starts.search(Addresses.of(self.family, [self.begin]))[0]) - 1
-        inside = slice(begin, self.stop(starts))
-        own = concat([Addresses.of(self.family, [self.begin]), starts[begin + 1 : inside.stop]])
-        return own, inside
+    @property
+    def outside(self) -> list[Range]:
+        """The addresses before the band, and those after it."""
+        before = [(0, self.begin - 1)] if self.begin else []
+        return before if self.end is None else [*before, (self.end, MAX[self.family])]
 
     def crop(self, partition: LayerPartition) -> LayerPartition:
-        """Return the part of a partition inside the band."""
-        if self.is_whole:
-            return partition
-        starts, inside = self.starts(partition.starts)
-        return LayerPartition(starts, map_numbers(lambda codes: codes[inside], partition.numbers))
+        """Return the part of a partition inside the band, from its begin on.
 
-    def crop_intervals(self, intervals: Intervals) -> Intervals:
-        """Return the part of intervals inside the band."""
-        if self.is_whole:
-            return intervals
-        starts, inside = self.starts(intervals.starts)
-        return Intervals(starts, intervals.owner[inside])
+        From 20 up to 40, of the starts 0, 15, 30, 40: 20 and 30, with the numbers at 15 and 30.
+        """
+        if not self.outside:
+            return partition
+        starts, begin = partition.starts, Addresses.of(self.family, [self.begin])
+        inside = slice(int(starts.search(begin)[0]) - 1, self.stop(starts))
+        own = concat([begin, starts[inside.start + 1 : inside.stop]])
+        return LayerPartition(own, map_numbers(lambda codes: codes[inside], partition.numbers))
 
 
 def bands(family: int, weighted: Sequence[tuple[Addresses, int]], most: int) -> list[Band]:
@@ -116,8 +103,7 @@ def underlay_bands(
     base: LayerPartition,
     of_family: Sequence[Band],
     below: Callable[[Band], LayerPartition],
-    spill: Spill,
-    new_column: NewColumn,
+    columns: Columns,
 ) -> LayerPartition:
     """Fill the layers that are unknown in ``base`` from ``below``, band by band.
 
@@ -126,13 +112,13 @@ def underlay_bands(
     if len(of_family) == 1:
         return underlay(base, below(of_family[0]))
     kinds = dict.fromkeys(base.numbers, np.int32)
-    joined = JoinedIntervals(new_column, base.starts.family, kinds)
+    joined = JoinedIntervals(columns, base.starts.family, kinds)
     for band in of_family:
         part = underlay(band.crop(base), below(band))
         joined.append(part.starts, part.numbers)
         del part  # before the next band takes memory
-        spill.release_pages()
-    spill.remove(*base.columns())
+        columns.release()
+    columns.remove(*base.columns())
     starts, numbers = joined.finish()
     # Layers that are unknown everywhere share one array, without memory.
     unknown = np.broadcast_to(np.int32(UNKNOWN), len(starts))
@@ -141,27 +127,11 @@ def underlay_bands(
     )
 
 
-def underlay_partition(base: LayerPartition, below: LayerPartition, spill: Spill) -> LayerPartition:
+def underlay_partition(
+    base: LayerPartition, below: LayerPartition, columns: Columns
+) -> LayerPartition:
     """Fill the layers that are unknown in ``base`` from another partition, in bands that fit."""
     family, layers = base.starts.family, len(base.numbers)
     weight = work(family, layers)[1]
-    weighted = [(base.starts, weight), (below.starts, weight)]
-    of_family = bands(family, weighted, spill.budget.band)
-    return underlay_bands(base, of_family, lambda band: band.crop(below), spill, spill.column)
-
-
-class MemoryColumn:
-    """A column in memory, made of parts."""
-
-    def __init__(self, kind: DTypeLike) -> None:
-        self._parts = [np.empty(0, kind)]
-
-    def append(self, values: NDArray[Any]) -> None:
-        """Append values of the column's type."""
-        self._parts.append(values)
-
-    def finish(self) -> NDArray[Any]:
-        """Return the values; if all are 0, they take no memory."""
-        parts, self._parts = self._parts, []
-        values = np.concatenate(parts)
-        return values if values.any() else np.broadcast_to(values.dtype.type(0), len(values))
+    of_family = bands(family, [(base.starts, weight), (below.starts, weight)], BAND)
+    return underlay_bands(base, of_family, lambda band: band.crop(below), columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -178,11 +178,13 @@ class BuildReport:
 
     sources: list[SourceReport] = field(default_factory=list)
     enriched: dict[str, FillCount] = field(default_factory=dict)
+    as_names: int = 0  # numbers of autonomous systems that have the name of a source below
     unstated: list[str] = field(default_factory=list)  # columns that only follow from countries
     counts: Mapping[str, int] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     quality: list[Demand] = field(default_factory=list)  # the demands of the recipe
+    decided: Sequence[int] = ()  # most addresses of one layer and family, by source of the recipe
     generation: str = ""
     bytes: int = 0
     seconds: float = 0.0
@@ -205,6 +207,9 @@ class BuildReport:
         for name, counts in self.enriched.items():
             filled = count_text(counts.filled, "location")
             yield f"{name}: {filled} filled, {counts.not_found:,} not found"
+        if self.as_names:
+            numbers = count_text(self.as_names, "number")
+            yield f"asn_organization: {numbers} named by the sources below"
         if self.quality:
             yield f"quality     {count_text(len(self.quality), 'demand')} met"
         yield from dataset_lines(self.counts, self.coverage)

@@ -1,14 +1,26 @@
-"""Columns that grow chunk by chunk: in memory, or in files if memory does not hold them.
+"""The columns of a build: in memory as long as its budget says so, else in mapped files.
 
-Steps after the overlay read their columns in chunks of intervals, and append to others. So a
-step needs memory for a few chunks, whatever the number of intervals. The chunks are the same in
-memory and in files, and so are the results.
+A step reads its columns in chunks of intervals, and appends to others. So it needs memory for a
+few chunks, whatever the number of intervals. The chunks are the same in memory and in files, and
+so are the results.
+
+The files are in a staging folder beside the output, which exists only if there is one. It is
+removed with the build, however that ends: a killed process leaves it to the next one
+(``filesystem.locks``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+import mmap
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property, partial
+from itertools import count
+from pathlib import Path
+from threading import Lock
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -16,75 +28,77 @@ from numpy.typing import DTypeLike, NDArray
 
 from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.runs import Codes, run_starts
-from geolookup_builder.spill import Spill
+from geolookup.errors import BuildError, OutputError
+from geolookup.filesystem.limits import check_space
+from geolookup.filesystem.locks import claim, sweep, temporary_name
+from geolookup_builder.memory import MemoryBudget
 
 #: Intervals of a chunk. Four times as many take no less time and 100 MB more.
 CHUNK = 1 << 20
-
-
-class Growing(Protocol):
-    """A column that is appended to, then read."""
-
-    def append(self, values: NDArray[Any]) -> object:
-        """Append values of the column's type."""
-
-    def finish(self) -> NDArray[Any]:
-        """Return the whole column."""
-
-
 #: Columns of row numbers by name.
 Rows = Mapping[str, NDArray[Any]]
-#: Makes a column of a type, in a file or in memory.
-NewColumn = Callable[[DTypeLike], Growing]
-
-
-class _InMemory:
-    """A column in memory; pages that no value reaches are never taken from the system."""
-
-    def __init__(self, kind: DTypeLike, most: int) -> None:
-        self._values, self._size = np.empty(most, kind), 0
-
-    def append(self, values: NDArray[Any]) -> None:
-        """Append values of the column's type."""
-        self._values[self._size : self._size + len(values)] = values
-        self._size += len(values)
-
-    def finish(self) -> NDArray[Any]:
-        """Return the whole column."""
-        return self._values[: self._size]
 
 
 class Columns:
-    """Makes columns: in memory, or in the files that it was given."""
+    """Makes the columns of a build. ``in_files`` is set once memory does not hold them."""
 
-    def __init__(self, files: Spill | None = None, chunk: int = CHUNK) -> None:
-        self._files, self._chunk = files, chunk
+    in_files = False
 
-    def column(self, kind: DTypeLike, most: int) -> Growing:
-        """Begin a column of at most so many values."""
-        return _InMemory(kind, most) if self._files is None else self._files.column(kind)
+    def __init__(self, budget: MemoryBudget, output: Path | None = None) -> None:
+        self.budget = budget
+        self._of_build = output
+        self._folder: Path | None = None
+        self._opened, self._numbers = ExitStack(), count()
+        self._lock = Lock()  # families are written in a thread each
+        self._written = 0  # bytes of all files
+        self._writing = set[BinaryIO]()
+        self._maps: dict[int, tuple[mmap.mmap, Path]] = {}  # by the address of the bytes
+
+    def close(self) -> None:
+        """Remove the folder. Mapped columns stay valid."""
+        for file in self._writing:
+            with suppress(OSError):  # of a full disk
+                file.close()
+        self._maps.clear()
+        self._opened.close()
+
+    def check_values(self, size: int, recipe: Path) -> None:
+        """Raise BuildError if the distinct values, of so many bytes, exceed half of the memory."""
+        if size > self.budget.values:
+            problem = f"distinct values take {size:,} bytes of memory"
+            limit = f"max_memory is {self.budget.limit:,}"
+            raise BuildError(recipe, f"{problem}; {limit}", remedy="raise max_memory")
+
+    def check_space(self, needed: int) -> None:
+        """Raise OutputError unless the disk has so many bytes free."""
+        check_space(self._output, needed)
+
+    @cached_property
+    def _output(self) -> Path:
+        # A check and a prediction have no output: their folder is the system's for such files.
+        if self._of_build is not None:
+            return self._of_build
+        try:
+            return Path(tempfile.gettempdir()) / "build"
+        except OSError as error:  # it can write to none of the system's folders
+            problem = f"ranges beyond max_memory need files ({error.strerror})"
+            raise OutputError("$TMPDIR", problem, "name a folder that can be written") from error
+
+    def column(self, kind: DTypeLike) -> Column:
+        """Begin a column."""
+        return Column(self, np.dtype(kind))
 
     def chunks(self, size: int) -> Iterator[slice]:
         """Yield the chunks of columns of that size; their pages are released after each."""
-        for begin in range(0, size, self._chunk):
-            yield slice(begin, min(begin + self._chunk, size))
+        for begin in range(0, size, CHUNK):
+            yield slice(begin, min(begin + CHUNK, size))
             self.release()
-
-    def remove(self, *columns: NDArray[Any]) -> None:
-        """Remove the files of columns that nothing reads any more."""
-        if self._files is not None:
-            self._files.remove(*columns)
-
-    def release(self) -> None:
-        """Return the pages of columns in files to the system."""
-        if self._files is not None:
-            self._files.release_pages()
 
     def looked_up(self, table: NDArray[Any], numbers: NDArray[np.integer]) -> NDArray[Any]:
         """Return ``table[numbers]``; the numbers are read for the last time."""
         if not numbers.strides[0]:  # one value, as often as there are intervals
             return np.broadcast_to(table[numbers[0]], len(numbers))
-        result = self.column(table.dtype, len(numbers))
+        result = self.column(table.dtype)
         for part in self.chunks(len(numbers)):
             result.append(table[numbers[part]])
         self.remove(numbers)
@@ -94,7 +108,7 @@ class Columns:
         """Return the values in another type; they are read for the last time."""
         if values.dtype == kind:
             return values
-        result = self.column(kind, len(values))
+        result = self.column(kind)
         for part in self.chunks(len(values)):
             result.append(values[part].astype(kind))
         self.remove(values)
@@ -102,7 +116,7 @@ class Columns:
 
     def encoded(self, values: NDArray[Any]) -> tuple[Codes, pa.Array]:
         """Return the index of each value among the distinct ones, in order of appearance."""
-        codes, known = self.column(np.int32, len(values)), pa.array(values[:0])
+        codes, known = self.column(np.int32), pa.array(values[:0])
         for part in self.chunks(len(values)):
             local = pa.array(values[part]).dictionary_encode()
             # The known values come first: they keep their indices.
@@ -112,27 +126,101 @@ class Columns:
             known = joined.dictionary
         return codes.finish(), known
 
+    def create(self) -> tuple[Path, BinaryIO]:
+        """Return a new file; the first one creates the folder."""
+        with self._lock, self._errors():
+            if self._folder is None:
+                sweep(self._output.parent)
+                folder = temporary_name(self._output)
+                self._opened.callback(shutil.rmtree, folder, ignore_errors=True)
+                self._opened.enter_context(claim(folder, partial(folder.mkdir, 0o700)))
+                self._folder = folder
+            path = self._folder / str(next(self._numbers))
+            file = path.open("wb")
+            self._writing.add(file)
+            return path, file
 
-IN_MEMORY = Columns()
+    def write(self, file: BinaryIO, values: NDArray[Any]) -> None:
+        """Append values to a file."""
+        with self._errors():
+            file.write(np.ascontiguousarray(values).data)
+        self._written += values.nbytes
+
+    def map(self, path: Path, file: BinaryIO, kind: np.dtype[Any]) -> NDArray[Any]:
+        """Close a file, and return its values, mapped read-only."""
+        with self._errors():
+            file.close()
+            self._writing.discard(file)
+            with path.open("rb") as written:
+                mapped = mmap.mmap(written.fileno(), 0, access=mmap.ACCESS_READ)
+        values = np.frombuffer(mapped, kind)
+        self._maps[values.ctypes.data] = mapped, path
+        return values
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn an OSError, such as of a full disk, into an OutputError."""
+        try:
+            yield
+        except OSError as error:
+            problem = (
+                f"ranges beyond max_memory need over {self._written:,} bytes beside it"
+                f" ({error.strerror or error})"
+            )
+            raise OutputError(self._output, problem, "free space, or raise max_memory") from error
+
+    def remove(self, *columns: NDArray[Any]) -> None:
+        """Remove the files of columns that nothing reads any more; a mapped column stays valid."""
+        for values in columns:
+            _, path = self._maps.pop(values.ctypes.data, (None, None))
+            if path is not None:
+                with suppress(OSError):  # Windows removes no mapped file; the folder goes later
+                    path.unlink()
+
+    def release(self) -> None:
+        """Release the memory of mapped pages: limits count them. The next access maps them."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            for mapped, _ in list(self._maps.values()):
+                mapped.madvise(mmap.MADV_DONTNEED)
 
 
-class GrowingStarts:
-    """First addresses of one family that are appended to."""
+class Column:
+    """A column that is appended to, then read. Without another value, zeros take no memory."""
 
-    def __init__(self, new_column: NewColumn, family: int) -> None:
-        self._low = new_column(np.uint32 if family == 4 else np.uint64)
-        self._high = None if family == 4 else new_column(np.uint64)
+    def __init__(self, columns: Columns, kind: np.dtype[Any]) -> None:
+        self._columns, self._kind = columns, kind
+        self._zeros = 0  # before the first other value
+        self._parts: list[NDArray[Any]] = []
+        self._file: tuple[Path, BinaryIO] | None = None
 
-    def append(self, starts: Addresses) -> None:
-        """Append addresses."""
-        self._low.append(starts.low)
-        if self._high is not None and starts.high is not None:
-            self._high.append(starts.high)
+    def append(self, values: NDArray[Any]) -> None:
+        """Append values of the column's type."""
+        if not self._parts and self._file is None and not values.any():
+            self._zeros += len(values)
+            return
+        self._parts.append(values)
+        if self._columns.in_files:
+            self._write()
 
-    def finish(self) -> Addresses:
-        """Return all addresses."""
-        high = None if self._high is None else self._high.finish()
-        return Addresses(self._low.finish(), high)
+    def _write(self) -> None:
+        if self._file is None:
+            self._file = self._columns.create()
+            for begin in range(0, self._zeros, CHUNK):
+                zeros = np.zeros(min(CHUNK, self._zeros - begin), self._kind)
+                self._columns.write(self._file[1], zeros)
+        for part in self._parts:
+            self._columns.write(self._file[1], part)
+        self._parts.clear()
+
+    def finish(self) -> NDArray[Any]:
+        """Return the whole column, read-only if it is in a file."""
+        if self._file is not None:
+            return self._columns.map(*self._file, self._kind)
+        zeros, parts = np.broadcast_to(self._kind.type(0), self._zeros), self._parts
+        self._parts = []
+        if not parts:
+            return zeros
+        return parts[0] if len(parts) == 1 and not len(zeros) else np.concatenate([zeros, *parts])
 
 
 class JoinedIntervals:
@@ -141,9 +229,10 @@ class JoinedIntervals:
     Neighbours with equal rows are joined.
     """
 
-    def __init__(self, new_column: NewColumn, family: int, kinds: Mapping[str, DTypeLike]) -> None:
-        self._starts = GrowingStarts(new_column, family)
-        self._rows = {name: new_column(kind) for name, kind in kinds.items()}
+    def __init__(self, columns: Columns, family: int, kinds: Mapping[str, DTypeLike]) -> None:
+        halves = (np.uint32,) if family == 4 else (np.uint64, np.uint64)
+        self._starts = [columns.column(kind) for kind in halves]
+        self._rows = {name: columns.column(kind) for name, kind in kinds.items()}
         self._last: list[Any] = []  # the last row of the chunk before
 
     def append(self, starts: Addresses, rows: Rows) -> Rows:
@@ -154,11 +243,13 @@ class JoinedIntervals:
         if not keep.all():
             starts = starts[keep]
             rows = {name: numbers[keep] for name, numbers in rows.items()}
-        self._starts.append(starts)
+        for column, half in zip(self._starts, starts.columns(), strict=True):
+            column.append(half)
         for name, numbers in rows.items():
             self._rows[name].append(numbers)
         return rows
 
     def finish(self) -> tuple[Addresses, dict[str, NDArray[Any]]]:
         """Return the first addresses, and the rows of each."""
-        return self._starts.finish(), {name: rows.finish() for name, rows in self._rows.items()}
+        starts = Addresses(*(half.finish() for half in self._starts))
+        return starts, {name: rows.finish() for name, rows in self._rows.items()}

@@ -29,6 +29,7 @@ from geolookup.remote.key import hide_keys
 from geolookup_builder import demands, output_files
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport
+from geolookup_builder.columns import Columns
 from geolookup_builder.dataset_content import dataset_content
 from geolookup_builder.datasets.columns import with_own_columns
 from geolookup_builder.datasets.source import DatasetSource, open_source
@@ -40,7 +41,6 @@ from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading.delimited import silent_invalid_rows
-from geolookup_builder.spill import Spill
 from geolookup_builder.values import load_reference
 
 
@@ -109,7 +109,8 @@ def sources_of(
     reference = load_reference(plan.countries)
     # Datasets stay open until the end: their files are mapped.
     with ExitStack() as opened:
-        spill = opened.enter_context(closing(Spill(MemoryBudget.of(options.max_memory), output)))
+        budget = MemoryBudget.of(options.max_memory)
+        columns = opened.enter_context(closing(Columns(budget, output)))
         datasets = dict[int, DatasetSource]()
         for number, spec in enumerate(plan.sources):
             if spec.is_dataset:
@@ -117,7 +118,7 @@ def sources_of(
                     datasets[number] = opened.enter_context(open_source(spec))
         plan = with_own_columns(plan, datasets)
         yield OverlaidSources(
-            plan, reference, finders(plan, reference), options, progress, spill, datasets
+            plan, reference, finders(plan, reference), options, progress, columns, datasets
         )
 
 
@@ -164,6 +165,9 @@ def _check_quality(overlaid: OverlaidSources, dataset: Path) -> None:
     """Raise QualityError if a verified dataset does not meet the demands of its recipe."""
     plan, report = overlaid.plan, overlaid.report
     earlier = overlaid.options.earlier
-    report.quality = demands.check(plan.quality, plan.path, dataset, earlier, report.warnings)
+    report.quality = [
+        *demands.decisions(plan.sources, report.decided),
+        *demands.check(plan.quality, plan.path, dataset, earlier, report.warnings),
+    ]
     if problems := demands.failures(report.quality, plan.path):
         raise QualityError(problems, report)

@@ -12,7 +12,7 @@ from geolookup_builder.datasets.origins import Origins, resolve, with_datasets
 from geolookup_builder.intern import InternedContent, intern
 from geolookup_builder.memory import release
 from geolookup_builder.overlaid_sources import OverlaidSources
-from geolookup_builder.tables import provenance_tables, tables
+from geolookup_builder.tables import CountryRecord, provenance_tables, tables
 
 
 def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.Table]]:
@@ -23,7 +23,7 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
         content, origins = _tables(overlaid, interned)
         del interned
         release()
-        credit_list = [finder.credit for finder in overlaid.finders if finder.credit is not None]
+        credit_list = [credit for finder in overlaid.finders for credit in finder.credits]
         of_datasets = [c for source in overlaid.datasets for c in source.metadata.credits]
         manifest = output_files.manifest(
             overlaid.plan, origins.sources, content, credit_list, of_datasets
@@ -60,12 +60,29 @@ def _tables(
 ) -> tuple[dict[str, pa.Table], Origins]:
     """Return the tables by file name, and the sources of the manifest."""
     columns = overlaid.columns
-    countries = overlaid.countries(*overlaid.datasets)
-    content = tables(interned, overlaid.reference, overlaid.plan.schema, countries, columns)
+    countries = _countries(overlaid)
+    content = tables(interned, overlaid.reference, overlaid.plan.schema, columns, countries)
     if overlaid.below is None:
         full = with_datasets(interned.provenance, overlaid.origins, columns)
     else:
-        content, full = put_in(interned, content, overlaid.below, len(overlaid.origins) - 1)
+        content, full = put_in(
+            interned, content, overlaid.below, len(overlaid.origins) - 1, columns
+        )
         overlaid.below.tables.release()
     origins = resolve(overlaid.plan.path, full, overlaid.origins, columns)
+    overlaid.report.decided = origins.decided
     return content | provenance_tables(origins.provenance, columns), origins
+
+
+def _countries(overlaid: OverlaidSources) -> list[CountryRecord]:
+    """Return the rows of datasets for the country table, the first of each pair of codes.
+
+    They state what the answers of a dataset state, unless the recipe has a table of its own.
+    """
+    own = overlaid.reference.countries if overlaid.plan.countries else {}
+    return [
+        record
+        for dataset in reversed(overlaid.datasets)
+        for record in dataset.countries()
+        if record["country_code"] not in own
+    ]

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from geolookup.dataset.coverage import known_addresses
-from geolookup.errors import BuildError, DiffError, TableFileError
+from geolookup.errors import BuildError, DiffError, TableFileError, count_text
 from geolookup_builder.build_report import Demand
 from geolookup_builder.recipe.quality import Floor, Quality
 from geolookup_builder.recipe.table import recipe_errors
 from geolookup_builder.sources.reading.inputs import missing_files
 
 if TYPE_CHECKING:
+    from geolookup_builder.recipe.document import SourceSpec
     from geolookup_builder.recipe.expectations import Expectation
 
 #: The addresses that shares of a family are of.
@@ -46,6 +47,15 @@ def check(
         *_covered(quality.min_coverage, dataset, earlier),
         *_scored(quality, recipe, dataset, warnings),
     ]
+
+
+def decisions(sources: Iterable[SourceSpec], decided: Iterable[int]) -> Iterator[Demand]:
+    """Yield the demands on the addresses that each source decides: earlier ones may hide it."""
+    for spec, count in zip(sources, decided, strict=True):
+        least = spec.expected.min_decided
+        if least:
+            observed = f"it decides {count_text(count, 'address', 'addresses')} of a layer at most"
+            yield Demand(f"min_decided = {least} of {spec.name}", observed, count >= least)
 
 
 def failures(demands: Iterable[Demand], recipe: Path) -> list[str]:

@@ -21,7 +21,7 @@ from geolookup_builder.limits import NUMBER, SHARE, Bound, Limits, read_bound, r
 from geolookup_builder.recipe.table import Table
 
 _WORDS = {"empty": "ok", "releases": "all", "on_missing": "skip"}
-KEYS = (*_WORDS, "min_rows", "max_drop", "min_coverage", *limits.KEYS)
+KEYS = (*_WORDS, "min_rows", "min_decided", "max_drop", "min_coverage", *limits.KEYS)
 _MAY_BE_EMPTY = 'if it may be empty, write empty = "ok" in its recipe'
 #: A date in a path, with or without separators and a time; a month needs a separator before it.
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
@@ -44,6 +44,7 @@ class RowRules:
     all_releases: bool = False  # of files that differ by their date
     may_be_missing: bool = False  # without files, or not downloaded
     min_rows: int = 0
+    min_decided: int = 0  # addresses of one layer and family that it decides in the dataset
     max_drop: Bound | None = None  # of the rows in an earlier dataset
     min_coverage: Mapping[str, Bound] = field(default_factory=dict)
     limits: Limits = field(default_factory=dict)
@@ -60,12 +61,13 @@ def read_expected(table: Table, schema: Schema) -> RowRules:
         if table.values.get(key, only) != only:
             problem = f"unknown value {table.values[key]!r} of source.{key}"
             raise BuildError(table.recipe, problem, remedy=f'write {key} = "{only}", or drop it')
-    drop = table.values.get("max_drop")
+    drop, least_decided = table.values.get("max_drop"), table.values.get("min_decided", 0)
     return RowRules(
         may_be_empty="empty" in table,
         all_releases="releases" in table,
         may_be_missing="on_missing" in table,
         min_rows=read_bound(table, "min_rows", table.values.get("min_rows", 0), NUMBER).of(0),
+        min_decided=read_bound(table, "min_decided", least_decided, NUMBER).of(0),
         max_drop=read_bound(table, "max_drop", drop, SHARE) if drop is not None else None,
         min_coverage=read_by_field(table, "min_coverage", schema, SHARE),
         limits=limits.read_limits(table, schema),

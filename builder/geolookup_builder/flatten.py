@@ -30,6 +30,7 @@ This takes O(n log n) time and O(n) memory for any overlap, without a Python loo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,15 +40,17 @@ from geolookup.dataset.runs import join_runs, run_starts
 
 #: Sort keys of specificity, most significant first; the row with the least key decides.
 Keys = tuple[NDArray[np.integer], ...]
+Positions = NDArray[np.integer[Any]]
 _NONE = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
-    """Ranges of one family, both ends included, in row order."""
+    """Ranges of one family, both ends included."""
 
     first: Addresses
     last: Addresses
+    position: Positions  # in the source: of equal ranges the later one decides
     keys: Keys | None = None  # None: specificity by the range itself
 
     def __len__(self) -> int:
@@ -55,7 +58,12 @@ class Ranges:
 
     def __getitem__(self, rows: slice | I64 | Bools) -> Ranges:
         keys = self.keys and tuple(key[rows] for key in self.keys)
-        return Ranges(self.first[rows], self.last[rows], keys)
+        return Ranges(self.first[rows], self.last[rows], self.position[rows], keys)
+
+    def columns(self) -> list[NDArray[np.integer]]:
+        """Return all columns."""
+        ends = (*self.first.columns(), *self.last.columns())
+        return [*ends, self.position, *(self.keys or ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +146,8 @@ def _distinct(bounds: Addresses) -> tuple[Addresses, I64]:
 def _specificity(ranges: Ranges) -> I64:
     """Return the row numbers, the most specific first."""
     keys = ranges.keys or stated_keys(ranges.first, ranges.last)
-    later_first = -np.arange(len(ranges))
-    # ``lexsort`` takes the most significant key last.
-    return np.lexsort((later_first, *reversed(keys)))
+    # ``lexsort`` takes the most significant key last; the complement puts later rows first.
+    return np.lexsort((~ranges.position, *reversed(keys)))
 
 
 def stated_keys(first: Addresses, last: Addresses) -> Keys:

@@ -29,7 +29,7 @@ def folded(ranges: Ranges, report: SourceReport) -> Ranges:
     report.rows_folded += len(ranges)
     # Last less first, and one more address of each row.
     report.addresses_folded += last.minus(first).total() + len(ranges)
-    return Ranges(first, last, stated_keys(ranges.first, ranges.last))
+    return Ranges(first, last, ranges.position, stated_keys(ranges.first, ranges.last))
 
 
 def mapped_keys(ranges: Ranges) -> Keys:

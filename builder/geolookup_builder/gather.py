@@ -1,7 +1,7 @@
 """The rows of one source table, gathered from its batches: ranges and layer numbers by family.
 
 IPv6 ranges that overlap IPv4-mapped space are folded here. Rows beyond the budget of memory are
-written as sorted runs (``row_runs``).
+written to files.
 """
 
 from __future__ import annotations
@@ -14,24 +14,15 @@ import numpy as np
 from geolookup.dataset.intervals import I64
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.cleaning import CleanBatch, Cleaning
-from geolookup_builder.flatten import Ranges
+from geolookup_builder.columns import Columns
+from geolookup_builder.flatten import Positions, Ranges
 from geolookup_builder.folding import folded, into_mapped
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.row_runs import (
-    FamilyRows,
-    GatheredRows,
-    Positions,
-    Renumber,
-    RowBands,
-)
-from geolookup_builder.spill import Spill
+from geolookup_builder.row_runs import RowBands, Rows, written
 from geolookup_builder.values import Reference
-
-#: The work on a band of rows in memory. Larger bands take more memory, and no less time.
-BAND = 48 << 20
 
 
 class SourceRows:
@@ -43,41 +34,39 @@ class SourceRows:
         reference: Reference,
         report: SourceReport,
         spec: SourceSpec,
-        spill: Spill,
-        in_memory: str = "",
+        columns: Columns,
     ) -> None:
         self._layers = layers
         self.schema = spec.schema
         self.cleaning = Cleaning(spec, reference)
+        self.stated: dict[str, None] = {}  # the layers of any batch
         self._report = report
-        self._families = {family: FamilyRows(family) for family in (4, 6)}
-        self._folded = FamilyRows(4)
-        self._spill, self._recipe = spill, spec.recipe
-        self.in_memory = in_memory  # the key of the recipe that needs all rows in memory
+        self._runs: dict[int, list[Rows]] = {4: [], 6: []}
+        self._batches: dict[int, list[Rows]] = {4: [], 6: []}  # in memory, since the last run
+        self.nbytes = 0  # of these batches
+        self._written: list[Rows] = []
+        self._columns, self._recipe = columns, spec.recipe
         self._marks = {layer: values.mark() for layer, values in layers.items()}
-        self._values = sum(values.nbytes for values in layers.values())  # after the last run
+        self._values = self._size_of_values()  # after the last run
+
+    def _size_of_values(self) -> int:
+        return sum(values.nbytes for values in self._layers.values())
 
     def add(self, batch: CleanBatch) -> None:
         """Add the rows of a batch that are not rejected."""
         numbers = {layer: self._layers[layer].add(values) for layer, values in batch.tuples.items()}
-        for family, rows in self._families.items():
-            index, first, last = batch.families[family]
-            family_numbers = {layer: codes[index] for layer, codes in numbers.items()}
-            of_family = GatheredRows(Ranges(first, last), family_numbers, self._positions(index))
-            rows.add(of_family)
-            if family == 6:
-                self._fold(of_family)
-        self._report.read += batch.size
-        self._report.stated.update(batch.stated)
-        self._report.nulled.update(batch.nulled)
-        self._report.aliases.update(batch.aliases)
-        self._report.far += len(batch.far.rows)
-        self._report.swapped += batch.far.swapped
-        for name, counts in batch.words.items():
-            self._report.unknown_words.setdefault(name, Counter()).update(counts)
-        values = sum(values.nbytes for values in self._layers.values()) - self._values
-        if self.nbytes + values > self._spill.budget.rows:
-            self.write_runs()
+        self.stated |= dict.fromkeys(numbers)
+        for family, (index, first, last) in batch.families.items():
+            of_family = {layer: codes[index] for layer, codes in numbers.items()}
+            rows = Rows(Ranges(first, last, self._positions(index)), of_family).in_order()
+            self._add(family, rows)
+            if family == 6:  # the parts in IPv4-mapped space are IPv4 rows too
+                wide = rows[into_mapped(rows.ranges)]
+                self._add(4, Rows(folded(wide.ranges, self._report), wide.numbers))
+        self._count(batch)
+        if self.nbytes + self._size_of_values() - self._values > self._columns.budget.rows:
+            self._columns.in_files = True
+            self.end_run()
 
     def _positions(self, index: I64) -> Positions:
         """Return the positions of rows in the table: after the rows of earlier batches."""
@@ -85,64 +74,64 @@ class SourceRows:
         is_narrow = not len(index) or positions[-1] < 1 << 32
         return positions.astype(np.uint32) if is_narrow else positions
 
-    def _fold(self, rows: GatheredRows) -> None:
-        """Add the parts of IPv6 rows in IPv4-mapped space to the IPv4 rows."""
-        wide = rows[into_mapped(rows.ranges)]
-        ranges = folded(wide.ranges, self._report)
-        self._folded.add(GatheredRows(ranges, wide.numbers, wide.position))
+    def _add(self, family: int, rows: Rows) -> None:
+        if len(rows):
+            self._batches[family].append(rows)
+            self.nbytes += rows.nbytes
 
-    def write_runs(self) -> None:
-        """Write the rows in memory as sorted runs."""
-        if self.in_memory:
-            raise self._spill.too_large(self._recipe, f"{self.in_memory} needs all rows in memory")
-        self._spill.check_space(self.nbytes)
-        renumber = self._merge_equal()
-        for rows in self._stores():
-            rows.write_run(self._spill, renumber)
-        values = sum(values.nbytes for values in self._layers.values())
-        self._spill.check_values(values, self._recipe)
-        self._values = values
-        self._spill.release_pages()
-        release()
+    def _count(self, batch: CleanBatch) -> None:
+        report = self._report
+        report.read += batch.size
+        report.stated.update(batch.stated)
+        report.nulled.update(batch.nulled)
+        report.aliases.update(batch.aliases)
+        report.far += len(batch.far.rows)
+        report.swapped += batch.far.swapped
+        for name, counts in batch.words.items():
+            report.unknown_words.setdefault(name, Counter()).update(counts)
 
-    def _merge_equal(self) -> dict[str, Renumber]:
-        return {
+    def end_run(self) -> None:
+        """Give the rows since the last run their final numbers; write them, if files are in use."""
+        if self._columns.in_files:
+            self._columns.check_space(self.nbytes)
+        renumber = {
             layer: values.merge_equal(self._marks[layer]) for layer, values in self._layers.items()
         }
+        for family, batches in self._batches.items():
+            for rows in batches:
+                for layer, codes in rows.numbers.items():
+                    rows.numbers[layer] = renumber[layer](codes)
+            self._batches[family] = []
+            self._runs[family] += self._in_files(batches) if self._columns.in_files else batches
+        self.nbytes, self._values = 0, self._size_of_values()
+        if self._columns.in_files:
+            self._columns.check_values(self._values, self._recipe)
+        self._columns.release()
+        release()
 
-    @property
-    def nbytes(self) -> int:
-        """The bytes of the rows in memory."""
-        return sum(rows.nbytes for rows in self._stores())
+    def _in_files(self, batches: list[Rows]) -> list[Rows]:
+        # Few rows are folded, and have keys: the others need none.
+        groups = [[rows for rows in batches if (rows.ranges.keys is None) == own] for own in (1, 0)]
+        batches.clear()
+        runs = [written(group, self.stated, self._columns) for group in groups if group]
+        self._written += runs
+        return runs
 
     def families(self, partitions: Mapping[int, LayerPartition]) -> dict[int, RowBands]:
-        """Return the rows by family, in bands that fit in memory beside ``partitions``.
+        """Return the rows by family, to be taken in bands that fit in memory beside ``partitions``.
 
         IPv4 has the parts folded from IPv6.
         """
-        keep = bool(self.in_memory)
-        families = {
-            4: RowBands(4, (self._families[4], self._folded), keep=keep),
-            6: RowBands(6, (self._families[6],), keep=keep),
-        }
         bases = {family: partition.starts for family, partition in partitions.items()}
-        most = self._spill.budget.band
-        is_spilled = any(rows.runs for rows in self._stores())
-        if is_spilled or any(of.work(bases.get(family)) > most for family, of in families.items()):
-            self.write_runs()
-        else:
-            most, renumber = min(most, BAND), self._merge_equal()
-            for rows in self._stores():
-                rows.renumber(renumber)
-            release()
-        for family, of_family in families.items():
-            of_family.divide(bases.get(family), most)
-        return families
+        of_batches = [RowBands(f, rows, self.stated, bases[f]) for f, rows in self._batches.items()]
+        if max(rows.work for rows in of_batches) > self._columns.budget.band:
+            self._columns.in_files = True
+        del of_batches
+        self.end_run()
+        runs, self._runs = self._runs, {}
+        return {f: RowBands(f, rows, self.stated, bases[f]) for f, rows in runs.items()}
 
-    def remove_runs(self) -> None:
+    def remove_files(self) -> None:
         """Remove the files of the rows."""
-        for rows in self._stores():
-            rows.remove_runs(self._spill)
-
-    def _stores(self) -> tuple[FamilyRows, ...]:
-        return (*self._families.values(), self._folded)
+        for run in self._written:
+            self._columns.remove(*run.columns())

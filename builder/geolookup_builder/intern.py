@@ -75,6 +75,7 @@ def intern(
     With ``fields`` the rows have only these fields.
     """
     sources = {layer: values.source_numbers() for layer, values in layers.items()}
+    report.as_names = layers["asn"].fill_from_below("asn", "asn_organization")
     if fields is not None:
         _keep(layers, fields, sources)
     used = {layer: _in_use(partitions, values, columns) for layer, values in layers.items()}
@@ -191,8 +192,7 @@ def _numbered(
 ) -> FamilyIntervals:
     """Return the intervals of a family by row; those with equal rows are joined."""
     size = len(partition.starts)
-    new_column = partial(columns.column, most=size)
-    joined = JoinedIntervals(new_column, family, dict.fromkeys(rows, np.int32))
+    joined = JoinedIntervals(columns, family, dict.fromkeys(rows, np.int32))
     for part in columns.chunks(size):
         numbers = {layer: codes[part] for layer, codes in partition.numbers.items()}
         chunk = _of_chunk(rows, numbers, part.stop - part.start)
@@ -224,8 +224,7 @@ def _provenance(
     families = {}
     for family, partition in partitions.items():
         size = len(partition.starts)
-        new_column = partial(columns.column, most=size)
-        joined = JoinedIntervals(new_column, family, dict.fromkeys(stated, np.uint8))
+        joined = JoinedIntervals(columns, family, dict.fromkeys(stated, np.uint8))
         for part in columns.chunks(size):
             numbers = partition.numbers
             of_layers = {layer: of[numbers[layer][part]] for layer, of in stated.items()}

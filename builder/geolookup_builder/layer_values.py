@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -199,6 +200,28 @@ class LayerValues:
             for name, column in tuples.fields.items()
         }
         return tuples
+
+    def fill_from_below(self, key: str, name: str) -> int:
+        """Give tuples with a key and no name the name that a source below gives the key.
+
+        Of several sources the first one below decides, of its tuples the first. Returns how many
+        keys took a name. Example, with numbers of autonomous systems: sites.csv states 64500
+        without a name, the next source 64500 twice, as A and as B: sites.csv answers A.
+        """
+        tuples = self.tuples()
+        keys, names = tuples.codes(key, name)
+        known = np.full(len(tuples.fields[key].values) + 1, -1, np.int32)  # the last: no key
+        is_filled = np.zeros(len(known), bool)
+        for begin, end in reversed([*pairwise([*self.begins, self.size])]):
+            of_keys, of_names = keys[begin:end], names[begin:end]
+            missing = np.flatnonzero(of_names < 0)
+            # Of repeated indices numpy keeps the last assignment: in reverse, the first tuple.
+            stated = np.flatnonzero((of_keys >= 0) & (of_names >= 0))[::-1]
+            of_names[missing] = known[of_keys[missing]]
+            is_filled[of_keys[missing[of_names[missing] >= 0]]] = True
+            known[of_keys[stated]] = of_names[stated]
+        self.parts[name] = [Column(names[1:], tuples.fields[name].values)]
+        return int(np.count_nonzero(is_filled))
 
     def keep(self, names: frozenset[str]) -> Bools:
         """Make the fields but these null in all tuples; mark the numbers that have a value."""

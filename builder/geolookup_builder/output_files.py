@@ -21,7 +21,7 @@ from geolookup.integrity import VerifiedDataset
 from geolookup.parallel import in_order, threads_for
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
-from geolookup_builder.columns import IN_MEMORY, Columns
+from geolookup_builder.columns import Columns
 from geolookup_builder.recipe.document import Recipe
 from geolookup_builder.reference import CREDITS, Credit
 
@@ -71,7 +71,7 @@ def _total(coverages: Sequence[Coverage], layers: Sequence[str]) -> Coverage:
 
 
 def write_tables(
-    folder: Path, tables: Mapping[str, pa.Table], columns: Columns = IN_MEMORY
+    folder: Path, tables: Mapping[str, pa.Table], columns: Columns
 ) -> dict[str, FileDescription]:
     """Write every table as an uncompressed Arrow IPC file; return the manifest's ``files``.
 

@@ -6,41 +6,36 @@ sources, only its part in their space is overlaid: ``datasets.below`` puts the r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
 from geolookup.remote.key import Mask, mask_of
+from geolookup_builder import expected_rows
 from geolookup_builder.bands import underlay_partition
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, SourceReport
-from geolookup_builder.columns import IN_MEMORY, Columns
+from geolookup_builder.columns import Columns
 from geolookup_builder.datasets import below
 from geolookup_builder.datasets.origins import Origin
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.expected_rows import (
-    check_drop,
-    check_releases,
-    check_some,
-    rows_before,
-)
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
+from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import LayerPartition, nothing, restrict
 from geolookup_builder.limits import check_limits
 from geolookup_builder.memory import release
 from geolookup_builder.recipe.document import Recipe, SourceSpec
 from geolookup_builder.rejects import Rejects, write_rejects
-from geolookup_builder.restrictions.restricted import Answers, kept_space, leave_out
+from geolookup_builder.restrictions.restricted import Rows, kept_space, leave_out
 from geolookup_builder.sources import READERS, auto
 from geolookup_builder.sources.reading import stated_dates
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.spill import Spill
 from geolookup_builder.table_reading import flatten_table, read_table
-from geolookup_builder.tables import CountryRecord
+from geolookup_builder.tables import tables
 from geolookup_builder.values import Reference
 
 
@@ -59,20 +54,19 @@ class OverlaidSources:
         finders: tuple[Finder, ...],
         options: Options,
         progress: Progress,
-        spill: Spill,
+        columns: Columns,
         opened: Mapping[int, DatasetSource],
     ) -> None:
         self._opened = opened  # the sources that are datasets, by index
-        self.spill = spill
+        self.columns = columns
         self.plan, self.reference, self.finders = plan, reference, finders
         self.options, self.progress = options, progress
         layers = plan.schema.layers
         self.layers = {layer: LayerValues(layer, plan.schema) for layer in layers}
         self.partitions = {family: nothing(family, layers) for family in (4, 6)}
-        self.columns = IN_MEMORY  # where the steps after the overlay put their columns
         self.rejects: list[Rejects] = []
         self.report = BuildReport(warnings=list(plan.warnings))
-        self._rows_before = rows_before(options.earlier)
+        self._rows_before = expected_rows.rows_before(options.earlier)
         self.origins: list[Origin] = []  # of each source
         self.below: DatasetSource | None = None  # the last source, if all others are put into it
 
@@ -85,22 +79,7 @@ class OverlaidSources:
             self.origins.append(self._add_files(spec))
         else:
             self.origins.append(self._add_dataset(spec, dataset))
-        if self.spill.is_used:
-            self.columns = Columns(self.spill)
         release()
-
-    def countries(self, *datasets: DatasetSource) -> list[CountryRecord]:
-        """Return the rows of datasets for the country table, the first of each pair of codes.
-
-        They state what the answers of a dataset state, unless the recipe has a table of its own.
-        """
-        own = self.reference.countries if self.plan.countries else {}
-        return [
-            record
-            for dataset in reversed(datasets)
-            for record in dataset.countries()
-            if record["country_code"] not in own
-        ]
 
     @property
     def datasets(self) -> list[DatasetSource]:
@@ -115,31 +94,33 @@ class OverlaidSources:
         layers, restriction = tuple(self.layers), spec.restriction
         nothing_yet = {family: nothing(family, layers) for family in (4, 6)}
         partitions = nothing_yet if restriction else self.partitions
-        tables, files = list[tuple[SourceReport, dict[int, Intervals]]](), dict[str, Member]()
+        read, files = list[tuple[SourceReport, dict[int, Intervals]]](), dict[str, Member]()
         for table in auto.with_note(spec, READERS[spec.format].read(spec)):
             report = SourceReport(table.name, note=table.note)
             self.report.sources.append(report)
-            keys = restriction.keys()
-            rows = SourceRows(self.layers, self.reference, report, spec, self.spill, keys)
+            rows = SourceRows(self.layers, self.reference, report, spec, self.columns)
             reading = read_table(table, rows, report, spec, self.progress)
             self.rejects.append(reading.rejects)
             release()
             with self.progress.stage(f"flattening {table.name}"):
-                tables.append((report, flatten_table(rows, report, partitions, self.spill)))
+                with_rows = bool(restriction)
+                deciding = flatten_table(
+                    rows, report, partitions, self.columns, with_rows=with_rows
+                )
+                read.append((report, deciding))
             release()
             files |= {numbers.member.label: numbers.member for numbers in reading.files}
-            check_releases(spec.expected, sorted(files))
+            expected_rows.check_releases(spec.expected, sorted(files))
         if restriction:
             with self.progress.stage(f"restricting {spec.name}"):
-                answers = self._answers(spec, partitions)
-                kept = kept_space(spec, spec.name, answers, self.report.warnings)
-                for report, intervals in tables:
+                kept = self._kept(spec, partitions)
+                for report, intervals in read:
                     leave_out(report, intervals, kept)
                 for family, part in partitions.items():
                     self._overlay(restrict(part, kept[family]))
-        reports = [report for report, _ in tables]
+        reports = [report for report, _ in read]
         used = sum(report.used for report in reports)
-        self._check(spec, reports, used)
+        self._check(spec, reports, used, spec.name, self.rejects[-len(reports) :])
         # Only if the recipe states none: a packed MMDB is unpacked again for its date.
         stated_date = READERS[spec.format].stated_date
         date = spec.texts.get("date") or stated_dates.oldest(files.values(), stated_date)
@@ -147,35 +128,26 @@ class OverlaidSources:
 
     def _add_dataset(self, spec: SourceSpec, dataset: DatasetSource) -> Origin:
         """Overlay a dataset; below all other sources, only its intervals beside theirs."""
-        report, known = dataset.report(), dataset.known_fields()
-        report.fields = tuple(name for name in known if name in spec.fields)
-        report.dropped = tuple(name for name in known if name not in spec.fields)
+        report = dataset.report(spec.fields)
         self.report.sources.append(report)
-        parts, fields = dataset.partitions, spec.fields
+        fields, intervals = spec.fields, dataset.intervals()
         if self._is_below_all(spec, dataset):
             self.below, fields = dataset, below.fields_beside(self.plan.schema)
             intervals = {
                 family: below.intervals_beside(self.partitions[family], part)
-                for family, part in parts.items()
+                for family, part in dataset.families.items()
             }
-        else:
-            intervals = {family: part.intervals() for family, part in parts.items()}
-        numbers = dataset.numbers(self.layers, fields)
         if spec.restriction:
             with self.progress.stage(f"restricting {dataset.name}"):
-                layers = {condition.fields[0].layer for condition in spec.restriction.conditions}
-                asked = {layer: numbers[layer] for layer in numbers.keys() & layers}
-                partitions = {
-                    family: dataset.partition(part, asked) for family, part in intervals.items()
-                }
-                answers = self._answers(spec, partitions, dataset)
-                kept = kept_space(spec, dataset.name, answers, self.report.warnings)
+                rows, families = Rows(dataset.batches), dataset.families
+                kept = kept_space(spec, dataset.name, rows, families, self.report.warnings)
                 intervals = {
                     family: leave_out(report, {family: part}, kept)[family]
                     for family, part in intervals.items()
                 }
         self._check(spec, [report], dataset.source_rows(), dataset.name)
         with self.progress.stage(f"reading {dataset.name}"):
+            numbers = dataset.numbers(self.layers, fields)
             for part in intervals.values():
                 self._overlay(dataset.partition(part, numbers))
         return Origin.of_dataset(dataset, report)
@@ -183,22 +155,23 @@ class OverlaidSources:
     def _overlay(self, partition: LayerPartition) -> None:
         """Overlay a partition below the earlier sources."""
         family = partition.starts.family
-        self.partitions[family] = underlay_partition(self.partitions[family], partition, self.spill)
+        self.partitions[family] = underlay_partition(
+            self.partitions[family], partition, self.columns
+        )
 
-    def _answers(
-        self,
-        spec: SourceSpec,
-        partitions: Mapping[int, LayerPartition],
-        *datasets: DatasetSource,
-    ) -> Answers:
-        names = {
-            field.source_column
-            for condition in spec.restriction.conditions
-            for field in condition.fields
-        }
+    def _kept(
+        self, spec: SourceSpec, partitions: Mapping[int, LayerPartition]
+    ) -> dict[int, Intervals]:
+        """Return the space of a source that is kept, by its answers."""
+        conditions = spec.restriction.conditions
+        names = {field.source_column for one in conditions for field in one.fields}
         finders = [finder for finder in self.finders if finder.field in names]
-        countries = self.countries(*datasets)
-        return Answers(partitions, self.layers, self.reference, finders, countries)
+        # The counts of the report are of the whole build, not of one source.
+        interned = intern(
+            partitions, self.layers, self.reference, finders, BuildReport(), self.columns
+        )
+        rows = Rows(tables(interned, self.reference, self.plan.schema, self.columns))
+        return kept_space(spec, spec.name, rows, interned.families, self.report.warnings)
 
     def _is_below_all(self, spec: SourceSpec, dataset: DatasetSource) -> bool:
         """Return whether the sources above can be put into a dataset, row by row."""
@@ -212,20 +185,24 @@ class OverlaidSources:
         return is_whole and is_last and is_only and keeps_rows
 
     def _check(
-        self, spec: SourceSpec, tables: list[SourceReport], rows: int, dataset: str = ""
+        self,
+        spec: SourceSpec,
+        tables: list[SourceReport],
+        rows: int,
+        name: str,
+        rejects: Sequence[Rejects] = (),
     ) -> None:
         """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
-        name, options = dataset or spec.name, self.options
+        options, mask = self.options, mask_of_sources(self.plan)
         expected = spec.expected.with_limits(options.limits)
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
-        rejects = [] if dataset else self.rejects[-len(tables) :]
-        mask = mask_of_sources(self.plan)
         try:
             for report, of_table in zip_longest(tables, rejects):
                 limits = expected.limits
                 check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
-            check_some(expected, spec.recipe, path, tables, options.rejects)
-            warning = check_drop(expected, spec.recipe, name, rows, self._rows_before)
+            expected_rows.check_some(expected, spec.recipe, path, tables, options.rejects)
+            before = self._rows_before
+            warning = expected_rows.check_drop(expected, spec.recipe, name, rows, before)
         except BuildError:
             self.write_rejects()
             raise

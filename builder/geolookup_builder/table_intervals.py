@@ -16,19 +16,20 @@ from numpy.typing import NDArray
 
 from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
 from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, cut_at
-from geolookup.dataset.runs import Codes
 from geolookup_builder.bands import Band
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.flatten import Intervals, Ranges, flatten
+from geolookup_builder.flatten import Intervals, Positions, Ranges, flatten
 from geolookup_builder.folding import EXCLUDED, count_duplicates
 from geolookup_builder.layer_values import UNKNOWN
 from geolookup_builder.layers import LayerPartition, cut, hide, of_source
-from geolookup_builder.row_runs import GatheredRows, Positions
+from geolookup_builder.row_runs import Rows
 
 #: Marks of a row, a bit each: it owns an interval, hidden space included; it owns one
 #: that lookups search; it has an address in special-purpose space; it has a value.
 _OWNER, _USED, _SPECIAL, _VALUE = (np.uint8(1 << bit) for bit in range(4))
 _CHUNK = 1 << 20
+#: The layer of deciding rows, beside those of the schema.
+ROW = ""
 
 
 @dataclass(slots=True)
@@ -46,11 +47,11 @@ class TableCounts:
         """Return the counts of a table of ``size`` rows, all 0."""
         return cls(np.zeros(size, np.uint8))
 
-    def mark(self, rows: Positions, mark: np.uint8) -> None:
-        """Mark the rows at these positions; they may repeat."""
-        self.marks[rows] |= mark
+    def mark(self, position: Positions, intervals: Intervals, mark: np.uint8) -> None:
+        """Mark the rows that own intervals, given the position of each row."""
+        self.marks[position[intervals.owner[intervals.owner >= 0]]] |= mark
 
-    def add_rows(self, rows: GatheredRows) -> None:
+    def add_rows(self, rows: Rows) -> None:
         """Count duplicates, clipped (private) addresses, and excluded rows and addresses.
 
         ``count`` counts the clipped rows, because a row that is partly folded has ranges of both
@@ -61,14 +62,14 @@ class TableCounts:
         private, excluded = ranges_of(family, PRIVATE), EXCLUDED if family == 6 else ()
         in_private, in_excluded = _rows_inside(ranges, private), _rows_inside(ranges, excluded)
         self.duplicates += count_duplicates(ranges)
-        self.mark(rows.position[in_private], _SPECIAL)
+        self.marks[ranges.position[in_private]] |= _SPECIAL
         if in_private.any():
             self.addresses += _addresses_inside(ranges, private)
         if in_excluded.any():
             self.excluded_rows += int(in_excluded.sum())
             self.excluded_addresses += _addresses_inside(ranges, excluded)
         for codes in rows.numbers.values():
-            self.mark(rows.position[codes != UNKNOWN], _VALUE)
+            self.marks[ranges.position[codes != UNKNOWN]] |= _VALUE
 
 
 def _rows_inside(ranges: Ranges, blocks: Sequence[Range]) -> Bools:
@@ -94,56 +95,40 @@ def _addresses_inside(ranges: Ranges, blocks: Sequence[Range]) -> int:
     return total
 
 
-@dataclass(frozen=True, slots=True)
-class TableIntervals:
-    """The intervals of one family in a table, or of a band of it."""
-
-    intervals: Intervals  # owned by the row's position in the table; -1: a gap
-    layers: LayerPartition
-
-
-def intervals_of(
-    rows: GatheredRows, band: Band, counts: TableCounts, private: Collection[str] = ()
-) -> TableIntervals:
+def layers_of(
+    rows: Rows,
+    band: Band,
+    counts: TableCounts,
+    private: Collection[str] = (),
+    *,
+    with_rows: bool = False,
+) -> LayerPartition:
     """Flatten the rows of a band, and count them; remove space that lookups never search.
 
-    ``private`` are the layers that are known in special-purpose space too. Arrays are released as
-    soon as nothing needs them: here a build takes the most memory.
+    ``private`` are the layers that are known in special-purpose space too. If asked for, ROW is a
+    layer: 1 + the position of the deciding row. Arrays are released as soon as nothing needs them:
+    here a build takes the most memory.
     """
     # Rows that begin before the band are counted there.
     counts.add_rows(rows[np.flatnonzero(band.begins(rows.ranges.first))] if band.begin else rows)
-    flat = flatten(rows.ranges, band.family)
-    position, numbers = rows.position, rows.numbers
+    family, position, numbers = band.family, rows.ranges.position, rows.numbers
+    intervals = hide(flatten(rows.ranges, family), band.outside)
     del rows
-    owner = band.crop_intervals(flat).owner
-    counts.mark(position[owner[owner >= 0]], _OWNER)
-    intervals, layers = _searched(flat, numbers, numbers.keys() & private)
-    del flat, owner
-    intervals, layers = band.crop_intervals(intervals), band.crop(layers)
-    # The owner -1 (a gap) takes the last entry, -1.
-    owners = Intervals(intervals.starts, np.append(position, -1)[intervals.owner])
-    counts.mark(owners.owner[owners.owner >= 0], _USED)
-    return TableIntervals(owners, layers)
-
-
-def _searched(
-    flat: Intervals, numbers: dict[str, Codes], private: Collection[str]
-) -> tuple[Intervals, LayerPartition]:
-    """Return the intervals without the space that lookups never search, and their numbers."""
-    family = flat.starts.family
-    if not private:
-        intervals = hide(flat, ranges_of(family, PRIVATE, CARRIES_IPV4))
-        return intervals, of_source(intervals, numbers)
-    intervals, special = cut(
-        hide(flat, ranges_of(family, CARRIES_IPV4)), ranges_of(family, PRIVATE)
-    )
-    public = Intervals(intervals.starts, intervals.owner.copy())
+    counts.mark(position, intervals, _OWNER)
+    intervals = hide(intervals, ranges_of(family, CARRIES_IPV4))
+    intervals, special = cut(intervals, ranges_of(family, PRIVATE))
+    in_special = {layer: codes for layer, codes in numbers.items() if layer in private}
+    public = {layer: codes for layer, codes in numbers.items() if layer not in private}
+    if with_rows:
+        (in_special or public)[ROW] = position.astype(np.int64) + 1  # type: ignore[assignment]
+    layers = of_source(intervals, in_special).numbers
+    if in_special:
+        counts.mark(position, intervals, _USED)
     for part in special:
-        public.owner[part] = -1
-    kept = {layer: codes for layer, codes in numbers.items() if layer in private}
-    others = {layer: codes for layer, codes in numbers.items() if layer not in private}
-    of_layers = of_source(intervals, kept).numbers | of_source(public, others).numbers
-    return intervals, LayerPartition(intervals.starts, of_layers)
+        intervals.owner[part] = -1
+    counts.mark(position, intervals, _USED)
+    layers |= of_source(intervals, public).numbers
+    return band.crop(LayerPartition(intervals.starts, layers))
 
 
 def count(

@@ -7,19 +7,21 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
+import numpy as np
+
 from geolookup.contract.fields import OWN_PREFIX
 from geolookup.parallel import alongside, cores, in_order
 from geolookup.progress import Progress
-from geolookup_builder.bands import Band, MemoryColumn, underlay_bands
+from geolookup_builder.bands import Band, underlay_bands
 from geolookup_builder.build_report import SourceReport
+from geolookup_builder.columns import Columns, JoinedIntervals
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
 from geolookup_builder.sources.reading.reader import RecordNumbers, SourceTable
-from geolookup_builder.spill import Spill
-from geolookup_builder.table_intervals import TableCounts, count, intervals_of
+from geolookup_builder.table_intervals import ROW, TableCounts, count, layers_of
 
 
 @dataclass(slots=True)
@@ -84,39 +86,39 @@ def flatten_table(
     rows: SourceRows,
     report: SourceReport,
     partitions: dict[int, LayerPartition],
-    spill: Spill,
+    columns: Columns,
+    *,
+    with_rows: bool = False,
 ) -> dict[int, Intervals]:
     """Flatten the rows of a table, and overlay them below ``partitions``, in place.
 
-    A check has no partitions. Counts the rows in ``report``. Returns the deciding rows by family,
-    if the recipe needs them.
+    Counts the rows in ``report``. Returns the deciding rows by family, if asked for.
     """
     private, families = rows.schema.private_layers, rows.families(partitions)
     counts = {family: TableCounts.of(report.read) for family in families}
-    kept = dict[int, Intervals]()
+    owners = dict[int, Intervals]()
 
     def flatten_family(family: int) -> None:
         of_family = families[family]
+        deciding = JoinedIntervals(columns, family, {ROW: np.int64})
 
-        def layers_of(band: Band) -> LayerPartition:
-            of_band = intervals_of(of_family.take(band), band, counts[family], private)
-            if rows.in_memory:
-                kept[family] = of_band.intervals
-            return of_band.layers
-
-        if family in partitions:
-            new_column = spill.column if spill.is_used else MemoryColumn
-            partitions[family] = underlay_bands(
-                partitions[family], of_family.bands, layers_of, spill, new_column
+        def below(band: Band) -> LayerPartition:
+            layers = layers_of(
+                of_family.take(band), band, counts[family], private, with_rows=with_rows
             )
-        else:
-            for band in of_family.bands:
-                layers_of(band)
-                spill.release_pages()
+            if with_rows:
+                deciding.append(layers.starts, {ROW: layers.numbers.pop(ROW)})
+            return layers
+
+        of_bands = of_family.divide(columns.budget.band)
+        partitions[family] = underlay_bands(partitions[family], of_bands, below, columns)
+        if with_rows:
+            starts, of_rows = deciding.finish()
+            owners[family] = Intervals(starts, of_rows[ROW] - 1)
 
     with alongside(partial(flatten_family, 6), report.read) as ipv6:
         flatten_family(4)
         ipv6()
-    rows.remove_runs()
-    count([*counts.values()], families[4].layers, report, private)
-    return kept
+    rows.remove_files()
+    count([*counts.values()], rows.stated, report, private)
+    return owners

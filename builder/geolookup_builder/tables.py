@@ -18,7 +18,7 @@ from geolookup.dataset.intervals import U64, Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
 from geolookup_builder import text_lists
-from geolookup_builder.columns import IN_MEMORY, Columns
+from geolookup_builder.columns import Columns
 from geolookup_builder.complete import Locations
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import FamilyIntervals, InternedContent
@@ -33,8 +33,8 @@ def tables(
     interned: InternedContent,
     reference: Reference,
     schema: Schema,
+    columns: Columns,
     countries: Iterable[CountryRecord] = (),
-    columns: Columns = IN_MEMORY,
 ) -> dict[str, pa.Table]:
     """Return every table but provenance by file name.
 
@@ -53,7 +53,7 @@ def tables(
 
 
 def interval_tables(
-    families: Mapping[int, FamilyIntervals], columns: Columns = IN_MEMORY
+    families: Mapping[int, FamilyIntervals], columns: Columns
 ) -> dict[str, pa.Table]:
     """Return the tables of the intervals that answer, by file name."""
     ipv4, ipv6 = families[4], families[6]
@@ -77,14 +77,12 @@ def _sparse(highs: U64, columns: Columns) -> U64:
     return np.concatenate(parts)
 
 
-def provenance_tables(
-    families: Mapping[int, Provenance], columns: Columns = IN_MEMORY
-) -> dict[str, pa.Table]:
+def provenance_tables(families: Mapping[int, Provenance], columns: Columns) -> dict[str, pa.Table]:
     """Return the tables of provenance, by file name."""
     return {fmt.PROVENANCE[family]: _provenance(part, columns) for family, part in families.items()}
 
 
-def starts(first: Addresses, columns: Columns = IN_MEMORY) -> dict[str, pa.Array]:
+def starts(first: Addresses, columns: Columns) -> dict[str, pa.Array]:
     """Return the columns of the intervals' first addresses."""
     if first.high is None:
         return {"start": _array(first.low)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,9 +14,17 @@ from hypothesis import strategies as st
 
 import geolookup
 from tests.builder.building import STATIONS, enriched
-from tests.internals.builder import BuildReport, FillCount
+from tests.internals.builder import (
+    REGION_COLUMNS,
+    REGION_NAMES,
+    BuildReport,
+    FillCount,
+    Regions,
+    read_table,
+)
 from tests.skips import needs, optional
 
+pycountry = optional("pycountry")
 ZONE_ON = "time_zone = true\n"
 
 
@@ -102,13 +111,71 @@ def test_codes_of_names(tmp_path: Path) -> None:
     lacking = len({row for row, (_, _, code) in zip(rows, REGIONS, strict=True) if code is None})
     assert counts == {"region_code": FillCount(len(REGIONS) - lacking, lacking)}
     columns = "country_code,region_code,region_name"
-    answers, counts = enriched(tmp_path, REGION_ON, columns, "US,CA,Texas", "US,,Texas", "US,??,")
-    assert [answer["region_code"] for answer in answers] == ["CA", "TX", "??"]
+    answers, counts = enriched(tmp_path, REGION_ON, columns, "US,CA,Texas", "US,,Texas", "US,99,")
+    assert [answer["region_code"] for answer in answers] == ["CA", "TX", "99"]
     assert [answer.get("region_name") for answer in answers] == ["Texas", "Texas", None]
     assert counts == {"region_code": FillCount(1, 0)}
     answers, _ = enriched(tmp_path, REGION_ON, columns, "US,CA,California", "US,,California")
     assert answers[0] == answers[1]
     assert b'"locations": 1,' in (tmp_path / "dataset" / "manifest.json").read_bytes()
+
+
+#: Names as DB-IP and others write them.
+ENGLISH = """
+AE Dubai DU; AR Buenos Aires F.D. C; AT Vienna 9; AT Lower Austria 3; BE Brussels Capital BRU;
+BE Flanders VLG; BG Sofia-Capital 22; BR São Paulo SP; CH Geneva GE; CH Zurich ZH;
+CL Santiago Metropolitan RM; CN Guangdong GD; CN Inner Mongolia NM; CZ Prague 10;
+DE Baden-Württemberg BW; DE Bavaria BY; DE Hesse HE; DE Lower Saxony NI;
+DE North Rhine-Westphalia NW; DK Capital Region 84; EG Cairo Governorate C; ES Andalusia AN;
+ES Catalonia CT; FI Uusimaa 18; FR Île-de-France IDF; FR Normandy NOR; GR Attica I; HU Budapest BU;
+ID West Java JB; IE Leinster L; IN Maharashtra MH; IR Tehran 23; IT Lombardy 25; IT Tuscany 52;
+IT The Marches 57; JP Tokyo 13; KR Seoul 11; KR Gyeonggi-do 41; KZ East Kazakhstan 63;
+MX Mexico City CMX; MX México MEX; NL North Holland NH; NL South Holland ZH; NO Oslo County 03;
+PH Metro Manila 00; PL Mazovia 14; PT Lisbon 11; RU Moscow MOW; RU Moscow Oblast MOS;
+RU Tatarstan Republic TA; SA Riyadh Region 01; SE Stockholm AB; SE Västra Götaland County O;
+TH Bangkok 10; TR Istanbul 34; UA Kyiv City 30; UA Kharkiv 63; VN Hanoi HN; ZA Western Cape WC
+"""
+
+
+@needs("pycountry")
+def test_english_names_and_kinds_of_regions(tmp_path: Path) -> None:
+    cases = [case.split() for case in ENGLISH.split(";")]
+    rows = [f"{country},{' '.join(name)}" for country, *name, _ in cases]
+    answers, _ = enriched(tmp_path, REGION_ON, "country_code,region_name", *rows)
+    codes = [answer.get("region_code") for answer in answers]
+    assert dict(zip(rows, codes, strict=True)) == {
+        row: code for row, (*_, code) in zip(rows, cases, strict=True)
+    }
+
+
+@needs("pycountry")
+def test_names_of_geonames(shared_data: Path) -> None:
+    """Nineteen in twenty names have a code, and no code has two of a country."""
+    text = (shared_data / "geonames" / "admin1CodesASCII.txt").read_text(encoding="utf-8")
+    rows = [(line[:2], line.split("\t")[1]) for line in text.splitlines()]
+    columns = [pa.array(column) for column in zip(*rows, strict=True)]
+    found = Regions().find(dict(zip(Regions.needs, columns, strict=True))).to_pylist()
+    of_iso = {region.country_code for region in pycountry.subdivisions}
+    codes = [code for (country, _), code in zip(rows, found, strict=True) if country in of_iso]
+    assert len(codes) == 3609
+    assert sum(code is not None for code in codes) >= 3400
+    pairs = zip((country for country, _ in rows), found, strict=True)
+    several = {pair for pair, count in Counter(pairs).items() if count > 1 and pair[1]}
+    assert several <= {("AZ", "SUS"), ("KZ", "75"), ("BY", "HM")}
+
+
+@needs("pycountry")
+def test_the_table_of_names() -> None:
+    """Its codes are ISO's, and no name has another code by ISO."""
+    rows = [row for _, row in read_table(REGION_NAMES, REGION_COLUMNS)]
+    of_iso = {region.code for region in pycountry.subdivisions}
+    assert {f"{row['country_code']}-{row['region_code']}" for row in rows} <= of_iso
+    columns = {
+        name: pa.array([row[name] for row in rows]) for name in ("country_code", "region_name")
+    }
+    found = Regions().find(columns).to_pylist()
+    assert all(code in (row["region_code"], None) for row, code in zip(rows, found, strict=True))
+    assert found.count(None) < 60
 
 
 weather = optional("geolookup_builder.enrichment.by_coordinates")

@@ -32,19 +32,19 @@ def listed(folder: Path, name: str, content: str | bytes, recipe: str) -> list[l
 def test_file_line_and_value(tmp_path: Path) -> None:
     """In the order of the file; all invalid values of a row are in one reason."""
     text = (
-        "network,country_code,latitude,user_type,asn\n"
-        "8.8.1.0/24,CH,47,hosting,1\n"
-        "8.8.2.0/24,XX,47,robot,1\n"
+        "network,country_code,time_zone,user_type,asn\n"
+        "8.8.1.0/24,CH,Europe/Zurich,hosting,1\n"
+        "8.8.2.0/24,XX,,robot,1\n"
         "nowhere,YY,,,\n"
-        "8.8.3.0/24,UK,north,,AS1\n"
+        "8.8.3.0/24,UK,North,,AS1\n"
         "8.8.4.0/24\n"
         "8.8.5.0/24,,,,x\n"
     )
     assert listed(tmp_path, "a.csv", text, one("csv", "a.csv")) == [
-        ["3", f"nulled: country_code 'XX' {COUNTRY}; {ROBOT}", "8.8.2.0/24,XX,47,robot,1"],
+        ["3", f"nulled: country_code 'XX' {COUNTRY}; {ROBOT}", "8.8.2.0/24,XX,,robot,1"],
         ["4", "not an address", "nowhere,YY,,,"],
-        ["5", "nulled: latitude 'north' is not a number from -90 to 90",
-         "8.8.3.0/24,UK,north,,AS1"],
+        ["5", "nulled: time_zone 'North' is not a time zone of the IANA database",
+         "8.8.3.0/24,UK,North,,AS1"],
         ["6", "wrong number of cells", "8.8.4.0/24"],
         ["7", "nulled: asn 'x' is not an AS number", "8.8.5.0/24,,,,x"],
     ]  # fmt: skip

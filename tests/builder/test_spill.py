@@ -20,12 +20,11 @@ from tests.conftest import build_at
 from tests.corrupt.test_full_disk import mounted
 from tests.internals.builder import (
     Band,
+    Columns,
     JoinedIntervals,
     LayerPartition,
     MemoryBudget,
-    MemoryColumn,
     SourceRows,
-    Spill,
     bands,
     memory,
     nothing,
@@ -97,13 +96,13 @@ def test_rows_are_written_when_they_and_their_values_exceed_their_part(
     """Each of the 200 rows takes 16 bytes, a new city more; a batch has at most 13 rows."""
     written: list[int] = []
 
-    def write_runs(rows: SourceRows) -> None:
+    def end_run(rows: SourceRows) -> None:
         written.append(rows.nbytes)
-        write(rows)
+        end(rows)
         assert rows.nbytes == 0
 
-    write = SourceRows.write_runs
-    monkeypatch.setattr(SourceRows, "write_runs", write_runs)
+    end = SourceRows.end_run
+    monkeypatch.setattr(SourceRows, "end_run", end_run)
     known = "network,city_name\n" + "".join(f"20.{n}.0.0/16,City\n" for n in range(200))
     for text, least, most in ((ROWS, 300, 600), (known, 800, 1000 + 13 * 16)):
         written.clear()
@@ -128,12 +127,12 @@ def test_bands_are_joined_where_neighbours_are_equal(tmp_path: Path, in_files: b
             ([3 << 64, 9 << 64], [4, 5]),
         )
     ]
-    with closing(Spill(MemoryBudget.of("1GB"), tmp_path / "dataset")) as spill:
+    with closing(Columns(MemoryBudget.of("1GB"), tmp_path / "dataset")) as columns:
+        columns.in_files = in_files
         of_family = Band(6, 0, 1 << 64), Band(6, 1 << 64, 3 << 64), Band(6, 3 << 64)
         base = nothing(6, ("isp", "asn"))
-        new_column = spill.column if in_files else MemoryColumn
         of_bands = dict(zip(of_family, parts, strict=True))
-        result = underlay_bands(base, [*of_bands], of_bands.__getitem__, spill, new_column)
+        result = underlay_bands(base, [*of_bands], of_bands.__getitem__, columns)
         starts = [result.starts.item(at) for at in range(len(result.starts))]
         assert starts == [0, 5, 2 << 64, 3 << 64, 9 << 64]
         assert result.numbers["isp"].tolist() == [0, 3, 0, 4, 5]
@@ -159,31 +158,31 @@ def test_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_distinct_values_may_take_their_part_and_not_one_byte_more() -> None:
-    spill = Spill(MemoryBudget(9000, 9000, 9000, 9000, values=1000))
-    spill.check_values(1000, Path("r.toml"))
+    columns = Columns(MemoryBudget(9000, 9000, 9000, 9000, values=1000))
+    columns.check_values(1000, Path("r.toml"))
     with pytest.raises(BuildError, match="distinct values take 1,001 bytes"):
-        spill.check_values(1001, Path("r.toml"))
+        columns.check_values(1001, Path("r.toml"))
 
 
 def test_a_column_has_a_file_from_its_first_value_on(tmp_path: Path) -> None:
     """The zeros before it are in the file too, more than are written at once."""
     zeros = np.zeros((1 << 20) + 3, np.uint8)
-    with closing(Spill(MemoryBudget.of("1GB"), tmp_path / "dataset")) as spill:
-        column, unknown = spill.column(np.uint8), spill.column(np.uint8)
+    with closing(Columns(MemoryBudget.of("1GB"), tmp_path / "dataset")) as columns:
+        columns.in_files = True
+        column, unknown = columns.column(np.uint8), columns.column(np.uint8)
         for values in (zeros, zeros[:2]):
             column.append(values)
             unknown.append(values)
-        assert (spill.is_used, [*tmp_path.iterdir()]) == (False, [])
+        assert [*tmp_path.iterdir()] == []
         column.append(np.array([0, 7], np.uint8))
         column.append(zeros[:1])
-        assert spill.is_used
         written, absent = column.finish(), unknown.finish()
         assert np.array_equal(written, [*zeros, 0, 0, 0, 7, 0])
         assert (len(absent), absent.strides) == (len(zeros) + 2, (0,))
         assert not absent.any()
         (folder,) = tmp_path.iterdir()
         assert len([*folder.iterdir()]) == 1
-        spill.remove(written, absent)
+        columns.remove(written, absent)
         assert [*folder.iterdir()] == []
         assert written[-2] == 7
     assert [*tmp_path.iterdir()] == []

@@ -30,6 +30,7 @@ from tests.fuzz.files import check_error
 from tests.fuzz.target import Change, Target, accepted, corpus, emptied, scratch
 from tests.internals.builder import (
     FORMATS,
+    Columns,
     Layout,
     MemoryBudget,
     Options,
@@ -37,7 +38,6 @@ from tests.internals.builder import (
     Recipe,
     RecordNumbers,
     Reference,
-    Spill,
     auto,
     document,
     find_rejects,
@@ -76,8 +76,8 @@ def _read(folder: Path) -> None:
     if not _stays_inside(plan):
         return
     plan = auto.detect_formats(plan, FORMATS)
-    options, spill = Options(max_rejects=1 << 40), Spill(MemoryBudget.of(None))
-    build = OverlaidSources(plan, _reference(), (), options, Progress(), spill, {})
+    options, columns = Options(max_rejects=1 << 40), Columns(MemoryBudget.of(None))
+    build = OverlaidSources(plan, _reference(), (), options, Progress(), columns, {})
     for number, source in enumerate(plan.sources, 1):
         build.add(number, source)
     for rejected, report in zip(build.rejects, build.report.sources, strict=True):

@@ -1,8 +1,8 @@
 """Internal names of `builder/geolookup_builder` that tests use."""
 
 import geolookup_builder as package
-from geolookup_builder import compile, expected_rows, gather, memory, output_files, overlaid_sources
-from geolookup_builder.bands import Band, MemoryColumn, bands, underlay_bands
+from geolookup_builder import columns, compile, expected_rows, memory, output_files, row_runs
+from geolookup_builder.bands import Band, bands, underlay_bands
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, Demand, FillCount, KeysRead, SourceReport
 from geolookup_builder.calls import build
@@ -14,6 +14,9 @@ from geolookup_builder.compile import compile_dataset, compile_recipe, compiled_
 from geolookup_builder.demands import check as demands_check
 from geolookup_builder.demands import check_truth, failures
 from geolookup_builder.downloads import read_through, with_local_paths
+from geolookup_builder.enrichment.regions import COLUMNS as REGION_COLUMNS
+from geolookup_builder.enrichment.regions import FILE as REGION_NAMES
+from geolookup_builder.enrichment.regions import Regions
 from geolookup_builder.expected_rows import RowsBefore, check_drop
 from geolookup_builder.flatten import (
     Intervals,
@@ -53,6 +56,7 @@ from geolookup_builder.reference.countries import (
 )
 from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
 from geolookup_builder.reference.country_boxes import FILE, Places, country_boxes
+from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.restrictions.slicing import Part, slice_recipe
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats.rir import FORMAT
@@ -70,7 +74,6 @@ from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
-from geolookup_builder.spill import Spill
 from geolookup_builder.values import Reference, load_reference
 from geolookup_builder.vendor_columns import COLUMNS as VENDOR_COLUMNS_COLUMNS
 from geolookup_builder.vendor_columns import offered_column, with_language

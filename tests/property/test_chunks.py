@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -11,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
-from tests.internals.builder import Columns, MemoryBudget, Spill, overlaid_sources
+from tests.internals.builder import Columns, columns
 from tests.oracle import FIELDS, OwnColumn, Source
 from tests.property.compiled import built, content
 from tests.range_strategies import own_recipes, recipes
@@ -30,15 +29,17 @@ _KEYS = st.just("") | _KEPT.map(lambda kept: f"fields = {sorted(kept)}")
 def test_any_chunk_gives_the_same_bytes(
     chunk: int, drawn: tuple[tuple[list[OwnColumn], list[Source]], str]
 ) -> None:
-    (columns, listed), keys = drawn
+    (own, listed), keys = drawn
     with TemporaryDirectory() as target:
         folder = Path(target)
         try:
-            whole = content(built(folder / "whole", listed, keys=keys, columns=columns))
+            whole = content(built(folder / "whole", listed, keys=keys, columns=own))
         except BuildError:  # no source states a kept field
             return
-        with closing(Spill(MemoryBudget.of("1GB"), folder / "spilled")) as files:
-            for name, spill in (("memory", None), ("files", files)):
-                with patch.object(overlaid_sources, "IN_MEMORY", Columns(spill, chunk)):
-                    dataset = built(folder / name, listed, keys=keys, columns=columns)
-                assert content(dataset) == whole
+        for name, in_files in (("memory", False), ("files", True)):
+            with (
+                patch.object(columns, "CHUNK", chunk),
+                patch.object(Columns, "in_files", in_files),
+            ):
+                dataset = built(folder / name, listed, keys=keys, columns=own)
+            assert content(dataset) == whole

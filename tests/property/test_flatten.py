@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from hypothesis import example, given
@@ -37,7 +37,12 @@ def ranges_of(place: Place, listed: list[Row]) -> Ranges:
     family, base, step = place
     firsts = [base + first * step for first, _ in listed]
     lasts = [base + (last + 1) * step - 1 for _, last in listed]
-    return Ranges(Addresses.of(family, firsts), Addresses.of(family, lasts))
+    return _ranges(family, firsts, lasts)
+
+
+def _ranges(family: int, firsts: Sequence[int], lasts: Sequence[int]) -> Ranges:
+    ends = Addresses.of(family, firsts), Addresses.of(family, lasts)
+    return Ranges(*ends, np.arange(len(firsts), dtype=np.uint32))
 
 
 def owners_at(intervals: Intervals, addresses: Iterable[int]) -> list[int]:
@@ -111,13 +116,13 @@ def test_deep_nesting(family: int, depth: int) -> None:
     first, last = MAX[family] // 2 - depth, MAX[family] // 2 + depth
     nest = [(first + step, last - step) for step in range(depth)]
     firsts, lasts = zip(*nest, strict=True)
-    intervals = flatten(Ranges(Addresses.of(family, firsts), Addresses.of(family, lasts)), family)
+    intervals = flatten(_ranges(family, firsts, lasts), family)
     assert owners_at(intervals, range(first, first + depth)) == list(range(depth))
     assert owners_at(intervals, range(last, last - depth, -1)) == list(range(depth))
 
 
 def test_a_size_of_more_than_64_bits_is_compared_as_a_whole() -> None:
-    ranges = Ranges(Addresses.of(6, [0, 1 << 63]), Addresses.of(6, [(1 << 64) + 5, (1 << 63) + 99]))
+    ranges = _ranges(6, [0, 1 << 63], [(1 << 64) + 5, (1 << 63) + 99])
     intervals = flatten(ranges, 6)
     assert owners_at(intervals, [0, 1 << 63, (1 << 63) + 99, (1 << 63) + 100]) == [0, 1, 1, 0]
 

@@ -90,7 +90,7 @@ class Brute:
 def checked(dataset: str, quality: dict[str, Any]) -> list[Demand]:
     recipe = Path("recipe.toml")
     demands = read_quality(Table(recipe, "", {"quality": quality}), CONTRACT)
-    return check(demands, recipe, Path(dataset))
+    return check(demands, recipe, Path(dataset), None, [])
 
 
 questions = st.sampled_from(sorted(VALUES)).flatmap(

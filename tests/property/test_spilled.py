@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
@@ -13,8 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import build_at
-from tests.internals.builder import MemoryBudget, delimited, gather
-from tests.oracle import Source, SourceRow
+from tests.internals.builder import MemoryBudget, delimited, row_runs
+from tests.oracle import Source
 from tests.property.compiled import content
 from tests.property.test_resolution import TIES
 from tests.range_strategies import as_csv, recipe, recipes
@@ -38,25 +37,20 @@ def tiny_memory(rows: int = 1, band: int = 400) -> Iterator[None]:
 def tiny_bands(band: int) -> Iterator[None]:
     """In the block, builds in memory have bands of so many bytes."""
     with (
-        mock.patch.object(gather, "BAND", band),
+        mock.patch.object(row_runs, "BAND", band),
         mock.patch.object(delimited, "BLOCK_BYTES", 256),
     ):
         yield
-
-
-def _sorted(rows: list[SourceRow]) -> list[SourceRow]:
-    return sorted(rows, key=lambda row: (row.first.version, int(row.first)))
 
 
 @example(TIES, 1, 400)
 @settings(max_examples=scaled(2, 40), suppress_health_check=list(HealthCheck), deadline=None)
 @given(recipes, st.sampled_from([1, 300, 2000]), st.sampled_from([200, 400, 2000]))
 def test_bands_equal_memory(listed: list[Source], rows: int, band: int) -> None:
-    """Of rows in files; in memory, files whose rows are sorted are taken band by band too."""
-    ordered = [replace(source, rows=_sorted(source.rows)) for source in listed]
-    for sources, bands in ((listed, tiny_memory(rows, band)), (ordered, tiny_bands(band))):
-        text = recipe(sources)
-        files: dict[str, str | bytes] = {f"{n}.csv": as_csv(item) for n, item in enumerate(sources)}
+    """Of rows in files and in memory."""
+    text = recipe(listed)
+    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(item) for n, item in enumerate(listed)}
+    for bands in (tiny_memory(rows, band), tiny_bands(band)):
         with TemporaryDirectory() as name:
             whole, report = build_at(Path(name), files, text)
             before = content(whole)

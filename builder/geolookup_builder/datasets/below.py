@@ -7,8 +7,8 @@ together with theirs. Those intervals are cut into the dataset's::
     above             |10 (9)   |30
     result     |0  5  |10 9     |30  7     |50  8
 
-Rows keep their numbers. New rows follow them, or take the number of a row that no interval uses any
-more. The answers, the provenance and the coverage are the same as of a build of all intervals.
+New rows follow those of the dataset; rows that no interval uses any more are dropped. The answers,
+the provenance and the coverage are the same as of a build of all intervals.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup.dataset.public_ranges import any_known
 from geolookup.dataset.runs import Codes, factorize, join_runs
-from geolookup_builder.datasets.source import DatasetSource, RowPartition
+from geolookup_builder.columns import Columns as BuildColumns
+from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.flatten import Intervals, Ranges, flatten
 from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import LayerPartition, Provenance, insert
 from geolookup_builder.tables import interval_tables, narrowest
 
 Columns = dict[str, NDArray[Any]]
-#: The columns that tell rows apart, by file.
+#: The columns that tell rows apart, by table; of the others, their texts.
 _KEYS = {
-    fmt.COUNTRY: ("country_code", "continent_code"),
-    fmt.ZONE: ("zone",),
-    fmt.LOCATION: (*fmt.LINKS, "json"),
+    COUNTRY: ("country_code", "continent_code"),
+    ZONE: ("zone",),
+    LOCATION: (*fmt.LINKS, "json"),
 }
 
 
@@ -50,14 +51,14 @@ def fields_beside(schema: Schema) -> frozenset[str]:
     )
 
 
-def intervals_beside(above: LayerPartition, partition: RowPartition) -> Intervals:
+def intervals_beside(above: LayerPartition, dataset: FamilyIntervals) -> Intervals:
     """Return the intervals of a dataset that the sources above have a part of."""
     known = np.flatnonzero(any_known(above.numbers))
-    begin, last = (partition.starts.search(ends) - 1 for ends in _ends(above.starts, known))
+    begin, last = (dataset.starts.search(ends) - 1 for ends in _ends(above.starts, known))
     # The intervals 3 to 5 and 5 to 6: 3 4 5, and 6.
     begin = np.maximum(begin, np.append(-1, last[:-1]) + 1)
     at = _spread(begin, last + 1 - begin)[1]
-    beside = flatten(Ranges(*_ends(partition.starts, at)), partition.starts.family)
+    beside = flatten(Ranges(*_ends(dataset.starts, at), at), dataset.starts.family)
     return Intervals(beside.starts, np.append(at, -1)[beside.owner])
 
 
@@ -67,7 +68,11 @@ def _ends(starts: Addresses, at: I64) -> tuple[Addresses, Addresses]:
 
 
 def put_in(
-    above: InternedContent, tables: Mapping[str, pa.Table], dataset: DatasetSource, sources: int
+    above: InternedContent,
+    tables: Mapping[str, pa.Table],
+    dataset: DatasetSource,
+    sources: int,
+    of_build: BuildColumns,
 ) -> tuple[dict[str, pa.Table], dict[int, Provenance]]:
     """Return the tables of ``above`` over a dataset, and the provenance by family.
 
@@ -77,39 +82,34 @@ def put_in(
     cuts = {
         family: _cut(part.starts, _of_tables(part, top), top.starts, any_known(top.rows))
         for family, top in above.families.items()
-        for part in [dataset.partitions[family]]
+        for part in [dataset.families[family]]
     }
     dataset.tables.release()
     content = dict(tables)
-    for table in (COUNTRY, ZONE):
-        numbers = _extend(content, dataset, fmt.TABLES[table])
-        _relink(content, table, numbers)
+    for table in fmt.LINKS:
+        _relink(content, table, _extend(content, dataset, table))
     for table in above.families[4].rows:
-        numbers = _extend(content, dataset, fmt.TABLES[table])
+        numbers = _extend(content, dataset, table)
         for family, cut in cuts.items():
-            rows = above.families[family].rows[table][cut.owner]
-            cut.columns[table][cut.at] = np.where(
-                rows > 0, numbers[rows], cut.columns[table][cut.at]
-            )
-        _drop_unused(content, table, cuts)
-    for table in (COUNTRY, ZONE):
-        links = content[fmt.LOCATION][table].to_numpy()
-        content[fmt.TABLES[table]], new = _without_unused(content[fmt.TABLES[table]], [links])
-        if new is not None:
-            _relink(content, table, new)
+            rows, before = above.families[family].rows[table][cut.owner], cut.columns[table]
+            before[cut.at] = np.where(rows > 0, numbers[rows], before[cut.at])
+        used = _drop_unused(content, table, [cut.columns[table] for cut in cuts.values()])
+        if used is not None:
+            for cut in cuts.values():
+                cut.columns[table] = used[cut.columns[table]]
+    for table in fmt.LINKS:
+        used = _drop_unused(content, table, [content[fmt.LOCATION][table].to_numpy()])
+        if used is not None:
+            _relink(content, table, used)
     dataset.tables.release()
     # Popped: each step releases the arrays of the one before.
-    families = {
-        family: FamilyIntervals(*join_runs(cut.starts, cut.columns))
-        for family in (4, 6)
-        for cut in [cuts.pop(family)]
-    }
+    families = {family: _intervals(cuts.pop(family)) for family in (4, 6)}
     behind = dataset.provenance()
     provenance = {
         family: _provenance(part, behind[family], sources)
         for family, part in above.provenance.items()
     }
-    return content | interval_tables(families), provenance
+    return content | interval_tables(families, of_build), provenance
 
 
 @dataclass(slots=True)
@@ -131,6 +131,10 @@ def _cut(
     return _Cut(starts, cut, at, np.flatnonzero(is_known)[number])
 
 
+def _intervals(cut: _Cut) -> FamilyIntervals:
+    return FamilyIntervals(*join_runs(cut.starts, cut.columns))
+
+
 def _spread(begin: I64, counts: I64) -> tuple[I64, I64]:
     """Return for each item of runs the number of its run, and its place.
 
@@ -140,7 +144,7 @@ def _spread(begin: I64, counts: I64) -> tuple[I64, I64]:
     return np.repeat(np.arange(len(begin)), counts), first + np.arange(len(first))
 
 
-def _of_tables(part: RowPartition, above: FamilyIntervals) -> Columns:
+def _of_tables(part: FamilyIntervals, above: FamilyIntervals) -> Columns:
     """Return the rows of a dataset in each table of the sources above; 0 if it has no table."""
     none = np.zeros(len(part.starts), np.int32)
     return {table: part.rows.get(table, none) for table in above.rows}
@@ -165,12 +169,13 @@ def _provenance(above: Provenance, behind: Provenance, sources: int) -> Provenan
     return Provenance(cut.starts, result)
 
 
-def _extend(content: dict[str, pa.Table], dataset: DatasetSource, file: str) -> Codes:
-    """Let the new rows of a file follow the dataset's; return the number of each new row."""
+def _extend(content: dict[str, pa.Table], dataset: DatasetSource, table: str) -> Codes:
+    """Let the new rows of a table follow the dataset's; return the number of each new row."""
+    file = fmt.TABLES[table]
     new = content[file]
     # A dataset without own columns has the unknown row only.
     old = pa.Table.from_batches([dataset.batches[file]]) if file in dataset.batches else new[:1]
-    codes = [_codes([old[name], new[name]]) for name in _KEYS.get(file, ("json",))]
+    codes = [_codes([old[name], new[name]]) for name in _KEYS.get(table, ("json",))]
     # Old rows are distinct and come first: they keep their numbers.
     numbers, first = factorize(codes)
     fresh = pa.array(first[old.num_rows :] - old.num_rows)
@@ -197,7 +202,8 @@ def _codes(parts: Sequence[pa.ChunkedArray]) -> Codes:
     encoded = _joined(parts)
     if not pa.types.is_dictionary(encoded.type):
         encoded = encoded.dictionary_encode()
-    return without_nulls(encoded.indices, -1).to_numpy()
+    codes: Codes = without_nulls(encoded.indices, -1).to_numpy()
+    return codes
 
 
 def _relink(content: dict[str, pa.Table], table: str, numbers: Codes) -> None:
@@ -208,34 +214,18 @@ def _relink(content: dict[str, pa.Table], table: str, numbers: Codes) -> None:
     content[fmt.LOCATION] = locations.set_column(at, table, column)
 
 
-def _drop_unused(content: dict[str, pa.Table], table: str, cuts: Mapping[int, _Cut]) -> None:
-    """Drop the rows of a table that no interval refers to."""
-    file = fmt.TABLES[table]
-    columns = [cut.columns[table] for cut in cuts.values()]
-    content[file], numbers = _without_unused(content[file], columns)
-    for cut in cuts.values() if numbers is not None else ():
-        cut.columns[table] = numbers[cut.columns[table]]
-
-
-def _without_unused(
-    table: pa.Table, references: Sequence[NDArray[np.integer]]
-) -> tuple[pa.Table, Codes | None]:
-    """Return a table without rows that nothing refers to, and the new number of each row.
-
-    The last rows take the numbers of rows that are gone; the others keep theirs. None: all rows
-    are in use.
-    """
-    is_used = np.zeros(table.num_rows, bool)
+def _drop_unused(
+    content: dict[str, pa.Table], table: str, references: Sequence[NDArray[np.integer]]
+) -> Codes | None:
+    """Drop the rows of a table that nothing refers to; return the new numbers of the others."""
+    rows = content[fmt.TABLES[table]]
+    is_used = np.zeros(rows.num_rows, bool)
     is_used[0] = True
-    for rows in references:
-        is_used[rows] = True
+    for of_interval in references:
+        is_used[of_interval] = True
     if is_used.all():
-        return table, None
-    # Of rows 0 to 4, 1 is gone: 4 takes its number, so the rows in order are 0 4 2 3.
-    size = np.count_nonzero(is_used)
-    gone = np.flatnonzero(~is_used[:size])
-    rows = np.arange(size)
-    rows[gone] = size + np.flatnonzero(is_used[size:])
-    numbers = np.zeros(table.num_rows, np.int32)
-    numbers[rows] = np.arange(size)
-    return table.take(pa.array(rows)), numbers
+        return None
+    content[fmt.TABLES[table]] = rows.filter(pa.array(is_used))
+    # Of rows 0 to 3, 1 is gone: the numbers 0 0 1 2.
+    numbers: Codes = np.cumsum(is_used, dtype=np.int32) - np.int32(1)
+    return numbers

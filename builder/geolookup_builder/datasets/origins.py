@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
@@ -55,9 +54,14 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """The sources of a manifest with their coverage, and the provenance by family."""
+    """The sources of a manifest with their coverage, and the provenance by family.
+
+    ``decided`` has the most addresses of a layer and a family that each source of the recipe
+    decides.
+    """
 
     sources: Sequence[Source]
+    decided: Sequence[int]
     provenance: dict[int, Provenance]
 
 
@@ -96,10 +100,13 @@ def resolve(
     sources = [*chain.from_iterable(origin.sources for origin in origins)]
     coverages = iter(coverage(full, len(sources), columns))
     kept: list[Source | None] = []
+    decided = list[int]()
     for origin in origins:
         covered = [replace(source, coverage=next(coverages)) for source in origin.sources]
         has_place = [one if one.coverage or not origin.provenance else None for one in covered]
         kept += has_place
+        by_layer = chain.from_iterable(source.coverage.values() for source in covered)
+        decided.append(max(chain.from_iterable(map(dict.values, by_layer)), default=0))
         if origin.report is not None and None in has_place:
             count = has_place.count(None)
             origin.report.note += f", {count:,} of them without an address here"
@@ -112,9 +119,9 @@ def resolve(
     provenance = {}
     for family, part in full.items():
         size, kinds = len(part.starts), dict.fromkeys(part.sources, np.uint8)
-        joined = JoinedIntervals(partial(columns.column, most=size), family, kinds)
+        joined = JoinedIntervals(columns, family, kinds)
         for chunk in columns.chunks(size):
             of_chunk = {layer: numbers[of[chunk]] for layer, of in part.sources.items()}
             joined.append(part.starts[chunk], of_chunk)
         provenance[family] = Provenance(*joined.finish())
-    return Origins(result, provenance)
+    return Origins(result, decided, provenance)

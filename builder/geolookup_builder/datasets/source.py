@@ -24,7 +24,6 @@ from geolookup.contract.fields import COUNTRY, LOCATION, ZONE, Field, in_table
 from geolookup.contract.schema import Schema
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import numbers_of, starts_of, without_nulls
-from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
 from geolookup.dataset.public_ranges import any_known
@@ -38,6 +37,7 @@ from geolookup.store.paths import BUNDLED, BUNDLED_NAME
 from geolookup_builder.build_report import SourceReport
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.fragments import list_texts
+from geolookup_builder.intern import FamilyIntervals
 from geolookup_builder.layer_values import Column, LayerValues, distinct
 from geolookup_builder.layers import LayerPartition, Provenance
 from geolookup_builder.recipe.document import SourceSpec
@@ -49,26 +49,13 @@ _OF_SOURCES = ("date", "licence", "attribution", "url")
 
 
 @dataclass(frozen=True, slots=True)
-class RowPartition:
-    """The gap-free partition of one family in a dataset: the rows of each interval."""
-
-    starts: Addresses
-    rows: dict[str, Codes]  # by table; 0: unknown
-
-    def intervals(self) -> Intervals:
-        """Return the intervals, owned by themselves; -1: unknown."""
-        is_known = any_known(self.rows)
-        return Intervals(self.starts, np.where(is_known, np.arange(len(is_known)), -1))
-
-
-@dataclass(frozen=True, slots=True)
 class DatasetSource:
     """A dataset opened as a source, its bytes and its structure checked."""
 
     name: str  # of the recipe, else of its manifest
     metadata: Metadata
     tables: Tables
-    partitions: dict[int, RowPartition]  # by family
+    families: dict[int, FamilyIntervals]  # its intervals by their rows
 
     @property
     def schema(self) -> Schema:
@@ -88,9 +75,18 @@ class DatasetSource:
             if (stated := self._stated(layer, fields))
         }
 
+    def intervals(self) -> dict[int, Intervals]:
+        """Return the intervals of each family, owned by themselves; -1: unknown."""
+        return {
+            family: Intervals(
+                part.starts, np.where(any_known(part.rows), np.arange(len(part.starts)), -1)
+            )
+            for family, part in self.families.items()
+        }
+
     def partition(self, intervals: Intervals, numbers: Numbers) -> LayerPartition:
-        """Return intervals that ``RowPartition.intervals`` or a part of them own, by layer."""
-        rows = self.partitions[intervals.starts.family].rows
+        """Return, by layer, intervals whose owners are intervals of the dataset."""
+        rows = self.families[intervals.starts.family].rows
         # The owner -1 takes the last entry, 0: unknown.
         of_tables = {
             table: np.append(of_table, np.int32(0))[intervals.owner]
@@ -139,21 +135,25 @@ class DatasetSource:
             families[family] = Provenance(starts_of(batch), sources)
         return families
 
-    def report(self) -> SourceReport:
-        """Return its counts: each interval with a known row counts as a row."""
-        rows = sum(
-            int(np.count_nonzero(any_known(partition.rows)))
-            for partition in self.partitions.values()
-        )
+    def report(self, kept: frozenset[str]) -> SourceReport:
+        """Return its counts and fields: each interval with a known row counts as a row.
+
+        ``kept`` are the fields that the recipe reads.
+        """
+        rows = sum(int(np.count_nonzero(any_known(of.rows))) for of in self.families.values())
         behind = count_text(len(self.metadata.sources), "source")
         note = f"dataset of generation {self.metadata.generation[:12]} and {behind}"
-        return SourceReport(self.name, read=rows, used=rows, has_value=rows > 0, note=note)
-
-    def known_fields(self) -> list[str]:
-        """Return the fields that it has, by their names in sources."""
         known = self.metadata.fields
-        fields = self.schema.by_source_column
-        return [name for name, field in fields.items() if field.path in known]
+        names = [name for name, of in self.schema.by_source_column.items() if of.path in known]
+        return SourceReport(
+            self.name,
+            read=rows,
+            used=rows,
+            has_value=rows > 0,
+            note=note,
+            fields=tuple(name for name in names if name in kept),
+            dropped=tuple(name for name in names if name not in kept),
+        )
 
     def source_rows(self) -> int:
         """Return the usable rows of the sources behind it, as far as its manifest has them."""
@@ -220,13 +220,13 @@ def _opened(spec: SourceSpec, folder: Path) -> DatasetSource:
     if spec.manifest and tables.manifest.canonical() != spec.manifest.canonical():
         raise DatasetError(folder, "another dataset has taken its place", "try again")
     metadata = tables.manifest.metadata()
-    partitions = {family: _rows(tables.batches[name]) for family, name in fmt.INTERVALS.items()}
+    families = {family: _family(tables.batches[name]) for family, name in fmt.INTERVALS.items()}
     tables.release()
-    return DatasetSource(spec.texts.get("name", metadata.name), metadata, tables, partitions)
+    return DatasetSource(spec.texts.get("name", metadata.name), metadata, tables, families)
 
 
-def _rows(batch: pa.RecordBatch) -> RowPartition:
+def _family(batch: pa.RecordBatch) -> FamilyIntervals:
     # uint32 in the file; structure() has compared each with the rows of its table.
     tables = [table for table in fmt.ROW_TABLES if table in batch.schema.names]
     rows = {table: numbers_of(batch, table).view(np.int32) for table in tables}
-    return RowPartition(starts_of(batch), rows)
+    return FamilyIntervals(starts_of(batch), rows)

@@ -34,8 +34,8 @@ class Finder(Protocol):
         """The fields it is derived from."""
 
     @property
-    def credit(self) -> Credit | None:
-        """The credit for its data; None for data of the recipe."""
+    def credits(self) -> tuple[Credit, ...]:
+        """The credits for its data; none for data of the recipe."""
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the field's value for each row of the needed columns, null if not found."""

@@ -55,12 +55,14 @@ class Zones:
 
     field = "time_zone"
     needs = COORDINATES
-    credit = Credit(
-        "Timezone Boundary Builder",
-        "ODbL-1.0",
-        "Time zones of coordinates from Timezone Boundary Builder, by way of tzfpy;"
-        " contains information from OpenStreetMap, © OpenStreetMap contributors",
-        "https://github.com/evansiroky/timezone-boundary-builder",
+    credits = (
+        Credit(
+            "Timezone Boundary Builder",
+            "ODbL-1.0",
+            "Time zones of coordinates from Timezone Boundary Builder, by way of tzfpy;"
+            " contains information from OpenStreetMap, © OpenStreetMap contributors",
+            "https://github.com/evansiroky/timezone-boundary-builder",
+        ),
     )
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -83,7 +85,7 @@ class Stations:
 
     field = "weather_code"
     needs = COORDINATES
-    credit = None
+    credits = ()
 
     def __init__(self, path: Path, max_km: float) -> None:
         from scipy.spatial import cKDTree

@@ -1,16 +1,20 @@
-"""Region codes from region names, by ISO 3166-2 in the edition of pycountry.
+"""Region codes from region names: ISO 3166-2 in the edition of pycountry, and English names.
 
-Names are compared without case, accents and punctuation, within the country. ISO
-writes several names of a region into one text (``Catalunya [Cataluña]``, ``Madrid,
-Comunidad de``); each of them matches. Of several regions with one name, the one at the
-upper level matches; none if that is still ambiguous.
+Names are compared without case, accents and punctuation, within the country. ISO states most names
+in the country's language, and several in one text (``Catalunya [Cataluña]``, ``Madrid, Comunidad
+de``); each of them matches. ``region_names.csv`` adds the English ones. A name that matches none is
+compared by its proper words, without the words for kinds of regions and in any order: ``Region
+Stockholm`` is ``Stockholm County``. Of several regions with one name, the one at the upper level
+matches; none if that is still ambiguous.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +22,48 @@ import pyarrow as pa
 from geolookup.contract.display import fold
 from geolookup.dataset.runs import factorize
 from geolookup_builder.reference import Credit
+from geolookup_builder.reference.csv_table import read_table
 
+FILE = files("geolookup_builder.reference").joinpath("region_names.csv")
+COLUMNS = ("country_code", "region_code", "region_name")
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 #: A code that some texts repeat in brackets: "Cardiff [Caerdydd GB-CRD]".
 _OWN_CODE = re.compile(r"\b[A-Z]{2}-\w+\b")
+#: "A / B" and "A - B" are two names, "A-B" is one.
+_SEVERAL = re.compile(r"/| - ")
+#: Words that say what kind of region it is, and small words between, by family of languages.
+_GENERIC_WORDS = {
+    "English": "autonomous borough community council county department district division emirate"
+    " governorate island islands municipality of parish prefecture province region republic state"
+    " territory the and voivodeship zone",
+    "Romance, and the articles of Maltese": "autonoma autonome comunidad d da de del della"
+    " departament departamento departement distrito do dos e el et il in ir is ix iz judet judetul"
+    " l la las le les los municipio provincia provincie regiunea y",
+    "Germanic": "bezirk canton fylke kanton lan land len og sysla",
+    "Slavic, Baltic and Estonian": "aimak apskritis kraj krai kray maakond novads oblast obcina"
+    " obshtina okres okrug opstina powiat raion raionul rajons rayon respublika voblasc voblasts"
+    " vojvodstvo wojewodztwo zupanija",
+    "Turkic and Iranian": "ili oblisi oblysy ostan rayonu viloyati welayaty",
+    "Arabic": "ad adh al an ar as ash at az baladiyat muhafazat wilayat",
+    # Gyeonggi-do, Chiba-ken, Guangdong Sheng, Thanh pho Ha Noi
+    "of East Asia": "changwat fu gwangyeoksi ken khaet khoueng namdo pho sheng shi si"
+    " teukbyeoljachido teukbyeolsi thanh tinh zizhiqu",
+    "of islands": "atholhu atoll",
+}
+_GENERIC = frozenset(" ".join(_GENERIC_WORDS.values()).split())
+_SAME = {
+    **{
+        f"{direction}ern": direction
+        for ahead in ("", "north", "south")
+        for direction in (f"{ahead}east", f"{ahead}west", "north", "south")
+    },
+    "st": "saint",
+    "sankt": "saint",
+}
+
+
+#: Names with the code of their region.
+_Names = list[tuple[str, str]]
 
 
 class Regions:
@@ -29,18 +71,28 @@ class Regions:
 
     field = "region_code"
     needs = ("country_code", "region_name")
-    credit = Credit(
-        "iso-codes",
-        "LGPL-2.1-or-later",
-        "ISO 3166-2 region codes from the iso-codes project, by way of pycountry",
-        "https://salsa.debian.org/iso-codes-team/iso-codes",
+    credits = (
+        Credit(
+            "iso-codes",
+            "LGPL-2.1-or-later",
+            "ISO 3166-2 region codes from the iso-codes project, by way of pycountry",
+            "https://salsa.debian.org/iso-codes-team/iso-codes",
+        ),
+        Credit(
+            "Unicode CLDR",
+            "Unicode-3.0",
+            "English names of regions from the Unicode Common Locale Data Repository,"
+            " Copyright © 2004-2026 Unicode, Inc.",
+            "https://www.unicode.org/license.txt",
+        ),
     )
 
     def __init__(self) -> None:
         import pycountry
 
         self._subdivisions = pycountry.subdivisions
-        self._countries: dict[str, dict[str, str | None]] = {}
+        self._code = cache(self._find)
+        self._tables = cache(self._tables_of)
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the code of each row's region."""
@@ -55,13 +107,46 @@ class Regions:
         ]
         return pa.array(codes, pa.string()).take(pa.array(same.astype(np.int64)))
 
-    def _code(self, country: str, name: str) -> str | None:
-        codes = self._countries.get(country)
-        if codes is None:
-            codes = self._countries[country] = _codes_by_name(
-                self._subdivisions.get(country_code=country)  # type: ignore[no-untyped-call]
-            )
-        return codes.get(fold(name))
+    def _find(self, country: str, name: str) -> str | None:
+        exact, proper = self._tables(country)
+        folded = fold(name)
+        return exact[folded] if folded in exact else proper.get(proper_words(name))
+
+    def _tables_of(self, country: str) -> tuple[dict[str, str | None], dict[str, str | None]]:
+        """Return the codes of a country by whole names, and by their proper words."""
+        regions = self._subdivisions.get(country_code=country) or ()  # type: ignore[no-untyped-call]
+        english = _english_names().get(country, {})
+        exact, proper = dict[str, str | None](), dict[str, str | None]()
+        # ``|=`` keeps the later value: the upper level, and what ISO says of a name.
+        for of_level in (
+            [region for region in regions if region.parent_code is not None],
+            [region for region in regions if region.parent_code is None],
+        ):
+            codes = [region.code.partition("-")[2] for region in of_level]
+            local = [
+                (name, code)
+                for region, code in zip(of_level, codes, strict=True)
+                for name in names_of(region.name)
+            ]
+            other = [
+                (name, code)
+                for code in codes
+                for text in english.get(code, ())
+                for name in names_of(text)
+            ]
+            exact |= _codes(other, fold)
+            exact |= _codes(local, fold)
+            proper |= _codes([*local, *other], proper_words)
+        return exact, proper
+
+
+@cache
+def _english_names() -> Mapping[str, Mapping[str, list[str]]]:
+    """Return the names of ``region_names.csv`` by country and code."""
+    names: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for _, row in read_table(FILE, COLUMNS):
+        names[row["country_code"]][row["region_code"]].append(row["region_name"])
+    return names
 
 
 def names_of(text: str) -> Iterator[str]:
@@ -69,7 +154,7 @@ def names_of(text: str) -> Iterator[str]:
     yield text
     in_brackets = _BRACKETS.findall(text)
     # "Cardiff [Caerdydd GB-CRD]" -> "Cardiff" and "Caerdydd", "A / B" -> "A" and "B".
-    for part in [*_BRACKETS.sub(" ", text).split("/"), *in_brackets]:
+    for part in [*_SEVERAL.split(_BRACKETS.sub(" ", text)), *in_brackets]:
         part = _OWN_CODE.sub("", part)
         yield part
         before, comma, after = part.partition(",")
@@ -79,17 +164,16 @@ def names_of(text: str) -> Iterator[str]:
             yield f"{after} {before}"
 
 
-def _codes_by_name(regions: Iterable[Any] | None) -> dict[str, str | None]:
-    """Return region codes by folded name; None for an ambiguous name."""
-    upper: dict[str, set[str]] = {}
-    lower: dict[str, set[str]] = {}
-    for region in regions or ():
-        level = upper if region.parent_code is None else lower
-        for name in {fold(text) for text in names_of(region.name)} - {""}:
-            level.setdefault(name, set()).add(region.code.partition("-")[2])
-    # ``|`` keeps the value of its right side: the upper level.
-    return {name: _only(codes) for name, codes in (lower | upper).items()}
+def proper_words(name: str) -> str:
+    """Return the words of a name that are not generic, folded and sorted: "" if none is left."""
+    words = (word for word in fold(name).split() if word not in _GENERIC)
+    return " ".join(sorted(_SAME.get(word, word) for word in words))
 
 
-def _only(codes: set[str]) -> str | None:
-    return codes.copy().pop() if len(codes) == 1 else None
+def _codes(names: _Names, normal: Callable[[str], str]) -> dict[str, str | None]:
+    """Return region codes by normal form of their names; None for an ambiguous name."""
+    codes: defaultdict[str, set[str]] = defaultdict(set)
+    for name, code in names:
+        codes[normal(name)].add(code)
+    codes.pop("", None)
+    return {name: only.pop() if len(only) == 1 else None for name, only in codes.items()}

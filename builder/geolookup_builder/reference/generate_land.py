@@ -12,9 +12,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import subprocess
-import tarfile
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +25,7 @@ import geolookup
 from geolookup.dataset.intervals import F64
 from geolookup_builder.reference.countries import load_countries
 from geolookup_builder.reference.country_boxes import COLUMNS, FILE
+from geolookup_builder.reference.npm import json_files
 
 PACKAGE = "world-atlas@2.0.2"
 WORLD = Path(geolookup.__file__).with_name("pictures") / "world.json"
@@ -46,7 +44,7 @@ _WITHOUT_NUMBER = {"Kosovo": "XK"}
 
 def main() -> None:
     """Rewrite the packaged files."""
-    detailed, simple = _fetch("countries-50m.json", "countries-110m.json")
+    detailed, simple = _topologies("countries-50m.json", "countries-110m.json")
     with Path(str(FILE)).open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -54,18 +52,12 @@ def main() -> None:
     WORLD.write_text(json.dumps(world(simple), separators=(",", ":")) + "\n", encoding="utf-8")
 
 
-def _fetch(*names: str) -> Iterator[dict[str, Any]]:
+def _topologies(*names: str) -> Iterator[dict[str, Any]]:
     """Yield topologies of the package: TopoJSON, whose lines are arcs that countries share."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = ["npm", "pack", "--silent", PACKAGE]
-        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
-        with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
-            archive.extractall(folder, filter="data")
-        for name in names:
-            topology = json.loads((Path(folder) / "package" / name).read_text(encoding="utf-8"))
-            for country in topology["objects"]["countries"]["geometries"]:
-                country["id"] = _code(country)
-            yield topology
+    for topology in json_files(PACKAGE, *names):
+        for country in topology["objects"]["countries"]["geometries"]:
+            country["id"] = _code(country)
+        yield topology
 
 
 def _code(country: dict[str, Any]) -> str:

@@ -131,7 +131,13 @@ def _detections(
     # A file name that only one of two formats uses decides between them.
     own = {name: detection for name, detection in detections.items() if detection.has_own_name}
     most = max((detection.score for detection in detections.values()), default=0)
-    return own or {name: one for name, one in detections.items() if one.score == most}
+    best = own or {name: one for name, one in detections.items() if one.score == most}
+    nearest = max((error.score for error in missed), default=0)
+    # A vendor's format has columns beside those of the vendor: it may be a table of one's own.
+    if most and nearest >= most and any(detection.unknown for detection in best.values()):
+        near_misses.append(max(missed, key=lambda error: error.score))
+        return {}
+    return best
 
 
 def _detection(

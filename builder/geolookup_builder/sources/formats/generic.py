@@ -10,21 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-
-import pyarrow as pa
+from itertools import chain
+from types import ModuleType
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.mapping import RANGE_NAMES, RANGES, not_a_table
 from geolookup_builder.sources.formats.generic_header import check_header, ignored, unnamed
 from geolookup_builder.sources.reading import arrow_tables, delimited, jsonlines, parquet, sniffing
+from geolookup_builder.sources.reading.cells import OPTION
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.plans import COMMAS, Planner, Reading, parse_range
+from geolookup_builder.sources.reading.product_files import file_batches, typed_header
 from geolookup_builder.sources.reading.products import Header, Product
-from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, begins_object
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.sniffing import (
+    Detection,
+    NearMissError,
+    Opening,
+    begins_object,
+)
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import leaves
 
 _SHOWN = 8  # columns, in the report
 
@@ -47,7 +53,8 @@ class _Request:
         """Return how the rows of a file are read; BuildError if its columns do not fit."""
         delimiter = self.layout.delimiter if header.schema is None and self.layout.header else ""
         check_header(header, self.planner, delimiter)
-        return self.planner.plan(header, self._product, self.layout)
+        reading = self.planner.plan(header, self._product, self.layout)
+        return replace(reading, replan=self.plan)
 
     def looked_for(self) -> list[str]:
         """Return the columns that a mapped file is searched for: mapped and declared ones."""
@@ -90,71 +97,49 @@ def _text_header(member: Member, request: _Request) -> Header:
     )
 
 
-def _typed_header(member: Member, schema: pa.Schema) -> Header:
-    return Header(member.label, tuple(leaves(schema)), schema)
-
-
 @dataclass(frozen=True, slots=True)
 class _Syntax:
-    """How files are written: whether a file is, its columns, and its rows.
+    """How files are written: the module that reads them, and their columns.
 
-    ``suffixes`` belong to files in archives and folders, ``mapped_suffixes`` where a recipe
-    states the columns.
+    ``suffixes`` belong to files in archives and folders.
     """
 
+    module: ModuleType
     suffixes: tuple[str, ...]
-    mapped_suffixes: tuple[str, ...]
     begins: Callable[[Member], bool]
     header: Callable[[Member, _Request], Header]
-    batches: Callable[[Member, _Request, Reading], Iterator[Batch]]
 
 
-def _json_batches(member: Member, request: _Request, reading: Reading) -> Iterator[Batch]:
-    """Yield the records; without a mapping, keys that the first records lack are columns too."""
-
-    def replan(schema: pa.Schema) -> jsonlines.Plan:
-        other = request.plan(_typed_header(member, schema))
-        return other.layout, other.meaning
-
-    is_mapped = bool(request.planner.mapping)
-    return jsonlines.batches(member, reading.layout, reading.meaning, None if is_mapped else replan)
-
-
-_PARQUET_SUFFIXES, _JSON_SUFFIXES = (".parquet", ".pq"), (".jsonl", ".ndjson", ".json")
-_CSV = _Syntax(
-    (".csv",),
-    (".csv", ".tsv", ".txt"),
-    lambda _member: True,
-    _text_header,
-    lambda member, _, reading: delimited.batches(member, reading.layout, reading.meaning),
-)
+_CSV = _Syntax(delimited, (".csv", ".tsv", ".txt"), lambda _member: True, _text_header)
 _PARQUET = _Syntax(
-    _PARQUET_SUFFIXES,
-    _PARQUET_SUFFIXES,
+    parquet,
+    (".parquet", ".pq"),
     parquet.begins,
-    lambda member, _: _typed_header(member, parquet.schema(member)),
-    lambda member, _, reading: parquet.batches(member, reading.layout, reading.meaning),
+    lambda member, _: typed_header(member, parquet.schema(member)),
 )
 _JSON = _Syntax(
-    _JSON_SUFFIXES,
-    _JSON_SUFFIXES,
+    jsonlines,
+    (".jsonl", ".ndjson", ".json"),
     begins_object,
-    lambda member, request: _typed_header(member, jsonlines.schema(member, request.looked_for())),
-    _json_batches,
+    lambda member, request: typed_header(member, jsonlines.schema(member, request.looked_for())),
 )
 _TABLE = _Syntax(
-    (),
+    arrow_tables,
     (),
     lambda _member: True,
-    lambda member, _: _typed_header(member, arrow_tables.schema(member)),
-    lambda member, _, reading: arrow_tables.batches(member, reading.layout, reading.meaning),
+    lambda member, _: typed_header(member, arrow_tables.schema(member)),
 )
 
 
 def _read(spec: SourceSpec, syntax: _Syntax) -> Iterator[SourceTable]:
     request = _Request(spec)
-    suffixes = syntax.mapped_suffixes if request.planner.mapping else syntax.suffixes
+    # A folder may have texts beside the CSV; if the recipe has columns, they are data too.
+    suffixes = syntax.suffixes if request.planner.mapping else _unmapped(syntax)
     yield _table(spec, syntax, request, members(spec.path, spec.base, suffixes))
+
+
+def _unmapped(syntax: _Syntax) -> tuple[str, ...]:
+    return syntax.suffixes[:1] if syntax is _CSV else syntax.suffixes
 
 
 def _read_table(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -170,8 +155,8 @@ def _table(
     # All headers are checked before the first row is read.
     headers = [syntax.header(member, request) for member in members]
     files = [(m, request.plan(header)) for m, header in zip(members, headers, strict=True)]
-    batches = (batch for member, plan in files for batch in syntax.batches(member, request, plan))
-    return SourceTable(spec.name, batches, _note(headers))
+    batches = chain.from_iterable(file_batches(syntax.module, *file) for file in files)
+    return SourceTable(spec.name, batches, _note(headers), request.planner.cells.emptied)
 
 
 def _note(headers: list[Header]) -> str:
@@ -182,7 +167,10 @@ def _note(headers: list[Header]) -> str:
 
 
 def _detect(opening: Opening, syntax: _Syntax) -> Detection | None:
-    request = _Request(opening.spec)
+    try:
+        request = _Request(opening.spec)
+    except BuildError as error:  # of the recipe: no other format has these options
+        raise NearMissError(error.path, error.problem, remedy=error.remedy or "") from error
     member = opening.start if syntax is _CSV else opening.member
     if not syntax.begins(member):
         return None
@@ -195,7 +183,7 @@ def _detect(opening: Opening, syntax: _Syntax) -> Detection | None:
     return Detection(reason, score=score, meaning=reading.is_same)
 
 
-_OPTIONS = frozenset({"family", "columns"})
+_OPTIONS = frozenset({"family", "columns", OPTION})
 FORMAT = SourceFormat(
     "csv",
     _OPTIONS | {"delimiter", "header"},

@@ -1,12 +1,22 @@
-"""How cells of in-house files are written, ``[source.cells]``: empty words, commas, netmasks."""
+"""How in-house files write their cells, ``[source.cells]``: words for nothing, commas, netmasks."""
 
 from __future__ import annotations
 
+from collections import Counter
 from ipaddress import IPv4Network, IPv6Network
+from threading import Lock
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.table import Table
+from geolookup_builder.sources.reading.dictionary_columns import translate, with_values
+from geolookup_builder.sources.reading.text import prefix_texts
+
+#: The option of a source.
+OPTION = "cells"
 #: The length of a prefix by its netmask, of both families.
 _LENGTHS = {
     str(network((0, length)).netmask): str(length)
@@ -15,11 +25,70 @@ _LENGTHS = {
 }
 _NETMASKS = pa.array(_LENGTHS, pa.large_string())
 _DIGITS = pa.array(_LENGTHS.values(), pa.large_string())
+#: A prefix whose length is written as an address: 10.0.0.0/255.255.0.0.
+_MASKED = r"^(?P<address>[^/]*)/(?P<netmask>[^/]*[.:][^/]*)$"
 
 
-def prefix_lengths(netmasks: pa.Array) -> pa.Array:
-    """Return the lengths of prefixes for netmasks; another text stays, to be refused."""
+class Cells:
+    """The option ``cells`` of a source; ``emptied`` counts the cells without a value by word.
+
+    Raises BuildError for a malformed option.
+    """
+
+    def __init__(self, spec: SourceSpec) -> None:
+        table = Table(spec.recipe, "source", spec.options)
+        cells = table.table(OPTION, "empty", "decimal", "netmasks")
+        words = cells.values.get("empty", [])
+        if not isinstance(words, list) or not all(isinstance(w, str) and w.strip() for w in words):
+            cells.refuse("empty", "is not a list of words", 'write empty = ["N/A", "-"]')
+        self._empty = [word.strip() for word in words]
+        decimal = cells.values.get("decimal", ".")
+        if decimal not in (".", ","):
+            cells.refuse("decimal", f"is {decimal!r}", 'write decimal = ","')
+        self.has_commas = decimal == ","
+        self.has_netmasks = cells.switch("netmasks")
+        self.emptied = Counter[str]()
+        self._lock = Lock()
+
+    def read(self, column: pa.DictionaryArray, *, is_real: bool) -> pa.DictionaryArray:
+        """Return a column as other files would state it; ``is_real``: of real numbers in texts."""
+        if self._empty:
+            column = self._without_words(column)
+        return _with_points(column) if is_real and self.has_commas else column
+
+    def _without_words(self, column: pa.DictionaryArray) -> pa.DictionaryArray:
+        words = pc.index_in(column.dictionary.cast(pa.string()), pa.array(self._empty, pa.string()))
+        if words.null_count == len(words):
+            return column
+        of_rows = words.take(column.indices).drop_null()
+        counts = np.bincount(of_rows.to_numpy(), minlength=len(self._empty)).tolist()
+        with self._lock:
+            self.emptied.update(dict(zip(self._empty, counts, strict=True)))
+        return translate(column, dict.fromkeys(self._empty))
+
+    def network(self, column: pa.Array) -> pa.Array:
+        """Return networks with lengths for netmasks."""
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if not self.has_netmasks or not is_text:
+            return column
+        parts = pc.extract_regex(column, _MASKED)
+        address, netmask = (pc.struct_field(parts, name) for name in ("address", "netmask"))
+        return pc.coalesce(masked_networks(address, netmask), column.cast(pa.large_string()))
+
+
+def masked_networks(addresses: pa.Array, netmasks: pa.Array) -> pa.Array:
+    """Return 10.0.0.0/16 for 10.0.0.0 and 255.255.0.0; another netmask stays, to be refused."""
     texts = netmasks.cast(pa.large_string()).dictionary_encode()
     words = pc.utf8_trim_whitespace(texts.dictionary)
-    lengths = _DIGITS.take(pc.index_in(words, _NETMASKS))
-    return pc.coalesce(lengths, words).take(texts.indices)
+    lengths = pc.coalesce(_DIGITS.take(pc.index_in(words, _NETMASKS)), words).take(texts.indices)
+    return prefix_texts(addresses.cast(pa.large_string()), lengths)
+
+
+def _with_points(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return numbers with points for commas; one with a point may be 1.234: it becomes invalid."""
+    texts = column.dictionary.cast(pa.string())
+    has_point = pc.match_substring(texts, ".")
+    refused = pc.binary_join_element_wise(texts, "with a decimal point", " ")
+    return with_values(
+        column, pc.if_else(has_point, refused, pc.replace_substring(texts, ",", "."))
+    )

@@ -9,8 +9,8 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from itertools import islice
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,10 @@ def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
 
     More records are read if these lack some of the ``paths``.
     """
+    return pa.schema(list(_sampled(member, paths).columns()))
+
+
+def _sampled(member: Member, paths: Iterable[str]) -> Shape:
     check_text(member)
     shape = Shape()
     with _text(member) as stream:
@@ -71,7 +75,7 @@ def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
             columns = pa.schema(list(shape.columns()))
             if all(steps_to(columns, path) is not None for path in paths):
                 break
-    return columns
+    return shape
 
 
 def batches(
@@ -79,46 +83,72 @@ def batches(
 ) -> Iterator[Batch]:
     """Yield the records of a member; BuildError if a line is not a JSON object.
 
-    ``replan`` says how a block is read that has other keys than the first records; by default
-    these are ignored.
+    ``replan`` says how records are read that have other keys than the first ones; by default these
+    are ignored.
     """
-    columns = schema(member, layout.texts | layout.fields)
-    unread = unread_leaves(columns, layout)
-    numbers = RecordNumbers(member, _find_rejects, unread, layout.offered)
-    read = partial(_read, member=member, schema=columns, plan=(layout, meaning), replan=replan)
+    shape = _sampled(member, layout.texts | layout.fields)
+    blocks = _Blocks(member, shape, (layout, meaning), replan)
+    numbers = RecordNumbers(member, _find_rejects, blocks.unread, layout.offered)
     with (
         member.open() as stream,
-        in_order(read, line_blocks(stream, BLOCK_BYTES, MAX_LINE)) as blocks,
+        in_order(blocks.read, line_blocks(stream, BLOCK_BYTES, MAX_LINE)) as parts,
     ):
-        for ranges, fields in blocks:
+        for ranges, fields in parts:
+            numbers.unread = blocks.unread
             yield numbers.batch(ranges, fields)
 
 
-def _read(
-    numbered_block: tuple[int, bytes],
-    member: Member,
-    schema: pa.Schema,
-    plan: Plan,
-    replan: Replan | None,
-) -> tuple[ParsedRanges, Mapping[str, Any]]:
-    """Return the ranges and fields of a block, given with the number of its first line."""
-    (layout, meaning), steps = plan, steps_of(member, schema, plan[0])
-    types = {
-        path: _parsed_type(schema, path, of_range=name in layout.texts)
-        for name, path in steps.items()
-    }
-    arrow_schema = pa.schema(only(schema, types))
-    line, block = numbered_block
-    _check_utf8(line, block)
-    table = parse(Lines.of(block, line), arrow_schema, "infer" if replan else "ignore")
-    # A block is one chunk of Arrow at most times; a batch needs one array a column.
-    columns = [column.combine_chunks() for column in table.columns]
-    rows = pa.RecordBatch.from_arrays(columns, schema=table.schema)
-    # Keys that the first records lack.
-    if replan and set(leaves(rows.schema)) != set(leaves(schema)):
-        layout, meaning = replan(rows.schema)
-        steps = steps_of(member, rows.schema, layout)
-    return meaning(as_columns(rows, layout, steps))
+class _Blocks:
+    """Reads blocks of records in threads, with the keys of the first records and of later ones."""
+
+    def __init__(self, member: Member, shape: Shape, plan: Plan, replan: Replan | None) -> None:
+        self._member, self._shape, self._replan = member, shape, replan
+        self._schema, self._plan = pa.schema(list(shape.columns())), plan
+        self._lock = Lock()
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The paths that nothing reads."""
+        return unread_leaves(self._schema, self._plan[0])
+
+    def read(self, numbered_block: tuple[int, bytes]) -> tuple[ParsedRanges, Mapping[str, Any]]:
+        """Return the ranges and fields of a block, given with the number of its first line."""
+        line, block = numbered_block
+        _check_utf8(line, block)
+        lines = Lines.of(block, line)
+        schema, (layout, meaning) = self._schema, self._plan
+        table = self._parse(lines, schema, layout)
+        if self._replan and not set(leaves(table.schema)) <= set(leaves(schema)):
+            schema, (layout, meaning) = self._learn(lines, self._replan)
+            table = self._parse(lines, schema, layout)
+        # A block is one chunk of Arrow at most times; a batch needs one array a column.
+        columns = [column.combine_chunks() for column in table.columns]
+        rows = pa.RecordBatch.from_arrays(columns, schema=table.schema)
+        return meaning(as_columns(rows, layout, steps_of(self._member, rows.schema, layout)))
+
+    def _parse(self, lines: Lines, schema: pa.Schema, layout: Layout) -> pa.Table:
+        """Return the keys of a layout, and those that the schema lacks."""
+        steps = steps_of(self._member, schema, layout)
+        types = {
+            path: _parsed_type(schema, path, of_range=name in layout.texts)
+            for name, path in steps.items()
+        }
+        arrow_schema = pa.schema(only(schema, types))
+        if self._replan:
+            try:
+                return parse(lines, arrow_schema, "infer")
+            except TextError:  # perhaps of a key that nothing reads
+                pass
+        return parse(lines, arrow_schema)
+
+    def _learn(self, lines: Lines, replan: Replan) -> tuple[pa.Schema, Plan]:
+        """Add the keys of lines, and plan again: Arrow would take dates in texts for times."""
+        with self._lock:
+            for text in lines.texts:
+                self._shape.add(json.loads(text.as_py()))
+            self._schema = pa.schema(list(self._shape.columns()))
+            self._plan = replan(self._schema)
+            return self._schema, self._plan
 
 
 def _check_utf8(line: int, block: bytes) -> None:

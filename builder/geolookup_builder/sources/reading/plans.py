@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.fields import OWN_PREFIX, TEXTS
+from geolookup.contract.fields import OWN_PREFIX, REAL, TEXTS
 from geolookup.contract.schema import column_members
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.mapping import RANGE_NAMES, RANGES, range_twice, recipe_columns
-from geolookup_builder.sources.reading.cells import prefix_lengths
+from geolookup_builder.sources.reading.cells import OPTION, Cells, masked_networks
 from geolookup_builder.sources.reading.dictionary_columns import constant, first_known, mark
 from geolookup_builder.sources.reading.products import (
     Fields,
@@ -30,7 +31,7 @@ from geolookup_builder.sources.reading.products import (
     names_of_fields,
 )
 from geolookup_builder.sources.reading.sniffing import Detection, NearMissError
-from geolookup_builder.sources.reading.text import Layout, prefix_texts
+from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.vendor_columns import offered_column
 
 COMMAS = Layout((), frozenset(), frozenset())
@@ -43,8 +44,8 @@ def parse_range(first: pa.Array, *last: pa.Array, family: int | None = None) -> 
 
 
 def parse_masked(addresses: pa.Array, netmasks: pa.Array) -> ParsedRanges:
-    """Parse addresses, each with a netmask: 10.0.0.0 and 255.255.0.0 are 10.0.0.0/16."""
-    return from_networks(prefix_texts(addresses, prefix_lengths(netmasks)))
+    """Parse addresses, each with a netmask."""
+    return from_networks(masked_networks(addresses, netmasks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,9 @@ class Reading:
     ranges: tuple[str, ...]
     values: Mapping[str, tuple[Offer, ...]]  # each with the column that it is read from
     parse: Callable[..., ParsedRanges]
+    replan: Callable[[Header], Reading]  # of records with other columns
+    cells: Cells | None = None
+    reals: frozenset[str] = frozenset()  # columns of real numbers in texts
 
     def meaning(self, rows: pa.RecordBatch) -> tuple[ParsedRanges, Fields]:
         """Return the range of each row, and its fields."""
@@ -65,9 +69,22 @@ class Reading:
         """Return the fields of rows, without their ranges."""
         fields = {}
         for column, offers in self.values.items():
-            cells = [_cells(rows, offer) for offer in offers]
+            cells = [self._cells(rows, offer) for offer in offers]
             fields[column] = first_known(*cells) if len(cells) > 1 else cells[0]
         return self.product.finish(rows, fields) if self.product.finish else fields
+
+    def _cells(self, rows: pa.RecordBatch, offer: Offer) -> pa.DictionaryArray:
+        if not offer.columns:
+            return constant(offer.constant, len(rows))
+        name = offer.columns[0]
+        column = rows.column(name)
+        if self.cells:
+            column = self.cells.read(column, is_real=name in self.reals)
+        values = offer.read(column)
+        if not offer.blank:
+            return values
+        is_blank = pc.fill_null(pc.equal(values.dictionary.cast(pa.string()), ""), True)
+        return mark(values, pc.fill_null(is_blank.take(values.indices), True), offer.blank)
 
     @property
     def is_same(self) -> object:
@@ -75,22 +92,12 @@ class Reading:
         return self.ranges, self.parse, self.product.finish, dict(self.values)
 
 
-def _cells(rows: pa.RecordBatch, offer: Offer) -> pa.DictionaryArray:
-    if not offer.columns:
-        return constant(offer.constant, len(rows))
-    values = offer.read(rows.column(offer.columns[0]))
-    if not offer.blank:
-        return values
-    is_blank = pc.fill_null(pc.equal(values.dictionary.cast(pa.string()), ""), True)
-    return mark(values, pc.fill_null(is_blank.take(values.indices), True), offer.blank)
-
-
 class Planner:
     """Plans the files of one source. Raises BuildError for a malformed ``columns``."""
 
     def __init__(self, spec: SourceSpec) -> None:
         self.spec = spec
-        self.mapping = recipe_columns(spec)
+        self.mapping, self.cells = recipe_columns(spec), Cells(spec)
         self.names = names_of_fields(spec.schema)
         self._delivered: set[str] = set()
         self._known: set[str] = set()
@@ -116,7 +123,11 @@ class Planner:
             offered=tuple(product.offered(header)),
         )
         self._check_halves(header, values)
-        return Reading(product, layout, ranges, values, parse)
+        replan = partial(self.plan, product=product, layout=layout)
+        cells = self.cells if OPTION in self.spec.options else None
+        return Reading(
+            product, layout, ranges, values, parse, replan, cells, self._reals(header, values)
+        )
 
     def detection(
         self,
@@ -132,15 +143,14 @@ class Planner:
         Raises NearMissError if the product does not know a column that is a field of ours or a
         declared one: the file may be of another product.
         """
-        score = product.score(header.names)
-        mapped = self.mapping.values()
-        unknown = product.foreign(header.names, self.spec.schema)
-        if foreign := [name for name in unknown if name not in mapped]:
+        others = [name for name in header.names if not product.knows(name)]
+        score, mapped = len(header.names) - len(others), self.mapping.values()
+        if foreign := [name for name in others if name in self.names and name not in mapped]:
             problem = f"{format_} ({product.name}) has no column {', '.join(map(repr, foreign))}"
             remedy = f'if the file is of {format_}, write format = "{format_}" in a recipe'
             raise NearMissError(header.label, problem, line=header.line, remedy=remedy, score=score)
         reading = self.plan(header, product, layout)
-        return Detection(product.name, has_own_name, score, reading.is_same)
+        return Detection(product.name, has_own_name, score, tuple(others), reading.is_same)
 
     def check(self) -> None:
         """Raise BuildError if no planned file has a column that the source maps."""
@@ -161,13 +171,22 @@ class Planner:
             if mapped.keys() <= {*names} and all(column in header for column in columns):
                 self._delivered |= mapped.keys()
                 parse = product.parse if product.ranges == RANGES else None
-                return columns, parse_masked if "netmask" in names else parse or parse_range
+                return columns, self._parse(names, parse)
         stated = product.range_in(header)
         if stated is None or mapped:
             problem = f"no range among the columns {header.text}"
             remedy = "map one column as network, or two as first and last"
             raise BuildError(header.label, problem, line=header.line, remedy=remedy)
-        return stated, parse_masked if "netmask" in stated else product.parse or parse_range
+        return stated, self._parse(stated, product.parse)
+
+    def _parse(
+        self, names: Sequence[str], parse: Callable[..., ParsedRanges] | None
+    ) -> Callable[..., ParsedRanges]:
+        if "netmask" in names:
+            return parse_masked
+        if len(names) == 1 and self.cells.has_netmasks:
+            return lambda networks: from_networks(self.cells.network(networks))
+        return parse or parse_range
 
     def _values(
         self, header: Header, product: Product, ranges: Sequence[str], *, is_sample: bool
@@ -233,6 +252,13 @@ class Planner:
         fields = self.spec.schema.by_source_column
         of_lists = (offers for column, offers in values.items() if fields[column].type == TEXTS)
         return frozenset(name for offers in of_lists for o in offers for name in o.columns)
+
+    def _reals(self, header: Header, values: Mapping[str, Sequence[Offer]]) -> frozenset[str]:
+        """Return the columns of files with the texts of real numbers."""
+        fields = self.spec.schema.by_source_column
+        of_reals = (offers for column, offers in values.items() if fields[column].type == REAL)
+        names = (name for offers in of_reals for offer in offers for name in offer.columns)
+        return frozenset(name for name in names if header.holds_texts(name))
 
     def _check_halves(self, header: Header, values: Mapping[str, object]) -> None:
         halves = [name for name in _HALVES if name in values]

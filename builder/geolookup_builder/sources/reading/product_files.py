@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from types import ModuleType
 
+import pyarrow as pa
+
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet
@@ -35,7 +37,7 @@ def read_header(member: Member) -> tuple[ModuleType, Header]:
         syntax, schema = jsonlines, jsonlines.schema(member)
     else:
         return syntax, csv_header(member)
-    return syntax, Header(member.label, tuple(leaves(schema)), schema)
+    return syntax, typed_header(member, schema)
 
 
 def csv_header(member: Member) -> Header:
@@ -103,12 +105,28 @@ def tables(
     present = [name for name in dict.fromkeys(order) if any(name == table for table, _ in files)]
     for name in present:
         title = spec.name if len(present) == 1 else f"{spec.name} ({name})"
-        batches = chain.from_iterable(_batches(*file) for table, file in files if table == name)
+        batches = chain.from_iterable(file_batches(*file) for table, file in files if table == name)
         yield SourceTable(title, batches, "; ".join(notes) if name == present[0] else "")
 
 
-def _batches(syntax: ModuleType, member: Member, reading: Reading) -> Iterator[Batch]:
-    yield from syntax.batches(member, reading.layout, reading.meaning)
+def file_batches(syntax: ModuleType, member: Member, reading: Reading) -> Iterator[Batch]:
+    """Yield the rows of a file; JSON records with other keys than the first are planned anew."""
+    batches: Iterator[Batch]
+    if syntax is jsonlines:
+
+        def replan(schema: pa.Schema) -> jsonlines.Plan:
+            other = reading.replan(typed_header(member, schema))
+            return other.layout, other.meaning
+
+        batches = jsonlines.batches(member, reading.layout, reading.meaning, replan)
+    else:
+        batches = syntax.batches(member, reading.layout, reading.meaning)
+    yield from batches
+
+
+def typed_header(member: Member, schema: pa.Schema) -> Header:
+    """Return the columns of Parquet, JSON or a table by their paths."""
+    return Header(member.label, tuple(leaves(schema)), schema)
 
 
 def detect_product(opening: Opening, format_: str, products: Sequence[Product]) -> Detection | None:

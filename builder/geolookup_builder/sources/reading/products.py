@@ -130,6 +130,14 @@ class Header:
         steps = steps_to(self.schema, name)  # of an item in a list, or a key of a map
         return steps is not None and not pa.types.is_struct(type_at(self.schema, steps))
 
+    def holds_texts(self, name: str) -> bool:
+        """Return whether the cells of a column are texts, not numbers."""
+        steps = steps_to(self.schema, name) if self.schema is not None else None
+        if self.schema is None or steps is None:
+            return True
+        kind = type_at(self.schema, steps)
+        return not (pa.types.is_floating(kind) or pa.types.is_integer(kind))
+
     @cached_property
     def _set(self) -> frozenset[str]:
         return frozenset(self.names)

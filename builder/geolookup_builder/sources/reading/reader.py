@@ -92,12 +92,14 @@ class Batch:
 class SourceTable:
     """One table of a source; several tables count as that many consecutive sources.
 
-    ``note`` is printed in the build report: what of the source was ignored, and why.
+    ``note`` is printed in the build report: what of the source was ignored, and why. ``emptied``
+    counts cells by the word that the recipe empties, once the batches are read.
     """
 
     name: str
     batches: Iterator[Batch]
     note: str = ""
+    emptied: Mapping[str, int] = field(default_factory=dict)
 
 
 def one_table(

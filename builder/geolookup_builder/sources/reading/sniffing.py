@@ -59,13 +59,14 @@ RANGE = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|[0-9A-Fa-f]+")
 class Detection:
     """That a file is of a format: why, and whether the file's name is the vendor's own.
 
-    ``score`` is the number of the columns of its header that the format knows. Two formats with
-    equal ``meaning`` read the file alike.
+    ``score`` is the number of the columns of its header that the format knows, ``unknown`` are the
+    others. Two formats with equal ``meaning`` read the file alike.
     """
 
     reason: str
     has_own_name: bool = False
     score: int = 0
+    unknown: tuple[str, ...] = ()
     meaning: object = None
 
 

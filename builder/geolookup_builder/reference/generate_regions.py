@@ -1,0 +1,60 @@
+"""Generates ``region_names.csv``: English names of regions that ISO 3166-2 does not state.
+
+They are of Unicode CLDR (Unicode-3.0), by the npm package cldr-subdivisions-full, and of
+``region_overrides.csv``: names in use that neither has. Names of codes that ISO has withdrawn are
+left out, and those by which ISO calls a region itself.
+Run ``python -m geolookup_builder.reference.generate_regions`` with npm and the extra ``reference``.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pycountry
+
+from geolookup.contract.display import fold
+from geolookup_builder.enrichment.regions import COLUMNS, FILE, names_of
+from geolookup_builder.reference.csv_table import read_table
+from geolookup_builder.reference.npm import json_files
+
+PACKAGE = "cldr-subdivisions-full@48.2.0"
+OVERRIDES = files("geolookup_builder.reference").joinpath("region_overrides.csv")
+#: Countries whose regions ISO has numbered anew (2020, 2015): CLDR has names by the old numbers.
+_OUTDATED = {"IR", "MA"}
+
+
+def main() -> None:
+    """Rewrite the packaged file."""
+    with Path(str(FILE)).open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(sorted({*_of_cldr(), *_of_overrides()}))
+
+
+def _of_cldr() -> Iterator[tuple[str, str, str]]:
+    """Yield country, code and name of the regions that CLDR names otherwise than ISO."""
+    [content] = json_files(PACKAGE, "subdivisions/en/en.json")
+    names = content["subdivisions"]["localeDisplayNames"]["subdivisions"]
+    known = {region.code for region in pycountry.subdivisions}
+    of_iso: defaultdict[str, set[str]] = defaultdict(set)
+    for region in pycountry.subdivisions:
+        of_iso[region.country_code] |= {fold(text) for text in names_of(region.name)}
+    for key, name in names.items():
+        # "usca" -> US and CA.
+        country, code = key[:2].upper(), key[2:].upper()
+        is_current = f"{country}-{code}" in known and country not in _OUTDATED
+        if is_current and fold(name) not in of_iso[country]:
+            yield country, code, name
+
+
+def _of_overrides() -> Iterator[tuple[str, str, str]]:
+    for _, row in read_table(OVERRIDES, COLUMNS):
+        yield row["country_code"], row["region_code"], row["region_name"]
+
+
+if __name__ == "__main__":
+    main()

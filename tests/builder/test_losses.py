@@ -1,0 +1,192 @@
+"""Every way to lose a value: where it is counted, and what ends the build above a limit.
+
+``LOSSES`` is the table of the page, too: ``python -m tests.builder.test_losses`` prints it.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from geolookup.errors import BuildError
+from tests.builder.sources.readings import Reading, read_at
+from tests.internals.builder import KINDS, SourceReport, limit_key
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A way to lose values.
+
+    ``files`` are read by a source with the lines ``options``. ``counts`` is what the report states
+    of it by word of ``KINDS``, by field for values. ``error`` is the problem that ends the build
+    without any limit: such a loss cannot happen.
+    """
+
+    way: str
+    files: Mapping[str, str | bytes]
+    options: str = ""
+    counts: Mapping[str, int | Mapping[str, int]] | None = None
+    error: str = ""
+    after: str = ""  # tables of the recipe behind the source
+
+
+def csv(header: str, *rows: str) -> dict[str, str | bytes]:
+    """A file of rows, and two good ones more."""
+    return {"a.csv": "".join(f"{row}\n" for row in (header, *rows))}
+
+
+def nulled(**fields: int) -> dict[str, Mapping[str, int]]:
+    return {"nulled": fields}
+
+
+def as_parquet(**columns: list[Any]) -> dict[str, str | bytes]:
+    stream = io.BytesIO()
+    parquet.write_table(pa.table(columns), stream)
+    return {"a.parquet": stream.getvalue()}
+
+
+def archive(**members: str) -> dict[str, str | bytes]:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        for name, text in members.items():
+            file.writestr(name.replace("_", "."), text)
+    return {"a.zip": stream.getvalue()}
+
+
+GOOD = "network,isp\n8.8.8.0/24,x\n"
+COUNTRY = "network,country_code,region_code,city_name"
+OWN = "[columns]\nsite = 'text'\ntags = 'texts'\nlevel = 'integer'\nis_vpn = 'boolean'\n"
+LOSSES = (
+    # --- rows
+    Loss("an address that is none", csv("network,isp", "nowhere,x", "8.8.8.0/24,y"),
+         counts={"rejected": 1}),
+    Loss("host bits", csv("network,isp", "8.8.8.1/24,x"), counts={"rejected": 1}),
+    Loss("an empty range", csv("network,isp", ",x"), counts={"rejected": 1}),
+    Loss("first after last", csv("first,last,isp", "8.8.8.9,8.8.8.1,x"), counts={"rejected": 1}),
+    Loss("two families in a row", csv("first,last,isp", "8.8.8.1,::5,x"), counts={"rejected": 1}),
+    Loss("more or fewer cells than the header", csv("network,isp", "8.8.8.0/24", "8.8.9.0/24,a,b"),
+         counts={"rejected": 2}),
+    Loss("a comment in a format without comments", csv("network,isp", "# note", "8.8.8.0/24,x"),
+         counts={"rejected": 1}),
+    Loss("only bad rows in one file of several",
+         {"a1.csv": GOOD, "a2.csv": "network,isp\n8.8.9.0/24\n"}, 'path = "a*.csv"',
+         counts={"rejected": 1}),
+    Loss("the range of a later row", csv("network,isp", "8.8.8.0/24,x", "8.8.8.0/24,y"),
+         counts={"duplicate": 1}),
+    Loss("more specific rows", csv("network,isp", "8.8.8.0/31,x", "8.8.8.0/32,y", "8.8.8.1/32,z"),
+         counts={"covered": 1}),
+    Loss("special-purpose space", csv("network,isp", "10.0.0.0/8,x"), counts={"clipped": 1}),
+    Loss("IPv4-mapped space", csv("network,isp", "::ffff:8.8.8.0/120,x"), counts={"folded": 1}),
+    Loss("6to4 and NAT64 space", csv("network,isp", "2002:808::/32,x", "64:ff9b::808:0/112,y"),
+         counts={"excluded": 2}),
+    Loss("only", csv("network,country_code", "8.8.8.0/24,US", "8.8.9.0/24,DE"),
+         'only = "country=DE"', counts={"left out": 1}),
+    Loss("families", csv("network,isp", "8.8.8.0/24,x", "2600::/32,y"), "families = [6]",
+         counts={"left out": 1}),
+    Loss("within", csv("network,isp", "8.8.8.0/24,x", "9.9.9.0/24,y"), 'within = ["9.0.0.0/8"]',
+         counts={"left out": 1}),
+    # --- values
+    Loss("a word that is no country", csv("network,country_code", "8.8.8.0/24,XX"),
+         counts=nulled(country_code=1)),
+    Loss("what means nothing without its country", csv(COUNTRY, "8.8.8.0/24,XX,BE,Berlin"),
+         counts=nulled(country_code=1, region_code=1, city_name=1)),
+    Loss("the region of another country", csv(COUNTRY, "8.8.8.0/24,DE,FR-75,"),
+         counts=nulled(region_code=1)),
+    Loss("a region that is no code", csv(COUNTRY, "8.8.8.0/24,DE,Bavaria,"),
+         counts=nulled(region_code=1)),
+    Loss("a continent that is none", csv("network,continent_code", "8.8.8.0/24,XX"),
+         counts=nulled(continent_code=1)),
+    Loss("coordinates out of range, with their other half",
+         csv("network,latitude,longitude", "8.8.8.0/24,91,5"),
+         counts=nulled(latitude=1, longitude=1)),
+    Loss("a decimal comma", csv("network,latitude,longitude", '8.8.8.0/24,"52,5","13,4"'),
+         counts=nulled(latitude=1, longitude=1)),
+    Loss("a time zone that is none", csv("network,time_zone", "8.8.8.0/24,Europe/Berlun"),
+         counts=nulled(time_zone=1)),
+    Loss("a number that is no AS, with its name",
+         csv("network,asn,asn_organization", "8.8.8.0/24,64501.5,Acme", "8.8.9.0/24,4294967296,"),
+         counts=nulled(asn=2, asn_organization=1)),
+    Loss("an integer that a float does not hold", as_parquet(network=["8.8.8.0/24"], asn=[1e300]),
+         counts=nulled(asn=1)),
+    Loss("a word that the vocabulary lacks", csv("network,user_type", "8.8.8.0/24,robot"),
+         counts=nulled(user_type=1)),
+    Loss("a word that means nothing", csv("network,asn", "8.8.8.0/24,N/A"), counts=nulled(asn=1)),
+    Loss("control characters", csv("network,isp", "8.8.8.0/24,a\0b", "8.8.9.0/24,a\x1bb"),
+         counts=nulled(isp=2)),
+    Loss("an own integer that is none", csv("network,level", "8.8.8.0/24,5.5"), after=OWN,
+         counts={"nulled": {"own.level": 1}}),
+    Loss("an own Boolean that is none", csv("network,is_vpn", "8.8.8.0/24,perhaps"), after=OWN,
+         counts={"nulled": {"own.is_vpn": 1}}),
+    Loss("an own list that is none", csv("network,tags", '8.8.8.0/24,"[""a"""'), after=OWN,
+         counts={"nulled": {"own.tags": 1}}),
+    Loss("coordinates far from their country",
+         csv("network,country_code,latitude,longitude", "8.8.8.0/24,CH,8.5,47.4"),
+         counts={"far": 1}),
+    Loss("a country under another code", csv("network,country_code", "8.8.8.0/24,UK"),
+         counts={"alias": 1}),
+    Loss("the country of a geofeed", {"a.csv": "8.8.8.0/24,XX,,,\n"}, 'format = "geofeed"',
+         counts=nulled(country_code=1)),
+    Loss("the region of another country in a geofeed", {"a.csv": "8.8.8.0/24,DE,FR-75,,\n"},
+         'format = "geofeed"', counts=nulled(region_code=1)),
+    # --- columns
+    Loss("a column that the recipe does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
+         'fields = ["asn"]', counts={"not kept": 1}),
+    Loss("a column that the dataset does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
+         after='fields = ["asn"]', counts={"not kept": 1}),
+)  # fmt: skip
+
+
+def recipe(loss: Loss, limits: str = "") -> str:
+    """The recipe of a loss; its options replace the lines that a source has by default."""
+    stated = {"format": '"csv"', "path": f'"{next(iter(loss.files))}"'}
+    if "a.parquet" in loss.files:
+        stated["format"] = '"parquet"'
+    lines = [f"{key} = {value}" for key, value in stated.items() if f"{key} =" not in loss.options]
+    in_dataset = loss.after if loss.after.startswith("fields") else ""
+    after = "" if in_dataset else loss.after
+    source = "\n".join(("[[source]]", *lines, loss.options, limits))
+    return f'[dataset]\nname = "t"\n{in_dataset}\n{source}\n{after}'
+
+
+def counted(reading: Reading) -> dict[str, int | dict[str, int]]:
+    """What the report of the first source states, by word; without what is 0."""
+    counts: dict[str, int | dict[str, int]] = {}
+    for word, kind in KINDS.items():
+        by_field = {name: count for name, count in kind.counts(reading.source).items() if count}
+        if by_field:
+            counts[word] = by_field.get("", by_field)
+    return counts
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.way)
+def test_each_loss_is_counted_and_bounded(loss: Loss, tmp_path: Path) -> None:
+    reading = read_at(tmp_path, loss.files, recipe(loss))
+    assert counted(reading) == loss.counts
+    text = "\n".join(reading.source.lines())
+    for word in loss.counts or {}:
+        assert f"  {word}" in text or word == "alias"
+        limit = f"{limit_key(word)} = 0"
+        with pytest.raises(BuildError, match=limit_key(word)) as caught:
+            read_at(tmp_path, loss.files, recipe(loss, limit), max_nulled=None, max_rejects=None)
+        assert "\n" not in str(caught.value)
+        assert caught.value.remedy
+
+
+def test_every_counter_has_a_limit() -> None:
+    """A new way to lose a value gets a counter in the report, and the counter a limit."""
+    free = {
+        *("name", "read", "used", "has_value", "stated", "note", "keys", "private_layers"),
+        *("unknown_words", "swapped"),  # of nulled values, and of far rows
+        *("rows_private", "addresses_private"),  # kept
+    }
+    counters = {field.name for field in fields(SourceReport)} - free
+    of_rows = {name.replace("addresses_", "rows_") for name in counters}
+    assert of_rows == {kind.counter for kind in KINDS.values()}
