@@ -276,6 +276,10 @@ class DownloadError(BuildError):
         super().__init__(path, problem, remedy=remedy)
 
 
+class MissingFileError(DownloadError):
+    """A remote file that does not exist."""
+
+
 class TableFileError(PathError):
     """A table file that cannot be read or written with the given options.
 

@@ -89,7 +89,7 @@ def _commands(name: str, options: Options) -> tuple[str, str]:
     limits = chain.from_iterable(given)
     return (
         shlex.join(["geolookup", "build", name, "-o", "DIR", *limits, *cache]),
-        shlex.join(["geolookup", "download", name, *cache]),
+        shlex.join(["geolookup", "update", name, "--download-only", *cache]),
     )
 
 

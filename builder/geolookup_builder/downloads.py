@@ -22,6 +22,7 @@ from geolookup_builder.sources.reading.inputs import members, missing_files
 from geolookup_builder.sources.reading.stated_dates import CLOCKS_DIFFER
 
 _CHUNK = 1 << 20
+_DOWNLOAD = "download it with 'geolookup update --download-only'"
 
 
 class NotInCacheError(BuildError):
@@ -214,11 +215,13 @@ def _in_cache(remote: Remote, sha256: str, folder: Path) -> CachedFile:
     if entry is None:
         other = " with this sha256" if sha256 and cached.current() else ""
         problem = f"not in the cache at {folder}{other}"
-        raise NotInCacheError(remote.safe_uri, problem, remedy="run geolookup download")
+        raise NotInCacheError(remote.safe_uri, problem, remedy=_DOWNLOAD)
     return entry
 
 
 def _date(spec: SourceSpec, remote: Remote, entry: CachedFile) -> dict[str, str]:
+    if "date" not in spec.texts and entry.version.month:
+        return {"date": entry.version.month}
     if spec.texts.get("date") != LAST_MODIFIED:
         return {}
     if not entry.version.modified:

@@ -1,4 +1,4 @@
-"""``geolookup build`` and ``download``: a recipe compiled into a dataset, its sources fetched."""
+"""``geolookup build`` and ``check``: a recipe compiled into a dataset, or only read."""
 
 from __future__ import annotations
 
@@ -121,41 +121,3 @@ def report_members(report: Any) -> object:
     if isinstance(report, Path):
         return str(report)
     return {field.name: getattr(report, field.name) for field in fields(report)}
-
-
-@command("download")
-@click.argument("recipe", type=options.PATH)
-@options.cache
-def download(recipe: str, cache: Path | None) -> None:
-    """Download the remote sources of RECIPE that have changed into the cache.
-
-    `geolookup update` downloads, compiles and publishes.
-
-    RECIPE is a recipe file or the name of a packaged recipe (`geolookup recipes`).
-    Prints one line per source, or that none is remote. A failed download keeps the
-    old file, and the next run resumes it. Exits with 1 if a download failed.
-
-    Example: geolookup download recipe.toml
-    """
-    from geolookup_builder import downloads
-    from geolookup_builder.recipe.loading import load
-
-    from geolookup.errors import GeoLookupError
-    from geolookup.progress import Progress
-
-    exit_on_signals()
-    sources = load(recipe).sources
-    if all(spec.remote is None for spec in sources):
-        click.echo(f"{recipe}: no remote sources, nothing to download")
-    progress, failed = Progress(), False
-    for spec in sources:
-        if spec.remote is None:
-            continue
-        try:
-            fetched = downloads.download(spec, spec.remote, cache, progress)
-        except GeoLookupError as error:
-            failed = True
-            click.echo(f"geolookup: {spec.name}: {error}", err=True)
-        else:
-            click.echo(f"{spec.name}: {fetched}")
-    sys.exit(1 if failed else 0)

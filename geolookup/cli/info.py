@@ -140,7 +140,7 @@ def _example(info: FieldInfo) -> str:
 def recipes(context: click.Context) -> None:
     """List the packaged recipes with their descriptions.
 
-    `geolookup build`, `download` and `update` accept their names.
+    `geolookup build`, `check` and `update` accept their names.
 
     Example: geolookup recipes copy maxmind-geolite2
     """

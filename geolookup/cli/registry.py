@@ -39,7 +39,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "check": ("build", "Check a recipe or data without making a dataset."),
         "build": ("build", "Compile a recipe into a dataset."),
         "slice": ("slice", "Write a part of a dataset as a dataset."),
-        "download": ("build", "Download the remote sources of a recipe into the cache."),
         "verify": ("signing", "Check a dataset for damage."),
     },
     "Stores": {

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -21,6 +21,7 @@ from geolookup.store.pointer import KEEP
 
 if TYPE_CHECKING:
     from geolookup.history.result import StoreResult
+    from geolookup.updates.job import Job
 
 #: Seconds: a shorter interval would be a load for the server.
 _SHORTEST = 0.1
@@ -57,6 +58,11 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
     help="Do nothing if an update succeeded that began less than AGE ago, such as 20h, 7d or 2w.",
 )
 @options.dry_run
+@click.option(
+    "--download-only",
+    is_flag=True,
+    help="Download the sources of the recipe that have changed into the cache, and stop.",
+)
 @options.keep(default=f"the recipe's, else {KEEP}")
 @max_memory
 @options.cache
@@ -72,13 +78,15 @@ def update(
 
     SOURCE is a recipe file, the name of a packaged recipe (`geolookup recipes`) or
     a file or folder of data. Without SOURCE, the recipe world: country and AS of
-    every address. The sources that changed are downloaded and compiled. The result is
-    verified, compared with the current generation by the gates of the recipe, and
-    published into the store. Old generations are pruned.
+    every address; the recipe cities has cities too. Before the first download, the
+    licences are printed, with the size of the files and what the build needs. The sources
+    that changed are downloaded and compiled. The result is verified, compared with the
+    current generation by the gates of the recipe, and published into the store. Old
+    generations are pruned.
 
     SOURCE may also be a file of `geolookup pack` or a mirror: the address (https://,
-    s3://, gs://) or the path of a folder that `geolookup mirror` wrote. --max-memory,
-    --cache and --signing-key are for recipes, --limit-rate is for mirrors. A store that
+    s3://, gs://) or the path of a folder that `geolookup mirror` wrote. --max-memory, --cache,
+    --download-only and --signing-key are for recipes, --limit-rate is for mirrors. A store that
     trusts no key trusts the keys of --trusted-key from now on. STORE/update.json has the
     state of the updates.
 
@@ -94,37 +102,55 @@ def update(
     Example: geolookup update --if-older 7d
     """
     from geolookup.progress import Progress
-    from geolookup.updates.run import run
     from geolookup.updates.update import job_of
 
     exit_on_signals()
     if jitter is not None and every is None:
         fail("--jitter is for --every")
+    if values["download_only"] and every is not None:
+        fail("--download-only is for one run; drop --every")
+    # A text is announced once, though a loop may try again.
     tell = partial(_tell, err=as_json)
-    new_job = partial(job_of, source, **values)
+    new_job = partial(job_of, source, announce=cache(tell), **values)
     try:
         job = replace(new_job(), tell=tell, progress=Progress())
     except ValueError as error:  # such as an empty name of a recipe
         fail(_as_typed(str(error)))
     report = partial(_report, as_json=as_json, indent=every is None)
     if every is not None:
-        from geolookup.cli.repeating import Interval, repeat
+        _repeat(new_job, report, every, jitter)
+    result = _run_once(job, as_json=as_json)
+    report(result)
+    if source is not None and values["store"] is None and result.state == "published":
+        tell(f"without --dataset, commands and geolookup.open() answer from {result.name}")
 
-        try:
-            repeat(lambda: run(new_job()), report, Interval(every, jitter))
-        except SystemExit:  # only a signal ends the loop
-            sys.exit(0)
+
+def _repeat(
+    new_job: Callable[[], Job],
+    report: Callable[[StoreResult], None],
+    every: float,
+    jitter: float | None,
+) -> NoReturn:
+    from geolookup.cli.repeating import Interval, repeat
+    from geolookup.updates.run import run
+
     try:
-        result = run(job)
+        repeat(lambda: run(new_job()), report, Interval(every, jitter))
+    except SystemExit:  # only a signal ends the loop
+        sys.exit(0)
+
+
+def _run_once(job: Job, *, as_json: bool) -> StoreResult:
+    from geolookup.updates.run import run
+
+    try:
+        return run(job)
     except UpdateError as error:
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)
         if as_json:
             print_result(job.result.ended("failed"), as_json=True)
         sys.exit(1)
-    report(result)
-    if source is not None and values["store"] is None and result.state == "published":
-        tell(f"without --dataset, commands and geolookup.open() answer from {result.name}")
 
 
 def _as_typed(problem: str) -> str:
@@ -137,7 +163,8 @@ def _as_typed(problem: str) -> str:
 def _report(result: StoreResult, *, as_json: bool, indent: bool) -> None:
     for problem in result.warnings:
         click.echo(f"geolookup: {problem}", err=True)
-    _unless_closed(lambda: print_result(result, as_json=as_json, indent=indent))
+    if as_json or result.state != "downloaded":  # its lines are told already
+        _unless_closed(lambda: print_result(result, as_json=as_json, indent=indent))
 
 
 def _tell(text: str, *, err: bool) -> None:

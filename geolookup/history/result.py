@@ -35,7 +35,8 @@ class StoreResult:
     """
 
     store: str
-    #: "published", "unchanged", "past", "rolled back", "pruned", "held", "recent" or "planned"
+    #: "published", "unchanged", "past", "rolled back", "pruned", "held", "recent", "planned"
+    #: or "downloaded"
     state: str = ""
     generation: str | None = None
     current: bool = False

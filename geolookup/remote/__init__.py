@@ -1,9 +1,9 @@
 """Files from other machines: https, s3 and gs addresses, downloaded into a cache of whole files.
 
-In the order of a download: ``address`` (checked) -> ``key`` (the credential) -> ``web`` and
-``buckets`` (one request) -> ``transfer`` (retries, resuming) -> ``content`` (the expected file,
-with its end) -> ``cache`` (atomic replacement). All share this module: the
-answer of a request, and the limits of a download.
+In the order of a download: ``address`` (checked) -> ``key`` (the credential) -> ``months`` (of an
+address with ``{month}``) -> ``web`` and ``buckets`` (one request) -> ``transfer`` (retries,
+resuming) -> ``content`` (the expected file, with its end) -> ``cache`` (atomic replacement). All
+share this module: the answer of a request, and the limits of a download.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ class Version:
     """The version of a remote file; unknown members are empty.
 
     ``modified`` is ISO 8601 in UTC. Equal validators (a strong ETag, a sure date, a generation)
-    mean equal bytes.
+    mean equal bytes. ``month`` is the month of an address with ``{month}``.
     """
 
     etag: str = ""
     modified: str = ""
     validator: str = ""
+    month: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,20 @@ import hashlib
 import ipaddress
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import url2pathname
 
-from geolookup.errors import BuildError, DownloadError, near_match
+from geolookup.errors import BuildError, DownloadError, MissingFileError, near_match
 
 #: The keys of a source in a recipe that belong to its path: texts, and one switch.
 TEXTS = ("sha256", "file", "key_env", "key_file", "key_as")
 SWITCH = "insecure"
 #: The placeholder of the key in an address.
 KEY_PLACEHOLDER = "{key}"
+#: The placeholder of a month, such as 2026-11; ``months`` chooses it for each request.
+MONTH_PLACEHOLDER = "{month}"
 CORRECT_PATH = "correct the path in the recipe"
 _KEYS = ("key_env", "key_file", "key_as")
 #: The keys that are allowed with a scheme; a local path has none.
@@ -37,6 +39,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NAME_IT = 'state the name of the file: file = "name.csv.gz"'
 _BY_KEY = "key_env or key_file"
 _NOT_AS_HOST = "put it into path or query"
+_ONE_MONTH = "drop it, or write the month into the path"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,13 @@ class Remote:
         # 48 bits: enough to tell the addresses of one cache apart.
         return hashlib.sha256(self.uri.encode()).hexdigest()[:12]
 
+    def of_month(self, month: str) -> Remote:
+        """Return the file of one month of an address with ``{month}``, else this one."""
+        if MONTH_PLACEHOLDER not in self.uri:
+            return self
+        uri, file = (text.replace(MONTH_PLACEHOLDER, month) for text in (self.uri, self.file))
+        return replace(self, uri=uri, file=file)
+
     def refused(self, problem: str, remedy: str) -> BuildError:
         """Return the error of a file, or an answer, that is not used."""
         return BuildError(self.safe_uri, problem, remedy=remedy)
@@ -78,6 +88,10 @@ class Remote:
     def failed(self, problem: str, remedy: str, wait: float | None = None) -> DownloadError:
         """Return the error of a server that does not deliver; a cached file may serve instead."""
         return DownloadError(self.safe_uri, problem, wait=wait, remedy=remedy)
+
+    def missing(self, problem: str) -> MissingFileError:
+        """Return the error of a file that does not exist."""
+        return MissingFileError(self.safe_uri, problem, wait=None, remedy=CORRECT_PATH)
 
 
 def without_secrets(uri: str) -> str:
@@ -138,14 +152,17 @@ def _remote(recipe: Path, uri: str, texts: Mapping[str, str], insecure: bool) ->
     in_uri, is_other = KEY_PLACEHOLDER in uri, not _HEADER_NAME.fullmatch(remote.key_as)
     is_open = parts.scheme == "http" and not insecure and not is_local(parts.hostname)
     is_unset = not (remote.key_env or remote.key_file) and (in_uri or "key_as" in keys)
+    is_pinned = MONTH_PLACEHOLDER in uri and "sha256" in texts
+    is_plain = _FILE_NAME.fullmatch(remote.of_month("2026-11").file)
     is_page = not parts.hostname or parts.fragment
     for is_fault, problem, remedy in (
-        (not _FILE_NAME.fullmatch(file), f"{address} does not end in a plain file name", _NAME_IT),
+        (not is_plain, f"{address} does not end in a plain file name", _NAME_IT),
         (is_page, f"{address} is not the address of a file", "write it without a fragment (#)"),
         ("@" in parts.netloc, f"{address} holds a user or a password", f"give them with {_BY_KEY}"),
         (is_open, f"{address} is not encrypted", "write https://, or insecure = true"),
         ({"key_env", "key_file"} <= keys.keys(), "both source.key_env and key_file", "keep one"),
         (KEY_PLACEHOLDER in parts.netloc, f"{address} has {{key}} for its host", _NOT_AS_HOST),
+        (is_pinned, "source.sha256 is of the file of one month", _ONE_MONTH),
         (is_unset, "no key for the source", f"state {_BY_KEY}"),
         (in_uri and "key_as" in keys, "both {key} and source.key_as", "keep one of them"),
         (is_other, f"source.key_as is {remote.key_as!r}", "write bearer, basic or a header's name"),

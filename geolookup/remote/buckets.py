@@ -14,7 +14,7 @@ from pyarrow import fs
 
 from geolookup.errors import BuildError, near_match
 from geolookup.remote import Answer, Limits, TransientError, Version
-from geolookup.remote.address import CORRECT_PATH, Remote, is_local
+from geolookup.remote.address import Remote, is_local
 
 _CHUNK = 1 << 20
 #: The options in the query of an address; s3 has ``region`` as well.
@@ -107,7 +107,7 @@ def _arrow_errors(remote: Remote) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise remote.failed("no such file in the bucket", CORRECT_PATH) from error
+        raise remote.missing("no such file in the bucket") from error
     except (OSError, pa.ArrowException) as error:
         text = str(error)
         if isinstance(error, PermissionError) or any(word in text for word in _REFUSED):

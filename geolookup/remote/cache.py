@@ -24,7 +24,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from geolookup.filesystem.ownership import check_strictly
 from geolookup.filesystem.unpacking import reading_errors
 from geolookup.remote import Version
 from geolookup.remote.address import Remote
+from geolookup.remote.months import is_month
 
 #: Hexadecimal digits of the digest in a folder's name: enough to tell the files of one address.
 _DIGEST_DIGITS = 16
@@ -66,7 +67,7 @@ class CacheEntry:
     """The cached files of one address."""
 
     def __init__(self, folder: Path, remote: Remote) -> None:
-        self._folder = folder / f"{remote.file}-{remote.identity}"
+        self._folder = folder / f"{remote.of_month('month').file}-{remote.identity}"
         self._remote = remote
 
     @contextmanager
@@ -108,11 +109,12 @@ class CacheEntry:
         """Return the file that a note states; None if it is missing."""
         members = _read(self._folder / name)
         digest, size = str(members.get("sha256", "")), members.get("bytes")
+        version = _version(members)
         folder = "part" if name == _PART else digest[:_DIGEST_DIGITS]
-        path = self._folder / folder / self._remote.file
+        path = self._folder / folder / self._remote.of_month(version.month).file
         if not isinstance(size, int) or not path.is_file():
             return None
-        return CachedFile(path, size, digest, _version(members), members.get("is_refused") is True)
+        return CachedFile(path, size, digest, version, members.get("is_refused") is True)
 
     def part(self) -> CachedFile | None:
         """Return the partial file if it can be resumed."""
@@ -128,7 +130,8 @@ class CacheEntry:
     def begin(self, total: int | None, version: Version) -> Path:
         """Begin a file at its first byte."""
         self.discard_part()
-        part = CachedFile(self._folder / "part" / self._remote.file, total or 0, "", version)
+        file = self._remote.of_month(version.month).file
+        part = CachedFile(self._folder / "part" / file, total or 0, "", version)
         with atomic.output_errors(part.path):
             part.path.parent.mkdir()
             part.path.touch()
@@ -219,8 +222,10 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _version(members: dict[str, Any]) -> Version:
     """Return the version that a note states, without members that are malformed."""
-    names = ("etag", "modified", "validator")
+    names = (field.name for field in fields(Version))
     texts = {name: text for name in names if isinstance(text := members.get(name), str)}
+    if not is_month(texts.get("month", "")):
+        texts["month"] = ""  # it is a part of the path of the file
     try:
         is_utc = datetime.fromisoformat(texts.get("modified", "")).tzinfo == UTC
     except ValueError:

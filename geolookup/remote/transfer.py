@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from geolookup.errors import BuildError, DownloadError
+from geolookup.errors import BuildError, DownloadError, MissingFileError
 from geolookup.filesystem.atomic import output_errors
 from geolookup.progress import Progress
 from geolookup.remote import (
@@ -20,9 +20,10 @@ from geolookup.remote import (
     Version,
     content,
 )
-from geolookup.remote.address import Remote
+from geolookup.remote.address import MONTH_PLACEHOLDER, Remote
 from geolookup.remote.cache import CachedFile, CacheEntry, sha256_of
 from geolookup.remote.key import hide_keys, key_of, mask_of
+from geolookup.remote.months import candidates, today
 
 #: Reads a file up to the end that its format has, such as a checksum, and returns whether it has
 #: one; BuildError for a damaged file.
@@ -31,7 +32,29 @@ DEFAULT_LIMITS = Limits()
 _LATER = "try again later"
 
 
+@contextmanager
 def _request(
+    remote: Remote, known: Version | None, start: int, limits: Limits
+) -> Iterator[Answer | None]:
+    """Yield the answer for the newest month that the server has, as ``_request_one`` does."""
+    months, answer = candidates(known.month if known else "", today()), None
+    with ExitStack() as stack:
+        for month in months if MONTH_PLACEHOLDER in remote.uri else ("",):
+            # Conditions and ranges are of the same address only.
+            same = known if known and known.month == month else None
+            one = _request_one(remote.of_month(month), same, start if same else 0, limits)
+            try:
+                answer = stack.enter_context(one)
+            except MissingFileError as error:
+                missing = error
+            else:
+                break
+        else:
+            raise missing
+        yield answer and replace(answer, version=replace(answer.version, month=month))
+
+
+def _request_one(
     remote: Remote, known: Version | None, start: int, limits: Limits
 ) -> AbstractContextManager[Answer | None]:
     if remote.scheme in ("s3", "gs"):
@@ -156,7 +179,8 @@ class _Transfer:
                 path = part.path
             else:
                 # A response with a Content-Encoding is decompressed in place: no resuming.
-                version = Version() if answer.coding else answer.version
+                month = answer.version.month
+                version = Version(month=month) if answer.coding else answer.version
                 path = self.cached.begin(answer.total, version)
             self._receive(path, answer)
         return self._finish(path, answer)

@@ -176,7 +176,7 @@ def _check(remote: Remote, response: http.client.HTTPResponse) -> None:
         remedy = f"check the key in {name}" if name else "state key_env or key_file if it needs one"
         raise remote.failed(f"the server refuses access ({status})", remedy)
     if status in (404, 410):
-        raise remote.failed(f"no such file on the server ({status})", CORRECT_PATH)
+        raise remote.missing(f"no such file on the server ({status})")
     if status not in (200, 206, 304):
         raise remote.failed(f"the server answers {status}", "ask the vendor")
 

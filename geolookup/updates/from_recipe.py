@@ -26,6 +26,7 @@ from geolookup.signing.statement import read_signature, signed_statement
 from geolookup.store import pointer
 from geolookup.store.signatures import check_signers, is_signed_by
 from geolookup.store.trusted import latest_serial
+from geolookup.updates.first_download import first_download
 from geolookup.updates.job import Job, Offer
 from geolookup.updates.state import State
 
@@ -37,12 +38,14 @@ if TYPE_CHECKING:
 
 def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer:
     """Download and compile a recipe; BuildError or UpdateError if a source or a demand fails."""
+    from geolookup_builder.enrichment import finders
     from geolookup_builder.recipe.inputs import inputs_of
+    from geolookup_builder.values import load_reference
 
     check_signers(job.store, job.signers)
     _check_local(recipe)
-    with job.step("download"):
-        _each_remote(recipe, partial(_would_fetch if job.dry_run else _fetch, job), job)
+    finders(recipe, load_reference(recipe.countries))  # a library that lacks ends it here
+    download_sources(job, recipe)
     inputs = inputs_of(recipe, job.cache)
     current = _whole_current(job.store)
     is_same = current and inputs and (before.inputs, before.generation) == (inputs, current.name)
@@ -62,6 +65,20 @@ def recipe_offer(job: Job, recipe: Recipe, before: State, folder: Path) -> Offer
     if job.signers:
         incoming = replace(incoming, signature=_signature(job, incoming))
     return Offer("published", incoming, {"inputs": inputs}, gate)
+
+
+def download_sources(job: Job, recipe: Recipe) -> None:
+    """Download the remote sources that have changed, with a line on each; UpdateError if any fails.
+
+    A dry run asks the servers only.
+    """
+    with job.step("download"):
+        if job.announce is not None:
+            for line in first_download(recipe, job.cache, compiles=not job.download_only):
+                job.announce(line)
+        _each_remote(recipe, partial(_would_fetch if job.dry_run else _fetch, job), job)
+    if job.download_only and all(spec.remote is None for spec in recipe.sources):
+        job.tell(f"{recipe.name}: no remote sources, nothing to download")
 
 
 def _whole_current(store: Path) -> Path | None:

@@ -62,11 +62,14 @@ class Job:
     retention: Retention
     if_older: timedelta | None = None
     dry_run: bool = False
+    download_only: bool = False
     max_memory: str | int | None = None
     cache: Path | None = None  # of downloaded files; None: the user's
     signers: tuple[PrivateKey, ...] = ()
     trusted_keys: tuple[PublicKey, ...] = ()
     tell: Tell = lambda _text: None
+    #: Tells what a first download means; None: it is not told, and no server is asked for sizes.
+    announce: Tell | None = None
     progress: Progress = field(default_factory=lambda: Progress(silent=True))
     result: StoreResult = field(init=False)
 

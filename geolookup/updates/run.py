@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from geolookup.contract.gregorian import read_timestamp, timestamp
 from geolookup.errors import BuildError, GeoLookupError, MirrorError, OutputError, UpdateError
@@ -23,13 +23,19 @@ from geolookup.mirrors.source import Mirror
 from geolookup.store import pointer
 from geolookup.store.changing import check_place
 from geolookup.updates.from_mirror import mirror_offer
-from geolookup.updates.from_recipe import recipe_offer
+from geolookup.updates.from_recipe import download_sources, recipe_offer
 from geolookup.updates.job import Job, Offer
 from geolookup.updates.state import State, read_state, write_state
+
+if TYPE_CHECKING:
+    from geolookup_builder.recipe.document import Recipe
 
 
 def run(job: Job) -> StoreResult:
     """Update a store once; raises the errors of ``update``."""
+    if job.download_only:
+        download_sources(job, cast("Recipe", job.source))
+        return job.result.ended("downloaded")
     with job.place() as folder:
         before = read_state(job.store)
         if _is_recent(job, before):

@@ -17,7 +17,7 @@ from geolookup.signing.keys import SigningKeys, read_signing_keys
 from geolookup.signing.trust import TrustedKeys, read_trusted_keys
 from geolookup.store.changing import store_path
 from geolookup.store.retention import Retention
-from geolookup.updates.job import Job
+from geolookup.updates.job import Job, Tell
 from geolookup.updates.run import run
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def update(
     store: str | os.PathLike[str] | None = None,
     if_older: timedelta | float | str | None = None,
     dry_run: bool = False,
+    download_only: bool = False,
     keep: int | None = None,
     keep_for: timedelta | float | str | None = None,
     keep_unpacked: int | None = None,
@@ -52,8 +53,9 @@ def update(
 
     ``state`` of the result is "published", "unchanged", "held" (a rollback withdrew the generation
     of the source; or another one was made current in a store that follows a mirror, and the mirror
-    has not published since), "recent" (``if_older``) or "planned" (``dry_run``: the servers are
-    asked for changes, and nothing changes). The record of it is STORE/update.json.
+    has not published since), "recent" (``if_older``), "planned" (``dry_run``: the servers are
+    asked for changes, and nothing changes) or "downloaded" (``download_only``: only the cache
+    changes). The record of it is STORE/update.json.
 
     ``store`` None: the user's store. ``if_older`` (a timedelta, a number of days, or "7d", "2w")
     does nothing if an update from this source that succeeded began less than that ago. ``keep``,
@@ -61,7 +63,8 @@ def update(
     two generations are kept. ``trusted_keys``: files of public keys, or keys, for a store that
     trusts no key yet. Another update of the same store is waited for.
 
-    For recipes only: ``max_memory`` is as for ``build``. ``cache`` is the folder of downloaded
+    For recipes only: ``download_only`` downloads the sources that changed into the cache, and does
+    not compile. ``max_memory`` is as for ``build``. ``cache`` is the folder of downloaded
     files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder. ``signing_keys`` is the file of
     a private key, or several, that sign the published dataset, also if only the keys are new. For
     mirrors only: ``limit_rate`` is the maximum rate of a download in bytes a second.
@@ -88,6 +91,7 @@ def job_of(
     keep_for: timedelta | float | str | None,
     keep_unpacked: int | None,
     trusted_keys: TrustedKeys | None,
+    announce: Tell | None = None,
     **of_source: Any,
 ) -> Job:
     """Check the arguments of ``update``; raises its errors for malformed ones."""
@@ -113,6 +117,7 @@ def job_of(
         None if if_older is None else age_limit(if_older, "if_older"),
         dry_run,
         trusted_keys=read_trusted_keys(trusted_keys),
+        announce=announce,
         **given,
     )
 

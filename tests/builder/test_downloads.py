@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import geolookup
 from tests.builder.building import fails, isps, recipe
 from tests.conftest import build_at
 from tests.internals.builder import BuildReport
-from tests.remote.serving import MODIFIED, file, serving
+from tests.internals.remote import transfer
+from tests.remote.serving import MODIFIED, Handler, file, serving, status
 from tests.signing.keys import key_files
 from tests.skips import needs
 
@@ -42,8 +44,9 @@ def test_the_dataset_does_not_tell_when_or_whence_it_was_fetched(tmp_path: Path)
 def test_offline_takes_what_is_there(tmp_path: Path) -> None:
     with serving(file(ROWS)) as site:
         source = f'path = "{site.url}/a.csv"'
+        remedy = "download it with 'geolookup update --download-only'"
         text = f"{site.url}/a.csv: not in the cache at {tmp_path / 'cache'}"
-        assert failing(tmp_path, source, offline=True) == f"{text}; run geolookup download"
+        assert failing(tmp_path, source, offline=True) == f"{text}; {remedy}"
         built(tmp_path, source)
         asked = len(site.asked)
         output, _ = built(tmp_path, source, offline=True)
@@ -74,6 +77,25 @@ def test_the_date_of_the_server_is_taken_where_it_is_asked_for(tmp_path: Path) -
     (tmp_path / "a.csv").write_bytes(ROWS)
     asked = 'path = "a.csv"\ndate = "last-modified"'
     assert "source.date is 'last-modified' for a local path" in failing(tmp_path, asked)
+
+
+def test_the_month_of_an_address_is_the_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "today", lambda: date(2026, 12, 2))
+
+    def act(handler: Handler) -> None:
+        (file(ROWS) if "2026-11" in handler.path else status(404))(handler)
+
+    with serving(act) as site:
+        asked = f'path = "{site.url}/a-{{month}}.csv"'
+        for options in ({}, {"offline": True}):
+            output, _ = built(tmp_path, asked, **options)
+            (source,) = json.loads((output / "manifest.json").read_bytes())["sources"]
+            assert (source["name"], source["date"]) == ("a-{month}.csv", "2026-11")
+        output, _ = built(tmp_path, f'{asked}\ndate = "2020-01"')
+        (source,) = json.loads((output / "manifest.json").read_bytes())["sources"]
+        assert source["date"] == "2020-01"
 
 
 @needs("cryptography")

@@ -56,7 +56,10 @@ def test_an_empty_text_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """As a path it would be the current folder, whose data a slip would publish."""
     monkeypatch.setenv("GEOLOOKUP_STORE", str(tmp_path / "store"))
     assert refused("").startswith("'': names no recipe; name a recipe file")
-    for args in (("build", "", "--output", str(tmp_path / "d")), ("download", ""), ("update", "")):
+    for args in (
+        ("build", "", "--output", str(tmp_path / "d")),
+        ("update", ""),
+    ):
         done = run(*args)
         assert (done.returncode, done.stderr.count("names no recipe")) == (2, 1)
     monkeypatch.chdir(tmp_path)

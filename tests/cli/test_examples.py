@@ -21,7 +21,7 @@ generate = optional("geolookup.signing.keys").generate
 
 EXAMPLES = {name: command.example for name, command in tree()}
 #: Commands that need a network, or do not end.
-NOT_RUN = {"download", "serve", "update"}
+NOT_RUN = {"serve", "update"}
 #: The files that an example writes without --output.
 WRITTEN = {
     "signing-keys": {"release.key", "release.key.pub"},

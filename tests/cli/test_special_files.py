@@ -28,7 +28,7 @@ COMMANDS = [
     ["build", "{}", "--output", "out"],
     ["build", "{}.toml", "--output", "out"],
     ["build", "a.csv", "--output", "out", "--rejects", "{}"],
-    ["download", "{}.toml"],
+    ["update", "{}.toml", "--download-only"],
     ["update", "{}.toml", "--store", "store"],
     ["summarize", "{}", "--input-format", "csv"],
     ["annotate", "{}"],

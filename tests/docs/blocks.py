@@ -206,7 +206,7 @@ _OF_FIREWALLS = ("nft -c -f tv.nft", "nft -f rules.nft",
 NOT_RUN = (
     ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),
     ("README.md", "python3 -m venv .venv-test && ", "it runs these tests; .ci/run runs it"),
-    ("docs/data/download.md", "$ geolookup download", "its addresses are examples"),
+    ("docs/data/download.md", "$ geolookup update recipe", "its addresses are examples"),
     *(("docs/reference/format.md", start, _IN_FORMAT) for start in _OF_FORMAT),
     *(("docs/use/firewalls.md", start, _IN_NAMESPACE) for start in _OF_FIREWALLS),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),

@@ -153,11 +153,11 @@ def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
     with serving(look) as site:
         source = f'path = "{site.url}/a.csv?key={{key}}"\nkey_env = "VENDOR_KEY"'
         path.write_text(recipe(source), "utf-8")
-        args = [sys.executable, "-m", "geolookup", "download", str(path)]
+        args = [sys.executable, "-m", "geolookup", "update", "--download-only", str(path)]
         args += ["--cache", str(tmp_path / "cache")]
         done = subprocess.run(args, cwd=ROOT, capture_output=True, text=True, check=True)
     assert QUOTED in site.asked[0][0]
-    assert any("geolookup\0download" in entry for entry in seen)
+    assert any("geolookup\0update" in entry for entry in seen)
     assert is_clean("".join(seen) + done.stdout + done.stderr)
 
 

@@ -105,8 +105,8 @@ def resolve(
         covered = [replace(source, coverage=next(coverages)) for source in origin.sources]
         has_place = [one if one.coverage or not origin.provenance else None for one in covered]
         kept += has_place
-        by_layer = chain.from_iterable(source.coverage.values() for source in covered)
-        decided.append(max(chain.from_iterable(map(dict.values, by_layer)), default=0))
+        families = chain.from_iterable(source.coverage.values() for source in covered)
+        decided.append(max((max(counts.values()) for counts in families), default=0))
         if origin.report is not None and None in has_place:
             count = has_place.count(None)
             origin.report.note += f", {count:,} of them without an address here"

@@ -241,9 +241,9 @@ def _base(recipe: Path, path: str) -> Path:
     """Return the folder that a local path in a recipe is relative to.
 
     That is the folder of the recipe. A packaged recipe has no folder that users put files into:
-    its paths are relative to the current folder, except paths of files that come with it.
+    its paths are relative to the current folder, except paths of files that come with a recipe.
     """
-    if recipe.parent != PACKAGED or Path(path).parts[:1] == (recipe.stem,):
+    if recipe.parent != PACKAGED or (PACKAGED / Path(path).parts[0]).is_dir():
         return recipe.parent
     try:
         return Path.cwd()

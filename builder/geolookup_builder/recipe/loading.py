@@ -1,7 +1,7 @@
 """From the name that a user gives to a recipe: a recipe file, a packaged recipe, or files of data.
 
 Packaged recipes are for well-known data sets. One is named by the stem of its file in
-``recipes/``; the files that come with it lie in a folder of that name beside it.
+``recipes/``; the files that come along lie in folders beside it.
 """
 
 from __future__ import annotations
@@ -76,13 +76,14 @@ def copy(name: str, folder: Path) -> Path:
     The folder is created if it is missing. Raises OutputError for a file that exists already
     or cannot be written.
     """
-    source = path_of(name)
-    data = PACKAGED / name
-    for target in (folder / source.name, *([folder / name] if data.is_dir() else [])):
+    recipe = load_packaged(name)
+    local = (spec for spec in recipe.sources if spec.remote is None and spec.base == PACKAGED)
+    data = {Path(spec.path).parts[0] for spec in local}
+    for target in (folder / recipe.path.name, *(folder / part for part in data)):
         if target.exists():
             raise OutputError(target, "exists already", "name another folder")
     with atomic.output_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        if data.is_dir():
-            shutil.copytree(data, folder / name)
-        return Path(shutil.copyfile(source, folder / source.name))
+        for part in data:
+            shutil.copytree(PACKAGED / part, folder / part)
+        return Path(shutil.copyfile(recipe.path, folder / recipe.path.name))

@@ -1,15 +1,11 @@
-"""Which files and members of archives hold data, and how much they may unpack to.
-
-A source has one budget for all of its compressed files, and each archive one of its own within it.
-A file that is read twice counts once.
-"""
+"""Which files and members of archives hold data, and how much they may unpack to."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -22,7 +18,6 @@ Opener = Callable[[], AbstractContextManager[Any]]
 _NO_DATA = re.compile(
     r"(?:^|/)(?:__MACOSX/|\._|(?:readme|licen[cs]e|copyright)[^/]*\.(?:txt|md)$)", re.IGNORECASE
 )
-UNPACK = "unpack the archive before the build"
 _Key = TypeVar("_Key")
 _LISTED = 3  # other members, in messages
 _TRUSTED = "if you trust the file, unpack it before the build"
@@ -39,13 +34,13 @@ def is_data(name: str, suffixes: tuple[str, ...]) -> bool:
 
 
 def data(path: Path, suffixes: tuple[str, ...], names: Mapping[_Key, str]) -> list[_Key]:
-    """Return the keys of the names that are data files; BuildError if there is none."""
+    """Return the keys of the names that are data files, by name; BuildError if there is none."""
     keys = [key for key, name in names.items() if is_data(name, suffixes)]
     if not keys:
         endings = " or ".join(filter(None, suffixes))  # an empty suffix matches any file
         problem = f"no {endings} file in the archive" if endings else "no file in the archive"
         raise BuildError(path, f"{problem}{_others(names.values())}", remedy="name another file")
-    return keys
+    return sorted(keys, key=names.__getitem__)
 
 
 def _others(names: Collection[str]) -> str:
@@ -54,44 +49,31 @@ def _others(names: Collection[str]) -> str:
     return f", but {first}{more}" if names else ""
 
 
-def link_error(label: str) -> BuildError:
-    """Return the error for a data file of an archive that is a link, a device, a FIFO or sparse."""
-    return BuildError(label, "not a regular file", remedy=UNPACK)
+def cannot_unpack(label: str, problem: str) -> BuildError:
+    """Return the error for a file of an archive that is not read, such as a link."""
+    return BuildError(label, problem, remedy="unpack the archive before the build")
 
 
 class Budget:
-    """The bytes that the compressed files at a path may unpack to; BuildError beyond them."""
+    """The bytes that the compressed files of a source may unpack to; BuildError beyond them."""
 
-    def __init__(self, label: str, parent: Budget | None = None) -> None:
-        self._label, self._parent = label, parent
+    def __init__(self, label: str) -> None:
+        self._label = label
         self._packed_bytes = self._unpacked_bytes = 0
 
-    def of_file(self, path: Path) -> Budget:
-        """Return the budget of one compressed file, within this one."""
-        size = path.stat().st_size
-        self._packed_bytes += size
-        budget = Budget(str(path), self)
-        budget._packed_bytes = size
-        return budget
+    def add(self, path: Path) -> None:
+        """Count a compressed file: the limit grows with it; see ``filesystem.limits``."""
+        self._packed_bytes += path.stat().st_size
 
     def take(self, size: int) -> None:
         """Count unpacked bytes."""
         self.check(size)
         self._unpacked_bytes += size
-        if self._parent is not None:
-            self._parent.take(size)
 
     def check(self, size: int) -> None:
         """Raise BuildError if so many bytes more would exceed the budget."""
-        # The limit grows with the packed bytes; see ``filesystem.limits``.
         if self._unpacked_bytes + size > limits.allowed_bytes(self._packed_bytes):
             raise BuildError(self._label, limits.excess(), remedy=_TRUSTED)
-        if self._parent is not None:
-            self._parent.check(size)
-
-    def limited_stream(self, extent: Extent, stream: IO[bytes]) -> LimitedStream:
-        """Return a stream of unpacked bytes that counts the bytes beyond earlier streams."""
-        return LimitedStream(stream, self, extent)
 
     def check_members(self, count: int) -> None:
         """Raise BuildError for more members than an archive may have."""
@@ -99,21 +81,37 @@ class Budget:
             problem = f"has over {limits.ALLOWED_MEMBERS:,} members"
             raise BuildError(self._label, problem, remedy=_TRUSTED)
 
+    def limited(self, opener: Opener) -> Opener:
+        """Return an opener whose unpacked bytes are counted; bytes that are read again are not."""
+        extent = Extent(self)
+
+        @contextmanager
+        def open_stream() -> Iterator[LimitedStream]:
+            with opener() as stream:
+                yield LimitedStream(stream, extent)
+
+        return open_stream
+
 
 class Extent:
-    """How far a compressed file was read, over all of its streams."""
+    """How far a file was read, over all of its streams."""
 
-    def __init__(self) -> None:
-        self.bytes = 0
+    def __init__(self, budget: Budget) -> None:
+        self._budget, self._bytes = budget, 0
+
+    def reach(self, position: int) -> None:
+        """Count the bytes that no earlier stream has reached."""
+        if position > self._bytes:
+            self._budget.take(position - self._bytes)
+            self._bytes = position
 
 
 class LimitedStream(io.RawIOBase):
     """The unpacked bytes of a file, counted against a budget."""
 
-    def __init__(self, stream: IO[bytes], budget: Budget, extent: Extent) -> None:
+    def __init__(self, stream: IO[bytes], extent: Extent) -> None:
         super().__init__()
-        self._stream, self._budget, self._extent = stream, budget, extent
-        self._position = 0
+        self._stream, self._extent, self._position = stream, extent, 0
 
     def readable(self) -> bool:
         """Return True."""
@@ -125,8 +123,5 @@ class LimitedStream(io.RawIOBase):
             return self.readall() or b""
         data = self._stream.read(size)
         self._position += len(data)
-        # Only bytes that no earlier stream has reached.
-        if self._position > self._extent.bytes:
-            self._budget.take(self._position - self._extent.bytes)
-            self._extent.bytes = self._position
+        self._extent.reach(self._position)
         return data

@@ -3,9 +3,8 @@
 A source is a list of members. Each can be opened more than once as a stream of
 plain bytes. Any failure becomes one BuildError that names the member.
 
-Of a zip archive the members are read where they lie; the data files of a compressed tar (it has no
-directory) are unpacked once into a temporary file without a name. A stream beyond the budget of its
-source ends the build.
+Of a zip archive the members are read where they lie; a compressed tar, which has no directory, is
+unpacked once into a temporary file. A stream beyond the budget of its source ends the build.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any
@@ -32,7 +32,7 @@ from geolookup.filesystem.unpacking import (
     reading_errors,
     unpack_stream,
 )
-from geolookup_builder.sources.reading.data_files import Budget, Extent, Opener, holds_no_data
+from geolookup_builder.sources.reading.data_files import Budget, Opener, holds_no_data
 from geolookup_builder.sources.reading.tar_files import tar_files
 from geolookup_builder.sources.reading.zip_files import zip_files
 
@@ -183,36 +183,33 @@ def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Memb
         return [Member(label, opener) for label, opener in openers(path, suffixes, budget)]
 
 
-def openers(path: Path, suffixes: tuple[str, ...], source: Budget) -> list[tuple[str, Opener]]:
-    """Return a label and an opener for each file at ``path``; ``source`` is the source's budget.
+def openers(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tuple[str, Opener]]:
+    """Return a label and an opener for each file at ``path``; ``budget`` is the source's.
 
     Of an archive, the files with one of ``suffixes`` are returned, ordered by name.
     """
     kind = packing(path)
     if not kind:
-        return [(str(path), lambda: open_regular(path))]
-    budget = source.of_file(path)
+        return [(str(path), partial(open_regular, path))]
+    budget.add(path)
     if kind == ZIP:
         with open_regular(path) as file:
             _check_kind(path, file)
         return zip_files(path, suffixes, budget)
-    if kind in _TARS:
-        with _compressed_opener(path, _TARS[kind], budget)() as stream:
-            return tar_files(path, stream, suffixes, budget)
-    return [(str(path), _compressed_opener(path, kind, budget))]
+    opener = budget.limited(partial(_unpacked, path, _TARS.get(kind, kind)))
+    if kind not in _TARS:
+        return [(str(path), opener)]
+    with opener() as stream:
+        return tar_files(path, stream, suffixes, budget)
 
 
-def _compressed_opener(path: Path, ending: str, budget: Budget) -> Opener:
-    extent = Extent()
-
-    @contextmanager
-    def open_stream() -> Iterator[Any]:
-        with open_regular(path) as file:
-            _check_kind(path, file)
-            with unpack_stream(file, ending) as stream:
-                yield budget.limited_stream(extent, stream)
-
-    return open_stream
+@contextmanager
+def _unpacked(path: Path, ending: str) -> Iterator[Any]:
+    """Open the plain bytes of a compressed file."""
+    with open_regular(path) as file:
+        _check_kind(path, file)
+        with unpack_stream(file, ending) as stream:
+            yield stream
 
 
 def _check_kind(path: Path, file: IO[bytes]) -> None:

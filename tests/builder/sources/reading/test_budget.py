@@ -81,9 +81,7 @@ def test_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_sizes_that_are_not_those_of_the_content(tmp_path: Path) -> None:
     """``zipfile`` reads stored and deflated members; one that ends early has its checksum."""
-    larger, own = len(ROWS) + 1, (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
-    plain = [(method, 10) for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, *own)]
-    for method, stated in (*plain, *((method, larger) for method in own)):
+    for method, stated in ((zipfile.ZIP_STORED, 10), (zipfile.ZIP_DEFLATED, 10)):
         data = bytearray(zipped({"a.csv": ROWS}, method))
         at = data.rindex(b"PK\1\2") + 24
         data[at : at + 4] = stated.to_bytes(4, "little")
@@ -97,19 +95,20 @@ def test_no_room_to_unpack_a_tar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "a.tar.gz").write_bytes(tarred({"a.csv": ROWS}))
     monkeypatch.setattr(limits, "free_space", lambda _folder: 10)
     error = refused(tmp_path, "a.tar.gz")
-    assert error.problem.startswith(f"to unpack it needs {len(ROWS)} bytes in ")
-    assert error.problem.endswith(", but 10 are free")
+    assert error.problem.startswith("there is no room to unpack it in ")
+    assert error.problem.endswith(": 10 bytes are free")
 
 
 @pytest.mark.parametrize("comment", [b"", b"PK\5\6 a comment"])
 def test_a_large_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comment: bytes) -> None:
-    monkeypatch.setattr(limits, "ALLOWED_DIRECTORY", 400)
+    monkeypatch.setattr(limits, "ALLOWED_DIRECTORY", 100_000)
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("a.csv", ROWS)
         archive.comment = comment[4:]
     assert content(tmp_path, "a.zip") == [ROWS.encode()]
     with zipfile.ZipFile(tmp_path / "a.zip", "a") as archive:
-        archive.writestr("x" * 400 + ".txt", "")
+        for letter in "xyz":
+            archive.writestr(letter * 50_000, "")
         archive.comment = comment[4:]
     assert "its directory has " in refused(tmp_path, "a.zip").problem
 
@@ -118,10 +117,10 @@ def test_a_large_directory_of_a_large_archive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Zip64: another record states the size."""
-    monkeypatch.setattr(limits, "ALLOWED_DIRECTORY", 400)
+    monkeypatch.setattr(limits, "ALLOWED_DIRECTORY", 100_000)
     monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        for name in ("a.csv", "b.txt", "x" * 400 + ".txt"):
+        for name in ("a.csv", "b.txt", "x" * 50_000, "y" * 50_000):
             archive.writestr(name, ROWS)
     assert b"PK\6\6" in (tmp_path / "a.zip").read_bytes()
     assert "its directory has " in refused(tmp_path, "a.zip").problem
@@ -151,17 +150,9 @@ def test_members_that_share_bytes_or_are_links(tmp_path: Path) -> None:
     assert (error.path, error.problem) == (f"{tmp_path / 'a.zip'}!a.csv", "not a regular file")
 
 
-@pytest.mark.parametrize(
-    "method",
-    [
-        zipfile.ZIP_LZMA,
-        pytest.param(zipfile.ZIP_BZIP2, marks=pytest.mark.long),
-        pytest.param(zipfile.ZIP_DEFLATED, marks=pytest.mark.long),
-    ],
-)
-def test_memory_follows_what_is_read(tmp_path: Path, method: int) -> None:
-    """A few hundred bytes of bzip2 hold gigabytes; no more is unpacked than asked for."""
-    data = zipped({"a.csv": "\n" * (24 << 20)}, method)
+def test_memory_follows_what_is_read(tmp_path: Path) -> None:
+    """No more is unpacked than asked for."""
+    data = zipped({"a.csv": "\n" * (24 << 20)})
     (tmp_path / "a.zip").write_bytes(data)
     (member,) = members("a.zip", tmp_path, (".csv",))
     tracemalloc.start()

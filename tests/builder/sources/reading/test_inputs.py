@@ -94,8 +94,6 @@ CONTAINERS = {
     "two.csv.xz": xz(ROWS[:20]) + bytes(8) + xz(ROWS[20:]) + bytes(4),
     "a.zip": zipped({"folder/a.CSV": ROWS, "README.txt": "no rows"}),
     "stored.zip": zipped({"a.csv": ROWS}, zipfile.ZIP_STORED),
-    "bzip2.zip": zipped({"a.csv": ROWS}, zipfile.ZIP_BZIP2),
-    "lzma.zip": zipped({"a.csv": ROWS}, zipfile.ZIP_LZMA),
     "crowded.zip": zipped({"x/a.csv": ROWS, **BESIDE}),
     "a.tar.gz": tarred({"x/a.csv": ROWS, **BESIDE}),
     "a.TGZ": tarred({"x/a.CSV": ROWS}),
@@ -210,8 +208,9 @@ FAILURES = [
     ("a.zip", CONTAINERS["a.zip"][:-30], "(File is not a zip file); fetch it again"),
     ("a.zip", zipped({"a.txt": ROWS}), "no .csv file in the archive, but a.txt; name another file"),
     ("a.zip", zipped({}), "no .csv file in the archive; name another file"),
-    ("a.zip", zipped({"b.csv": ROWS}, encrypted=True), "a.zip!b.csv: cannot be unpacked (File"),
-    ("a.zip", zipped({"b.csv": ROWS}).replace(b"\x08\0\0\0", b"\x09\0\0\0"), "compression method"),
+    ("a.zip", zipped({"b.csv": ROWS}, encrypted=True), "a.zip!b.csv: is encrypted; unpack"),
+    ("a.zip", zipped({"b.csv": ROWS}, zipfile.ZIP_BZIP2), "by method 12, not by deflate; unpack"),
+    ("a.zip", zipped({"b.csv": ROWS}, zipfile.ZIP_LZMA), "by method 14, not by deflate; unpack"),
     ("a.zip", MISPLACED, "; fetch it again"),
     ("a.zip", NOT_UTF8, "a.zip: truncated or damaged ('utf-8' codec can't decode"),
     ("a.zip", zipped({"a\33[2J\n.csv": "no rows"}), "a.zip!a\\x1b[2J\\n.csv:1: "),
@@ -240,7 +239,6 @@ BOMBS: dict[str, Callable[[str], bytes]] = {
     "a.tar.gz": lambda text: tarred({"a.csv": text}),
     "a.csv.xz": xz,
     "a.csv.bz2": bzip2,
-    "bzip2.zip": lambda text: zipped({"a.csv": text}, zipfile.ZIP_BZIP2),
     "a.tar.xz": lambda text: tarred({"a.csv": text}, "xz"),
 }
 
@@ -260,7 +258,7 @@ def test_a_bomb_ends_at_its_limit(
     assert error.path == str(tmp_path / name)
 
 
-DAMAGED = ("a.csv.gz", "a.csv.zst", "a.zip", "bzip2.zip", "lzma.zip", "a.tar.gz")
+DAMAGED = ("a.csv.gz", "a.csv.zst", "a.zip", "a.tar.gz")
 
 
 @pytest.mark.parametrize("name", [*DAMAGED, *slow("a.csv.bz2", "two.csv.xz", "a.tar.xz")])

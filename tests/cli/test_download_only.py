@@ -1,18 +1,15 @@
-"""``geolookup download`` as a shell runs it: its lines, its exit status, its lock, its end."""
+"""``geolookup update --download-only`` as a shell runs it: its lines, its status."""
 
 from __future__ import annotations
 
-import subprocess
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.cli.program import run, started
+from tests.cli.program import run
 from tests.remote.serving import Handler, file, serving, status
 
+DOWNLOAD = ("update", "--download-only")
 ROWS = b"network,isp\n" + b"8.8.8.0/24,one\n" * 20_000
 
 
@@ -27,11 +24,12 @@ def test_a_line_for_each_source(tmp_path: Path) -> None:
     size = f"{len(ROWS):,} bytes"
     with serving(file(ROWS)) as site:
         recipe = write_recipe(tmp_path, f"{site.url}/a.csv", "local.csv", f"{site.url}/b.csv")
-        cache = ("--cache", str(tmp_path / "cache"))
-        first, second = run("download", recipe, *cache), run("download", recipe, *cache)
+        cache = ("--cache", str(tmp_path / "cache"), "--store", str(tmp_path / "store"))
+        first, second = run(*DOWNLOAD, recipe, *cache), run(*DOWNLOAD, recipe, *cache)
     assert first.stdout == f"a.csv: fetched {size}\nb.csv: fetched {size}\n"
     assert second.stdout == f"a.csv: unchanged, {size}\nb.csv: unchanged, {size}\n"
     assert (first.returncode, first.stderr) == (second.returncode, second.stderr) == (0, "")
+    assert not (tmp_path / "store").exists()
 
 
 def test_the_environment_names_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +38,7 @@ def test_the_environment_names_the_cache(tmp_path: Path, monkeypatch: pytest.Mon
     with serving(file(ROWS)) as site:
         recipe = write_recipe(tmp_path, f"{site.url}/a.csv")
         refused = run("build", recipe, "--output", output, "--offline")
-        assert run("download", recipe).returncode == 0
+        assert run(*DOWNLOAD, recipe).returncode == 0
     assert refused.returncode == 2
     assert "not in the cache" in refused.stderr
     done = run("build", recipe, "--output", output, "--offline")
@@ -53,37 +51,11 @@ def test_what_fails_does_not_stop_the_rest(tmp_path: Path) -> None:
 
     with serving(act) as site:
         recipe = write_recipe(tmp_path, f"{site.url}/none.csv", f"{site.url}/b.csv")
-        done = run("download", recipe, "--cache", str(tmp_path / "cache"))
+        done = run(*DOWNLOAD, recipe, "--cache", str(tmp_path / "cache"))
     problem = "no such file on the server (404); correct the path in the recipe"
     assert done.stderr == f"geolookup: none.csv: {site.url}/none.csv: {problem}\n"
     assert done.stdout.startswith("b.csv: fetched ")
     assert done.returncode == 1
-    done = run("download", write_recipe(tmp_path, "ftp://h.example/a.csv"))
+    done = run(*DOWNLOAD, write_recipe(tmp_path, "ftp://h.example/a.csv"))
     assert done.returncode == 2
     assert "unknown scheme ftp://" in done.stderr
-
-
-class Waiting:
-    """A server's act that sends half of a file and waits to be let go."""
-
-    def __init__(self) -> None:
-        self.begun, self.go = threading.Event(), threading.Event()
-
-    def __call__(self, handler: Handler) -> None:
-        half = len(ROWS) // 2
-        handler.answer(200, ROWS[:half], Content_Length=str(len(ROWS)), ETag='"one"')
-        self.begun.set()
-        self.go.wait(60)
-        handler.wfile.write(ROWS[half:])
-
-
-@contextmanager
-def begun(recipe: str, cache: str, act: Waiting) -> Iterator[subprocess.Popen[bytes]]:
-    """A download in a process of its own, in the middle of its file."""
-    args = ("download", recipe, "--cache", cache)
-    with started(*args, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert act.begun.wait(60)
-        try:
-            yield process
-        finally:
-            act.go.set()
