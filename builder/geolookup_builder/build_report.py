@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -93,6 +93,11 @@ class SourceReport:
     note: str = ""
     keys: list[KeysRead] = field(default_factory=list)
 
+    def keep(self, fields: Collection[str]) -> None:
+        """Note that the recipe leaves out all fields but these."""
+        self.dropped += tuple(name for name in self.fields if name not in fields)
+        self.fields = tuple(name for name in self.fields if name in fields)
+
     def add_keys(self, keys: KeysRead | None) -> None:
         """Add how the keys of a file were read, once for files that are alike."""
         if keys is not None and keys not in self.keys:
@@ -101,8 +106,7 @@ class SourceReport:
     def lines(self) -> Iterator[str]:
         """Yield a line for the rows, and one for each other number that is not zero."""
         yield f"{self.name}: {count_text(self.read, 'row')} read, {self.used:,} used"
-        if self.unread:
-            yield f"  not read    {listed(self.unread, _COLUMNS_SHOWN)}"
+        yield from self._column_lines()
         if total := self.rejected.total():
             rows = count_text(total, "row")
             yield f"  rejected    {rows} without a valid range{_reasons(self.rejected)}"
@@ -127,6 +131,12 @@ class SourceReport:
             yield f"  far         {self._far()}"
         yield from (f"  note        {note}" for note in self._notes())
         yield from chain.from_iterable(keys.lines() for keys in self.keys)
+
+    def _column_lines(self) -> Iterator[str]:
+        if self.dropped:
+            yield f"  not kept    {listed(self.dropped, _COLUMNS_SHOWN)} (fields of the recipe)"
+        if self.unread:
+            yield f"  not read    {listed(self.unread, _COLUMNS_SHOWN)}"
 
     def _notes(self) -> Iterator[str]:
         if self.note:

@@ -83,7 +83,11 @@ def check_loading(
 
 def _commands(name: str, options: Options) -> tuple[str, str]:
     """Return the commands that build a recipe, and that download its sources."""
-    texts = {"--max-rejects": options.max_rejects, "--max-memory": options.max_memory}
+    texts = {
+        "--max-rejects": options.max_rejects,
+        "--max-nulled": options.max_nulled,
+        "--max-memory": options.max_memory,
+    }
     given = [(option, str(value)) for option, value in texts.items() if value is not None]
     cache = [] if options.cache is None else ["--cache", str(options.cache)]
     limits = chain.from_iterable(given)

@@ -13,13 +13,6 @@ from geolookup.cli import exit_on_signals, json_text, key_options, options, quan
 from geolookup.cli.command import command
 from geolookup.errors import QualityError
 
-_max_rejects = click.option(
-    "--max-rejects",
-    metavar="N",
-    type=click.IntRange(min=0),
-    help="Maximum number of rejected rows per source. [default: 1 % of its rows]",
-)
-
 
 @command("build")
 @click.argument("recipe", type=options.PATH)
@@ -32,7 +25,8 @@ _max_rejects = click.option(
     help="Write rejected rows, invalid values and rows far outside their country to this CSV:"
     " file, line, reason, text.",
 )
-@_max_rejects
+@quantities.max_rejects
+@quantities.max_nulled
 @quantities.max_memory
 @options.cache
 @click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
@@ -78,7 +72,8 @@ def build(
 
 @command("check")
 @click.argument("recipe", type=options.PATH)
-@_max_rejects
+@quantities.max_rejects
+@quantities.max_nulled
 @quantities.max_memory
 @options.cache
 @click.option(
