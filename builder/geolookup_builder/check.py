@@ -52,30 +52,25 @@ def check_recipe(
     options: Options,
     progress: Progress,
     against: str | PathLike[str] | None = None,
+    load: Callable[[], Recipe] | None = None,
 ) -> RecipeCheck:
-    """Check a recipe or data (``loading``); ``against`` is a dataset or store to compare with."""
-    return check_loading(str(name), partial(loading.load, name), options, progress, against)
+    """Check a recipe or data; ``against`` is a dataset or store to compare with.
 
-
-def check_loading(
-    name: str,
-    load: Callable[[], Recipe],
-    options: Options,
-    progress: Progress,
-    against: str | PathLike[str] | None = None,
-) -> RecipeCheck:
-    """Load a recipe and check it; ``name`` is empty if a call names the sources."""
+    ``load`` returns the recipe; None: that of the name. ``name`` is empty if a call names the
+    sources.
+    """
+    name = str(name)
     report = RecipeCheck(name, *(_commands(name, options) if name else ()))
     if against is not None:
         options = replace(options, earlier=folder_of(against))
     try:
-        recipe = load()
+        recipe = load() if load else loading.load(name)
     except BuildError as error:
-        if not Path(report.recipe).exists():
+        if not Path(name).exists():
             raise
         report.problems.append(str(error))
         return report
-    report.is_data = bool(report.recipe) and recipe.path.suffix != loading.SUFFIX
+    report.is_data = bool(name) and recipe.path.suffix != loading.SUFFIX
     with compiling(recipe), TemporaryDirectory(prefix="geolookup-") as folder:
         _Check(report, recipe, options, progress).run(Path(folder, "dataset"))
     return report

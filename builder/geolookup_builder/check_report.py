@@ -111,7 +111,7 @@ class RecipeCheck:
     def is_refused(self) -> bool:
         """Whether the dataset would not meet ``[quality]``, or not pass the gates of an update."""
         is_unmet = any(not demand.is_met for demand in self.quality)
-        return is_unmet or (self.against is not None and self.against.has_failed)
+        return is_unmet or (self.against is not None and bool(self.against.comparison.failed))
 
     def lines(self) -> Iterator[str]:
         """Yield the report, one line of text each."""
@@ -160,7 +160,7 @@ class RecipeCheck:
         unmet = sum(not demand.is_met for demand in self.quality)
         if unmet:
             yield f"{count_text(unmet, 'demand')} of [quality] not met: build would fail"
-        if self.against is not None and self.against.has_failed:
+        if self.against is not None and self.against.comparison.failed:
             yield "a gate of [update] fails: update would refuse the dataset"
 
     def _memory(self) -> Iterator[str]:
