@@ -37,10 +37,9 @@ from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Enrich, Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.guesses import guessed_options
-from geolookup_builder.sources.reading.inputs import label_in_recipe, members, paths
+from geolookup_builder.sources.guesses import changed
+from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 from geolookup_builder.sources.reading.reader import Reject
-from geolookup_builder.sources.reading.sniffing import NearMissError, opening
 from geolookup_builder.values import load_reference
 
 _BAD_ROWS = 10  # listed of each table
@@ -235,26 +234,12 @@ def _after_near_misses(
     try:
         return step(spec)
     except BuildError as error:
-        again = _changed(spec, error)
+        again = changed(spec, error)
         if again is None:
             raise
         check.problem = check.problem or str(error)
         check.suggested |= {k: v for k, v in again.options.items() if k not in spec.options}
         return _after_near_misses(check, again, step)
-
-
-def _changed(spec: SourceSpec, error: BuildError) -> SourceSpec | None:
-    """Return a source with the options that an error suggests, or with guessed ones, or None."""
-    options = error.options if isinstance(error, NearMissError) else {}
-    if not options.keys() <= spec.options.keys():
-        return replace(spec, options={**options, **spec.options})
-    is_file = spec.format in ("auto", "csv") and "columns" not in spec.options
-    if is_file and (spec.format == "auto" or isinstance(error, NearMissError)):
-        with suppress(BuildError):
-            first = members(spec.path, spec.base, ("",))[0]
-            if guessed := guessed_options(opening(first).start):
-                return replace(spec, format="csv", options={**spec.options, **guessed})
-    return None
 
 
 def _sizes(spec: SourceSpec) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""The options of a recipe that read a delimited text, guessed from the content of its columns.
+"""The options that a recipe lacks: those that an error suggests, or guessed from a text.
 
 ``check`` proposes them for a file that no format reads, if it can read the file with them.
 """
@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from geolookup.errors import BuildError
+from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.field_names import near_column
-from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import (
     ADDRESS,
     ALPHA2,
     DELIMITERS,
     INTEGER,
     NETWORK,
+    NearMissError,
+    opening,
     sample,
 )
 
@@ -32,11 +38,22 @@ _CONTENT = {
 _DEGREES = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
 
 
-def guessed_options(member: Member) -> dict[str, Any]:
-    """Return delimiter, header and columns of a text; empty if no column holds ranges.
+def changed(spec: SourceSpec, error: BuildError) -> SourceSpec | None:
+    """Return a source with the options that an error suggests, or with guessed ones, or None."""
+    options = error.options if isinstance(error, NearMissError) else {}
+    if not options.keys() <= spec.options.keys():
+        return replace(spec, options={**options, **spec.options})
+    is_unread = spec.format == "auto" or isinstance(error, NearMissError)
+    if is_unread and spec.format in ("auto", "csv") and "columns" not in spec.options:
+        with suppress(BuildError):  # not a delimited text
+            first = members(spec.path, spec.base, ("",))[0]
+            if guessed := _options(opening(first).start):
+                return replace(spec, format="csv", options={**spec.options, **guessed})
+    return None
 
-    Raises BuildError if the file is not a delimited text.
-    """
+
+def _options(member: Member) -> dict[str, Any]:
+    """Return delimiter, header and columns of a text; empty if no column holds ranges."""
     samples = {delimiter: sample(member, delimiter) for delimiter in DELIMITERS}
     delimiter = max(DELIMITERS, key=lambda one: samples[one].width)
     rows = samples[delimiter]
