@@ -4,7 +4,7 @@ import geolookup_builder as package
 from geolookup_builder import columns, compile, expected_rows, memory, output_files, row_runs
 from geolookup_builder.bands import Band, bands, underlay_bands
 from geolookup_builder.build_options import Options
-from geolookup_builder.build_report import BuildReport, Demand, FillCount, KeysRead, SourceReport
+from geolookup_builder.build_report import BuildReport, Demand, FillCount, SourceReport
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
 from geolookup_builder.check import check_recipe

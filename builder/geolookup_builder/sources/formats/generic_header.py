@@ -125,7 +125,8 @@ def _error(
     ``mapping`` are the ``columns`` of a recipe that would read the file.
     """
     options: dict[str, Any] = {"columns": mapping} if mapping else {}
-    score = sum(name in FIELD_OF or name in RANGE_NAMES for name in header.names)
+    known = {FIELD_OF.get(name, name) for name in header.names}
+    score = len(known & {*RANGE_NAMES, *BY_SOURCE_COLUMN})
     if delimiter and (other := _other_delimiter(header, delimiter)):
         options = {"delimiter": other}
         problem = f"the delimiter is {other!r}"
