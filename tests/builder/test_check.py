@@ -41,7 +41,7 @@ def test_files_format_fields_and_rows(tmp_path: Path) -> None:
     report = checked(tmp_path, {"a.csv": ROWS, "b.csv": ROWS}, text + 'fields = ["country_code"]\n')
     assert not report.has_problem
     path = shlex.quote(str(tmp_path / "recipe.toml"))
-    assert [*report.lines()] == [
+    assert [line for line in report.lines() if not line.startswith("memory ")] == [
         "?.csv",
         f"  files       a.csv ({len(ROWS)} bytes), b.csv ({len(ROWS)} bytes)",
         "  format      csv, detected: columns network, country_code, city_name",
