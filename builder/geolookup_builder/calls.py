@@ -13,7 +13,7 @@ from geolookup.progress import Progress
 from geolookup.signing.keys import SigningKeys
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.check import check_loading
+from geolookup_builder.check import check_recipe
 from geolookup_builder.check_report import RecipeCheck
 from geolookup_builder.compile import compile_recipe
 from geolookup_builder.recipe.source_list import Source, recipe_of_call
@@ -121,4 +121,4 @@ def check(
     )
     load = partial(recipe_of_call, recipe, sources, columns)
     name = "" if recipe is None else os.fspath(recipe)
-    return check_loading(name, load, options, Progress(silent=True), against)
+    return check_recipe(name, options, Progress(silent=True), against, load)

@@ -93,10 +93,11 @@ def check(recipe: str, against: str | None, as_json: bool, **limits: Any) -> Non
     detected, its fields, the columns that are not read, the numbers of rows, the first
     bad rows, and the problem that would end a build. For unknown columns or another
     delimiter it prints the recipe or the options to write. If no source has a problem, it
-    says which demands of [quality] are met, the coverage and the size of the dataset, and
-    for a million rows or more the memory of a build. Downloads nothing. The dataset is
-    written to a temporary folder, and removed. Exits with 1 if `build` or, with --against,
-    `update` would fail, or a source must be downloaded first.
+    prints the coverage and the size of the dataset, the memory that a build takes, and the
+    demands of [quality] that are met and not met. The dataset is written to a temporary
+    folder, and removed. Downloads nothing: it asks only for the sizes of files that are not
+    in the cache. Exits with 1 if `build` or, with --against, `update` would fail, or a
+    source must be downloaded first.
 
     Example: geolookup check recipe.toml
     """
