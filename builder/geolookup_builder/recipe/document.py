@@ -223,13 +223,8 @@ def _base(recipe: Path, path: str) -> Path:
     That is the folder of the recipe. A packaged recipe has no folder that users put files into:
     its paths are relative to the current folder, except paths of files that come with a recipe.
     """
-    if recipe.parent != PACKAGED or (PACKAGED / Path(path).parts[0]).is_dir():
-        return recipe.parent
-    try:
-        return Path.cwd()
-    except FileNotFoundError as error:  # removed meanwhile
-        problem = "its files are looked for in the current folder, but that does not exist"
-        raise BuildError(recipe.stem, problem, remedy="change to another folder") from error
+    is_own = recipe.parent != PACKAGED or (PACKAGED / Path(path).parts[0]).is_dir()
+    return recipe.parent if is_own else Path()
 
 
 def _fields(table: Table, name: str, schema: Schema) -> frozenset[str] | None:

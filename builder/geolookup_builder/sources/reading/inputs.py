@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,9 +31,8 @@ from geolookup.filesystem.unpacking import (
     reading_errors,
     unpack_stream,
 )
+from geolookup_builder.sources.reading.archives import tar_files, zip_files
 from geolookup_builder.sources.reading.data_files import Budget, Opener, holds_no_data
-from geolookup_builder.sources.reading.tar_files import tar_files
-from geolookup_builder.sources.reading.zip_files import zip_files
 
 #: The compression of each ending of a tar archive.
 #: ".tar.gz" -> ".gz", ".tgz" -> ".gz" and so on.
@@ -100,17 +98,9 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
     return files
 
 
-def label_in_recipe(label: str, pattern: str, base: Path) -> str:
-    """Return a member's label as the recipe would state it: a dataset holds no local folders.
-
-    A relative pattern gives a path relative to ``base``; of an absolute one the folders
-    before the first wildcard are removed. Characters that a line cannot hold are escaped.
-    """
-    parts = Path(pattern).parts
-    # "/data/2026/*.csv": "data" and "2026" are before the wildcard, and removed.
-    parents = takewhile(lambda part: not _is_glob(part), parts[:-1])
-    folder = Path(*parents) if Path(pattern).is_absolute() else base
-    return name_text(label.removeprefix(str(folder).rstrip(os.sep) + os.sep).replace(os.sep, "/"))
+def label_in_recipe(label: str, base: Path) -> str:
+    """Return a member's label as the recipe would state it: relative to ``base`` if it is below."""
+    return name_text(label.removeprefix(f"{base}{os.sep}").replace(os.sep, "/"))
 
 
 def _is_glob(pattern: str) -> bool:
@@ -145,23 +135,14 @@ def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 def _files_of(folder: Path) -> Iterator[Path]:
     """Yield the files of a tree, without hidden names; a folder with several paths is read once."""
-    seen = {_identity(folder)}
+    seen = set[str]()
     for parent, folders, names in os.walk(folder, followlinks=True):
-        below = [Path(parent, name) for name in folders if not name.startswith(".")]
-        # ``os.walk`` descends into the remaining ``folders``. Links come last: a folder is read
-        # under its own path if it has one.
-        folders.clear()
-        for folder_below in sorted(below, key=lambda path: (path.is_symlink(), os.fsencode(path))):
-            if _identity(folder_below) not in seen:
-                seen.add(_identity(folder_below))
-                folders.append(folder_below.name)
-        yield from (Path(parent, name) for name in names if not name.startswith("."))
-
-
-def _identity(folder: Path) -> tuple[int, int]:
-    # Device and inode: links that lead back to a folder above do not loop.
-    status = folder.stat()
-    return status.st_dev, status.st_ino
+        real = os.path.realpath(parent)
+        # Links that lead back to a folder above do not loop.
+        folders[:] = [] if real in seen else sorted(n for n in folders if not n.startswith("."))
+        if real not in seen:
+            yield from (Path(parent, name) for name in names if not name.startswith("."))
+        seen.add(real)
 
 
 def _matches(pattern: str, base: Path) -> list[Path]:
