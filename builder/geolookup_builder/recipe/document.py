@@ -22,14 +22,13 @@ from geolookup.errors import BuildError, name_text, near_match
 from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
-from geolookup.store.pointer import KEEP
 from geolookup.store.retention import Retention
 from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import RowRules
 from geolookup_builder.recipe.field_names import source_columns
 from geolookup_builder.recipe.own_columns import read_columns
 from geolookup_builder.recipe.quality import Quality, read_quality
-from geolookup_builder.recipe.table import Table
+from geolookup_builder.recipe.table import Table, recipe_errors
 from geolookup_builder.restrictions import restriction
 from geolookup_builder.restrictions.restriction import Restriction
 
@@ -260,22 +259,11 @@ def _kilometres(weather: Table) -> float:
 
 def _update(document: Table, schema: Schema) -> Update:
     table = document.table("update", "fail_if", "keep", "keep_for")
-    retention = _retention(table)
+    with recipe_errors(table.recipe, "update."):
+        retention = Retention.of(*(table.values.get(key) for key in ("keep", "keep_for")))
     if "fail_if" not in table:
         return Update(None, retention)
     from geolookup.comparison.gates import diff_metrics
 
     metrics = diff_metrics(field.path for field in schema.own)
     return Update(table.gates("fail_if", metrics), retention)
-
-
-def _retention(table: Table) -> Retention:
-    keep, keep_for = (table.values.get(key) for key in ("keep", "keep_for"))
-    if keep is not None and keep_for is not None:
-        table.refuse("keep_for", "is beside keep", "remove one of the two")
-    if keep is not None and (type(keep) is not int or keep < 1):
-        table.refuse("keep", "is not a number of generations, 1 or more", f"write keep = {KEEP}")
-    try:
-        return Retention.of(keep, keep_for)
-    except (ValueError, TypeError):
-        table.refuse("keep_for", "is not a time such as 52w", 'write keep_for = "1y"')
