@@ -73,10 +73,9 @@ def missing_files(pattern: str, base: Path) -> str:
     Any suffix will do. Raises BuildError for a path that the system does not allow.
     """
     try:
-        exists = any(path.exists() for path in paths(pattern, base, ("",)))
+        return "" if paths(pattern, base, ("",)) else f"no file {base / pattern}"
     except NoFileError as error:
         return f"{error.problem} {error.path}"
-    return "" if exists else f"no file {base / pattern}"
 
 
 def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]:
@@ -85,17 +84,11 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
     Of an archive, the files with one of ``suffixes`` are taken, ordered by name; of a folder
     also compressed ones and archives. Raises BuildError if there is none.
     """
-    budget = Budget(str(base / pattern))
-    files = [
-        member
-        for path in paths(pattern, base, suffixes)
-        for member in _of_path(path, suffixes, budget)
-    ]
+    files, budget = paths(pattern, base, suffixes), Budget(str(base / pattern))
     if not files:
-        raise BuildError(
-            base / pattern, "no such file", remedy="put it there, or correct the path in the recipe"
-        )
-    return files
+        remedy = "put it there, or correct the path in the recipe"
+        raise BuildError(base / pattern, "no such file", remedy=remedy)
+    return [member for path in files for member in _of_path(path, suffixes, budget)]
 
 
 def label_in_recipe(label: str, base: Path) -> str:
@@ -103,22 +96,15 @@ def label_in_recipe(label: str, base: Path) -> str:
     return name_text(label.removeprefix(f"{base}{os.sep}").replace(os.sep, "/"))
 
 
-def _is_glob(pattern: str) -> bool:
-    return any(character in pattern for character in "*?[")
-
-
 def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return the existing files that ``pattern`` names, and a path without wildcards in any case.
-
-    Of a folder, the files that ``members`` takes are returned.
-    """
+    """Return the files that ``pattern`` names; of a folder, those that ``members`` takes."""
     literal = base / pattern
     if "\0" in pattern:
         raise BuildError(literal, NUL_IN_NAME, remedy="correct the path in the recipe")
     with reading_errors(str(literal)):  # such as a name longer than the system allows
         if literal.is_dir():
             return _of_folder(literal, suffixes)
-        if literal.exists() or not _is_glob(pattern):
+        if literal.exists():
             return [literal]
     return _matches(pattern, base)
 
@@ -152,10 +138,6 @@ def _matches(pattern: str, base: Path) -> list[Path]:
 
 
 def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Member]:
-    if not path.exists():
-        raise BuildError(
-            path, "no such file", remedy="put it there, or correct the path in the recipe"
-        )
     if not path.is_file():
         raise BuildError(path, "not a file", remedy="name a file, a folder or a glob of files")
     with reading_errors(str(path)):
