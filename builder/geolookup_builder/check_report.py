@@ -72,8 +72,7 @@ class SourceCheck:
 
 def _table_lines(table: SourceReport) -> Iterator[str]:
     """Yield the fields of a table, then its numbers as a build reports them."""
-    if not table.keys:  # these name the fields and the keys of records
-        yield f"  fields      {', '.join(table.fields) or 'none'}"
+    yield f"  fields      {', '.join(table.fields) or 'none'}"
     if table.dropped:
         yield f"  left out    {', '.join(table.dropped)} (fields of the recipe)"
     if table.offered:

@@ -55,15 +55,17 @@ def read_table(
             if batch.numbers not in reading.files[-1:]:
                 reading.files.append(batch.numbers)
             fields |= dict.fromkeys(batch.fields)
-            report.add_keys(batch.keys)
             progress.rows(len(batch))
     report.fields = tuple(name for name in fields if name in spec.fields)
     report.dropped = tuple(name for name in fields if name not in spec.fields)
+    report.emptied.update(table.emptied)
     report.rejected = reading.rejects.counts()
     unread = chain.from_iterable(numbers.unread for numbers in reading.files)
     report.unread = tuple(dict.fromkeys(unread))
     offered = dict.fromkeys(chain.from_iterable(numbers.offered for numbers in reading.files))
     report.offered = tuple(_further(offered, fields, spec))
+    products = dict.fromkeys(f"read as {file.product}" for file in reading.files if file.product)
+    report.note = "; ".join(filter(None, (report.note, *products)))
     # Unary plus drops the fields whose count is 0.
     report.stated, report.nulled = +report.stated, +report.nulled
     report.read += reading.rejects.skip_count()
