@@ -64,7 +64,7 @@ def read_table(
     report.rejected = reading.rejects.counts()
     columns = chain.from_iterable(numbers.unread for numbers in reading.files)
     others = chain.from_iterable(numbers.member.others for numbers in reading.files)
-    files = (label_in_recipe(label, spec.path, spec.base) for label in others)
+    files = (label_in_recipe(label, spec.base) for label in others)
     ours = names_of_fields(spec.schema)  # first: the report lists some columns only
     unread = sorted(dict.fromkeys(columns), key=lambda name: name not in ours)
     report.unread = tuple(dict.fromkeys((*unread, *files)))
