@@ -6,7 +6,6 @@ rejection.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, U64, Addresses, Bools, MixedAddresses, concat
+from geolookup.dataset.intervals import I64, U64, Addresses, Bools, MixedAddresses
 from geolookup.kernel.columns import parse
 
 REASONS = (
@@ -25,9 +24,9 @@ REASONS = (
     "host bits set",
     "first is after last",
     "first and last are of two families",
-    "not a route of a table",  # in a dump of a routing table
+    "a record of another kind",  # in an MMDB file: a text among maps
 )
-NOT_ADDRESS, _BAD_LENGTH, _HOST_BITS, DESCENDING, _TWO_FAMILIES, NOT_ROUTE = range(1, 7)
+NOT_ADDRESS, _BAD_LENGTH, _HOST_BITS, DESCENDING, _TWO_FAMILIES, OTHER_RECORD = range(1, 7)
 #: The reason of records with more or fewer cells than the header or layout has.
 WRONG_CELL_COUNT = "wrong number of cells"
 _IPV4_MAX = np.uint64(0xFFFF_FFFF)
@@ -63,16 +62,6 @@ class ParsedRanges:
         if family == 4:
             first, last = (Addresses(ends.low.astype(np.uint32)) for ends in (first, last))
         return rows, first, last
-
-
-def concatenate(parts: Sequence[ParsedRanges]) -> ParsedRanges:
-    """Return the rows of all parts, in order."""
-    return ParsedRanges(
-        np.concatenate([part.family for part in parts]),
-        concat([part.first for part in parts]),
-        concat([part.last for part in parts]),
-        np.concatenate([part.reason for part in parts]),
-    )
 
 
 @dataclass(frozen=True, slots=True)
