@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.mapping import file_option
 from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.sources.formats.headerless import Catalogue
 from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, DATABASES, EDITIONS
@@ -28,7 +29,6 @@ from geolookup_builder.sources.reading.plans import Reading
 from geolookup_builder.sources.reading.product_files import offered_columns
 from geolookup_builder.sources.reading.products import Fields, Product
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
-from geolookup_builder.sources.reading.vendor_files import file_option
 
 MISSING = "-"
 _REGION_COLUMNS = ("country_code", "subdivision_name", "code")

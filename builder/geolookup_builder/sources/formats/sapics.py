@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.mapping import columns_option
 from geolookup_builder.sources.formats.headerless import END, Catalogue, Edition
 from geolookup_builder.sources.formats.vendor_values import located
 from geolookup_builder.sources.reading import sniffing
@@ -18,7 +19,6 @@ from geolookup_builder.sources.reading.product_files import offered_columns
 from geolookup_builder.sources.reading.products import Product, stated
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
-from geolookup_builder.sources.reading.vendor_files import columns_option
 
 _RANGE = ("start", "end")
 _POSITION = ("latitude", "longitude")
