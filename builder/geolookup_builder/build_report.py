@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 
 from geolookup.contract.fields import COUNTRY_ALIASES
@@ -29,29 +28,6 @@ _COLUMNS_SHOWN = 12
 _WORD_CHARACTERS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class KeysRead:
-    """The meaning of the keys of records, in files whose product decides it.
-
-    ``fields`` are the keys of each field in order of precedence, ``constants`` the values that
-    every record of the product has. ``ignored`` are other keys; ``more`` counts those not listed.
-    """
-
-    product: str
-    fields: Mapping[str, tuple[str, ...]]
-    constants: Mapping[str, str]
-    ignored: tuple[str, ...]
-    more: int
-
-    def lines(self) -> Iterator[str]:
-        """Yield a line for the keys that are read, and one for those that are not."""
-        texts = [f"{name} from {' or '.join(keys)}" for name, keys in self.fields.items()]
-        texts += [f"{name} {value}" for name, value in self.constants.items()]
-        yield f"  keys        {self.product}: {', '.join(texts) or 'none has a value'}"
-        if self.ignored:
-            yield f"  not read    {listed(self.ignored, _COLUMNS_SHOWN, self.more)}"
-
-
 @dataclass(slots=True)
 class SourceReport:
     """The rows of one source table, and how the compiler treated them.
@@ -71,6 +47,7 @@ class SourceReport:
     rejected: Counter[str] = field(default_factory=Counter)
     stated: Counter[str] = field(default_factory=Counter)  # cells with a value, by field
     nulled: Counter[str] = field(default_factory=Counter)  # of these, invalid ones
+    emptied: Counter[str] = field(default_factory=Counter)  # cells by word of ``cells.empty``
     unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
     aliases: Counter[str] = field(default_factory=Counter)  # rows by country code outside ISO 3166
     far: int = 0  # rows with coordinates far outside their country
@@ -91,42 +68,51 @@ class SourceReport:
     unread: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
     note: str = ""
-    keys: list[KeysRead] = field(default_factory=list)
 
-    def add_keys(self, keys: KeysRead | None) -> None:
-        """Add how the keys of a file were read, once for files that are alike."""
-        if keys is not None and keys not in self.keys:
-            self.keys.append(keys)
+    def keep(self, fields: Collection[str]) -> None:
+        """Note that the recipe leaves out all fields but these."""
+        self.dropped += tuple(name for name in self.fields if name not in fields)
+        self.fields = tuple(name for name in self.fields if name in fields)
 
     def lines(self) -> Iterator[str]:
         """Yield a line for the rows, and one for each other number that is not zero."""
         yield f"{self.name}: {count_text(self.read, 'row')} read, {self.used:,} used"
-        if self.unread:
-            yield f"  not read    {listed(self.unread, _COLUMNS_SHOWN)}"
+        yield from self._column_lines()
         if total := self.rejected.total():
             rows = count_text(total, "row")
             yield f"  rejected    {rows} without a valid range{_reasons(self.rejected)}"
-        if self.duplicates:
-            rows = count_text(self.duplicates, "row")
-            yield f"  duplicate   {rows} with the range of a later row"
-        if self.covered:
-            rows = count_text(self.covered, "row")
-            yield f"  covered     {rows} whose addresses more specific rows decide"
+        for name, count, meaning in (
+            ("duplicate", self.duplicates, "with the range of a later row"),
+            ("covered", self.covered, "whose addresses more specific rows decide"),
+        ):
+            if count:
+                yield f"  {name:<11} {count_text(count, 'row')} {meaning}"
+        yield from self._parts()
+        if total := self.nulled.total():
+            values = count_text(total, "invalid value")
+            yield f"  nulled      {values}{_reasons(self.nulled)}"
+        if total := self.emptied.total():
+            cells = count_text(total, "cell")
+            yield f"  emptied     {cells} with words that mean nothing{_reasons(+self.emptied)}"
+        for name, words in self.unknown_words.items():
+            yield f"  unknown     {name} {_commonest(words)}"
+        if self.far:
+            yield f"  far         {self._far()}"
+        yield from (f"  note        {note}" for note in self._notes())
+
+    def _parts(self) -> Iterator[str]:
         for name, meaning in _PARTS.items():
             if count := getattr(self, f"addresses_{name}"):
                 rows = count_text(getattr(self, f"rows_{name}"), "row")
                 addresses = addresses_text(count)
                 meaning = meaning.format(layers=", ".join(self.private_layers))
                 yield f"  {name.replace('_', ' '):<11} {rows}, {addresses} {meaning}"
-        if total := self.nulled.total():
-            values = count_text(total, "invalid value")
-            yield f"  nulled      {values}{_reasons(self.nulled)}"
-        for name, words in self.unknown_words.items():
-            yield f"  unknown     {name} {_commonest(words)}"
-        if self.far:
-            yield f"  far         {self._far()}"
-        yield from (f"  note        {note}" for note in self._notes())
-        yield from chain.from_iterable(keys.lines() for keys in self.keys)
+
+    def _column_lines(self) -> Iterator[str]:
+        if self.dropped:
+            yield f"  not kept    {listed(self.dropped, _COLUMNS_SHOWN)} (fields of the recipe)"
+        if self.unread:
+            yield f"  not read    {listed(self.unread, _COLUMNS_SHOWN)}"
 
     def _notes(self) -> Iterator[str]:
         if self.note:

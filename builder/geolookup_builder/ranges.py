@@ -24,8 +24,9 @@ REASONS = (
     "host bits set",
     "first is after last",
     "first and last are of two families",
+    "a record of another kind",  # in an MMDB file: a text among maps
 )
-NOT_ADDRESS, _BAD_LENGTH, _HOST_BITS, DESCENDING, _TWO_FAMILIES = range(1, 6)
+NOT_ADDRESS, _BAD_LENGTH, _HOST_BITS, DESCENDING, _TWO_FAMILIES, OTHER_RECORD = range(1, 7)
 #: The reason of records with more or fewer cells than the header or layout has.
 WRONG_CELL_COUNT = "wrong number of cells"
 _IPV4_MAX = np.uint64(0xFFFF_FFFF)

@@ -20,6 +20,8 @@ from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
+from geolookup_builder.sources.reading.inputs import label_in_recipe
+from geolookup_builder.sources.reading.products import names_of_fields
 from geolookup_builder.sources.reading.reader import RecordNumbers, SourceTable
 from geolookup_builder.table_intervals import ROW, TableCounts, count, layers_of
 
@@ -55,15 +57,21 @@ def read_table(
             if batch.numbers not in reading.files[-1:]:
                 reading.files.append(batch.numbers)
             fields |= dict.fromkeys(batch.fields)
-            report.add_keys(batch.keys)
             progress.rows(len(batch))
-    report.fields = tuple(name for name in fields if name in spec.fields)
-    report.dropped = tuple(name for name in fields if name not in spec.fields)
+    report.fields = tuple(fields)
+    report.keep(spec.fields)
+    report.emptied.update(table.emptied)
     report.rejected = reading.rejects.counts()
-    unread = chain.from_iterable(numbers.unread for numbers in reading.files)
-    report.unread = tuple(dict.fromkeys(unread))
+    columns = chain.from_iterable(numbers.unread for numbers in reading.files)
+    others = chain.from_iterable(numbers.member.others for numbers in reading.files)
+    files = (label_in_recipe(label, spec.base) for label in others)
+    ours = names_of_fields(spec.schema)  # first: the report lists some columns only
+    unread = sorted(dict.fromkeys(columns), key=lambda name: name not in ours)
+    report.unread = tuple(dict.fromkeys((*unread, *files)))
     offered = dict.fromkeys(chain.from_iterable(numbers.offered for numbers in reading.files))
     report.offered = tuple(_further(offered, fields, spec))
+    products = dict.fromkeys(f"read as {file.product}" for file in reading.files if file.product)
+    report.note = "; ".join(filter(None, (report.note, *products)))
     # Unary plus drops the fields whose count is 0.
     report.stated, report.nulled = +report.stated, +report.nulled
     report.read += reading.rejects.skip_count()

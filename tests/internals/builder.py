@@ -4,13 +4,14 @@ import geolookup_builder as package
 from geolookup_builder import columns, compile, expected_rows, memory, output_files, row_runs
 from geolookup_builder.bands import Band, bands, underlay_bands
 from geolookup_builder.build_options import Options
-from geolookup_builder.build_report import BuildReport, Demand, FillCount, KeysRead, SourceReport
+from geolookup_builder.build_report import BuildReport, Demand, FillCount, SourceReport
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
 from geolookup_builder.check import check_recipe
 from geolookup_builder.check_report import RecipeCheck, SourceCheck
 from geolookup_builder.columns import Columns, JoinedIntervals
-from geolookup_builder.compile import compile_dataset, compile_recipe, compiled_tables, sources_read
+from geolookup_builder.compile import compile_dataset, compile_recipe, sources_read
+from geolookup_builder.dataset_content import dataset_content
 from geolookup_builder.demands import check as demands_check
 from geolookup_builder.demands import check_truth, failures
 from geolookup_builder.downloads import read_through, with_local_paths
@@ -55,9 +56,9 @@ from geolookup_builder.reference.countries import (
     load_time_zones,
 )
 from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
-from geolookup_builder.reference.country_boxes import FILE, Places, country_boxes
+from geolookup_builder.reference.country_boxes import FILE, country_boxes, far_places
 from geolookup_builder.reference.csv_table import read_table
-from geolookup_builder.restrictions.slicing import Part, slice_recipe
+from geolookup_builder.restrictions.slicing import slice_recipe
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats.rir import FORMAT
 from geolookup_builder.sources.reading import (

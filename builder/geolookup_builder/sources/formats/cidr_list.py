@@ -7,23 +7,22 @@ here: a misspelt value would be nulled in all rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 
+from geolookup.contract.fields import OWN_PREFIX
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.field_names import source_column
+from geolookup_builder.sources.formats.lines import line_table, plan_lines
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.dictionary_columns import constant
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
+from geolookup_builder.sources.reading.products import Offer, Product
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
-from geolookup_builder.sources.reading.text import line_layout, line_parts
+from geolookup_builder.sources.reading.text import line_layout
 from geolookup_builder.values import Reference, clean, load_reference
 
 _LAYOUT = line_layout("[ \t]*[#;]")
@@ -34,9 +33,14 @@ _ROW = re.compile(rf"\s*({sniffing.ADDRESS.pattern})(/[0-9]+)?(\s*#.*|\s+;.*|\s*
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    meaning = partial(_meaning, fields=_fields(spec))
+    values = {
+        name.removeprefix(OWN_PREFIX): Offer(constant=text) for name, text in _fields(spec).items()
+    }
+    product = Product("list", (("network",),), values)
     suffixes = (".txt", ".list", ".zone", ".cidr", ".netset", ".csv")
-    return one_table(spec, suffixes, partial(batches, layout=_LAYOUT, meaning=meaning))
+    return line_table(
+        spec, suffixes, lambda planner: plan_lines(planner, spec.path, product, _PATTERN, _LAYOUT)
+    )
 
 
 def _fields(spec: SourceSpec) -> dict[str, str]:
@@ -64,13 +68,6 @@ def _value(spec: SourceSpec, reference: Reference, name: str, value: Any) -> str
         problem = f"source.values.{name} cannot be {value!r}"
         raise BuildError(spec.recipe, problem, remedy="correct the value in the recipe")
     return text
-
-
-def _meaning(
-    rows: pa.RecordBatch, fields: Mapping[str, str]
-) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    ranges = from_networks(line_parts(rows, _PATTERN)["network"])
-    return ranges, {name: constant(value, len(rows)) for name, value in fields.items()}
 
 
 def _detect(opening: Opening) -> Detection | None:

@@ -7,26 +7,20 @@ rows. ``ZZ`` and coordinates of 0,0 mean "unknown".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-
-import pyarrow as pa
+from collections.abc import Iterator
 
 from geolookup.errors import BuildError, near_match
-from geolookup_builder.ranges import ParsedRanges, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.mapping import columns_option
+from geolookup_builder.sources.formats.headerless import COMMAS, headerless_tables
+from geolookup_builder.sources.formats.vendor_values import known, located
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.dictionary_columns import without, without_null_island
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.own_values import Offers, stated, words
+from geolookup_builder.sources.reading.plans import Planner, Reading
+from geolookup_builder.sources.reading.product_files import offered_columns
+from geolookup_builder.sources.reading.products import Header, Product, stated
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
-from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.vendor_files import (
-    Plan,
-    columns_option,
-    planned_tables,
-    stated_fields,
-)
 
 _RANGE = ("ip_start", "ip_end")
 _PLACE_COLUMNS = ("district", "city", "zipcode", "latitude", "longitude", "geoname_id")
@@ -47,30 +41,34 @@ LAYOUTS: dict[str, tuple[str, ...]] = {
     "country-lite": ("country",),
     "asn-lite": ("as_number", "as_organization"),
 }
-_FIELDS = {
-    "continent": "continent_code",
-    "country": "country_code",
-    "stateprov_code": "region_code",
-    "stateprov": "region_name",
-    "city": "city_name",
-    "zipcode": "postal_code",
-    "latitude": "latitude",
-    "longitude": "longitude",
-    "timezone_name": "time_zone",
-    "weather_code": "weather_code",
-    "isp_name": "isp",
-    "as_number": "asn",
-    "as_organization": "asn_organization",
-    "organization_name": "organization",
-    "connection_type": "connection_type",
-    "usage_type": "user_type",
-}
-_UNUSED = ("district", "geoname_id", "timezone_offset")
-_OFFERS: Offers = {
-    "geoname_id": words("geoname_id", {"0": None}),
-    "district": stated("district"),
-    "usage_type": stated("usage_type"),
-}
+_PRODUCT = Product(
+    "DB-IP",
+    (_RANGE,),
+    {
+        "continent_code": known("continent", missing="ZZ"),
+        "country_code": known("country", missing="ZZ"),
+        "region_code": stated("stateprov_code"),
+        "region_name": stated("stateprov"),
+        "city_name": stated("city"),
+        "postal_code": stated("zipcode"),
+        "latitude": stated("latitude"),
+        "longitude": stated("longitude"),
+        "time_zone": stated("timezone_name"),
+        "weather_code": stated("weather_code"),
+        "isp": stated("isp_name"),
+        "asn": stated("as_number"),
+        "asn_organization": stated("as_organization"),
+        "organization": stated("organization_name"),
+        "connection_type": stated("connection_type"),
+        "user_type": stated("usage_type"),
+        "geoname_id": known("geoname_id", missing="0"),
+        "district": stated("district"),
+        "usage_type": stated("usage_type"),
+    },
+    unread=("timezone_offset",),
+    finish=located,
+)
+_COLUMNS = tuple(dict.fromkeys(name for layout in LAYOUTS.values() for name in layout))
 _CONTENT = {
     "ip_start": sniffing.ADDRESS,
     "ip_end": sniffing.ADDRESS,
@@ -90,9 +88,17 @@ _REMEDY = "name its layout, or its columns with columns = […]"
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     columns = _stated_columns(spec)
-    yield from planned_tables(
-        spec, (".csv",), (*LAYOUTS, "columns"), lambda member: _plan(member, spec, columns), _OFFERS
-    )
+
+    def plan(member: Member, planner: Planner) -> tuple[str, Reading]:
+        rows = sniffing.sample(member)
+        table = "columns" if columns else spec.options.get("layout") or _named_layout(member)
+        names = columns or (*_RANGE, *LAYOUTS[table])
+        label = f"the layout {table}" if columns is None else table
+        sniffing.check_width(rows, len(names), label, _REMEDY)
+        sniffing.check_content(rows, names, _CONTENT, label)
+        return table, planner.plan(Header(member.label, names), _PRODUCT, COMMAS)
+
+    return headerless_tables(spec, (".csv",), (*LAYOUTS, "columns"), plan)
 
 
 def _stated_columns(spec: SourceSpec) -> tuple[str, ...] | None:
@@ -100,42 +106,23 @@ def _stated_columns(spec: SourceSpec) -> tuple[str, ...] | None:
     if layout is not None and layout not in LAYOUTS:
         problem = f"unknown layout {layout!r}"
         raise BuildError(spec.recipe, problem, remedy=near_match(str(layout), LAYOUTS))
-    columns = columns_option(spec, (*_RANGE, *_FIELDS, *_UNUSED), _RANGE)
+    columns = columns_option(spec, (*_RANGE, *_COLUMNS), _RANGE)
     if layout is not None and columns is not None:
         raise BuildError(spec.recipe, "both layout and columns", remedy="keep one of them")
     return columns
 
 
-def _plan(member: Member, spec: SourceSpec, columns: tuple[str, ...] | None) -> Plan:
-    rows = sniffing.sample(member)
-    table = "columns" if columns else spec.options.get("layout") or _named_layout(member)
-    names = columns or (*_RANGE, *LAYOUTS[table])
-    label = f"the layout {table}" if columns is None else table
-    sniffing.check_width(rows, len(names), label, _REMEDY)
-    sniffing.check_content(rows, names, _CONTENT, label)
-    layout = Layout(names, frozenset(_RANGE), frozenset(_FIELDS), header=False)
-    return Plan(table, layout, _meaning)
-
-
 def _named_layout(member: Member) -> str:
-    for name in member.file_names:
-        if layout := _layout_in(name):
-            return layout
-    remedy = f'write layout = "…" in the recipe: one of {", ".join(LAYOUTS)}'
-    raise BuildError(member.label, "the file name states no layout", remedy=remedy)
+    layout = _layout_in_names(member)
+    if layout is None:
+        remedy = f'write layout = "…" in the recipe: one of {", ".join(LAYOUTS)}'
+        raise BuildError(member.label, "the file name states no layout", remedy=remedy)
+    return layout
 
 
-def _layout_in(name: str) -> str | None:
-    match = _NAMED.search(name.lower())
-    return match[1] if match else None
-
-
-def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
-    fields = stated_fields(rows, _FIELDS)
-    for name in ("continent_code", "country_code"):
-        if name in fields:
-            fields[name] = without(fields[name], "ZZ")
-    return from_pairs(rows.column("ip_start"), rows.column("ip_end")), without_null_island(fields)
+def _layout_in_names(member: Member) -> str | None:
+    matches = (_NAMED.search(name.lower()) for name in member.file_names)
+    return next((match[1] for match in matches if match), None)
 
 
 def _detect(opening: Opening) -> Detection | None:
@@ -147,12 +134,12 @@ def _detect(opening: Opening) -> Detection | None:
         and rows.width == len(_RANGE) + len(columns)
         and not sniffing.mismatch(rows, (*_RANGE, *columns), _CONTENT | _CONTINENT)
     ]
-    by_name = next(filter(None, map(_layout_in, opening.member.file_names)), None)
+    by_name = _layout_in_names(opening.member)
     if by_name in candidates:
         return Detection(f"layout {by_name}", has_own_name=True)
     return Detection(f"layout {' or '.join(candidates)}") if candidates else None
 
 
 FORMAT = SourceFormat(
-    "dbip", frozenset({"layout", "columns"}), _read, _detect, offers=frozenset(_OFFERS)
+    "dbip", frozenset({"layout", "columns"}), _read, _detect, offers=offered_columns([_PRODUCT])
 )

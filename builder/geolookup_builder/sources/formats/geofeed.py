@@ -14,19 +14,14 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.sources.formats.lines import line_table, plan_lines
+from geolookup_builder.sources.formats.vendor_values import known
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.dictionary_columns import without
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
+from geolookup_builder.sources.reading.products import Product, stated
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
-from geolookup_builder.sources.reading.text import (
-    encoding_option,
-    line_layout,
-    line_parts,
-    transcode,
-)
+from geolookup_builder.sources.reading.text import encoding_option, line_layout, transcode
 
 _NOT_UTF8 = 'state its encoding in the recipe, such as encoding = "shift_jis"'
 _LAYOUT = replace(line_layout("[ \t]*#"), not_utf8=_NOT_UTF8)
@@ -42,27 +37,27 @@ _ROW = re.compile(
     rf'\s*"?({sniffing.ADDRESS.pattern})(/[0-9]+)?"?\s*,\s*(("?[A-Za-z]{{2}}"?|"{{1,2}})\s*)?'
     r'(,\s*(("?[A-Za-z]{2}-[A-Za-z0-9]{0,3}"?|"?[A-Za-z0-9]{1,3}"?|"{1,2})\s*)?([,#].*)?|#.*)?'
 )
-_NO_COUNTRY = "ZZ"  # "no location" in feeds older than the RFC
+_PRODUCT = Product(
+    "feed",
+    (("network",),),
+    {
+        # "No location" in feeds older than the RFC.
+        "country_code": known("country", missing="(?i:ZZ)"),
+        "region_code": stated("region"),
+        "city_name": stated("city"),
+        "postal_code": stated("postal"),
+    },
+)
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     name = encoding_option(spec)
-    return one_table(
+    return line_table(
         spec,
         (".csv", ".txt"),
-        lambda member: batches(transcode(member, name), _LAYOUT, _meaning),
+        lambda planner: plan_lines(planner, spec.path, _PRODUCT, _PATTERN, _LAYOUT, _unquote),
+        lambda member: transcode(member, name),
     )
-
-
-def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    parts = {name: _unquote(part) for name, part in line_parts(rows, _PATTERN).items()}
-    country = pc.utf8_upper(parts["country"])
-    return from_networks(parts["network"]), {
-        "country_code": without(country.dictionary_encode(), _NO_COUNTRY),
-        "region_code": parts["region"].dictionary_encode(),
-        "city_name": parts["city"].dictionary_encode(),
-        "postal_code": parts["postal"].dictionary_encode(),
-    }
 
 
 def _unquote(texts: pa.Array) -> pa.Array:

@@ -7,38 +7,40 @@ country is where the AS holder is registered; it is read as a location only with
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
-import pyarrow as pa
-
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import ParsedRanges, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.sources.formats.headerless import END, TABS, headerless_tables
+from geolookup_builder.sources.formats.vendor_values import known
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.own_values import Offers, words
+from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
+from geolookup_builder.sources.reading.product_files import offered_columns
+from geolookup_builder.sources.reading.products import Header, Product, stated
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
-from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.vendor_files import Plan, planned_tables, stated_fields
 
 _RANGE = ("range_start", "range_end")
 _NAMES = (*_RANGE, "AS_number", "country_code", "AS_description")
-_FIELDS = {"AS_number": "asn", "AS_description": "asn_organization"}
-_COUNTRY = {"country_code": "country_code"}
-_END = re.compile(rf"{sniffing.ADDRESS.pattern}|{sniffing.INTEGER.pattern}")
+_COUNTRY = known("country_code", missing="None")
+_PRODUCT = Product(
+    "asn",
+    (_RANGE,),
+    {
+        "asn": stated("AS_number"),
+        "asn_organization": known("AS_description", missing="Not routed"),
+        "asn_country_code": _COUNTRY,
+    },
+)
 _CONTENT = {
-    "range_start": _END,
-    "range_end": _END,
+    "range_start": END,
+    "range_end": END,
     "AS_number": sniffing.AS_NUMBER,
     "country_code": sniffing.ALPHA2,
 }
-#: The words for "unknown" in rows without an AS.
-_NOTHING = {"country_code": "None", "asn_organization": "Not routed"}
-_OFFERS: Offers = {"asn_country_code": words("country_code", {"None": None})}
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -46,38 +48,30 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     if not isinstance(countries, bool):
         problem = "source.countries is neither true nor false"
         raise BuildError(spec.recipe, problem, remedy="write countries = true")
-    fields = _FIELDS | _COUNTRY if countries else _FIELDS
-    yield from planned_tables(
-        spec, (".tsv",), ("asn",), lambda member: _plan(member, fields), _OFFERS
-    )
+    values = {**_PRODUCT.values, **({"country_code": _COUNTRY} if countries else {})}
+
+    def plan(member: Member, planner: Planner) -> tuple[str, Reading]:
+        parse = partial(parse_range, family=sniffing.integer_family(_rows(member)))
+        product = replace(_PRODUCT, values=values, parse=parse)
+        return product.name, planner.plan(Header(member.label, _NAMES), product, TABS)
+
+    return headerless_tables(spec, (".tsv",), (_PRODUCT.name,), plan)
 
 
-def _plan(member: Member, fields: dict[str, str]) -> Plan:
+def _rows(member: Member) -> sniffing.Sample:
+    """Return the first rows of a file; BuildError if they are not of the layout."""
     rows = sniffing.sample(member, "\t", quoted=False)
     label, remedy = "a file of iptoasn", "name one of its .tsv files"
     sniffing.check_width(rows, len(_NAMES), label, remedy)
     sniffing.check_content(rows, _NAMES, _CONTENT, label, "None")
-    layout = Layout(
-        _NAMES, frozenset(_RANGE), frozenset(fields), header=False, delimiter="\t", quoted=False
-    )
-    meaning = partial(_meaning, fields=fields, family=sniffing.integer_family(rows))
-    return Plan("asn", layout, meaning)
-
-
-def _meaning(
-    rows: pa.RecordBatch, fields: dict[str, str], family: int
-) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    columns = stated_fields(rows, fields)
-    for name, word in _NOTHING.items():
-        if name in columns:
-            columns[name] = without(columns[name], word)
-    return from_pairs(rows.column("range_start"), rows.column("range_end"), family), columns
+    return rows
 
 
 def _detect(opening: Opening) -> Detection | None:
-    return Detection(_plan(opening.start, _FIELDS).table)
+    _rows(opening.start)
+    return Detection(_PRODUCT.name)
 
 
 FORMAT = SourceFormat(
-    "iptoasn", frozenset({"countries"}), _read, _detect, offers=frozenset(_OFFERS)
+    "iptoasn", frozenset({"countries"}), _read, _detect, offers=offered_columns([_PRODUCT])
 )

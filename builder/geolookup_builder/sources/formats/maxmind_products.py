@@ -1,36 +1,67 @@
-"""MaxMind's products: the columns that tell their Blocks files apart, and their own columns.
+"""MaxMind's products: the columns that tell their Blocks files apart, and what the columns mean.
 
-The MMDB files of the same products have the same keys, unless they are nested.
+Blocks refer by ids to tables of locations and providers. The columns of these count as columns of
+the Blocks file; ``maxmind_joins`` adds them to its rows. ``city_name:de`` is a column of the German
+Locations, ``registered:country_iso_code`` one of the location of the registered country.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from geolookup_builder.sources.reading.own_values import ALWAYS, Offers, flag, stated
-from geolookup_builder.sources.reading.vendor_files import Product
+from geolookup_builder.sources.formats.vendor_values import NO_FIELD
+from geolookup_builder.sources.reading.products import ALWAYS, Offers, Product, flag, stated
 
-#: In the order of their tables; a file with the columns of several is of the first one.
-PRODUCTS = (
-    Product("Enterprise", frozenset({"geoname_id", "isp_id"})),
-    Product("City", frozenset({"geoname_id", "latitude"})),
-    Product("Country", frozenset({"geoname_id"})),
-    Product("ISP", frozenset({"isp"})),
-    Product("ASN", frozenset({"autonomous_system_number"})),
-    Product("Connection-Type", frozenset({"connection_type"})),
+#: The columns of a range, the usual one first; the others are written by geoip2-csv-converter.
+HEXADECIMAL = ("network_start_hex", "network_last_hex")
+RANGES = (
+    ("network",),
+    ("network_start_ip", "network_last_ip"),
+    ("network_start_integer", "network_last_integer"),
+    HEXADECIMAL,
 )
-IGNORED = (
-    Product("Domain", frozenset({"domain"})),
-    Product("IP-Risk", frozenset({"ip_risk"})),
-    Product("Anonymous-IP", frozenset({"is_anonymous"})),
-    Product("Static-IP-Score", frozenset({"score"})),
-    Product("Static-IP-Score", frozenset({"static_ip_score"})),
-    Product("User-Count", frozenset({"ipv4_24"})),
-    Product("Residential-Proxy", frozenset({"anonymizer_confidence"})),
-    Product("DensityIncome", frozenset({"population_density"})),
+#: Own columns with the names of MaxMind's columns, of all products of a row.
+_LOCATION: Mapping[str, Offers] = {
+    "continent_code": stated("continent_code"),
+    "country_code": stated("country_iso_code"),
+    "region_code": stated("subdivision_1_iso_code"),
+    "region_name": stated("subdivision_1_name"),
+    "city_name": stated("city_name"),
+    "time_zone": stated("time_zone"),
+    "metro_code": stated("metro_code"),
+    "subdivision_2_code": stated("subdivision_2_iso_code"),
+    "subdivision_2_name": stated("subdivision_2_name"),
+    "city_name_LANG": stated("city_name:LANG"),
+    "region_name_LANG": stated("subdivision_1_name:LANG"),
+    "country_name_LANG": stated("country_name:LANG"),
+    "registered_country_code": stated("registered:country_iso_code"),
+    "represented_country_code": stated("represented:country_iso_code"),
+    "postal_code": stated("postal_code"),
+    "latitude": stated("latitude"),
+    "longitude": stated("longitude"),
+    "accuracy_radius": stated("accuracy_radius"),
+    "geoname_id": stated("geoname_id"),
+    # A blank ``is_anycast`` is unknown: GeoLite2 has only blanks.
+    "is_anycast": stated("is_anycast"),
+}
+#: Of Blocks; ``is_satellite_provider`` and ``is_anonymous_proxy`` are no longer maintained.
+_UNREAD_IDS = (
+    *("registered_country_geoname_id", "represented_country_geoname_id"),
+    *("is_anonymous_proxy", "is_satellite_provider", "locale_code", "continent_name"),
+    *("country_name", "is_in_european_union"),
 )
+PROVIDER: Mapping[str, Offers] = {
+    "isp": stated("isp"),
+    "organization": stated("organization"),
+    "asn": stated("autonomous_system_number"),
+    "asn_organization": stated("autonomous_system_organization"),
+    "connection_type": stated("connection_type"),
+    "user_type": stated("user_type"),
+    "mcc": stated("mobile_country_code"),
+    "mnc": stated("mobile_network_code"),
+}
 #: A flag about anonymity that is blank is false.
-_ANONYMIZERS: Offers = {
+_ANONYMIZERS: Mapping[str, Offers] = {
     "is_anonymous": flag("is_anonymous"),
     "is_vpn": flag("is_anonymous_vpn"),
     "is_hosting": flag("is_hosting_provider"),
@@ -41,35 +72,56 @@ _ANONYMIZERS: Offers = {
     "anonymizer_confidence": stated("anonymizer_confidence"),
     "last_seen_date": stated("network_last_seen"),
 }
-#: A blank ``is_anycast`` is unknown: GeoLite2 has only blanks. ``is_satellite_provider`` and
-#: ``is_anonymous_proxy`` are not offered: MaxMind no longer maintains them.
-_POSITION: Offers = {
-    "accuracy_radius": stated("accuracy_radius"),
-    "geoname_id": stated("geoname_id"),
-    "is_anycast": stated("is_anycast"),
-}
-MOBILE: Offers = {"mcc": stated("mobile_country_code"), "mnc": stated("mobile_network_code")}
-#: The columns of each product beside the fields; more are in the tables of ``maxmind_joins``.
-OFFERS: Mapping[str, Offers] = {
-    "Enterprise": {
-        **_POSITION,
-        "is_legitimate_proxy": stated("is_legitimate_proxy"),
-        "domain": stated("domain"),
-        "country_confidence": stated("country_confidence"),
-        "subdivision_confidence": stated("subdivision_confidence"),
-        "city_confidence": stated("city_confidence"),
-        "postal_confidence": stated("postal_confidence"),
-    },
-    "City": _POSITION,
-    "Country": _POSITION,
-    "ISP": MOBILE,
-    "Domain": {"domain": stated("domain")},
-    "IP-Risk": {**_ANONYMIZERS, "ip_risk": stated("ip_risk")},
-    "Anonymous-IP": _ANONYMIZERS,
-    "Static-IP-Score": {"static_ip_score": stated("static_ip_score", "score")},
-    "Residential-Proxy": {**_ANONYMIZERS, "is_residential_proxy": ALWAYS},
-    "DensityIncome": {
-        "average_income": stated("average_income"),
-        "population_density": stated("population_density"),
+_ENTERPRISE: Mapping[str, Offers] = {
+    **_LOCATION,
+    **PROVIDER,
+    "usage_type": stated("user_type"),
+    **{
+        name: stated(name)
+        for name in (
+            *("is_legitimate_proxy", "domain", "country_confidence", "subdivision_confidence"),
+            *("city_confidence", "postal_confidence"),
+        )
     },
 }
+
+
+def _product(
+    name: str, marks: str, values: Mapping[str, Offers], *unread: str, refusal: str = ""
+) -> Product:
+    keys = (frozenset(marks.split()),)
+    return Product(name, RANGES, values, unread, marks=keys, refusal=refusal)
+
+
+def _ignored(name: str, marks: str, values: Mapping[str, Offers], *unread: str) -> Product:
+    return _product(name, marks, values, *unread, refusal=NO_FIELD)
+
+
+#: In the order of their tables; a file with the columns of several is of the first one. The last
+#: have own columns only.
+PRODUCTS = (
+    _product("Enterprise", "geoname_id isp_id", _ENTERPRISE, "isp_id", *_UNREAD_IDS),
+    _product("City", "geoname_id latitude", _LOCATION, *_UNREAD_IDS),
+    _product("Country", "geoname_id", _LOCATION, *_UNREAD_IDS),
+    _product("ISP", "isp", PROVIDER),
+    _product("ASN", "autonomous_system_number", PROVIDER),
+    _product("Connection-Type", "connection_type", PROVIDER),
+    _ignored("Domain", "domain", {"domain": stated("domain")}),
+    _ignored("IP-Risk", "ip_risk", {**_ANONYMIZERS, "ip_risk": stated("ip_risk")}),
+    _ignored("Anonymous-IP", "is_anonymous", _ANONYMIZERS),
+    *(
+        _ignored("Static-IP-Score", column, {"static_ip_score": stated(column)})
+        for column in ("score", "static_ip_score")
+    ),
+    _ignored("User-Count", "ipv4_24", {}, *("ipv4_24", "ipv4_32", "ipv6_32", "ipv6_48", "ipv6_64")),
+    _ignored(
+        "Residential-Proxy",
+        "anonymizer_confidence",
+        {**_ANONYMIZERS, "is_residential_proxy": ALWAYS},
+    ),
+    _ignored(
+        "DensityIncome",
+        "population_density",
+        {name: stated(name) for name in ("average_income", "population_density")},
+    ),
+)

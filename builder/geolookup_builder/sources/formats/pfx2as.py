@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup.contract.address import MAX
-from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.sources.formats.as_names import AsNames, as_fields, load_as_names
+from geolookup_builder.sources.formats.headerless import TABS
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import mark, with_values
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
+from geolookup_builder.sources.reading.plans import Planner
+from geolookup_builder.sources.reading.products import Fields, Header, Offer, Product
+from geolookup_builder.sources.reading.reader import Batch, SourceFormat, SourceTable, one_table
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout, prefix_texts
-from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields, load_as_names
 
 _MASK = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[;#][^\n]*\n?")
 #: By number of cells: "1.0.0.0", "24", "13335" of CAIDA, "1.0.0.0/24", "13335" of pyasn.
@@ -38,9 +39,18 @@ _AS = re.compile(r"[0-9{][0-9_,{}]*")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    meaning = partial(_meaning, names=load_as_names(spec))
-    suffixes = (".pfx2as", ".dat", ".txt", ".tsv")
-    return one_table(spec, suffixes, lambda member: batches(member, _layout(member), meaning))
+    planner = Planner(spec)
+    ranges = tuple(columns[:-1] for columns in _COLUMNS.values())
+    finish = partial(_with_names, names=load_as_names(spec))
+    values = {"asn": Offer(("asn",), _first_origin)}
+    product = Product("origins", ranges, values, parse=_parse, finish=finish)
+
+    def batches_of(member: Member) -> Iterator[Batch]:
+        layout = _layout(member)
+        reading = planner.plan(Header(member.label, layout.names), product, layout)
+        return batches(member, reading.layout, reading.meaning)
+
+    return one_table(spec, (".pfx2as", ".dat", ".txt", ".tsv"), batches_of)
 
 
 def _layout(member: Member) -> Layout:
@@ -52,40 +62,21 @@ def _layout(member: Member) -> Layout:
 
 
 def _layout_of(names: tuple[str, ...]) -> Layout:
-    return Layout(
-        names,
-        frozenset(names) - {"asn"},
-        frozenset({"asn"}),
-        header=False,
-        delimiter="\t",
-        quoted=False,
-        mask=_MASK,
-    )
+    return replace(TABS, names=names, mask=_MASK)
 
 
-def _meaning(
-    rows: pa.RecordBatch, names: AsNames | None
-) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    ranges = from_networks(_network(rows))
-    # A default route says nothing about an address: an invalid value, which is nulled and counted.
-    defaults = pa.array(_are_default_routes(ranges))
-    asn = mark(_first_origin(rows.column("asn")), defaults, "default route")
-    return ranges, as_fields(asn, names)
+def _parse(*ends: pa.Array) -> ParsedRanges:
+    return from_networks(prefix_texts(*ends) if len(ends) > 1 else ends[0])
 
 
-def _are_default_routes(ranges: ParsedRanges) -> Bools:
-    defaults: Bools = np.zeros(len(ranges.family), bool)
-    for family in (4, 6):
-        ends = Addresses.of(6, [0, MAX[family]])
-        is_whole = ranges.first.equals(ends[:1]) & ranges.last.equals(ends[1:])
-        defaults |= (ranges.family == family) & is_whole
-    return defaults
+def _with_names(rows: pa.RecordBatch, fields: Fields, names: AsNames | None) -> Fields:
+    """Return the AS numbers, with names; those of default routes are invalid.
 
-
-def _network(rows: pa.RecordBatch) -> pa.Array:
-    if "network" in rows.schema.names:
-        return rows.column("network")
-    return prefix_texts(rows.column("prefix"), rows.column("length"))
+    A default route says nothing about an address. Invalid values are nulled and counted.
+    """
+    prefixes = rows.column("length" if "length" in rows.schema.names else "network")
+    defaults = pc.fill_null(pc.match_substring_regex(prefixes, r"(^|/)\s*0\s*$"), False)
+    return as_fields(mark(fields["asn"], defaults, "default route"), names)
 
 
 def _first_origin(asn: pa.DictionaryArray) -> pa.DictionaryArray:

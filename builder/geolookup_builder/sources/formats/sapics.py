@@ -7,27 +7,22 @@ columns in one of two orders: the one in which the coordinates have a fraction i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
-import pyarrow as pa
-
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import ParsedRanges, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.mapping import columns_option
+from geolookup_builder.sources.formats.headerless import COMMAS, END, headerless_tables
+from geolookup_builder.sources.formats.vendor_values import located
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.dictionary_columns import without_null_island
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.own_values import Offers, stated
+from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
+from geolookup_builder.sources.reading.product_files import offered_columns
+from geolookup_builder.sources.reading.products import Header, Product, stated
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
-from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.vendor_files import (
-    Plan,
-    columns_option,
-    planned_tables,
-    stated_fields,
-)
 
 _RANGE = ("start", "end")
 _CITY_ORDERS = (
@@ -37,22 +32,26 @@ _CITY_ORDERS = (
 )
 #: The tables in their order, with the columns after the range.
 _LAYOUTS = {"city": _CITY_ORDERS[0], "country": ("country_code",), "asn": ("asn", "organisation")}
-_FIELDS = {
-    "country_code": "country_code",
-    "state1": "region_name",
-    "city": "city_name",
-    "postcode": "postal_code",
-    "latitude": "latitude",
-    "longitude": "longitude",
-    "timezone": "time_zone",
-    "asn": "asn",
-    "organisation": "asn_organization",
-}
-_OFFERS: Offers = {"subdivision_2_name": stated("state2")}
-_END = re.compile(rf"{sniffing.ADDRESS.pattern}|{sniffing.INTEGER.pattern}")
+_PRODUCT = Product(
+    "sapics",
+    (_RANGE,),
+    {
+        "country_code": stated("country_code"),
+        "region_name": stated("state1"),
+        "city_name": stated("city"),
+        "postal_code": stated("postcode"),
+        "latitude": stated("latitude"),
+        "longitude": stated("longitude"),
+        "time_zone": stated("timezone"),
+        "asn": stated("asn"),
+        "asn_organization": stated("organisation"),
+        "subdivision_2_name": stated("state2"),
+    },
+    finish=located,
+)
 _CONTENT = {
-    "start": _END,
-    "end": _END,
+    "start": END,
+    "end": END,
     "country_code": sniffing.ALPHA2,
     "asn": sniffing.AS_NUMBER,
     "latitude": sniffing.DEGREES,
@@ -67,30 +66,35 @@ _FRACTION = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    columns = columns_option(spec, (*_RANGE, *_FIELDS, "state2"), _RANGE)
-    order = (*_LAYOUTS, "columns")
-    yield from planned_tables(
-        spec, (".csv",), order, lambda member: _plan(member, columns), _OFFERS
-    )
+    choices = (*_RANGE, *_CITY_ORDERS[0], *_LAYOUTS["asn"])
+    columns = columns_option(spec, choices, _RANGE)
+
+    def plan(member: Member, planner: Planner) -> tuple[str, Reading]:
+        rows = sniffing.sample(member)
+        table, names = ("columns", columns) if columns else _layout(rows)
+        sniffing.check_width(rows, len(names), table, "correct columns in the recipe")
+        _check(rows, table, names)
+        product = replace(
+            _PRODUCT, parse=partial(parse_range, family=sniffing.integer_family(rows))
+        )
+        return table, planner.plan(Header(member.label, names), product, COMMAS)
+
+    return headerless_tables(spec, (".csv",), (*_LAYOUTS, "columns"), plan)
 
 
-def _plan(member: Member, columns: tuple[str, ...] | None) -> Plan:
-    rows = sniffing.sample(member)
-    table = "columns" if columns else _table(rows)
-    names = columns or (*_RANGE, *(_city_order(rows) if table == "city" else _LAYOUTS[table]))
-    sniffing.check_width(rows, len(names), table, "correct columns in the recipe")
+def _check(rows: sniffing.Sample, table: str, names: tuple[str, ...]) -> None:
     sniffing.check_content(rows, names, _CONTENT, f"a {table} file of sapics")
-    layout = Layout(names, frozenset(_RANGE), frozenset(_FIELDS), header=False)
-    return Plan(table, layout, partial(_meaning, family=sniffing.integer_family(rows)))
 
 
-def _table(rows: sniffing.Sample) -> str:
+def _layout(rows: sniffing.Sample) -> tuple[str, tuple[str, ...]]:
+    """Return the table of a file, and its columns."""
     widths = {len(_RANGE) + len(names): table for table, names in _LAYOUTS.items()}
     if rows.width not in widths:
         choices = ", ".join(f"{width} ({table})" for width, table in sorted(widths.items()))
         problem = f"{rows.width} columns, but files of sapics have {choices}"
         raise BuildError(rows.member.label, problem, line=1, remedy="name another file")
-    return widths[rows.width]
+    table = widths[rows.width]
+    return table, (*_RANGE, *(_city_order(rows) if table == "city" else _LAYOUTS[table]))
 
 
 def _city_order(rows: sniffing.Sample) -> tuple[str, ...]:
@@ -109,18 +113,15 @@ def _coordinates(rows: sniffing.Sample, names: tuple[str, ...]) -> int:
     return sum(all(_FRACTION.fullmatch(cell) for _, cell in pair) for pair in pairs)
 
 
-def _meaning(
-    rows: pa.RecordBatch, family: int
-) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
-    ranges = from_pairs(rows.column("start"), rows.column("end"), family)
-    return ranges, without_null_island(stated_fields(rows, _FIELDS))
-
-
 def _detect(opening: Opening) -> Detection | None:
-    plan, rows = _plan(opening.start, None), sample_without_header(opening.start)
-    if rows is None or sniffing.mismatch(rows, plan.layout.names, _ZONE):
+    table, names = _layout(sniffing.sample(opening.start))
+    rows = sample_without_header(opening.start)
+    if rows is None or sniffing.mismatch(rows, names, _ZONE):
         return None
-    return Detection(plan.table, any(map(_NAMED.search, opening.member.file_names)))
+    _check(rows, table, names)
+    return Detection(table, any(map(_NAMED.search, opening.member.file_names)))
 
 
-FORMAT = SourceFormat("sapics", frozenset({"columns"}), _read, _detect, offers=frozenset(_OFFERS))
+FORMAT = SourceFormat(
+    "sapics", frozenset({"columns"}), _read, _detect, offers=offered_columns([_PRODUCT])
+)

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 
-import pyarrow as pa
-
-from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.sources.formats.lines import line_table, plan_lines
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.dictionary_columns import constant
-from geolookup_builder.sources.reading.own_values import ALWAYS, Offers, own_request
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable, one_table
+from geolookup_builder.sources.reading.product_files import offered_columns
+from geolookup_builder.sources.reading.products import ALWAYS, Offer, Product
+from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
-from geolookup_builder.sources.reading.text import line_layout, line_parts
+from geolookup_builder.sources.reading.text import line_layout
 
 #: Lines about a relay or the list; of an exit only the address has a field.
 _LAYOUT = line_layout("[ \t]*#", "@type ", "Downloaded ", "ExitNode ", "Published ", "LastStatus ")
@@ -30,20 +26,17 @@ _PATTERN = r"^\s*(?:ExitAddress\s+)?(?P<address>[^\s/]+)(?:\s+[0-9-]{10} [0-9:]{
 _EXIT = re.compile(rf"ExitAddress\s+({sniffing.ADDRESS.pattern})\s.*")
 _ADDRESS = re.compile(rf"\s*({sniffing.ADDRESS.pattern})\s*")
 _NAME = re.compile(r"(tor[-_]?(bulk)?[-_]?exit|exit[-_]addresses)", re.IGNORECASE)
-_USER_TYPE = "consumer_privacy_network"
-_OFFERS: Offers = {"is_tor": ALWAYS}
+_PRODUCT = Product(
+    "exits",
+    (("address",),),
+    {"user_type": Offer(constant="consumer_privacy_network"), "is_tor": ALWAYS},
+)
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    own = own_request(spec)
-    layout, meaning = own.extend(_LAYOUT, _meaning, _OFFERS)
-    own.check()
-    return one_table(spec, ("",), partial(batches, layout=layout, meaning=meaning))
-
-
-def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    ranges = from_networks(line_parts(rows, _PATTERN)["address"])
-    return ranges, {"user_type": constant(_USER_TYPE, len(rows))}
+    return line_table(
+        spec, ("",), lambda planner: plan_lines(planner, spec.path, _PRODUCT, _PATTERN, _LAYOUT)
+    )
 
 
 def _detect(opening: Opening) -> Detection | None:
@@ -56,4 +49,4 @@ def _detect(opening: Opening) -> Detection | None:
 
 #: "Downloaded 2026-01-31 12:00:00", before the lists that are archived.
 _DATE = in_first_lines(r"(?m)^Downloaded ([0-9]{4}-[0-9]{2}-[0-9]{2})")
-FORMAT = SourceFormat("tor", frozenset(), _read, _detect, _DATE, frozenset(_OFFERS))
+FORMAT = SourceFormat("tor", frozenset(), _read, _detect, _DATE, offered_columns([_PRODUCT]))

@@ -87,7 +87,7 @@ def without_null_island(
     if not all(name in fields for name in _COORDINATES):
         return fields
     origin = pc.and_(*(_is_zero(fields[name]) for name in _COORDINATES))
-    return {**fields, **{name: _clear(fields[name], origin) for name in _COORDINATES}}
+    return {**fields, **{name: without_rows(fields[name], origin) for name in _COORDINATES}}
 
 
 def _is_zero(column: pa.DictionaryArray) -> pa.BooleanArray:
@@ -95,6 +95,7 @@ def _is_zero(column: pa.DictionaryArray) -> pa.BooleanArray:
     return pc.fill_null(zero.take(column.indices), False)
 
 
-def _clear(column: pa.DictionaryArray, rows: pa.BooleanArray) -> pa.DictionaryArray:
+def without_rows(column: pa.DictionaryArray, rows: pa.BooleanArray) -> pa.DictionaryArray:
+    """Return the column with null in the rows that are true."""
     indices = pc.if_else(rows, pa.scalar(None, pa.int32()), column.indices)
     return pa.DictionaryArray.from_arrays(indices, column.dictionary)

@@ -7,7 +7,7 @@ Python's objects take many times the bytes of their text.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -21,10 +21,11 @@ from geolookup_builder.sources.reading.reader import (
     RecordNumbers,
     Reject,
 )
+from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.text_lists import is_text
 
-#: Bytes of a document, and values in it, counted as its commas and opening brackets. The largest
-#: in use, of VRPs, has a fourth of both. As objects the values take at most two gigabytes.
+#: Bytes of a document, and values in it, counted as its commas and opening brackets. As objects
+#: the values take at most two gigabytes.
 MAX_BYTES = 256 << 20
 MAX_VALUES = 16 << 20
 _START_BYTES = 1 << 17  # in which keys are looked for
@@ -102,27 +103,20 @@ def _text(value: object) -> str | None:
 
 def batch(
     member: Member,
+    layout: Layout,
     read_entries: Callable[[], Sequence[object]],
     ranges: ParsedRanges,
     fields: Mapping[str, pa.DictionaryArray],
-    offered: tuple[str, ...] = (),
 ) -> Batch:
-    """Return a batch of all entries; ``read_entries`` reads them again, to show those rejected.
+    """Return a batch of all entries; ``read_entries`` reads them again, to show those rejected."""
 
-    ``offered`` are the own columns that the document has.
-    """
-
-    def find_rejects(file: Member, reasons: dict[int, str]) -> Iterable[Reject]:
-        entries = read_entries()
+    def find_rejects(file: Member, reasons: dict[int, str]) -> Iterator[Reject]:
+        entries = read_entries() if reasons else ()
         for number, reason in sorted(reasons.items()):
             entry = json.dumps(entries[number - 1], ensure_ascii=False)[:REJECT_CHARACTERS]
             # A surrogate cannot be written to the file of rejects.
             text = entry.encode("utf-8", "replace").decode()
             yield Reject(file.label, number, reason, text)
 
-    numbers = RecordNumbers(
-        member,
-        find_rejects,  # type: ignore[arg-type]
-        offered=offered,
-    )
+    numbers = RecordNumbers(member, find_rejects, layout.unread, layout.offered)
     return numbers.batch(ranges, fields)

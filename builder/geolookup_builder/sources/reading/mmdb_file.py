@@ -16,9 +16,8 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import IO, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, U64, Addresses, Bools
+from geolookup.dataset.intervals import I64, Addresses, concat
 from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import MMDB
 from geolookup_builder.ranges import ParsedRanges
@@ -54,6 +53,18 @@ _DAMAGE = (
 
 
 @dataclass(frozen=True, slots=True)
+class Networks:
+    """The networks of a tree in order of address, and its distinct records.
+
+    ``record`` is the number of each network's record, ``example`` a network of each record.
+    """
+
+    ranges: ParsedRanges
+    record: I64
+    example: I64
+
+
+@dataclass(frozen=True, slots=True)
 class MmdbFile:
     """The library's reader of a file, and its bytes; they begin with the tree."""
 
@@ -72,6 +83,25 @@ class MmdbFile:
         descriptions = about.description if isinstance(about.description, dict) else {}
         texts = (about.database_type, *descriptions.values())
         return tuple(text for text in texts if isinstance(text, str))
+
+    def networks(self) -> Networks:
+        """Return the networks of the tree."""
+        about = self.reader.metadata()
+        tree = self.data.read(about.node_count * about.record_size // 4)
+        first, host_bits, offsets = _walk(
+            _nodes(tree, about.node_count, about.record_size), self.bits
+        )
+        if np.any(offsets < _SEPARATOR_BYTES):
+            raise DamagedTreeError("its tree points before the data section")
+        # Networks with the offsets 40 16 40: two records; of the networks the record is 1 0 1.
+        _, example, record = np.unique(offsets, return_index=True, return_inverse=True)
+        return Networks(_ranges(first, host_bits), record, example)
+
+    def records(self, networks: Networks, numbers: Sequence[int]) -> list[Record]:
+        """Return the records with these numbers, decoded."""
+        kind: type[Any] = IPv4Address if self.bits == 32 else IPv6Address
+        first, get = networks.ranges.first, self.reader.get
+        return [get(kind(first.item(networks.example[number]))) for number in numbers]
 
 
 @contextmanager
@@ -108,61 +138,7 @@ def _source(member: Member, stream: IO[bytes]) -> tuple[Any, int, IO[bytes]]:
     return io.BytesIO(data), _library().MODE_FD, io.BytesIO(data)
 
 
-def networks(file: MmdbFile) -> Networks:
-    """Return the networks of the tree."""
-    about = file.reader.metadata()
-    tree = file.data.read(about.node_count * about.record_size // 4)
-    tree_networks = walk(nodes_of(tree, about.node_count, about.record_size), file.bits)
-    if np.any(tree_networks.offsets < _SEPARATOR_BYTES):
-        raise DamagedTreeError("its tree points before the data section")
-    return tree_networks
-
-
-class Records:
-    """The records at the given addresses, decoded on demand."""
-
-    def __init__(self, file: MmdbFile, addresses: Addresses) -> None:
-        self._file, self._addresses = file, addresses
-
-    def __len__(self) -> int:
-        return len(self._addresses)
-
-    def sample(self, most: int) -> list[Record]:
-        """Return about ``most`` records, evenly spaced over the file."""
-        return self._decode(range(0, len(self), max(1, len(self) // most)))
-
-    def chunks(self, size: int) -> Iterator[list[Record]]:
-        """Yield all records in order, ``size`` at a time."""
-        for begin in range(0, len(self), size):
-            yield self._decode(range(begin, min(begin + size, len(self))))
-
-    def _decode(self, rows: Sequence[int]) -> list[Record]:
-        get = self._file.reader.get
-        kind: type[Any] = IPv4Address if self._file.bits == 32 else IPv6Address
-        return [get(kind(self._addresses.item(row))) for row in rows]
-
-
-@dataclass(frozen=True, slots=True)
-class Branches:
-    """The branches at one depth: the prefix as an address, and the node or record it leads to."""
-
-    high: U64
-    low: U64
-    at: I64
-
-    def __getitem__(self, index: Bools | I64) -> Branches:
-        return Branches(self.high[index], self.low[index], self.at[index])
-
-
-@dataclass(frozen=True, slots=True)
-class Networks:
-    """The networks of a tree by address; ``offsets`` of their data count from the tree's end."""
-
-    ranges: ParsedRanges
-    offsets: I64
-
-
-def nodes_of(tree: bytes, count: int, record_bits: int) -> I64:
+def _nodes(tree: bytes, count: int, record_bits: int) -> I64:
     """Return the nodes as an array (count, 2): the left and the right branch of each."""
     wide = np.frombuffer(tree, np.uint8).reshape(count, record_bits // 4).astype(np.int64)
     # A node is two records, big-endian: 24 + 24 bits in 6 bytes, 28 + 28 in 7, 32 + 32 in 8.
@@ -179,74 +155,61 @@ def nodes_of(tree: bytes, count: int, record_bits: int) -> I64:
     return np.stack([wide[:, :size] @ weights, wide[:, size:] @ weights], axis=1)
 
 
-def walk(nodes: I64, bits: int) -> Networks:
-    """Return the networks of a tree over addresses of 32 or 128 ``bits``."""
+def _walk(nodes: I64, bits: int) -> tuple[Addresses, I64, I64]:
+    """Return the networks of a tree over addresses of 32 or 128 ``bits``, in order of address.
+
+    Of each the first address, the number of host bits, and the offset of its data from the tree's
+    end.
+    """
     count = len(nodes)
     if not count:
         raise DamagedTreeError("it has no nodes")
+    root = Addresses.of(6, [0])
     ipv4 = _ipv4_node(nodes) if bits == 128 else count
-    branches = Branches(np.zeros(1, np.uint64), np.zeros(1, np.uint64), np.zeros(1, np.int64))
-    all_leaves: list[Branches] = []
-    lengths: list[I64] = []
-    visits = 0
-    # A record below ``count`` is a node, ``count`` itself is "no data", above it is data.
-    for depth in range(1, bits + 1):
-        visits += len(branches.at)
+    # The branches at one depth: the prefix, and the node or record that it leads to.
+    prefixes, at, visits = root, np.zeros(1, np.int64), 0
+    leaves: list[tuple[Addresses, I64, I64]] = []
+    for host_bits in range(bits - 1, -1, -1):
+        visits += len(at)
         if visits > _MAX_VISITS * count + bits:
             raise DamagedTreeError("its nodes form a cycle")
-        branches = _children(branches, nodes, bits - depth)
-        leaves = branches[branches.at > count]
-        all_leaves.append(leaves)
-        lengths.append(np.full(len(leaves.at), depth))
-        branches = branches[branches.at < count]
+        # All left branches, then all right ones.
+        right = Addresses.of(6, [1 << host_bits])
+        prefixes = concat([prefixes, _union(prefixes, right)])
+        at = nodes[at].T.ravel()
+        # A record below ``count`` is a node, ``count`` itself is "no data", above it is data.
+        data, is_node = np.flatnonzero(at > count), at < count
+        leaves.append((prefixes[data], np.full(len(data), host_bits), at[data] - count))
         # Writers link the IPv4 subtree up to four times (mapped, 6to4, …); keep only ::/96.
-        branches = branches[(branches.at != ipv4) | (branches.high == 0) & (branches.low == 0)]
-    if len(branches.at):
+        is_node &= (at != ipv4) | prefixes.equals(root)
+        prefixes, at = prefixes[is_node], at[is_node]
+    if len(at):
         raise DamagedTreeError("it is deeper than an address has bits")
-    return _networks(all_leaves, np.concatenate(lengths), count, bits)
+    firsts, lengths, offsets = zip(*leaves, strict=True)
+    first = concat(firsts)
+    order = first.order()
+    return first[order], np.concatenate(lengths)[order], np.concatenate(offsets)[order]
 
 
 def _ipv4_node(nodes: I64) -> int:
     """Return the node of ::/96, or the number of nodes if there is none."""
     at = 0
     for _ in range(_IPV4_DEPTH):
-        if at >= len(nodes):
-            # Data above ::/96: no subtree of IPv4.
-            return len(nodes)
-        at = int(nodes[at, 0])
+        at = int(nodes[at, 0]) if at < len(nodes) else len(nodes)
     return min(at, len(nodes))
 
 
-def _children(branches: Branches, nodes: I64, bit: int) -> Branches:
-    """Return the branches below, left and right; ``bit`` of the address tells them apart."""
-    # One of the halves is 0: bit 127 is bit 63 of the high half.
-    high, low = (1 << bit) >> 64, (1 << bit) & (1 << 64) - 1
-    return Branches(
-        np.concatenate([branches.high, branches.high | np.uint64(high)]),
-        np.concatenate([branches.low, branches.low | np.uint64(low)]),
-        np.concatenate([nodes[branches.at, 0], nodes[branches.at, 1]]),
-    )
+def _union(one: Addresses, other: Addresses) -> Addresses:
+    """Return the bits of both addresses."""
+    (low, high), (other_low, other_high) = one.halves(), other.halves()
+    return Addresses(low | other_low, high | other_high)
 
 
-def _networks(leaves: list[Branches], lengths: I64, count: int, bits: int) -> Networks:
-    high, low, at = (
-        np.concatenate([getattr(branches, name) for branches in leaves])
-        for name in ("high", "low", "at")
-    )
-    order = np.lexsort((low, high))
-    high, low, host = high[order], low[order], bits - lengths[order]
-    first = Addresses(low, high)
-    # 72 host bits: all of the low half, 8 bits of the high half.
-    last = Addresses(low | _ones(host), high | _ones(host - 64))
-    in_ipv4 = (high == 0) & (low >> np.uint64(32) == 0) & (host <= 32)
+def _ranges(first: Addresses, host_bits: I64) -> ParsedRanges:
+    """Return the ranges of networks; those in ::/96 are IPv4."""
+    # The greatest host part of each length: 0, 1, 3, 7, …
+    last = _union(first, Addresses.of(6, [(1 << bits) - 1 for bits in range(129)])[host_bits])
+    low, high = last.halves()
+    in_ipv4 = (high == 0) & (low >> np.uint64(32) == 0)
     family = np.where(in_ipv4, 4, 6).astype(np.uint8)
-    ranges = ParsedRanges(family, first, last, np.zeros(len(order), np.uint8))
-    return Networks(ranges, at[order] - count)
-
-
-def _ones(bits: I64) -> NDArray[np.uint64]:
-    """Return a mask of that many low bits; none below 1, all 64 above 64."""
-    count = np.clip(bits, 0, 64)
-    # numpy leaves a shift by 64 undefined.
-    some = ~np.uint64(0) >> np.minimum(64 - count, 63).astype(np.uint64)
-    return np.where(count == 0, np.uint64(0), some)
+    return ParsedRanges(family, first, last, np.zeros(len(family), np.uint8))

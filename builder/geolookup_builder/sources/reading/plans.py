@@ -50,7 +50,10 @@ def parse_masked(addresses: pa.Array, netmasks: pa.Array) -> ParsedRanges:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a file is read: its layout, and the meaning of the columns of a batch."""
+    """How a file is read: its layout, and the meaning of the columns of a batch.
+
+    ``prepare`` adds columns to the rows that the file's own columns lead to.
+    """
 
     product: Product
     layout: Layout
@@ -60,9 +63,11 @@ class Reading:
     replan: Callable[[Header], Reading]  # of records with other columns
     cells: Cells | None = None
     reals: frozenset[str] = frozenset()  # columns of real numbers in texts
+    prepare: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda rows: rows
 
     def meaning(self, rows: pa.RecordBatch) -> tuple[ParsedRanges, Fields]:
         """Return the range of each row, and its fields."""
+        rows = self.prepare(rows)
         return self.parse(*(rows.column(name) for name in self.ranges)), self.fields(rows)
 
     def fields(self, rows: pa.RecordBatch) -> Fields:
@@ -122,7 +127,7 @@ class Planner:
             lists=self._lists(values),
             offered=tuple(product.offered(header)),
         )
-        self._check_halves(header, values)
+        self._check_halves(header, values, product.score(header.names))
         replan = partial(self.plan, product=product, layout=layout)
         cells = self.cells if OPTION in self.spec.options else None
         return Reading(
@@ -260,10 +265,10 @@ class Planner:
         names = (name for offers in of_reals for offer in offers for name in offer.columns)
         return frozenset(name for name in names if header.holds_texts(name))
 
-    def _check_halves(self, header: Header, values: Mapping[str, object]) -> None:
+    def _check_halves(self, header: Header, values: Mapping[str, object], score: int) -> None:
         halves = [name for name in _HALVES if name in values]
         if len(halves) == 1 and {*_HALVES} <= self.spec.fields:
             other = next(name for name in _HALVES if name not in values)
             problem = f"{halves[0]} without {other}"
             remedy = f'map its column in a recipe, columns = {{ {other} = "…" }}, or leave out both'
-            raise NearMissError(header.label, problem, line=header.line, remedy=remedy)
+            raise NearMissError(header.label, problem, line=header.line, remedy=remedy, score=score)

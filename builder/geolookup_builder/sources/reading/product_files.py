@@ -5,9 +5,9 @@ A file is identified by its columns, never by its name: teams rename the files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 
 import pyarrow as pa
 
@@ -97,16 +97,19 @@ def tables(
     order: Sequence[str],
     files: Sequence[tuple[str, PlannedFile]],
     notes: Sequence[str] = (),
+    emptied: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
 ) -> Iterator[SourceTable]:
     """Yield a table for each name in ``order`` that has files; the first carries the notes.
 
-    ``files`` are table names and files. Of one table, the files keep their order.
+    ``files`` are table names and files. Of one table, the files keep their order. ``emptied`` are
+    the counts of each table, complete once it is read.
     """
     present = [name for name in dict.fromkeys(order) if any(name == table for table, _ in files)]
     for name in present:
         title = spec.name if len(present) == 1 else f"{spec.name} ({name})"
         batches = chain.from_iterable(file_batches(*file) for table, file in files if table == name)
-        yield SourceTable(title, batches, "; ".join(notes) if name == present[0] else "")
+        note = "; ".join(notes) if name == present[0] else ""
+        yield SourceTable(title, batches, note, emptied.get(name, {}))
 
 
 def file_batches(syntax: ModuleType, member: Member, reading: Reading) -> Iterator[Batch]:

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset.intervals import I64
-from geolookup_builder.build_report import KeysRead
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
@@ -46,13 +45,15 @@ class RecordNumbers:
 
     A reader delivers only rows with the right number of cells; ``skipped`` are
     the records that have another. ``unread`` are the columns that no row states,
-    ``offered`` the own columns that a recipe can declare for the file.
+    ``offered`` the own columns that a recipe can declare for the file. ``product`` is what decides
+    the meaning of the columns, if that is no table of the source.
     """
 
     member: Member
     find_rejects: FindRejects
     unread: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
+    product: str = ""
     skipped: list[int] = field(default_factory=list)
     delivered: int = 0
 
@@ -73,16 +74,12 @@ class RecordNumbers:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Consecutive rows of one member: a range and the stated fields of each.
-
-    ``keys`` says which keys became fields, if the product of the file decides it.
-    """
+    """Consecutive rows of one member: a range and the stated fields of each."""
 
     numbers: RecordNumbers
     start: int  # of the first row, among the delivered rows of the member
     ranges: ParsedRanges
     fields: Mapping[str, pa.DictionaryArray]
-    keys: KeysRead | None = None
 
     def __len__(self) -> int:
         return len(self.ranges.family)

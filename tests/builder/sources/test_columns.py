@@ -1,0 +1,373 @@
+"""No column of ours, and no declared one, is lost in silence: it is read, refused, or not read and
+printed.
+
+The headers of vendors, with one column added, renamed or taken away; and tables of one's own.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from geolookup.errors import BuildError
+from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.builder.sources.formats.test_generic_typed import as_parquet
+from tests.builder.sources.readings import Read, Reading, fails, fields, one, read_at
+from tests.skips import needs
+
+NET = "8.8.4.0/24"
+#: The headers of vendors' files that have one.
+HEADERS = {
+    "maxmind ASN": "network,autonomous_system_number,autonomous_system_organization",
+    "maxmind ISP": (
+        "network,isp,organization,autonomous_system_number,autonomous_system_organization,"
+        "mobile_country_code,mobile_network_code"
+    ),
+    "maxmind Connection-Type": "network,connection_type",
+    "maxmind Anonymous": (
+        "network,is_anonymous,is_anonymous_vpn,is_hosting_provider,is_public_proxy,"
+        "is_tor_exit_node,is_residential_proxy"
+    ),
+    "ipinfo Lite": "network,country,country_code,continent,continent_code,asn,as_name,as_domain",
+    "ipinfo Location": (
+        "network,city,region,region_code,country,country_code,continent,continent_code,latitude,"
+        "longitude,timezone,postal_code"
+    ),
+    "ipinfo Location, legacy": (
+        "start_ip,end_ip,join_key,city,region,country,latitude,longitude,postal_code,timezone"
+    ),
+    "ipinfo Location, extended": (
+        "start_ip,end_ip,join_key,city,region,region_name,country,country_name,latitude,longitude,"
+        "postal_code,timezone,geoname_id,radius"
+    ),
+    "ipinfo ASN": "network,asn,domain,name,type,country",
+    "ipinfo Country": "start_ip,end_ip,country,country_name,continent,continent_name",
+    "ipinfo Company": (
+        "start_ip,end_ip,join_key,name,domain,type,asn,as_name,as_domain,as_type,country"
+    ),
+    "ipinfo Carrier": "network,name,country,mcc,mnc",
+    "ipinfo Core": (
+        "network,city,region,region_code,country,country_code,continent,continent_code,latitude,"
+        "longitude,timezone,postal_code,asn,as_name,as_domain,as_type,is_anonymous,is_anycast,"
+        "is_hosting,is_mobile,is_satellite"
+    ),
+    "ipinfo Plus": (
+        "network,city,region,region_code,country,country_code,continent,continent_code,latitude,"
+        "longitude,timezone,postal_code,dma_code,geoname_id,radius,city_confidence,"
+        "region_confidence,country_confidence,asn,as_name,as_domain,as_type,carrier_name,mcc,mnc,"
+        "as_changed,geo_changed,as_stability,geo_stability,is_anon,is_anycast,is_hosting,is_mobile,"
+        "is_satellite,is_proxy,is_relay,is_tor,is_vpn,privacy_name,cdn_name"
+    ),
+    "ipinfo Privacy": "network,hosting,proxy,tor,relay,vpn,service",
+    "ipinfo Privacy, extended": (
+        "network,hosting,proxy,relay,tor,vpn,service,first_seen,last_seen,confidence,coverage,"
+        "census,census_ports,device_activity,inferred,vpn_config,whois"
+    ),
+    "iplocate Country": "network,continent_code,country_code,country_name",
+    "iplocate ASN": "network,asn,country_code,name,org,domain",
+}
+#: A cell of each column; others have a word.
+CELLS = {
+    "network": NET,
+    "start_ip": "8.8.4.0",
+    "end_ip": "8.8.4.255",
+    "join_key": "8.8.0.0",
+    "latitude": "47.5",
+    "longitude": "8.5",
+    "lat": "46.5",
+    "lon": "7.5",
+    "country": "CH",
+    "country_code": "CH",
+    "continent": "EU",
+    "continent_code": "EU",
+    "timezone": "Europe/Zurich",
+    "time_zone": "Europe/Zurich",
+    "asn": "AS64500",
+    "autonomous_system_number": "64501",
+    "region_code": "ZH",
+    "postal": "8000",
+    "connection_type": "Mobile",
+    "user_type": "hosting",
+    "weather_code": "SZXX0033",
+}
+#: Columns of ours, by long and short names, and a declared one.
+OURS = ("isp", "city", "city_name", "lat", "postal", "time_zone", "organization", "asn", "site")
+SITE = '[columns]\nsite = "text"\n'
+
+
+def row(names: list[str]) -> str:
+    """A file of one row."""
+    cells = ",".join(CELLS.get(name, f"the {name}") for name in names)
+    return f"{','.join(names)}\n{cells}\n"
+
+
+def check_law(folder: Path, names: list[str], column: str) -> None:
+    """A column of a file is read, refused, or printed as not read."""
+    try:
+        reading = read_at(folder, {"a.csv": row(names)}, SITE + one("auto", "a.csv"))
+    except BuildError:
+        return
+    cell = CELLS.get(column, f"the {column}").removeprefix("AS")
+    values = {str(value) for value in reading.at("8.8.4.4").values()}
+    assert cell in values or column in reading.source.unread, (names, reading.source)
+    if column not in reading.source.unread or column == "colour":  # of nobody: some are listed
+        return
+    assert any(column in line for line in reading.source.lines() if line[:10] == "  not read")
+
+
+@pytest.mark.parametrize("name", HEADERS)
+@pytest.mark.parametrize("column", OURS)
+def test_one_column_of_ours_added(tmp_path: Path, name: str, column: str) -> None:
+    names = HEADERS[name].split(",")
+    if column not in names:
+        check_law(tmp_path, [*names, column], column)
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_one_column_renamed_or_taken_away(tmp_path: Path, name: str) -> None:
+    names = HEADERS[name].split(",")
+    for at, old in enumerate(names[1:], 1):
+        for new in ("site", "lon", "colour"):
+            if new not in names:
+                check_law(tmp_path, [*names[:at], new, *names[at + 1 :]], new)
+        other = "longitude" if old == "latitude" else "latitude"
+        if old in ("latitude", "longitude"):
+            text = row([*names[:at], *names[at + 1 :]])
+            error = fails(tmp_path, {"a.csv": text}, one("auto", "a.csv"))
+            assert f"{other} without {old}" in error.problem
+
+
+def forms(names: str, *cells: str) -> dict[str, str | bytes]:
+    """A row as CSV, JSON lines and Parquet."""
+    record = dict(zip(names.split(","), cells, strict=True))
+    return {
+        "csv": f"{names}\n{','.join(cells)}\n",
+        "jsonl": json.dumps(record) + "\n",
+        "parquet": as_parquet([record]),
+    }
+
+
+def in_forms(read: Read, recipe: str, names: str, *cells: str) -> list[Reading]:
+    """A row read in each form; the format of the recipe is ``auto``."""
+    return [
+        read({f"a.{suffix}": content}, recipe + one("auto", f"a.{suffix}"))
+        for suffix, content in forms(names, *cells).items()
+    ]
+
+
+def test_a_table_of_ones_own_is_no_table_of_a_vendor(read: Read, tmp_path: Path) -> None:
+    """With the names of IPinfo Location, whose reader knows neither of the others."""
+    names, cells = "network,country,city,site,isp", (NET, "CH", "Bern", "HQ", "Acme")
+    known = fields("country_code=CH; city_name=Bern; isp=Acme") | {"own.site": "HQ"}
+    for reading in in_forms(read, SITE, names, *cells):
+        assert reading.format in {"csv", "jsonl", "parquet"}
+        assert reading.at("8.8.4.4") == known
+        assert reading.source.unread == ()
+    for suffix, content in forms(names, *cells).items():
+        error = fails(tmp_path, {f"a.{suffix}": content}, one("auto", f"a.{suffix}"))
+        assert "unknown column 'site'" in error.problem
+    short = "network,country,city,lat,lon,timezone"
+    known = fields("country_code=CH; city_name=Bern; latitude=46.5; longitude=7.5")
+    known |= {"time_zone": "Europe/Zurich"}
+    cells = (NET, "CH", "Bern", "46.5", "7.5", "Europe/Zurich")
+    for reading in in_forms(read, "", short, *cells):
+        assert reading.at("8.8.4.4") == known
+
+
+def test_a_stated_format_reads_more_columns_by_their_names(read: Read) -> None:
+    names = [*HEADERS["ipinfo Location"].split(","), "site", "isp", "colour"]
+    reading = read({"a.csv": row(names)}, SITE + one("ipinfo", "a.csv"))
+    assert reading.at("8.8.4.4").items() >= {"own.site": "the site", "isp": "the isp"}.items()
+    assert reading.source.unread == ("country", "continent", "colour")
+
+
+def test_a_tie_names_both(tmp_path: Path) -> None:
+    """The columns of IPinfo Carrier, all of them declared."""
+    declared = '[columns]\ncarrier = "text"\nmcc = "text"\n'
+    text = row(["network", "carrier", "mcc"])
+    error = fails(tmp_path, {"a.csv": text}, declared + one("auto", "a.csv"))
+    assert error.problem == (
+        "fits several formats: csv (columns network, carrier, mcc), ipinfo (Carrier)"
+    )
+
+
+def test_columns_maps_what_differs(read: Read, tmp_path: Path) -> None:
+    recipe = SITE + one("auto", "a.FORM", 'columns = { country_code = "land" }')
+    names, cells = "network,land,city,site,isp,colour", (NET, "CH", "Bern", "HQ", "Acme", "red")
+    known = fields("country_code=CH; city_name=Bern; isp=Acme") | {"own.site": "HQ"}
+    for suffix, content in forms(names, *cells).items():
+        reading = read({f"a.{suffix}": content}, recipe.replace("FORM", suffix))
+        assert reading.at("8.8.4.4") == known
+        assert reading.source.unread == ("colour",)
+    # A mapped column is nothing else, and a field has one column.
+    recipe = one("csv", "a.csv", 'columns = { region_name = "city" }')
+    text = f"network,city,region\n{NET},Bern,Mitte\n"
+    reading = read({"a.csv": text}, recipe)
+    assert reading.at("8.8.4.4") == {"region_name": "Bern"}
+    assert reading.source.unread == ("region",)
+    # So may the columns of a vendor.
+    recipe = one("ipinfo", "a.csv", 'columns = { isp = "as_name" }')
+    reading = read({"a.csv": row(HEADERS["ipinfo Lite"].split(","))}, recipe)
+    assert reading.values("isp", "8.8.4.4") == ["the as_name"]
+
+
+def test_a_range_is_mapped_in_part(read: Read) -> None:
+    recipe = one("csv", "a.csv", 'columns = { first = "from" }')
+    reading = read({"a.csv": "from,last,isp\n8.8.4.0,8.8.4.255,x\n"}, recipe)
+    assert reading.ranges() == {NET: {"isp": "x"}}
+
+
+@pytest.mark.parametrize("half", ["lat", "longitude", "location.latitude"])
+def test_half_a_coordinate(tmp_path: Path, half: str) -> None:
+    for suffix, content in forms(f"network,{half},isp", NET, "1.5", "x").items():
+        error = fails(tmp_path, {f"a.{suffix}": content}, one("auto", f"a.{suffix}"))
+        assert "without" in error.problem
+        assert "columns = { l" in error.remedy
+
+
+INDEXES = {
+    ",network,isp\n0,8.8.4.0/24,x\n": "(column 1) ignored: the index of a frame of pandas",
+    "Unnamed: 0,network,isp\n0,8.8.4.0/24,x\n": (
+        "Unnamed: 0 ignored: the index of a frame of pandas"
+    ),
+    "network,isp,__index_level_0__\n8.8.4.0/24,x,0\n": (
+        "__index_level_0__ ignored: the index of a frame of pandas"
+    ),
+    "network,isp,\n8.8.4.0/24,x,\n": (
+        "(column 3) ignored: without a name: the header ends in a delimiter"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", INDEXES)
+def test_columns_without_a_name_are_named(read: Read, text: str) -> None:
+    reading = read({"a.csv": text}, one("auto", "a.csv"))
+    assert reading.ranges() == {NET: {"isp": "x"}}
+    assert reading.source.note.endswith(INDEXES[text])
+    assert len(reading.source.unread) == 1
+
+
+def test_keys_of_later_records(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a mapping, and of a vendor: read by their names, or printed; a date stays a text."""
+    rows = [{"network": f"8.{at >> 8}.{at & 255}.0/24", "land": "CH"} for at in range(1500)]
+    rows[1200] |= {"isp": "Acme", "site": "2026-11-20", "colour": "red"}
+    text = "".join(json.dumps(record) + "\n" for record in rows)
+    recipe = SITE + one("jsonl", "a.jsonl", 'columns = { country_code = "land" }')
+    reading = read({"a.jsonl": text}, recipe)
+    known = {"country_code": "CH", "isp": "Acme", "own.site": "2026-11-20"}
+    assert reading.at("8.4.176.1") == known
+    assert reading.source.unread == ("colour",)
+
+
+#: Samples of IPinfo whose columns are no fields, or only an AS number; declared columns; the rows.
+SAMPLES = {
+    "Residential Proxy": (
+        ("ip,service,last_seen,percent_days_seen", "8.8.4.4", "Acme", "2026-06-21", "7"),
+        {"proxy_provider": "text", "is_residential_proxy": "boolean", "last_seen_date": "text"},
+        {
+            "own.proxy_provider": "Acme",
+            "own.is_residential_proxy": True,
+            "own.last_seen_date": "2026-06-21",
+        },
+    ),
+    "Device Count": (
+        (
+            "network,asn,shared,devices_daily,devices_weekly,devices_monthly",
+            *("8.8.4.4/32", "AS64500", "daily", "10", "10", "100"),
+        ),
+        {"devices_monthly": "integer"},
+        {"asn": 64500, "own.devices_monthly": 100},
+    ),
+}
+
+
+@needs("maxminddb")
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_of_ipinfo_is_alike_in_every_form(read: Read, tmp_path: Path, name: str) -> None:
+    (names, network, *cells), columns, known = SAMPLES[name]
+    declared = "[columns]\n" + "".join(f'{key} = "{kind}"\n' for key, kind in columns.items())
+    record = dict(zip(names.split(",")[1:], cells, strict=True))
+    files = forms(names, network, *cells)
+    files["mmdb"] = mmdb({"8.8.4.4/32": record}, kind=f"ipinfo {name.lower()}_sample.mmdb")
+    for suffix, content in files.items():
+        reading = read({f"a.{suffix}": content}, declared + one("ipinfo", f"a.{suffix}"))
+        assert reading.ranges() == {"8.8.4.4/32": known}, suffix
+    own = {key for key in known if key.startswith("own.")}
+    for suffix, content in files.items():
+        recipe = one("ipinfo", f"a.{suffix}")
+        if own == known.keys():  # no field is left
+            error = fails(tmp_path, {f"a.{suffix}": content}, recipe)
+            assert "no field of a dataset holds its values" in error.problem, suffix
+            assert "declare is_residential_proxy" in error.remedy
+        else:
+            reading = read({f"a.{suffix}": content}, recipe)
+            assert reading.ranges() == {"8.8.4.4/32": {"asn": 64500}}, suffix
+
+
+CELL_ROWS = (
+    "network;country;lat;lon;isp;margin\n"
+    "10.0.0.0/255.0.0.0;CH;47,5;8,25;N/A;1,5\n"
+    "8.8.4.0/255.255.255.0;CH;47,5;8,25;-;2\n"
+    "2600:1::/ffff:ffff::;NO;-1;0,0; Acme ;1.234\n"
+    "9.9.9.0/0.0.0.255;NO;1;1;x;1\n"
+)
+CELLS_OF_RECIPE = '[source.cells]\nempty = ["N/A", "-"]\ndecimal = ","\nnetmasks = true'
+
+
+def test_cells_of_in_house_files(read: Read) -> None:
+    recipe = '[columns]\nmargin = "real"\n' + one(
+        "csv", "a.csv", 'delimiter = ";"', CELLS_OF_RECIPE
+    )
+    reading = read({"a.csv": CELL_ROWS}, recipe)
+    location = fields("country_code=CH; latitude=47.5; longitude=8.25")
+    assert reading.at("8.8.4.4") == {**location, "own.margin": 2.0}
+    assert reading.at("2600:1::7").items() >= {"latitude": -1, "longitude": 0}.items()
+    assert reading.at("2600:1::7")["isp"] == "Acme"
+    assert "own.margin" not in reading.at("2600:1::7")  # 1.234 is a thousand, or not
+    assert dict(reading.source.nulled) == {"own.margin": 1}
+    assert dict(reading.source.emptied) == {"N/A": 1, "-": 1}
+    assert reading.bad_lines() == [(5, "not a prefix length")]
+    assert any("emptied     2 cells" in line for line in reading.source.lines())
+
+
+def test_netmasks_in_a_column(read: Read) -> None:
+    for header, options in (
+        ("network,netmask,isp", ()),
+        ("ip,mask,isp", ('columns = { network = "ip", netmask = "mask" }',)),
+    ):
+        text = f"{header}\n8.8.4.0,255.255.255.0,x\n8.8.8.0,24,y\n2600::,ffff::,z\n"
+        text += "8.8.9.1,255.0.0.0,w\n"
+        reading = read({"a.csv": text}, one("csv", "a.csv", *options))
+        assert reading.by_network("isp") == {NET: "x", "8.8.8.0/24": "y", "2600::/16": "z"}
+        assert reading.bad_lines() == [(5, "host bits set")]
+
+
+def test_numbers_of_json_have_no_commas(read: Read) -> None:
+    record = {"network": NET, "latitude": 47.5, "longitude": "8,5", "isp": "-"}
+    options = ('[source.cells]\ndecimal = ","\nempty = ["-"]',)
+    for name, content in (
+        ("a.jsonl", json.dumps(record) + "\n"),
+        ("a.parquet", as_parquet(pa.Table.from_pylist([record]))),
+    ):
+        reading = read({name: content}, one("auto", name, *options))
+        assert reading.at("8.8.4.4") == fields("latitude=47.5; longitude=8.5")
+
+
+CELL_ERRORS = {
+    "cells = 1": "no [source.cells] table; add [source.cells]",
+    "cells = { emtpy = [] }": "unknown key source.cells.emtpy; did you mean 'empty'?",
+    'cells = { empty = "-" }': "source.cells.empty is not a list of words; write empty = [",
+    'cells = { empty = [""] }': "source.cells.empty is not a list of words; write empty = [",
+    'cells = { decimal = ";" }': "source.cells.decimal is ';'; write decimal = \",\"",
+    "cells = { netmasks = 1 }": "source.cells.netmasks is neither true nor false; write netmasks",
+}
+
+
+@pytest.mark.parametrize("option", CELL_ERRORS)
+def test_cells_that_are_malformed(tmp_path: Path, option: str) -> None:
+    for format_ in ("csv", "auto"):
+        error = fails(tmp_path, {"a.csv": f"network,isp\n{NET},x\n"}, one(format_, "a.csv", option))
+        assert str(error).startswith(f"{tmp_path / 'recipe.toml'}: {CELL_ERRORS[option]}")
