@@ -244,8 +244,8 @@ def open(  # noqa: A001 - the public name
     the data folder of the platform; ``geolookup update`` publishes there. The text "bundled"
     is the bundled dataset; a folder of that name is "./bundled".
 
-    A file is data, such as ``GeoLite2-City.mmdb`` or a CSV file, a recipe (``.toml``), or an archive
-    of ``pack``. It is compiled or unpacked into the cache at the first opening
+    A file is data, such as ``GeoLite2-City.mmdb`` or ``mine.csv``, a recipe (``.toml``), or an
+    archive of ``pack``. It is compiled or unpacked into the cache at the first opening
     (``$GEOLOOKUP_CACHE``, else the user's cache folder), and again after a change: of its path,
     its size or its time of modification. ``reload`` and ``watch`` notice changes. Data have no
     signature, so they are refused with ``trusted_keys``; the signature of an archive is checked.
