@@ -2,7 +2,7 @@
 
 Along the data:
 
-- ``inputs``, ``zip_files``, ``tar_files`` and ``data_files``: the files that a source names, opened
+- ``inputs``, ``archives`` and ``data_files``: the files that a source names, opened
   as plain bytes within its budget.
 - ``sniffing`` and ``text``: what kind of file it is, and how its rows are written.
 - ``delimited``, ``jsonlines``, ``json_document``, ``parquet`` and ``mmdb_file``: rows.
