@@ -14,8 +14,6 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 
-import pyarrow as pa
-
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset
 from geolookup.errors import QualityError
@@ -63,13 +61,6 @@ def compile_recipe(
         options = replace(options, earlier=output)
     with sources_read(recipe, options, progress, output) as overlaid:
         return _write(overlaid, output)
-
-
-def compiled_tables(recipe: Recipe, options: Options, progress: Progress) -> dict[str, pa.Table]:
-    """Return the tables of the dataset of a recipe by file name; write nothing."""
-    check_kernel()
-    with sources_read(recipe, options, progress) as overlaid:
-        return dataset_content(overlaid)[1]
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from geolookup_builder.calls import check as calls_check
 from geolookup_builder.check import check_recipe
 from geolookup_builder.check_report import RecipeCheck, SourceCheck
 from geolookup_builder.columns import Columns, JoinedIntervals
-from geolookup_builder.compile import compile_dataset, compile_recipe, compiled_tables, sources_read
+from geolookup_builder.compile import compile_dataset, compile_recipe, sources_read
+from geolookup_builder.dataset_content import dataset_content
 from geolookup_builder.demands import check as demands_check
 from geolookup_builder.demands import check_truth, failures
 from geolookup_builder.downloads import read_through, with_local_paths

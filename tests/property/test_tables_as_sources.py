@@ -19,7 +19,13 @@ import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.internals.builder import Options, compiled_tables, recipe_of_call, typed_rows
+from tests.internals.builder import (
+    Options,
+    dataset_content,
+    recipe_of_call,
+    sources_read,
+    typed_rows,
+)
 from tests.internals.progress import Progress
 from tests.oracle import Source
 from tests.range_strategies import as_csv, recipes
@@ -81,7 +87,8 @@ def compiled(
     """The tables of the dataset of some sources, by file name."""
     listed = [{"empty": "ok", **source} for source in sources]
     plan = recipe_of_call(None, listed, columns, name=None, fields=None)
-    return compiled_tables(plan, Options(max_rejects=10**9), Progress(silent=True))
+    with sources_read(plan, Options(max_rejects=10**9), Progress(silent=True)) as overlaid:
+        return dataset_content(overlaid)[1]
 
 
 @needs("pandas", "polars")
