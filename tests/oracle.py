@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Container, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -94,6 +95,15 @@ class OwnColumn:
         return f"own.{self.group or self.name}"
 
 
+#: The fields that mean nothing beside a bad value of another.
+DEPENDENTS = {
+    "country_code": ("region_code", "region_name", "city_name", "postal_code"),
+    "latitude": ("longitude",),
+    "longitude": ("latitude",),
+    "asn": ("asn_organization",),
+}
+
+
 def carried(address: Address) -> Address:
     """The IPv4 address that decides for an IPv6 address that carries one, else itself."""
     if isinstance(address, IPv4Address):
@@ -149,16 +159,17 @@ def row_of(source: Source, address: Address) -> SourceRow | None:
 
 
 def known(row: SourceRow, layer: str, fields: frozenset[str] | None) -> dict[str, Any]:
-    """What a row knows of a layer: nothing at all where one of its values is bad."""
-    values = {}
+    """What a row knows of a layer, without bad values and what means nothing beside them."""
+    values: dict[str, Any] = {}
+    bad = set[str]()
     for name in LAYERS[layer]:
         cell = row.cells.get(name, "")
         if cell and (fields is None or name in fields):
             try:
                 values[name] = value(name, cell)
             except ValueError:
-                return {}
-    return {name: item for name, item in values.items() if item is not None}
+                bad |= {name, *DEPENDENTS.get(name, ())}
+    return {name: item for name, item in values.items() if item is not None and name not in bad}
 
 
 def value(name: str, cell: str) -> Any:
@@ -168,6 +179,8 @@ def value(name: str, cell: str) -> Any:
         return _good(number or None, 0 <= number < 1 << 32)
     if name in ("latitude", "longitude"):
         return _good(float(cell), abs(float(cell)) <= {"latitude": 90, "longitude": 180}[name])
+    if name == "region_code":
+        return _good(cell, re.fullmatch("[A-Z0-9]{1,3}", cell) is not None)
     legal: dict[str, Container[str]] = {
         "country_code": COUNTRIES,
         "continent_code": CONTINENTS,
@@ -206,7 +219,20 @@ def resolve(sources: list[Source], address: Address) -> dict[str, Any]:
     for layer in LAYERS:
         answers = [known(row, layer, source.fields) for source, row in rows if row]
         fields.update(next(filter(None, answers), {}))
+    if fields["asn"] is not None and fields["asn_organization"] is None:
+        below = sources[decided(sources, address)["asn"] :]
+        fields["asn_organization"] = _name_below(below, fields["asn"])
     return fields
+
+
+def _name_below(sources: list[Source], number: int) -> str | None:
+    """The name of an autonomous system in the first row of the first source that has one."""
+    for source in sources:
+        for row in source.rows:
+            values = known(row, "asn", source.fields)
+            if values.get("asn") == number and "asn_organization" in values:
+                return str(values["asn_organization"])
+    return None
 
 
 def expected(sources: list[Source], text: str) -> dict[str, Any] | None:
@@ -257,15 +283,13 @@ def own_decided(
 def own_known(
     row: SourceRow, columns: Sequence[OwnColumn], fields: frozenset[str] | None
 ) -> dict[str, Any]:
-    """What a row knows of the columns of one layer: nothing at all where a value is bad."""
+    """What a row knows of the columns of one layer, without bad values."""
     values = {}
     for column in columns:
         cell = row.cells.get(f"own.{column.name}", "").strip()
         if cell and (fields is None or f"own.{column.name}" in fields):
-            try:
+            with suppress(ValueError):
                 values[column.name] = OWN_VALUES[column.type](cell)
-            except ValueError:
-                return {}
     return {name: item for name, item in values.items() if item is not None}
 
 

@@ -231,7 +231,9 @@ def own_recipes(draw: st.DrawFn) -> tuple[list[OwnColumn], list[Source]]:
 
 def as_csv(source: Source) -> str:
     """The generic CSV of a source; every other row states its ends as integers."""
-    names = sorted({name for row in source.rows for name in row.cells})
+    stated = {name for row in source.rows for name in row.cells}
+    halves = {"latitude", "longitude"}  # a file has both or none
+    names = sorted(stated | halves if stated & halves else stated)
     stream = io.StringIO(newline="")
     out = csv.writer(stream)
     out.writerow(["first", "last", *names])

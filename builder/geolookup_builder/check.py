@@ -207,7 +207,7 @@ class _Check:
 
     def _in_recipe(self, row: Reject, spec: SourceSpec) -> Reject:
         """Return a bad row with its file as the recipe names it, without keys."""
-        label = label_in_recipe(row.file, spec.path, spec.base)
+        label = label_in_recipe(row.file, spec.base)
         return replace(row, file=self._mask(label), text=self._mask(row.text))
 
     def _write(self, overlaid: OverlaidSources, output: Path) -> None:
@@ -247,4 +247,4 @@ def _sizes(spec: SourceSpec) -> Mapping[str, int]:
     if spec.is_dataset or "table" in spec.options:
         return {}
     files = (file for file in paths(spec.path, spec.base, ("",)) if file.is_file())
-    return {label_in_recipe(str(file), spec.path, spec.base): file.stat().st_size for file in files}
+    return {label_in_recipe(str(file), spec.base): file.stat().st_size for file in files}

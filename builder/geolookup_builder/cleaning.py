@@ -7,8 +7,9 @@ the row keep their values.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,10 +32,10 @@ _MAX_WORDS = 100
 _COUNTRY, _REGION = "country_code", "region_code"
 #: The fields that mean nothing without another: if its value is invalid, they are null too.
 DEPENDENTS = {
-    "country_code": {"region_code", "region_name", "city_name", "postal_code"},
-    "latitude": {"longitude"},
-    "longitude": {"latitude"},
-    "asn": {"asn_organization"},
+    "country_code": ("region_code", "region_name", "city_name", "postal_code"),
+    "latitude": ("longitude",),
+    "longitude": ("latitude",),
+    "asn": ("asn_organization",),
 }
 _PREFIXED = "^(?P<country>[A-Z]{2})-(?P<code>.*)$"
 
@@ -46,12 +47,20 @@ class CleanBatch:
     size: int  # rows, with rejected ones
     families: dict[int, tuple[I64, Addresses, Addresses]]  # rows, first and last addresses
     tuples: dict[str, Distinct]
-    stated: dict[str, int]  # cells with a value by field, invalid ones too
+    stated: dict[str, int]  # cells with a value by field, lost ones too
     nulled: Counter[str]  # invalid cells by field, and those that mean nothing without them
     words: dict[str, Counter[str]]  # that the vocabulary lacks, by field
     aliases: Counter[str]  # rows by country code
     nulled_cells: list[NulledCells]
     far: Far
+
+
+class _Loss(NamedTuple):
+    """Rows whose value of a field is lost: invalid, or nothing without an invalid one."""
+
+    field: str
+    rows: Bools
+    without: str = ""
 
 
 class Cleaning:
@@ -62,81 +71,70 @@ class Cleaning:
 
     def clean_batch(self, batch: Batch) -> CleanBatch:
         """Clean and number the values of a batch; safe to call from several threads."""
-        is_rejected = batch.ranges.family == 0
-        names = [name for name in batch.fields if name in self._kept]
-        columns, invalid = self._columns(batch, names)
-        stated = {
-            name: int(np.count_nonzero((columns[name].codes >= 0) & ~is_rejected)) for name in names
+        is_accepted = batch.ranges.family != 0
+        columns, invalid = self._columns(batch, is_accepted)
+        losses = [*invalid, *take_dependents(columns, invalid)]
+        nulled = Counter[str]()
+        for loss in losses:
+            nulled[loss.field] += int(np.count_nonzero(loss.rows))
+        tuples = {
+            layer: distinct(
+                {name: columns[name] for name in fields if name in columns}, ~is_accepted
+            )
+            for layer, fields in self.schema.stated.items()
+            if not columns.keys().isdisjoint(fields)
         }
-        for name, bad in invalid.items():
-            bad &= ~is_rejected
-            stated[name] += int(np.count_nonzero(bad))
-        cells = [*self._nulled_cells(batch, invalid)]
-        nulled = Counter({name: int(np.count_nonzero(bad)) for name, bad in invalid.items()})
-        for name, lost in take_dependents(columns, invalid).items():
-            nulled.update({other: int(np.count_nonzero(rows)) for other, rows in lost.items()})
-            cells += self._nulled_cells(batch, lost, without=name)
-        tuples = {}
-        for layer, fields in self.schema.stated.items():
-            of_layer = {name: columns[name] for name in fields if name in columns}
-            if of_layer:
-                tuples[layer] = distinct(of_layer, is_rejected)
         return CleanBatch(
-            len(batch),
-            {family: batch.ranges.of_family(family) for family in (4, 6)},
-            tuples,
-            stated,
-            nulled,
-            _unknown_words(batch, invalid),
-            _aliases(batch, ~is_rejected, self._reference) if _COUNTRY in names else Counter(),
-            cells,
-            far_rows(tuples[LOCATION]) if LOCATION in tuples else Far(),
+            size=len(batch),
+            families={family: batch.ranges.of_family(family) for family in (4, 6)},
+            tuples=tuples,
+            stated={
+                name: nulled[name] + int(np.count_nonzero((column.codes >= 0) & is_accepted))
+                for name, column in columns.items()
+            },
+            nulled=nulled,
+            words={
+                loss.field: _frequent(batch.fields[loss.field], loss.rows)
+                for loss in invalid
+                if loss.field in VOCABULARY
+            },
+            aliases=_aliases(batch.fields[_COUNTRY], is_accepted, self._reference)
+            if _COUNTRY in columns
+            else Counter(),
+            nulled_cells=[self._listed(batch, loss) for loss in losses],
+            far=far_rows(tuples[LOCATION]) if LOCATION in tuples else Far(),
         )
 
-    def _columns(
-        self, batch: Batch, names: list[str]
-    ) -> tuple[dict[str, Column], dict[str, Bools]]:
-        """Clean columns of a batch; also return the rows of invalid values, by field."""
-        columns, invalid = {}, {}
-        for name in names:
-            field = self.schema.by_source_column[name]
-            columns[name], bad = _column(field, batch.fields[name], self._reference)
-            if bad is not None:
-                invalid[name] = bad
+    def _columns(self, batch: Batch, is_accepted: Bools) -> tuple[dict[str, Column], list[_Loss]]:
+        """Clean the columns of a batch; also return the accepted rows with invalid values."""
+        columns, invalid = dict[str, Column](), list[tuple[str, Bools | None]]()
+        for name in batch.fields:
+            if name in self._kept:
+                field = self.schema.by_source_column[name]
+                columns[name], bad = _column(field, batch.fields[name], self._reference)
+                invalid.append((name, bad))
         if _REGION in columns:
             columns[_REGION], bad = own_regions(columns[_REGION], columns.get(_COUNTRY))
-            if bad is not None:
-                invalid[_REGION] = bad | invalid.get(_REGION, False)
-        return columns, invalid
+            invalid.append((_REGION, bad))
+        losses = [_Loss(name, bad & is_accepted) for name, bad in invalid if bad is not None]
+        return columns, [loss for loss in losses if loss.rows.any()]
 
-    def _nulled_cells(
-        self, batch: Batch, invalid: Mapping[str, Bools], without: str = ""
-    ) -> Iterator[NulledCells]:
-        """Yield the first invalid values of each field, or those that are lost with another."""
-        for name, mask in invalid.items():
-            rows = np.flatnonzero(mask)[:MOST_LISTED]
-            if len(rows):
-                cells = batch.fields[name]
-                texts = cells.dictionary.take(cells.indices.take(pa.array(rows)))
-                field = self.schema.by_source_column[name]
-                yield NulledCells(field, rows, texts.cast(pa.string()), without)
+    def _listed(self, batch: Batch, loss: _Loss) -> NulledCells:
+        """Return the first cells of a loss."""
+        rows, cells = np.flatnonzero(loss.rows)[:MOST_LISTED], batch.fields[loss.field]
+        texts = cells.dictionary.take(cells.indices.take(pa.array(rows))).cast(pa.string())
+        return NulledCells(self.schema.by_source_column[loss.field], rows, texts, loss.without)
 
 
-def take_dependents(
-    columns: dict[str, Column], invalid: Mapping[str, Bools]
-) -> dict[str, dict[str, Bools]]:
-    """Remove the values that mean nothing beside an invalid one.
-
-    Returns the rows that lost one, by the field that is invalid, and their field.
-    """
-    lost = dict[str, dict[str, Bools]]()
-    for name, dependents in DEPENDENTS.items():
-        if name in invalid:
-            for other in sorted(dependents & columns.keys()):
-                values, codes = columns[other].values, columns[other].codes
-                lost.setdefault(name, {})[other] = invalid[name] & (codes >= 0)
-                columns[other] = Column(np.where(invalid[name], np.int32(-1), codes), values)
-    return lost
+def take_dependents(columns: dict[str, Column], invalid: Iterable[_Loss]) -> Iterator[_Loss]:
+    """Remove the values that mean nothing beside an invalid one; yield them."""
+    for loss in invalid:
+        for name in DEPENDENTS.get(loss.field, ()):
+            if name in columns:
+                codes = columns[name].codes
+                yield _Loss(name, loss.rows & (codes >= 0), loss.field)
+                codes = np.where(loss.rows, np.int32(-1), codes)
+                columns[name] = Column(codes, columns[name].values)
 
 
 def own_regions(regions: Column, countries: Column | None) -> tuple[Column, Bools | None]:
@@ -169,30 +167,25 @@ def _iso_codes(codes: pa.Array) -> pa.Array:
     return codes
 
 
-def _unknown_words(batch: Batch, invalid: Mapping[str, Bools]) -> dict[str, Counter[str]]:
-    """Count the most frequent words that the vocabulary lacks, for the build report."""
-    counters = {}
-    for name, rows in invalid.items():
-        if name in VOCABULARY and rows.any():
-            cells = batch.fields[name]
-            counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
-            common = np.argsort(-counts, kind="stable")[:_MAX_WORDS]
-            words = cells.dictionary.take(pa.array(common)).to_pylist()
-            counters[name] = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
-    return counters
-
-
-def _aliases(batch: Batch, is_accepted: Bools, reference: Reference) -> Counter[str]:
+def _aliases(cells: pa.DictionaryArray, is_accepted: Bools, reference: Reference) -> Counter[str]:
     """Count the accepted rows whose country is a code that ISO 3166 does not assign."""
-    cells, words = batch.fields[_COUNTRY], [*reference.aliases]
-    # Distinct cells "GB", "uk ": numbers null, 0. Rows are counted by the number of their cell.
     texts = pc.utf8_upper(pc.utf8_trim_whitespace(cells.dictionary))
-    numbers = pc.index_in(texts, pa.array(words, pa.string()))
-    if numbers.null_count == len(numbers):
+    is_alias = pc.is_in(texts, pa.array([*reference.aliases], pa.string()))
+    if not is_alias.true_count:
         return Counter()
-    of_rows = numbers.take(cells.indices.filter(pa.array(is_accepted))).drop_null()
-    counts = np.bincount(of_rows.to_numpy(), minlength=len(words))
-    return +Counter(dict(zip(words, counts.tolist(), strict=True)))
+    rows = without_nulls(is_alias.take(cells.indices), False).to_numpy(zero_copy_only=False)
+    upper = pa.DictionaryArray.from_arrays(cells.indices, texts)
+    return _frequent(upper, rows & is_accepted)
+
+
+def _frequent(cells: pa.DictionaryArray, rows: Bools) -> Counter[str]:
+    """Count the most frequent texts in some rows, none of which is empty."""
+    counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
+    common = np.argsort(-counts, kind="stable")[:_MAX_WORDS]
+    words = Counter[str]()
+    for word, count in zip(cells.dictionary.take(common).to_pylist(), counts[common], strict=True):
+        words[word] += int(count)
+    return +words
 
 
 def _column(

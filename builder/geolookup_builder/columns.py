@@ -104,16 +104,6 @@ class Columns:
         self.remove(numbers)
         return result.finish()
 
-    def cast(self, values: NDArray[Any], kind: DTypeLike) -> NDArray[Any]:
-        """Return the values in another type; they are read for the last time."""
-        if values.dtype == kind:
-            return values
-        result = self.column(kind)
-        for part in self.chunks(len(values)):
-            result.append(values[part].astype(kind))
-        self.remove(values)
-        return result.finish()
-
     def encoded(self, values: NDArray[Any]) -> tuple[Codes, pa.Array]:
         """Return the index of each value among the distinct ones, in order of appearance."""
         codes, known = self.column(np.int32), pa.array(values[:0])

@@ -23,6 +23,7 @@ from geolookup_builder.sources.reading.stated_dates import CLOCKS_DIFFER
 
 _CHUNK = 1 << 20
 _DOWNLOAD = "download it with 'geolookup update --download-only'"
+_STATE_DATE = "write the date into the recipe"
 
 
 class NotInCacheError(BuildError):
@@ -77,27 +78,20 @@ def refusing(cache: Path | None, spec: SourceSpec) -> Iterator[None]:
     except BuildError as error:
         if spec.remote is None:
             raise
-        if not Path(spec.path).exists():
+        path, address, compiled = Path(spec.path), spec.remote.safe_uri, None
+        if not path.exists():
             problem = "another process has replaced it in the cache"
-            raise BuildError(spec.remote.safe_uri, problem, remedy="build again") from error
-        if spec.sha256:
-            raise
-        compiled = _refuse(CacheEntry(cache or default_folder(), spec.remote), Path(spec.path))
+            raise BuildError(address, problem, remedy="build again") from error
+        if not spec.sha256:
+            with suppress(BuildError, OutputError):  # in use or read-only: the first error counts
+                compiled = _entry(spec.remote, cache).refuse(path)
         if compiled is None:
             raise
         date = datetime.fromtimestamp(compiled.path.stat().st_mtime, UTC)
-        copy = f"the copy of {spec.remote.safe_uri} from {date:%Y-%m-%d} that last compiled"
-        remedy = "; ".join(
-            filter(None, (error.remedy, f"'geolookup build --offline' reads {copy}"))
-        )
+        copy = f"the copy of {address} from {date:%Y-%m-%d} that last compiled"
+        remedies = (error.remedy, f"'geolookup build --offline' reads {copy}")
+        remedy = "; ".join(filter(None, remedies))
         raise BuildError(error.path, error.problem, line=error.line, remedy=remedy) from error
-
-
-def _refuse(cached: CacheEntry, path: Path) -> CachedFile | None:
-    """Return the last copy of a source that compiled, current again; None without one."""
-    with suppress(BuildError, OutputError):  # a cache in use or read-only: the first error counts
-        return cached.refuse(path)
-    return None
 
 
 def accept(sources: Iterable[SourceSpec], cache: Path | None) -> None:
@@ -106,7 +100,7 @@ def accept(sources: Iterable[SourceSpec], cache: Path | None) -> None:
         if spec.remote is not None:
             # The dataset is complete. A read-only cache has the same files for the next build.
             with suppress(BuildError, OutputError):
-                CacheEntry(cache or default_folder(), spec.remote).accept(Path(spec.path))
+                _entry(spec.remote, cache).accept(Path(spec.path))
 
 
 def with_local_paths(
@@ -119,37 +113,33 @@ def with_local_paths(
     """
     sources, warnings = list[SourceSpec](), list[str]()
     for spec in recipe.sources:
-        if spec.expected.may_be_missing:
-            local, warning = _local_or_missing(spec, cache, progress, offline)
-            warnings += [f"{spec.name}: {warning}"] if warning else []
-        else:
-            local = _make_local(spec, cache, progress, offline)
+        local, warning = _local_or_missing(spec, cache, progress, offline)
+        warnings += [f"{spec.name}: {warning}"] if warning else []
         sources += [local] if local else []
     if not sources:
-        remedy = "provide the files of one source at least"
-        raise BuildError(
-            recipe.path, f"all sources are missing: {', '.join(warnings)}", remedy=remedy
-        )
+        problem = f"all sources are missing: {', '.join(warnings)}"
+        raise BuildError(recipe.path, problem, remedy="provide the files of one source at least")
     return replace(recipe, sources=tuple(sources), warnings=tuple(warnings))
 
 
 def _local_or_missing(
     spec: SourceSpec, cache: Path | None, progress: Progress, offline: bool
 ) -> tuple[SourceSpec | None, str]:
-    """Return a source with a local path, None if it is missing, and a warning.
+    """Return a source with a local path, None if it is missing and may be, and a warning.
 
     A damaged file is not missing, nor is one with another digest.
     """
-    if spec.remote is None and (missing := missing_source(spec)):
+    may_be_missing = spec.expected.may_be_missing
+    if spec.remote is None and may_be_missing and (missing := missing_source(spec)):
         return None, f"skipped: {missing}"
     try:
         return _make_local(spec, cache, progress, offline), ""
-    except NotInCacheError as error:
-        return None, f"skipped: {error}"
-    except DownloadError as error:
+    except (NotInCacheError, DownloadError) as error:
+        if not may_be_missing:
+            raise
         with suppress(NotInCacheError):
-            cached = _make_local(spec, cache, progress, offline=True)
-            return cached, f"its cached copy is used: {error}"
+            local = _make_local(spec, cache, progress, offline=True)
+            return local, f"its cached copy is used: {error}"
         return None, f"skipped: {error}"
 
 
@@ -164,11 +154,10 @@ def _make_local(
     spec: SourceSpec, cache: Path | None, progress: Progress, offline: bool
 ) -> SourceSpec:
     if spec.remote is None:
-        return _check_local(spec)
-    if offline:
-        entry = _in_cache(spec.remote, spec.sha256, cache or default_folder())
-    else:
-        entry = download(spec, spec.remote, cache, progress).file
+        return _checked(spec)
+    if not offline:
+        download(spec, spec.remote, cache, progress)
+    entry = _in_cache(spec.remote, spec.sha256, cache)
     with refusing(cache, replace(spec, path=str(entry.path))):
         return _at(spec, spec.remote, entry)
 
@@ -179,56 +168,51 @@ def with_cached_path(spec: SourceSpec, cache: Path | None) -> SourceSpec:
     Raises BuildError if the cache does not have the file.
     """
     if spec.remote is None:
-        return _check_local(spec)
-    entry = _in_cache(spec.remote, spec.sha256, cache or default_folder())
-    return _at(spec, spec.remote, entry)
+        return _checked(spec)
+    return _at(spec, spec.remote, _in_cache(spec.remote, spec.sha256, cache))
 
 
-def _check_local(spec: SourceSpec) -> SourceSpec:
+def _checked(spec: SourceSpec) -> SourceSpec:
     """Return a source with a local path; BuildError if its date or digest is wrong."""
+    path = spec.base / spec.path
     if spec.texts.get("date") == LAST_MODIFIED:
         problem = f"source.date is {LAST_MODIFIED!r} for a local path"
         raise BuildError(spec.recipe, problem, remedy="write the date")
-    if spec.sha256:
-        _check_digest(spec)
+    if spec.sha256 and not path.is_file():
+        problem = "sha256 needs a path that is one file"
+        raise BuildError(path, problem, remedy="name one file, or drop sha256")
+    if spec.sha256 and (digest := sha256_of(path)) != spec.sha256:
+        problem = f"its SHA-256 is {digest}, the recipe says {spec.sha256}"
+        raise BuildError(path, problem, remedy="replace the file, or correct sha256")
     return spec
 
 
-def _at(spec: SourceSpec, remote: Remote, entry: CachedFile) -> SourceSpec:
-    texts = {**spec.texts, **_date(spec, remote, entry)}
-    return replace(spec, path=str(entry.path), texts=texts)
+def _entry(remote: Remote, cache: Path | None) -> CacheEntry:
+    return CacheEntry(cache or default_folder(), remote)
 
 
-def _check_digest(spec: SourceSpec) -> None:
-    path = spec.base / spec.path
-    if not path.is_file():
-        problem = "sha256 needs a path that is one file"
-        raise BuildError(path, problem, remedy="name one file, or drop sha256")
-    if (digest := sha256_of(path)) != spec.sha256:
-        problem = f"its SHA-256 is {digest}, the recipe says {spec.sha256}"
-        raise BuildError(path, problem, remedy="replace the file, or correct sha256")
-
-
-def _in_cache(remote: Remote, sha256: str, folder: Path) -> CachedFile:
-    cached = CacheEntry(folder, remote)
+def _in_cache(remote: Remote, sha256: str, cache: Path | None) -> CachedFile:
+    cached = _entry(remote, cache)
     entry = cached.current(sha256)
     if entry is None:
         other = " with this sha256" if sha256 and cached.current() else ""
-        problem = f"not in the cache at {folder}{other}"
+        problem = f"not in the cache at {cache or default_folder()}{other}"
         raise NotInCacheError(remote.safe_uri, problem, remedy=_DOWNLOAD)
     return entry
 
 
-def _date(spec: SourceSpec, remote: Remote, entry: CachedFile) -> dict[str, str]:
-    if "date" not in spec.texts and entry.version.month:
-        return {"date": entry.version.month}
-    if spec.texts.get("date") != LAST_MODIFIED:
-        return {}
-    if not entry.version.modified:
-        problem = "the server sends no Last-Modified"
-        raise BuildError(remote.safe_uri, problem, remedy="write the date into the recipe")
-    date = datetime.fromisoformat(entry.version.modified)
-    if date > datetime.now(UTC) + CLOCKS_DIFFER:
-        problem = f"its Last-Modified, {date:%Y-%m-%d}, is in the future"
-        raise BuildError(remote.safe_uri, problem, remedy="write the date into the recipe")
-    return {"date": date.date().isoformat()}
+def _at(spec: SourceSpec, remote: Remote, entry: CachedFile) -> SourceSpec:
+    """Return a source at a file of the cache; its date may be the month, or the server's."""
+    texts, version = dict(spec.texts), entry.version
+    if version.month:
+        texts.setdefault("date", version.month)
+    if texts.get("date") == LAST_MODIFIED:
+        if not version.modified:
+            problem = "the server sends no Last-Modified"
+            raise BuildError(remote.safe_uri, problem, remedy=_STATE_DATE)
+        date = datetime.fromisoformat(version.modified)
+        if date > datetime.now(UTC) + CLOCKS_DIFFER:
+            problem = f"its Last-Modified, {date:%Y-%m-%d}, is in the future"
+            raise BuildError(remote.safe_uri, problem, remedy=_STATE_DATE)
+        texts["date"] = date.date().isoformat()
+    return replace(spec, path=str(entry.path), texts=texts)

@@ -12,7 +12,7 @@ import numpy as np
 from geolookup.dataset.intervals import F64, I64
 from geolookup_builder.build_report import FAR_KM
 from geolookup_builder.layer_values import Column, Distinct
-from geolookup_builder.reference.country_boxes import Places
+from geolookup_builder.reference.country_boxes import far_places
 
 _FIELDS = ("country_code", "latitude", "longitude")
 
@@ -30,17 +30,18 @@ def far_rows(location: Distinct) -> Far:
     if not all(name in location.columns for name in _FIELDS):
         return Far()
     country, *degrees = (location.columns[name] for name in _FIELDS)
-    places = Places(country.values.to_pylist(), country.codes, *map(_numbers, degrees))
-    far = places.far(FAR_KM)
+    codes, (latitudes, longitudes) = country.values.to_pylist(), map(_numbers, degrees)
+    far = far_places(codes, country.codes, latitudes, longitudes, FAR_KM)
     if not len(far):
         return Far()
     rows_of_tuple = np.bincount(location.codes[location.codes >= 0], minlength=location.size)
-    still_far = places[far].swapped().far(FAR_KM)
+    swapped = longitudes[far], latitudes[far]
+    still_far = far_places(codes, country.codes[far], *swapped, FAR_KM)
     # One more entry: the code -1 of a row without a location is not far.
     far_tuples = np.zeros(location.size + 1, bool)
     far_tuples[far] = True
-    swapped = rows_of_tuple[far].sum() - rows_of_tuple[far[still_far]].sum()
-    return Far(np.flatnonzero(far_tuples[location.codes]), int(swapped))
+    inside = rows_of_tuple[far].sum() - rows_of_tuple[far[still_far]].sum()
+    return Far(np.flatnonzero(far_tuples[location.codes]), int(inside))
 
 
 def _numbers(column: Column) -> F64:

@@ -78,7 +78,7 @@ def intern(
     report.as_names = layers["asn"].fill_from_below("asn", "asn_organization")
     if fields is not None:
         _keep(layers, fields, sources)
-    used = {layer: _in_use(partitions, values, columns) for layer, values in layers.items()}
+    used = {layer: _mark_used(partitions, values, columns) for layer, values in layers.items()}
     tuples, of_number = layers[LOCATION].of_used(used[LOCATION])
     locations = complete(tuples, reference, finders, report)
     if fields is not None:
@@ -120,7 +120,7 @@ def _keep(
             sources[layer][~values.keep(fields)] = 0
 
 
-def _in_use(
+def _mark_used(
     partitions: Mapping[int, LayerPartition], values: LayerValues, columns: Columns
 ) -> Bools:
     """Mark the numbers of a layer that intervals have, and UNKNOWN."""
@@ -195,24 +195,10 @@ def _numbered(
     joined = JoinedIntervals(columns, family, dict.fromkeys(rows, np.int32))
     for part in columns.chunks(size):
         numbers = {layer: codes[part] for layer, codes in partition.numbers.items()}
-        chunk = _of_chunk(rows, numbers, part.stop - part.start)
+        chunk = {table: of_table.of(numbers) for table, of_table in rows.items()}
         for table, kept in joined.append(partition.starts[part], chunk).items():
             rows[table].count(kept)
     return FamilyIntervals(*joined.finish())
-
-
-def _of_chunk(
-    rows: Mapping[str, _Rows], numbers: Mapping[str, Codes], size: int
-) -> dict[str, Codes]:
-    """Return, by table, the row of each interval of a chunk."""
-    others = {table: of_table for table, of_table in rows.items() if table != LOCATION}
-
-    def of_others() -> dict[str, Codes]:
-        return {table: of_table.of(numbers) for table, of_table in others.items()}
-
-    with alongside(of_others, size) as get_others:
-        location = rows[LOCATION].of(numbers)
-    return {LOCATION: location, **get_others()}
 
 
 def _provenance(
@@ -244,15 +230,6 @@ def _table(
         rows = tuples.take(distinct[layer][order])
         values.update({name: rows.values(name) for name in rows.fields})
     return pa.table(values)
-
-
-def numbers_of(partitions: Mapping[int, LayerPartition], layer: str) -> Codes:
-    """Return UNKNOWN, the first row, then the number of each interval, IPv4 before IPv6."""
-    parts = [part.numbers[layer] for part in partitions.values() if layer in part.numbers]
-    if not any(part.any() for part in parts):  # most layers of most recipes: takes no memory
-        size = 1 + sum(len(partition.starts) for partition in partitions.values())
-        return np.broadcast_to(np.int32(UNKNOWN), size)
-    return np.concatenate([np.array([UNKNOWN], np.int32), *parts])
 
 
 def _by_use(

@@ -232,14 +232,6 @@ class LayerValues:
         }
         return tuples.is_known()
 
-    def in_use(self, numbers: NDArray[np.integer]) -> tuple[Tuples, Codes]:
-        """Return the distinct tuples in use, unknown first, and the tuple of each number."""
-        is_used = np.zeros(int(numbers.max(initial=UNKNOWN)) + 1, bool)
-        is_used[UNKNOWN] = True
-        is_used[numbers] = True
-        tuples, of_number = self.of_used(is_used)
-        return tuples, of_number[numbers]
-
     def of_used(self, is_used: Bools) -> tuple[Tuples, Codes]:
         """Return the distinct tuples of the marked numbers; UNKNOWN, the first, is marked.
 

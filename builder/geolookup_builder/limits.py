@@ -106,6 +106,7 @@ KINDS = {
     "left out": Kind("rows_left_out"),
     "alias": Kind("aliases"),
     "not read": Kind("unread", whole=None),
+    "emptied": Kind("emptied", whole=None),
     "not kept": Kind("dropped", whole=None),
 }
 

@@ -23,9 +23,6 @@ _UNUSED = 30 << 20
 LEAST = 500 * 10**6
 #: The limit of a system that does not say how much memory is free.
 _UNKNOWN = 1 << 62
-#: Limit, use and statistics of a control group: version 2, version 1.
-_FILES_V2 = "memory.max", "memory.current", "inactive_file"
-_FILES_V1 = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,33 +76,26 @@ def _of_system() -> Iterator[int]:
 
 
 def of_groups(groups: Path, root: Path = Path("/sys/fs/cgroup")) -> Iterator[int]:
-    """Yield what each control group around this process leaves.
+    """Yield what each control group (version 2) around this process leaves.
 
-    A line of ``groups`` is number:controllers:path, in version 2 "0::/path". A container may see
-    its own group as the root.
+    ``groups`` has the line 0::/path. A container may see its own group as the root.
     """
     with suppress(OSError, UnicodeDecodeError):
         for line in groups.read_text(encoding="utf-8").splitlines():
-            _, controllers, path = line.split(":", 2)
-            if controllers == "":
-                top, files = root, _FILES_V2
-            elif "memory" in controllers.split(","):
-                top, files = root / "memory", _FILES_V1
-            else:
-                continue
-            inner = top / path.lstrip("/")
-            for folder in dict.fromkeys((inner, *inner.parents, top)):
-                if folder.is_relative_to(top):
-                    yield from _of_group(folder, *files)
+            inner = root / line.removeprefix("0::/")
+            for folder in (inner, *inner.parents) if line.startswith("0::") else ():
+                if folder.is_relative_to(root):
+                    yield from _of_group(folder)
 
 
-def _of_group(folder: Path, limit: str, use: str, cached: str) -> Iterator[int]:
+def _of_group(folder: Path) -> Iterator[int]:
     # "max", without a limit, is a ValueError. Pages of files in no use are given back at once.
     with suppress(OSError, ValueError):
-        free = int((folder / limit).read_text(encoding="ascii"))
-        free -= int((folder / use).read_text(encoding="ascii"))
+        free = int((folder / "memory.max").read_text(encoding="ascii"))
+        free -= int((folder / "memory.current").read_text(encoding="ascii"))
         counts = (folder / "memory.stat").read_text(encoding="ascii").split()
-        yield max(0, free + int(dict(zip(counts[::2], counts[1::2], strict=True)).get(cached, 0)))
+        in_files = dict(zip(counts[::2], counts[1::2], strict=True)).get("inactive_file", 0)
+        yield max(0, free + int(in_files))
 
 
 @contextmanager

@@ -6,7 +6,6 @@ rejection.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, U64, Addresses, Bools, MixedAddresses, concat
+from geolookup.dataset.intervals import I64, U64, Addresses, Bools, MixedAddresses
 from geolookup.kernel.columns import parse
 
 REASONS = (
@@ -63,16 +62,6 @@ class ParsedRanges:
         if family == 4:
             first, last = (Addresses(ends.low.astype(np.uint32)) for ends in (first, last))
         return rows, first, last
-
-
-def concatenate(parts: Sequence[ParsedRanges]) -> ParsedRanges:
-    """Return the rows of all parts, in order."""
-    return ParsedRanges(
-        np.concatenate([part.family for part in parts]),
-        concat([part.first for part in parts]),
-        concat([part.last for part in parts]),
-        np.concatenate([part.reason for part in parts]),
-    )
 
 
 @dataclass(frozen=True, slots=True)

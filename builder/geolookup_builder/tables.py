@@ -19,7 +19,6 @@ from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
 from geolookup_builder import text_lists
 from geolookup_builder.columns import Columns
-from geolookup_builder.complete import Locations
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import Provenance
@@ -41,14 +40,16 @@ def tables(
     ``countries`` are rows of datasets; they replace the rows that follow from the reference.
     """
     with alongside(partial(_location, interned), interned.intervals) as location:
-        network, country = _network(interned), _country(interned, reference, countries)
+        network = _rows_table(interned.networks, in_table(NETWORK))
+        country = _country(interned, reference, countries)
+        own = None if interned.own_rows is None else _rows_table(interned.own_rows, schema.own)
     return {
         **interval_tables(interned.families, columns),
         fmt.LOCATION: location(),
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
         fmt.ZONE: pa.table({"zone": pa.array(interned.locations.zones, pa.string())}),
-        **({} if interned.own_rows is None else {fmt.OWN: _own(interned.own_rows, schema)}),
+        **({} if own is None else {fmt.OWN: own}),
     }
 
 
@@ -100,9 +101,8 @@ def _array(numbers: NDArray[Any]) -> pa.Array:
 def _encode_numbers(numbers: NDArray[Any], columns: Columns) -> pa.DictionaryArray:
     """Return the same as ``encode``, chunk by chunk."""
     codes, distinct = columns.encoded(numbers)
-    return pa.DictionaryArray.from_arrays(
-        _array(columns.cast(codes, narrowest(len(distinct)).to_pandas_dtype())), distinct
-    )
+    indices = np.arange(len(distinct), dtype=narrowest(len(distinct)).to_pandas_dtype())
+    return pa.DictionaryArray.from_arrays(_array(columns.looked_up(indices, codes)), distinct)
 
 
 def _provenance(family: Provenance, columns: Columns) -> pa.Table:
@@ -137,62 +137,30 @@ def _location(interned: InternedContent) -> pa.Table:
     )
 
 
-def _network(interned: InternedContent) -> pa.Table:
-    networks = interned.networks
-    values = {name: networks[name].combine_chunks() for name in networks.column_names}
-    return rows_table(values, in_table(NETWORK))
-
-
-def _own(rows: pa.Table, schema: Schema) -> pa.Table:
-    values = {
-        field.column: as_stored(rows[field.source_column].combine_chunks(), field)
-        for field in schema.own
-    }
-    return rows_table(values, schema.own)
-
-
-def rows_table(values: Mapping[str, pa.Array], fields: Sequence[Field]) -> pa.Table:
-    """Return the network or the own table of its rows' values, by column."""
-    columns = {field.column: _column(values[field.column]) for field in fields}
-    texts = [
-        json_texts(columns[field.column], ABSENT if field.optional else UNKNOWN) for field in fields
-    ]
+def _rows_table(rows: pa.Table, fields: Sequence[Field]) -> pa.Table:
+    """Return the network or the own table of its rows' values."""
+    columns, texts = {}, []
+    for field in fields:
+        values = rows[field.source_column].combine_chunks()
+        # Lists of texts are JSON texts before.
+        values = text_lists.lists(values) if field.type == TEXTS else _column(values)
+        columns[field.column] = values
+        texts.append(json_texts(values, ABSENT if field.optional else UNKNOWN))
     return pa.table({**columns, **json_columns(texts)})
-
-
-def as_stored(values: pa.Array, field: Field) -> pa.Array:
-    """Return the values of a field in its type: lists of texts from their JSON texts."""
-    return text_lists.lists(values) if field.type == TEXTS else values
 
 
 def _country(
     interned: InternedContent, reference: Reference, countries: Iterable[CountryRecord]
 ) -> pa.Table:
-    records = _country_records(interned.locations, reference, countries)
-    columns = {field.column: _country_column(field, records) for field in in_table(COUNTRY)}
+    by_pair = {(row["country_code"], row["continent_code"]): row for row in countries}
+    pairs = interned.locations.countries
+    records = [by_pair.get(pair) or _country_record(*pair, reference) for pair in pairs]
+    columns = {
+        field.column: pa.array([record[field.column] for record in records], type_of(field))
+        for field in in_table(COUNTRY)
+    }
     texts = [plain_texts(record[name] for record in records) for name in columns]
     return pa.table({**columns, **json_columns(texts)})
-
-
-def country_column(
-    field: Field,
-    locations: Locations,
-    reference: Reference,
-    countries: Iterable[CountryRecord] = (),
-) -> pa.Array:
-    """Return the values of a field of the country table, one for each of its rows."""
-    return _country_column(field, _country_records(locations, reference, countries))
-
-
-def _country_records(
-    locations: Locations, reference: Reference, countries: Iterable[CountryRecord]
-) -> list[CountryRecord]:
-    by_pair = {(row["country_code"], row["continent_code"]): row for row in countries}
-    return [by_pair.get(pair) or _country_record(*pair, reference) for pair in locations.countries]
-
-
-def _country_column(field: Field, records: Iterable[Mapping[str, object]]) -> pa.Array:
-    return pa.array([record[field.column] for record in records], type_of(field))
 
 
 def _country_record(

@@ -14,50 +14,38 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.dataset.arrow_files import without_nulls
-from geolookup.dataset.intervals import Bools
 from geolookup_builder.fragments import list_texts
 
 #: ``["a","b"]``, compact and without escapes: split without the standard library.
 _PLAIN = r'^\["[^"\\]+"(,"[^"\\]+")*\]$'
+EMPTY = "[]"  # a list without items
 _SEPARATOR, _BETWEEN = ";", '","'
 # Typed: to infer the type of a Python value, Arrow looks for ``dateutil`` each time.
-_NO_TEXT, _EMPTY = (pa.scalar(text, pa.string()) for text in (None, ""))
+_NO_TEXT, _NOTHING = (pa.scalar(text, pa.string()) for text in (None, ""))
 
 
-def clean(cells: pa.Array) -> tuple[pa.Array, Bools]:
-    """Return the lists of distinct cells as JSON texts, null for unknown, and the invalid cells."""
+def clean(cells: pa.Array) -> pa.Array:
+    """Return the lists of distinct cells as JSON texts, null if invalid."""
     is_json = without_nulls(pc.starts_with(cells, "["), False)
     texts = _write(pc.split_pattern(pc.if_else(is_json, _NO_TEXT, cells), _SEPARATOR))
-    invalid = np.zeros(len(cells), bool)
     if is_json.true_count:
-        rows = np.flatnonzero(is_json.to_numpy(zero_copy_only=False))
-        parsed, is_wrong = _parse(cells.take(pa.array(rows)))
-        invalid[rows[is_wrong]] = True
-        texts = pc.replace_with_mask(texts, is_json, _write(parsed))
-    return texts, invalid
+        texts = pc.replace_with_mask(texts, is_json, _write(lists(cells.filter(is_json))))
+    return texts
 
 
 def lists(texts: pa.Array) -> pa.Array:
-    """Return the lists of JSON texts that ``clean`` made."""
-    return _parse(texts)[0]
-
-
-def _parse(texts: pa.Array) -> tuple[pa.Array, Bools]:
-    """Return the lists that JSON texts hold, null for other texts, and which are other texts."""
+    """Return the lists that JSON texts hold, null for other texts."""
     is_plain = without_nulls(pc.match_substring_regex(texts, _PLAIN), False)
     inner = pc.utf8_slice_codeunits(pc.if_else(is_plain, texts, _NO_TEXT), 2, -2)
     values = pc.split_pattern(inner, _BETWEEN)
-    invalid = np.zeros(len(texts), bool)
     others = np.flatnonzero(pc.and_not(pc.is_valid(texts), is_plain).to_numpy(zero_copy_only=False))
     if not len(others):
-        return values, invalid
+        return values
     parsed = [_items(text) for text in texts.take(pa.array(others)).to_pylist()]
-    invalid[others] = [items is None for items in parsed]
     # Arrow has no replace_with_mask of lists: the lists of both kinds are taken by position.
     at = np.arange(len(texts))
     at[others] = np.arange(len(texts), len(texts) + len(others))
-    both = pa.concat_arrays([values, pa.array(parsed, values.type)])
-    return both.take(pa.array(at)), invalid
+    return pa.concat_arrays([values, pa.array(parsed, values.type)]).take(pa.array(at))
 
 
 def _items(text: str) -> list[str] | None:
@@ -79,13 +67,13 @@ def is_text(text: str) -> bool:
 
 
 def _write(lists: pa.Array) -> pa.Array:
-    """Return lists as JSON texts, without blanks around items; null if no item is left."""
+    """Return lists as JSON texts, without blanks around items and without empty ones."""
     # Lists [" a", ""], null, [""]: items 0 and 1 are of row 0, item 2 is of row 2.
     rows = pc.list_parent_indices(lists).to_numpy()
     items = pc.utf8_trim_whitespace(lists.flatten())
-    keep = pc.not_equal(items, _EMPTY)
+    keep = pc.not_equal(items, _NOTHING)
     rows, items = rows[keep.to_numpy(zero_copy_only=False)], items.filter(keep)
     sizes = np.bincount(rows, minlength=len(lists))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     texts = list_texts(pa.ListArray.from_arrays(pa.array(offsets), items))
-    return pc.if_else(pa.array(sizes > 0), texts, _NO_TEXT)
+    return pc.if_else(lists.is_valid(), texts, _NO_TEXT)

@@ -1,8 +1,7 @@
 """Cells of a source to typed values, by what ``contract.fields`` says of their field.
 
-Cells are dictionary-encoded, so only distinct values are cleaned. A cleaner returns
-typed values, null for unknown, and marks invalid ones. A value has one meaning in every format:
-a whole number may be a float, as pandas and JSON write it.
+Cells are dictionary-encoded, so only distinct values are cleaned. A value has one meaning in every
+format: a whole number may be a float, as pandas and JSON write it. An invalid cell is null.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ from geolookup_builder.reference.countries import (
     load_countries,
     load_time_zones,
 )
-from geolookup_builder.vocabulary import VOCABULARY, translate
+from geolookup_builder.vocabulary import NO_WORD, VOCABULARY, translate
 
 #: "12.5", ".5", "5.", "1e3"; not "nan", "inf" or "0x1".
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -50,7 +50,6 @@ _ZERO, _NO_NUMBER = (pa.scalar(number, pa.float64()) for number in (0.0, None))
 _NO_INTEGER = pa.scalar(None, pa.int64())
 #: Floats below hold every integer.
 _EXACT = pa.scalar(2.0**53, pa.float64())
-_AS_0, _NO_ASN = (pa.scalar(number, pa.uint32()) for number in (0, None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,49 +83,43 @@ def load_reference(countries: Path | None = None) -> Reference:
     return Reference(load_countries(countries), load_continents(), load_time_zones())
 
 
-@dataclass(frozen=True, slots=True)
-class CleanValues:
+class CleanValues(NamedTuple):
     """Distinct values of a field: typed, null for unknown, and which were invalid."""
 
     values: pa.Array
     invalid: Bools
 
 
-#: Takes cells that are not empty.
-Cleaner = Callable[[pa.Array, Field, Reference], CleanValues]
+#: Takes cells that are not empty; an invalid one is null.
+Cleaner = Callable[[pa.Array, Field, Reference], pa.Array]
 
 
 def clean(field: Field, cells: pa.Array, reference: Reference) -> CleanValues:
     """Clean the distinct cells (string array) of a field."""
     texts = pc.utf8_trim_whitespace(cells)
-    present = pc.if_else(pc.equal(texts, _EMPTY), _NO_TEXT, texts)
-    return _cleaner(field)(present, field, reference)
+    texts = pc.if_else(pc.equal(texts, _EMPTY), _NO_TEXT, texts)
+    read, _ = _RULES[_kind(field)]
+    values = read(texts, field, reference)
+    invalid = pc.and_(pc.is_valid(texts), pc.is_null(values)).to_numpy(zero_copy_only=False)
+    if (none := _NONE.get(_kind(field))) is not None:
+        unknown = pc.equal(values, pa.scalar(none, values.type))
+        values = pc.if_else(unknown, pa.scalar(None, values.type), values)
+    return CleanValues(values, np.asarray(invalid, bool))
 
 
-def _cleaner(field: Field) -> Cleaner:
-    if field.check:
-        return _CHECKS[field.check]
-    return _words if field.words else _BY_TYPE.get(field.type, _integer)
+def _kind(field: Field) -> str:
+    kind = "words" if field.words else field.check or field.type
+    return kind if kind in _RULES else "integer"
 
 
 def reason_of(field: Field) -> str:
     """Return the reason for an invalid value of a field: "is not an AS number"."""
-    if field.check:
-        return _REASONS[field.check]
-    if field.words:
-        return "is not a word of the vocabulary"
-    if field.type == BOOLEAN:
-        return "is neither true nor false"
-    if field.type == TEXT:
-        return "has control characters"
-    if field.type == TEXTS:
-        return "is not a JSON list of texts without control characters"
+    _, reason = _RULES[_kind(field)]
     if (field.least, field.most) == LIMITS["int64"]:
         return "is not an integer of 64 bits"
     if (field.least, field.most) == LIMITS[REAL]:
         return "is not a finite number"
-    kind = "a number" if field.type == REAL else "an integer"
-    return f"is not {kind} from {field.least:g} to {field.most:g}"
+    return reason.format(least=f"{field.least:g}", most=f"{field.most:g}")
 
 
 def value_type(field: Field) -> pa.DataType:
@@ -134,11 +127,10 @@ def value_type(field: Field) -> pa.DataType:
     return pa.string() if field.type == TEXTS else type_of(field)
 
 
-def _text(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
+def _text(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
     if not _may_have_controls(cells):
-        return CleanValues(cells, np.zeros(len(cells), bool))
-    values = pc.if_else(pc.match_substring_regex(cells, _CONTROLS), _NO_TEXT, cells)
-    return CleanValues(values, _invalid(cells, values))
+        return cells
+    return pc.if_else(pc.match_substring_regex(cells, _CONTROLS), _NO_TEXT, cells)
 
 
 def _may_have_controls(texts: pa.Array) -> bool:
@@ -151,61 +143,52 @@ def _may_have_controls(texts: pa.Array) -> bool:
     return bool(((octets < 0x20) | (octets == 0x7F)).any())
 
 
-def _texts(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
-    texts, invalid = text_lists.clean(cells)
-    values = pc.if_else(pc.match_substring_regex(texts, _ESCAPED_CONTROLS), _NO_TEXT, texts)
-    return CleanValues(values, invalid | _invalid(texts, values))
+def _texts(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
+    texts = text_lists.clean(cells)
+    return pc.if_else(pc.match_substring_regex(texts, _ESCAPED_CONTROLS), _NO_TEXT, texts)
 
 
-def _region(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
+def _region(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
     """Return codes of regions, perhaps behind a country; names are invalid."""
     upper = pc.utf8_upper(cells)
-    values = pc.if_else(pc.match_substring_regex(upper, _REGION), upper, _NO_TEXT)
-    return CleanValues(values, _invalid(cells, values))
+    return pc.if_else(pc.match_substring_regex(upper, _REGION), upper, _NO_TEXT)
 
 
-def _match(cells: pa.Array, words: Mapping[str, str]) -> CleanValues:
+def _match(
+    cells: pa.Array, words: Mapping[str, object], kind: pa.DataType = _EMPTY.type
+) -> pa.Array:
     """Return the values of words in any case."""
     # "nl" -> "NL": compared in lower case.
     lower = pa.array([word.lower() for word in words], pa.string())
-    values = pa.array(words.values(), pa.string()).take(pc.index_in(pc.utf8_lower(cells), lower))
-    return CleanValues(values, _invalid(cells, values))
+    return pa.array(words.values(), kind).take(pc.index_in(pc.utf8_lower(cells), lower))
 
 
-def _country(cells: pa.Array, _field: Field, reference: Reference) -> CleanValues:
+def _country(cells: pa.Array, _field: Field, reference: Reference) -> pa.Array:
     return _match(cells, reference.country_words)
 
 
-def _continent(cells: pa.Array, _field: Field, reference: Reference) -> CleanValues:
+def _continent(cells: pa.Array, _field: Field, reference: Reference) -> pa.Array:
     return _match(cells, {code: code for code in reference.continents})
 
 
-def _zone(cells: pa.Array, _field: Field, reference: Reference) -> CleanValues:
+def _zone(cells: pa.Array, _field: Field, reference: Reference) -> pa.Array:
     exists = pc.is_in(cells, pa.array(reference.zones, pa.string()))
-    values = pc.if_else(exists, cells, _NO_TEXT)
-    return CleanValues(values, _invalid(cells, values))
+    return pc.if_else(exists, cells, _NO_TEXT)
 
 
-def _words(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
+def _words(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
     """Translate a vendor's words into the contract's."""
-    values, is_known = translate(cells, VOCABULARY[field.source_column])
-    is_unknown = pc.and_not(pc.is_valid(cells), is_known)
-    return CleanValues(values, np.asarray(is_unknown.to_numpy(zero_copy_only=False), bool))
+    return translate(cells, VOCABULARY[field.source_column])
 
 
-def _boolean(cells: pa.Array, _field: Field, _reference: Reference) -> CleanValues:
-    words = pc.index_in(pc.utf8_lower(_whole(cells)), pa.array(list(_BOOLEANS), pa.string()))
-    values = pa.array(list(_BOOLEANS.values()), pa.bool_()).take(words)
-    return CleanValues(values, _invalid(cells, values))
+def _boolean(cells: pa.Array, _field: Field, _reference: Reference) -> pa.Array:
+    return _match(_whole(cells), _BOOLEANS, pa.bool_())
 
 
-def _real(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
+def _real(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
     numbers = _floats(cells)
-    # Adding zero turns -0.0 into 0.0.
-    values = pc.add(
-        pc.if_else(_between(numbers, field.least, field.most), numbers, _NO_NUMBER), _ZERO
-    )
-    return CleanValues(values, _invalid(cells, values))
+    inside = pc.if_else(_between(numbers, field.least, field.most), numbers, _NO_NUMBER)
+    return pc.add(inside, _ZERO)  # turns -0.0 into 0.0
 
 
 def _between(numbers: pa.Array, least: float, most: float) -> pa.Array:
@@ -223,9 +206,8 @@ def _floats(cells: pa.Array) -> pa.Array:
         return pc.if_else(number, cells, _NO_TEXT).cast(pa.float64())
 
 
-def _integer(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
-    values = _integers(cells, field, int(field.least))
-    return CleanValues(values, _invalid(cells, values))
+def _integer(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
+    return _integers(cells, field, int(field.least))
 
 
 def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
@@ -261,14 +243,11 @@ def _are_long_integers(cells: pa.Array) -> pa.BooleanArray:
     return pc.and_(pc.match_substring_regex(cells, _LONG_INTEGER), fits)
 
 
-def _asn(cells: pa.Array, field: Field, _reference: Reference) -> CleanValues:
+def _asn(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
     texts = _asplain(_whole(cells))
     is_asn = pc.match_substring_regex(texts, _ASN)
     digits = pc.replace_substring_regex(texts, "^[Aa][Ss]", "")
-    values = _integers(pc.if_else(is_asn, digits, _NO_TEXT), field, 0)
-    invalid = _invalid(cells, values)
-    # Several vendors write AS 0 for "none" (RFC 7607 reserves it).
-    return CleanValues(pc.if_else(pc.equal(values, _AS_0), _NO_ASN, values), invalid)
+    return _integers(pc.if_else(is_asn, digits, _NO_TEXT), field, 0)
 
 
 def _asplain(texts: pa.Array) -> pa.Array:
@@ -282,24 +261,19 @@ def _asplain(texts: pa.Array) -> pa.Array:
     return pc.coalesce(pc.if_else(fits, number, _NO_INTEGER).cast(pa.string()), texts)
 
 
-def _invalid(cells: pa.Array, values: pa.Array) -> Bools:
-    is_invalid = pc.and_(pc.is_valid(cells), pc.is_null(values))
-    return np.asarray(is_invalid.to_numpy(zero_copy_only=False), bool)
-
-
-_CHECKS: dict[str, Cleaner] = {
-    "continent": _continent,
-    "country": _country,
-    "zone": _zone,
-    "asn": _asn,
-    "region": _region,
+#: By the check of a field, or its type: how its cells are read, and why one is invalid.
+_RULES: dict[str, tuple[Cleaner, str]] = {
+    "continent": (_continent, "is not a code of a continent"),
+    "country": (_country, "is not a country code of ISO 3166-1"),
+    "zone": (_zone, "is not a time zone of the IANA database"),
+    "asn": (_asn, "is not an AS number"),
+    "region": (_region, "is not the code of a region of its country"),
+    "words": (_words, "is not a word of the vocabulary"),
+    TEXT: (_text, "has control characters"),
+    TEXTS: (_texts, "is not a JSON list of texts without control characters"),
+    REAL: (_real, "is not a number from {least} to {most}"),
+    "integer": (_integer, "is not an integer from {least} to {most}"),
+    BOOLEAN: (_boolean, "is neither true nor false"),
 }
-_REASONS = {
-    "continent": "is not a code of a continent",
-    "country": "is not a country code of ISO 3166-1",
-    "zone": "is not a time zone of the IANA database",
-    "asn": "is not an AS number",
-    "region": "is not the code of a region of its country",
-}
-#: Fields of all other types are integers.
-_BY_TYPE: dict[str, Cleaner] = {TEXT: _text, TEXTS: _texts, REAL: _real, BOOLEAN: _boolean}
+#: The value that means "none". Several vendors write AS 0 (RFC 7607 reserves it).
+_NONE: dict[str, object] = {"asn": 0, "words": NO_WORD, TEXTS: text_lists.EMPTY}

@@ -2,7 +2,7 @@
 
 A recipe declares one in ``[columns]`` by its name here, or maps it in a source:
 ``columns = { my_flag = "is_vpn" }``. Without that no reader reads it. Each format has a table from
-these names to its own columns; ``sources.reading.own_values`` reads them.
+these names to its own columns; ``sources.reading.plans`` reads them.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 
 Words = Mapping[str, str | None]
+NO_WORD = ""
 
 _CONNECTION_TYPES: Words = {
     # Lines sold to households; user_type states who uses one.
@@ -64,8 +65,8 @@ VOCABULARY: Mapping[str, Words] = {
 }
 
 
-def translate(cells: pa.Array, words: Words) -> tuple[pa.Array, pa.Array]:
-    """Return the contract's words for distinct cells, null for none, and which cells are known.
+def translate(cells: pa.Array, words: Words) -> pa.Array:
+    """Return the contract's words for distinct cells: ``NO_WORD`` for none, null if unknown.
 
     Of joined words (``ISP/MOB``) the first with a counterpart in the contract is used: a
     field holds one word, and vendors state the fixed line first.
@@ -73,8 +74,8 @@ def translate(cells: pa.Array, words: Words) -> tuple[pa.Array, pa.Array]:
     lower = pc.utf8_lower(cells)
     # "isp/mob" -> "residential"; "foo/mob" has an unknown part and is invalid as a whole.
     table = {**words, **_translate_joined(lower, words)}
-    positions = pc.index_in(lower, pa.array(list(table), pa.string()))
-    return pa.array(list(table.values()), pa.string()).take(positions), pc.is_valid(positions)
+    values = pa.array([word or NO_WORD for word in table.values()], pa.string())
+    return values.take(pc.index_in(lower, pa.array(list(table), pa.string())))
 
 
 def _translate_joined(lower: pa.Array, words: Words) -> dict[str, str | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,6 @@ from geolookup.cli.build import report_members
 from geolookup.cli.command import command
 from geolookup.errors import name_text
 from geolookup.store.paths import dataset_path
-
-if TYPE_CHECKING:
-    from geolookup_builder.restrictions.slicing import Part
 
 _part = options.group(
     click.option(
@@ -33,18 +29,6 @@ _part = options.group(
     click.option("--family", type=click.Choice(["4", "6"]), help="Only IPv4 or IPv6."),
     options.fields("keep", "all"),
 )
-
-
-def _part_of(
-    only: tuple[str, ...],
-    not_: tuple[str, ...],
-    within: tuple[str, ...],
-    family: str | None,
-    paths: tuple[str, ...],
-) -> Part:
-    from geolookup_builder.restrictions.slicing import Part
-
-    return Part(only, not_, within, (int(family),) if family else (), paths)
 
 
 @command("slice")
@@ -89,9 +73,15 @@ def slice(  # noqa: A001 - the name of the command
     from geolookup.signing.keys import read_signing_keys
 
     exit_on_signals()
-    part = _part_of(only, not_, within, family, paths)
-    path = dataset_path(options.past_dataset(dataset))
-    recipe = slice_recipe(path, part, name or name_text(output.absolute().name))
+    recipe = slice_recipe(
+        dataset_path(options.past_dataset(dataset)),
+        name or name_text(output.absolute().name),
+        only=only,
+        unwanted=not_,
+        within=within,
+        families=(int(family),) if family else (),
+        fields=paths,
+    )
     build_options = Options(
         force=force, max_memory=max_memory, signing_keys=read_signing_keys(signing_keys)
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from geolookup.contract.types import FieldNames
     from geolookup.dataset.metadata import Metadata
     from geolookup.history.timeline import History
-    from geolookup.overlays import OverlaidPath
+    from geolookup.overlays import CompiledPath
     from geolookup.signing.keys import PublicKey
     from geolookup.signing.trust import TrustedKeys
     from geolookup.store.in_force import AsOf
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from geolookup.store.watch import Watch
     from geolookup.tables.generations import Generations
 
-    Location = DatasetPath | OverlaidPath
+    Location = DatasetPath | CompiledPath
 
 
 class Engine(NetworkAnswers):
@@ -326,13 +326,15 @@ def _location(
     base = _base(path, requirements, past)
     if overlay is None:
         return base
-    from geolookup.overlays import OverlaidPath
+    from geolookup.overlays import CompiledPath
 
-    return OverlaidPath(base, os.path.abspath(overlay), requirements)
+    return CompiledPath(os.path.abspath(overlay), requirements, base)
 
 
-def _base(path: str, requirements: Requirements, past: str | None) -> DatasetPath:
+def _base(path: str, requirements: Requirements, past: str | None) -> Location:
     if requirements.instant is None:
+        if os.path.isfile(path):
+            return _file(path, requirements)
         from geolookup.store.resolve import DatasetPath
 
         return DatasetPath(path, requirements)
@@ -340,6 +342,18 @@ def _base(path: str, requirements: Requirements, past: str | None) -> DatasetPat
     from geolookup.store.in_force import generation_at
 
     return PastPath(path, past or generation_at(path, requirements.instant), requirements)
+
+
+def _file(path: str, requirements: Requirements) -> Location:
+    from geolookup.archives.head import is_archive
+
+    if is_archive(path):
+        from geolookup.history.archive_path import ArchivePath
+
+        return ArchivePath(path, requirements)
+    from geolookup.overlays import CompiledPath
+
+    return CompiledPath(path, requirements)
 
 
 def reopen(

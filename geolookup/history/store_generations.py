@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from geolookup.history.past_path import PastPath
 from geolookup.kernel import State
-from geolookup.overlays import OverlaidPath
+from geolookup.overlays import CompiledPath
 from geolookup.store import pointer
 from geolookup.store.in_force import periods
 from geolookup.store.requirements import Requirements
@@ -44,4 +44,4 @@ class StoreGenerations:
         past = PastPath(self.store, generation, requirements)
         if self._overlay is None:
             return State(past.open_dataset())
-        return State(OverlaidPath(past, self._overlay, requirements).open_dataset())
+        return State(CompiledPath(self._overlay, requirements, past).open_dataset())

@@ -24,6 +24,11 @@ from geolookup.store import pointer
 from geolookup.store.cached import open_entry
 from geolookup.store.resolve import retry_if_changed
 
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from geolookup.archives.head import Head
+    from geolookup.archives.members import Members
+
 _DIGITS = 32
 Check = Callable[[Dataset], None]
 
@@ -80,7 +85,12 @@ def _cache_name(store: str | os.PathLike[str], generation: str) -> str:
     except OSError as error:
         problem = f"cannot be read ({error.strerror or error})"
         raise DatasetError(archive, problem, "check its permissions") from error
-    return f"past-{generation[:_DIGITS]}-{status.st_size:x}-{status.st_mtime_ns:x}"
+    return f"past-{generation[:_DIGITS]}-{size_and_time(status)}"
+
+
+def size_and_time(status: os.stat_result) -> str:
+    """Return the end of the name of an unpacked archive."""
+    return f"{status.st_size:x}-{status.st_mtime_ns:x}"
 
 
 def _open_folder(generation: str, check: Check | None, folder: Path) -> Dataset:
@@ -96,16 +106,19 @@ def _open_folder(generation: str, check: Check | None, folder: Path) -> Dataset:
 
 
 def _unpack(store: Path, generation: str, check: Check | None, folder: Path) -> None:
+    from geolookup.history.archived import open_archived
+
+    with open_archived(store, generation) as (head, members):
+        unpack_entry(head, members, check, folder)
+
+
+def unpack_entry(head: Head, members: Members, check: Check | None, folder: Path) -> None:
     """Unpack an archive into a folder of the cache, each file compared with its digest."""
     from geolookup.archives.extract import write_files  # imports Arrow: slow
     from geolookup.filesystem import atomic
     from geolookup.filesystem.ownership import FOLDER_MODE
-    from geolookup.history.archived import open_archived
 
-    with (
-        open_archived(store, generation) as (head, members),
-        atomic.staged_folder(folder, FOLDER_MODE) as fresh,
-    ):
+    with atomic.staged_folder(folder, FOLDER_MODE) as fresh:
         write_files(head, members, fresh)
         if check is not None:
             try:

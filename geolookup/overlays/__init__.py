@@ -1,13 +1,15 @@
-"""A dataset with an overlay: sources above it, compiled once into the cache.
+"""Datasets that are compiled into the cache when they are opened: a file, or one over a dataset.
 
-The overlay is a file of data or a recipe. The result is a dataset like any other, so the same kind
-of engine answers from it::
+The file is data or a recipe. Over a dataset it is an overlay: its sources are above. The result is
+a dataset like any other, so the same kind of engine answers from it::
 
-    CACHE/datasets/overlay-IDENTITY-KEY/    a dataset
+    CACHE/datasets/file-IDENTITY-KEY/       a dataset
+    CACHE/datasets/overlay-IDENTITY-KEY/
 
-IDENTITY is a digest of both paths and of the trusted keys: a result of an unsigned base never
-answers where keys are demanded. KEY is a digest of the base's generation, of the overlay and of the
-files that its recipe names: a change of any makes another dataset.
+IDENTITY is a digest of the paths and of the trusted keys: a result of an unsigned base never
+answers where keys are demanded. KEY is a digest of the base's generation, and of the file and the
+files that its recipe names: of their content over a dataset, else of their sizes and times. A
+change of any makes another dataset.
 """
 
 from __future__ import annotations
@@ -25,42 +27,60 @@ from geolookup.errors import BuildError, DatasetError, short_id
 from geolookup.filesystem import atomic, opener
 from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.filesystem.ownership import FOLDER_MODE
-from geolookup.overlays.sources import compile_overlay, overlay_files
+from geolookup.overlays.sources import compile_file, files_of
 from geolookup.store.cached import open_entry
 from geolookup.store.requirements import Requirements
 from geolookup.store.resolve import DatasetPath, file_fingerprint, retry_if_changed
 
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _DIGITS = 32
 
 
-class OverlaidPath:
-    """A location of a dataset with an overlay: opened as one dataset.
+class CompiledPath:
+    """A location of a file, or of a dataset with an overlay: opened as one dataset.
 
-    The base must meet the trusted keys; the overlay needs no signature.
+    The base must meet the trusted keys; the overlay needs no signature. A file without a base has
+    none, and is refused if keys are demanded.
     """
 
-    def __init__(self, base: DatasetPath, overlay: str, requirements: Requirements) -> None:
-        self.base, self.path, self.overlay = base, base.path, overlay
-        self._requirements = requirements
+    def __init__(
+        self, file: str, requirements: Requirements, base: DatasetPath | CompiledPath | None = None
+    ) -> None:
+        self.base, self._file, self._requirements = base, file, requirements
+        self.path: str = file if base is None else base.path
+        self.overlay = None if base is None else file
         self._name: str | None = None  # of the base in use, and the serial of its signature
         self._serial = 0
 
+    @property
+    def identity(self) -> str:
+        """A text that no other location has."""
+        return self._file if self.base is None else f"{self.base.identity}\0{self._file}"
+
     def fingerprint(self) -> tuple[object, ...]:
-        """Return a value that changes when the base, the overlay or a file of it changes."""
-        return self.base.fingerprint(), *map(file_fingerprint, overlay_files(self.overlay))
+        """Return a value that changes when the base, the file or one that it names changes."""
+        of_base = None if self.base is None else self.base.fingerprint()
+        return of_base, *map(file_fingerprint, files_of(self._file))
 
     def generation(self) -> str:
-        """Return the id of the current dataset with the overlay, compiled if it is new."""
+        """Return the id of the current result, compiled if it is new."""
         return self._current().generation
 
-    def open_dataset(self, *, fallback: bool = False) -> Dataset:
-        """Open the current base with the overlay; BuildError, OutputError or DatasetError."""
+    def open_checked(self, check: Callable[[Dataset], None], *, fallback: bool = False) -> Dataset:
+        """Open the current result, if it passes ``check``."""
         dataset = self._current(fallback=fallback)
-        self._requirements.check(dataset)
+        check(dataset)
         return dataset
 
+    def open_dataset(self, *, fallback: bool = False) -> Dataset:
+        """Open the current result; raises BuildError, OutputError or DatasetError."""
+        return self.open_checked(self._requirements.check, fallback=fallback)
+
     def open_successor(self, old: Dataset) -> Dataset:
-        """Open the current base with the overlay, verified, if it may replace the old dataset."""
+        """Open the current result, verified, if it may replace the old dataset."""
         dataset = self._current()
         self._requirements.without_keys().check_replacement(old, dataset)
         return dataset
@@ -84,32 +104,41 @@ class OverlaidPath:
         return retry_if_changed(partial(self._opened, fallback=fallback), self.fingerprint)
 
     def _opened(self, *, fallback: bool) -> Dataset:
+        if self.base is None:
+            self._check_unsigned()
+            return self._result(None)
         base = self.base.open_checked(self._check_base, fallback=fallback)
         dataset = self._result(base)
         dataset.serial = base.serial
         return dataset
+
+    def _check_unsigned(self) -> None:
+        """Raise DatasetError if keys are demanded: no signature is of a file of data."""
+        if self._requirements.keys:
+            remedy = "build a dataset of it, and sign that"
+            raise DatasetError(self._file, "not signed: a file of data has no signature", remedy)
 
     def _check_base(self, base: Dataset) -> None:
         self._requirements.check_signed(base, self._name, self._serial)
         if base.serial:
             self._name, self._serial = base.manifest.metadata().name, base.serial
 
-    def _result(self, base: Dataset) -> Dataset:
-        """Return the dataset of a base with the overlay, from the cache if that has it."""
+    def _result(self, base: Dataset | None) -> Dataset:
+        """Return the dataset of the file, over a base if there is one; from the cache if it can."""
         make = partial(self._compile, base, self.fingerprint())
         return open_cached(self._name_of(base), self._open_entry, make)
 
     def _open_entry(self, folder: Path) -> Dataset | None:
         return open_entry(folder, check_digests if self._requirements.keys else None)
 
-    def _compile(self, base: Dataset, seen: tuple[object, ...], folder: Path) -> None:
+    def _compile(self, base: Dataset | None, seen: tuple[object, ...], folder: Path) -> None:
         """Compile a result, if its files have been the same since they were seen."""
         with atomic.staged_folder(folder, FOLDER_MODE) as fresh:
-            compile_overlay(self.overlay, base, fresh / "dataset")
+            compile_file(self._file, base, fresh / "dataset")
             # The fingerprint: files may have changed, and changed back.
             if self.fingerprint() != seen or self._name_of(base) != folder.name:
                 problem = "changed while it was compiled"
-                raise BuildError(self.overlay, problem, remedy="try again")
+                raise BuildError(self._file, problem, remedy="try again")
             for path in list((fresh / "dataset").iterdir()):
                 path.rename(fresh / path.name)
             (fresh / "dataset").rmdir()
@@ -118,16 +147,21 @@ class OverlaidPath:
     def _prefix(self) -> str:
         """The begin of the names of all results of these paths and keys."""
         keys = sorted(key.id for key in self._requirements.keys)
-        identity = "\0".join((self.base.identity, self.overlay, *keys))
-        return f"overlay-{hashlib.sha256(os.fsencode(identity)).hexdigest()[:_DIGITS]}-"
+        identity = hashlib.sha256(os.fsencode("\0".join((self.identity, *keys)))).hexdigest()
+        return f"{'file' if self.base is None else 'overlay'}-{identity[:_DIGITS]}-"
 
-    def _name_of(self, base: Dataset) -> str:
+    def _name_of(self, base: Dataset | None) -> str:
         """Return the name of a result: its end is a digest of all that it is made of."""
-        digest = hashlib.sha256(base.generation.encode())
-        for path in overlay_files(self.overlay):
+        digest = hashlib.sha256(b"" if base is None else base.generation.encode())
+        for path in files_of(self._file):
             digest.update(os.fsencode(f"\0{path.name}\0"))
-            digest.update(_digest(path))
+            digest.update(_size_and_time(path) if base is None else _digest(path))
         return self._prefix + digest.hexdigest()[:_DIGITS]
+
+
+def _size_and_time(path: Path) -> bytes:
+    """Return what changes with a file that may be too large to be read at each opening."""
+    return repr((file_fingerprint(path) or ())[1:]).encode()
 
 
 def _digest(path: Path) -> bytes:

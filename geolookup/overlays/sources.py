@@ -1,35 +1,40 @@
-"""The files of an overlay, and its compilation over a dataset."""
+"""The files that are compiled when one is opened, and their compilation."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from geolookup.errors import BuildError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from geolookup_builder.recipe.document import Recipe, SourceSpec
 
     from geolookup.dataset.files import Dataset
 
-_RECIPE = ".toml"
+_RECIPE, _COMPILER = ".toml", "geolookup_builder"
 
 
-def is_recipe(overlay: str) -> bool:
-    """Return whether an overlay is a recipe; any other file is data."""
-    return overlay.endswith(_RECIPE)
+def is_recipe(file: str) -> bool:
+    """Return whether a file is a recipe; any other is data."""
+    return file.endswith(_RECIPE)
 
 
-def overlay_files(overlay: str) -> list[Path]:
-    """Return the local files that an overlay is made of, in a fixed order.
+def files_of(file: str) -> list[Path]:
+    """Return the local files that the result of a file is made of, in a fixed order.
 
-    Data are listed without the compiler: to open a compiled overlay imports nothing else.
-    Raises BuildError for a recipe with an error.
+    Data are listed without the compiler: to open a compiled file imports nothing else.
+    Raises BuildError for a recipe with an error, and without the compiler.
     """
-    path = Path(overlay)
-    if not is_recipe(overlay):
-        return sorted(file for file in _entries(path) if file.is_file()) or [path]
-    from geolookup_builder.recipe import loading
-    from geolookup_builder.sources.reading.inputs import paths
+    path = Path(file)
+    if not is_recipe(file):
+        return sorted(entry for entry in _entries(path) if entry.is_file()) or [path]
+    with _needing_compiler(file):
+        from geolookup_builder.recipe import loading
+        from geolookup_builder.sources.reading.inputs import paths
 
     recipe = loading.load(path)
     files = [path, *filter(None, (recipe.countries, recipe.enrich.stations))]
@@ -37,8 +42,20 @@ def overlay_files(overlay: str) -> list[Path]:
         if spec.is_dataset:
             files += _files_of_dataset(spec)
         elif spec.remote is None:
-            files += [file for file in paths(spec.path, spec.base, ("",)) if file.is_file()]
+            files += [found for found in paths(spec.path, spec.base, ("",)) if found.is_file()]
     return files
+
+
+@contextmanager
+def _needing_compiler(file: str) -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name and error.name.partition(".")[0] == _COMPILER:
+            problem = f"a file is compiled before it answers, but {_COMPILER} is not installed"
+            remedy = "install it, or open a dataset that was built elsewhere"
+            raise BuildError(file, problem, remedy=remedy) from error
+        raise
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -58,15 +75,21 @@ def _files_of_dataset(spec: SourceSpec) -> list[Path]:
     return [path / pointer.CURRENT, path / fmt.MANIFEST] if path.is_dir() else [path]
 
 
-def compile_overlay(overlay: str, base: Dataset, output: Path) -> None:
-    """Compile an overlay over a dataset; BuildError for bad files, OutputError for a full disk."""
-    from geolookup_builder.build_options import Options
-    from geolookup_builder.compile import compile_recipe
-    from geolookup_builder.recipe import loading
+def compile_file(file: str, base: Dataset | None, output: Path) -> None:
+    """Compile a file, over a dataset if there is one.
+
+    Raises BuildError for bad files and without the compiler, OutputError for a full disk.
+    """
+    with _needing_compiler(file):
+        from geolookup_builder.build_options import Options
+        from geolookup_builder.compile import compile_recipe
+        from geolookup_builder.recipe import loading
 
     from geolookup.progress import Progress
 
-    recipe = _over(loading.load(overlay), base, is_data=not is_recipe(overlay))
+    recipe = loading.load(file)
+    if base is not None:
+        recipe = _over(recipe, base, is_data=not is_recipe(file))
     compile_recipe(recipe, output, Options(force=True), Progress(silent=True))
 
 

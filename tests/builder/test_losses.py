@@ -137,10 +137,22 @@ LOSSES = (
     Loss("the region of another country in a geofeed", {"a.csv": "8.8.8.0/24,DE,FR-75,,\n"},
          'format = "geofeed"', counts=nulled(region_code=1)),
     # --- columns
+    Loss("a column that nobody reads", csv("network,isp,colour", "8.8.8.0/24,x,red"),
+         'columns = { isp = "isp" }', counts={"not read": 1}),
+    Loss("the index of a frame of pandas", csv(",network,isp", "0,8.8.8.0/24,x"),
+         counts={"not read": 1}),
+    Loss("a word that the recipe empties", csv("network,isp", "8.8.8.0/24,N/A"),
+         'cells = { empty = ["N/A"] }', counts={"emptied": 1}),
+    Loss("a decimal point beside decimal commas",
+         csv("network,latitude,longitude", '8.8.8.0/24,52.5,"13,4"'),
+         'cells = { decimal = "," }', counts=nulled(latitude=1, longitude=1)),
     Loss("a column that the recipe does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
          'fields = ["asn"]', counts={"not kept": 1}),
     Loss("a column that the dataset does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
          after='fields = ["asn"]', counts={"not kept": 1}),
+    Loss("a file of an archive with another suffix",
+         archive(a_csv=GOOD, b_tsv=GOOD.replace(",", "\t"), readme_txt="x"),
+         counts={"not read": 1}),
 )  # fmt: skip
 
 

@@ -38,6 +38,8 @@ def test_what_a_recipe_means(tmp_path: Path) -> None:
     assert source.options == {"family": 6}
     assert source.texts["date"] == dt.date(2026, 11, 20).isoformat()
     assert (source.name, recipe.countries) == ("N", tmp_path / "c.csv")
+    recipe = loaded(tmp_path, '[[source]]\npath = "a.csv"\n')
+    assert (recipe.name, recipe.sources[0].format) == ("recipe", "auto")
     recipe = loaded(tmp_path, GOOD + '[[source]]\nformat = "csv"\npath = "/secret/b*.csv"\n')
     assert [source.name for source in recipe.sources] == ["a.csv", "b*.csv"]
     assert loaded(tmp_path, GOOD).update == Update()
@@ -48,24 +50,15 @@ def test_what_a_recipe_means(tmp_path: Path) -> None:
     assert year == Retention.of(keep_for="1y")
 
 
-NO_SOURCE = (
-    "source.format, source.path are missing",
-    'format = "auto" and path = "…" in [[source]]',
-)
+NO_PATH = 'source.path is missing; write path = "…"'
 WRONG = {
-    "": f'dataset.name, {NO_SOURCE[0]}; write name = "…" in [dataset], {NO_SOURCE[1]}',
-    "[[source]]": f'dataset.name, {NO_SOURCE[0]}; write name = "…" in [dataset], {NO_SOURCE[1]}',
-    '[[source]]\npath = "a.csv"\ndelimiter = ";"': (
-        'dataset.name, source.format are missing; write name = "…" in [dataset],'
-        ' format = "auto" in [[source]]'
-    ),
-    f'{GOOD}[[source]]\npath = "b.csv"\n': 'source.format is missing; write format = "auto" in',
+    "": NO_PATH,
+    "[[source]]": NO_PATH,
     "dataset = 1": "no [dataset] table; add [dataset]",
-    GOOD.replace('name = "d"', ""): 'dataset.name is missing; write name = "…" in [dataset]',
     GOOD.replace('"d"', "1"): 'dataset.name is not a text; write name = "…"',
     GOOD.replace('"d"', '""'): 'dataset.name is not a text; write name = "…"',
     '[dataset]\nnam = "d"': "unknown key dataset.nam; did you mean 'name'?",
-    '[dataset]\nname = "d"': f"{NO_SOURCE[0]}; write {NO_SOURCE[1]}",
+    '[dataset]\nname = "d"': NO_PATH,
     '[dataset]\nname = "d"\n[source]\nx = 1\n': "source is not a list of tables; write [[source]]",
     'source = [1]\n[dataset]\nname = "d"': "source is not a list of tables; write [[source]]",
     GOOD.replace('"d"', '"d"\nfields = []'): "dataset.fields is empty",
@@ -74,10 +67,9 @@ WRONG = {
     GOOD.replace('"d"', '"d"\nfields = ["currency"]'): "dataset.fields: currency follows from",
     "[datset]\n": "unknown key datset; did you mean 'dataset'?",
     "[sources]\n": "unknown key sources; did you mean 'source'?",
-    GOOD.replace('format = "csv"\n', ""): 'source.format is missing; write format = "auto" in',
     GOOD.replace('"csv"', '"cvs"'): "unknown format 'cvs'; did you mean 'csv'?",
     GOOD.replace('"csv"', '["csv"]'): 'source.format is not a text; write format = "…"',
-    GOOD.replace('path = "a.csv"', ""): 'source.path is missing; write path = "…"',
+    GOOD.replace('path = "a.csv"', ""): NO_PATH,
     GOOD.replace('"a.csv"', '""'): 'source.path is not a text; write path = "…"',
     GOOD + "licence = 1": 'source.licence is not a text; write licence = "…"',
     GOOD + "date = 07:00:00": 'source.date is not a text; write date = "…"',
@@ -88,6 +80,7 @@ WRONG = {
     GOOD + "license = 'x'": "unknown key source.license; did you mean 'licence'?",
     GOOD + "family_ = 4": "unknown key source.family_; did you mean 'family'?",
     GOOD + 'fields = "asn"': 'source.fields is not a list; write fields = ["country_code"]',
+    GOOD + "fields = []": "source.fields is empty; write fields = [",
     GOOD + 'fields = ["country_name"]': (
         "source.fields: country_name follows from other fields, no source states it; leave it out"
     ),
@@ -98,10 +91,11 @@ WRONG = {
     GOOD + "[tables]\ncountries = 5": 'tables.countries is not a text; write countries = "…"',
     'tables = 5\n[dataset]\nname = "d"\n' + GOOD[21:]: "no [tables] table; add [tables]",
     GOOD + "[update]\nkep = 3": "unknown key update.kep; did you mean 'keep'?",
-    GOOD + "[update]\nkeep = 0": "update.keep is not a number of generations, 1 or more; write",
-    GOOD + '[update]\nkeep_for = "March"': "update.keep_for is not a time such as 52w; write",
-    GOOD + '[update]\nkeep = 2\nkeep_for = "1y"': "update.keep_for is beside keep; remove one",
-    GOOD + "[update]\nkeep = true": "update.keep is not a number of generations, 1 or more; write",
+    GOOD + "[update]\nkeep = 0": "update.keep is 0; it is a number of generations, 1 or more",
+    GOOD + '[update]\nkeep_for = "March"': "update.keep_for is 'March'; write hours, days,",
+    GOOD
+    + '[update]\nkeep = 2\nkeep_for = "1y"': "update.keep and keep_for are both given",
+    GOOD + "[update]\nkeep = true": "update.keep is a number of generations, not bool",
     GOOD + "[update]\nfail_if = 'x > 1'": "update.fail_if is not a list of texts; write fail_if",
     GOOD + "[update]\nfail_if = ['country_moved']": "update.fail_if: malformed gate",
     GOOD + "[update]\nfail_if = ['contry_moved > 1%']": "update.fail_if: no metric 'contry_moved'"

@@ -56,9 +56,9 @@ from geolookup_builder.reference.countries import (
     load_time_zones,
 )
 from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
-from geolookup_builder.reference.country_boxes import FILE, Places, country_boxes
+from geolookup_builder.reference.country_boxes import FILE, country_boxes, far_places
 from geolookup_builder.reference.csv_table import read_table
-from geolookup_builder.restrictions.slicing import Part, slice_recipe
+from geolookup_builder.restrictions.slicing import slice_recipe
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats.rir import FORMAT
 from geolookup_builder.sources.reading import (

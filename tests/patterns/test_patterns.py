@@ -45,7 +45,6 @@ _ASSEMBLED: dict[str, list[tuple[str, bool]]] = {
         (r"(?<![A-Z0-9])DB([0-9]{1,2})(?![0-9])", True),
     ],
     "geolookup_builder.sources.formats.mmdb_products._kind": [],
-    "geolookup_builder.sources.reading.own_values.offered": [(r"city\.names\.[^.]+", False)],
     "geolookup_builder.sources.reading.stated_dates.in_first_lines": [],
     "geolookup_builder.sources.reading.text.line_layout": [
         (r"(?m)^(?:\xef\xbb\xbf)?(?:[ \t]*#|[ \t]+\r?$)[^\n]*\n?", True),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import BuildError
-from tests.internals.builder import Options, Part, compile_recipe, slice_recipe
+from tests.internals.builder import Options, compile_recipe, slice_recipe
 from tests.internals.progress import Progress
 from tests.oracle import FIELDS, Address, OwnColumn, Restriction, Source, carried, is_public
 from tests.prefixes.brute_force import meets
@@ -57,12 +57,12 @@ def test_own_columns_of_a_part_equal_brute_force(
     names = [f"own.{column.name}" for column in columns]
     unwanted = data.draw(st.sampled_from(["", "location.country_code", *names]))
     fields = data.draw(st.none() | st.lists(st.sampled_from(names), min_size=1, unique=True))
-    part = Part(
-        unwanted=(f"{unwanted}=null",) if unwanted else (),
-        within=kept.within or (),
-        families=kept.families,
-        fields=tuple(fields or ()),
-    )
+    part: dict[str, Any] = {
+        "unwanted": (f"{unwanted}=null",) if unwanted else (),
+        "within": kept.within or (),
+        "families": kept.families,
+        "fields": fields or (),
+    }
     with TemporaryDirectory() as name:
         whole, output = built(Path(name) / "whole", listed, columns=columns), Path(name) / "part"
         with geolookup.open(whole) as full:
@@ -71,7 +71,7 @@ def test_own_columns_of_a_part_equal_brute_force(
                 for address in edges(listed)
             }
         try:
-            plan = slice_recipe(str(whole), part, "part")
+            plan = slice_recipe(str(whole), "part", **part)
             compile_recipe(plan, output, Options(), Progress(silent=True))
         except BuildError:  # nothing is left
             assert not any(value for own in expected.values() for value in own.values())

@@ -33,26 +33,14 @@ def with_own_columns(recipe: Recipe, datasets: Mapping[int, DatasetSource]) -> R
                 raise BuildError(recipe.path, f"source {number + 1}: {problem}", remedy=remedy)
     with recipe_errors(recipe.path, "columns of datasets: "):
         schema = own_schema([column_members(field) for field in columns.values()])
-    sources = [
-        replace(
-            spec,
-            fields=spec.fields | _further(spec.fields, spec.schema.by_source_column, of),
-            schema=schema,
-        )
-        if (of := datasets.get(number)) is not None
-        else spec
-        for number, spec in enumerate(recipe.sources)
-    ]
+    sources = [*recipe.sources]
+    for number, dataset in datasets.items():
+        spec = sources[number]
+        if spec.fields >= spec.schema.by_source_column.keys():  # it chooses no fields
+            own = frozenset(field.source_column for field in dataset.schema.own)
+            sources[number] = replace(spec, fields=spec.fields | own)
     return replace(recipe, schema=schema, sources=tuple(sources))
 
 
 def _nature(field: Field) -> tuple[object, ...]:
     return field.type, field.layer, field.private
-
-
-def _further(
-    fields: frozenset[str], known: Mapping[str, Field], dataset: DatasetSource
-) -> frozenset[str]:
-    """Return the own columns of a dataset, unless its recipe chooses fields."""
-    own = frozenset(field.source_column for field in dataset.schema.own)
-    return own if fields >= known.keys() else frozenset()

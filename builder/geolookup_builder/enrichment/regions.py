@@ -12,19 +12,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from geolookup.contract.display import fold
-from geolookup.dataset.runs import factorize
+from geolookup_builder import reference
 from geolookup_builder.reference import Credit
 from geolookup_builder.reference.csv_table import read_table
 
-FILE = files("geolookup_builder.reference").joinpath("region_names.csv")
+FILE = Path(reference.__file__).with_name("region_names.csv")
 COLUMNS = ("country_code", "region_code", "region_name")
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 #: A code that some texts repeat in brackets: "Cardiff [Caerdydd GB-CRD]".
@@ -62,8 +62,8 @@ _SAME = {
 }
 
 
-#: Names with the code of their region.
-_Names = list[tuple[str, str]]
+#: The code of a region by its name; None if several have the name.
+_Codes = dict[str, str | None]
 
 
 class Regions:
@@ -91,51 +91,35 @@ class Regions:
         import pycountry
 
         self._subdivisions = pycountry.subdivisions
-        self._code = cache(self._find)
         self._tables = cache(self._tables_of)
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the code of each row's region."""
-        arrays = [columns[name].dictionary_encode() for name in self.needs]
-        indices = [column.indices.fill_null(-1).to_numpy(zero_copy_only=False) for column in arrays]
-        countries, names = (column.dictionary.to_pylist() for column in arrays)
-        same, first = factorize(indices)
-        pairs = zip(indices[0][first], indices[1][first], strict=True)
-        codes = [
-            self._code(countries[country], names[name]) if country >= 0 and name >= 0 else None
-            for country, name in pairs
-        ]
-        return pa.array(codes, pa.string()).take(pa.array(same.astype(np.int64)))
+        texts = (columns[name].cast(pa.string()) for name in self.needs)
+        pairs = pc.binary_join_element_wise(*texts, "\n").dictionary_encode()
+        codes = [self._code(*pair.split("\n", 1)) for pair in pairs.dictionary.to_pylist()]
+        return pa.array(codes, pa.string()).take(pairs.indices)
 
-    def _find(self, country: str, name: str) -> str | None:
+    def _code(self, country: str, name: str) -> str | None:
         exact, proper = self._tables(country)
         folded = fold(name)
         return exact[folded] if folded in exact else proper.get(proper_words(name))
 
-    def _tables_of(self, country: str) -> tuple[dict[str, str | None], dict[str, str | None]]:
+    def _tables_of(self, country: str) -> tuple[_Codes, _Codes]:
         """Return the codes of a country by whole names, and by their proper words."""
         regions = self._subdivisions.get(country_code=country) or ()  # type: ignore[no-untyped-call]
         english = _english_names().get(country, {})
-        exact, proper = dict[str, str | None](), dict[str, str | None]()
-        # ``|=`` keeps the later value: the upper level, and what ISO says of a name.
-        for of_level in (
-            [region for region in regions if region.parent_code is not None],
-            [region for region in regions if region.parent_code is None],
-        ):
-            codes = [region.code.partition("-")[2] for region in of_level]
-            local = [
-                (name, code)
-                for region, code in zip(of_level, codes, strict=True)
-                for name in names_of(region.name)
-            ]
-            other = [
-                (name, code)
-                for code in codes
-                for text in english.get(code, ())
-                for name in names_of(text)
-            ]
-            exact |= _codes(other, fold)
-            exact |= _codes(local, fold)
+        exact, proper = _Codes(), _Codes()
+        for is_upper in (False, True):
+            local, other = list[tuple[str, str]](), list[tuple[str, str]]()
+            for region in regions:
+                if (region.parent_code is None) == is_upper:
+                    code = region.code.partition("-")[2]
+                    local += [(name, code) for name in names_of(region.name)]
+                    texts = english.get(code, ())
+                    other += [(name, code) for text in texts for name in names_of(text)]
+            # The later value stays: what ISO says of a name, and the upper level.
+            exact |= _codes(other, fold) | _codes(local, fold)
             proper |= _codes([*local, *other], proper_words)
         return exact, proper
 
@@ -170,10 +154,9 @@ def proper_words(name: str) -> str:
     return " ".join(sorted(_SAME.get(word, word) for word in words))
 
 
-def _codes(names: _Names, normal: Callable[[str], str]) -> dict[str, str | None]:
-    """Return region codes by normal form of their names; None for an ambiguous name."""
+def _codes(names: Iterable[tuple[str, str]], normal: Callable[[str], str]) -> _Codes:
+    """Return region codes by normal form of their names."""
     codes: defaultdict[str, set[str]] = defaultdict(set)
     for name, code in names:
         codes[normal(name)].add(code)
-    codes.pop("", None)
-    return {name: only.pop() if len(only) == 1 else None for name, only in codes.items()}
+    return {name: only.pop() if len(only) == 1 else None for name, only in codes.items() if name}

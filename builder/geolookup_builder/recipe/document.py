@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from pathlib import Path, PurePath
@@ -22,26 +22,25 @@ from geolookup.errors import BuildError, name_text, near_match
 from geolookup.filesystem import open_regular
 from geolookup.remote import address as remote_address
 from geolookup.remote.address import Remote
-from geolookup.store.pointer import KEEP
 from geolookup.store.retention import Retention
 from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import RowRules
 from geolookup_builder.recipe.field_names import source_columns
 from geolookup_builder.recipe.own_columns import read_columns
 from geolookup_builder.recipe.quality import Quality, read_quality
-from geolookup_builder.recipe.table import Table
+from geolookup_builder.recipe.table import Table, recipe_errors
 from geolookup_builder.restrictions import restriction
 from geolookup_builder.restrictions.restriction import Restriction
 
 #: The format of a source that is a dataset.
 DATASET = "dataset"
+#: The format of a source that states none: it is detected.
+AUTO = "auto"
 #: The folder of the packaged recipes.
 PACKAGED = Path(__file__).resolve().parents[1] / "recipes"
 #: As ``date`` of a source: the day of the server's Last-Modified.
 LAST_MODIFIED = "last-modified"
 _TEXTS = ("name", "date", "licence", "attribution", "url")
-#: The keys that a source must have, each with an example.
-_SOURCE_KEYS = {"format": '"auto"', "path": '"…"'}
 #: Provenance stores the number of a source in one byte; 0 is "no source", 255 is reserved.
 MAX_SOURCES = 254
 _MAX_KM = 50.0
@@ -142,8 +141,7 @@ def of_document(
     items = document.values.get("source") or [{}]
     if not isinstance(items, list) or not all(isinstance(source, dict) for source in items):
         raise BuildError(path, "source is not a list of tables", remedy="write [[source]]")
-    _check_missing(dataset, items)
-    name = dataset.text("name")
+    name = dataset.text("name") if "name" in dataset else name_text(path.stem)
     if len(items) > MAX_SOURCES:
         problem = f"{len(items)} sources, at most {MAX_SOURCES} are allowed"
         raise BuildError(path, problem, remedy="name files of one format with a glob")
@@ -155,7 +153,7 @@ def of_document(
     tables = document.table("tables", "countries")
     countries = path.parent / tables.text("countries") if "countries" in tables else None
     enrich, update = _enrich(document), _update(document, schema)
-    fields = _dataset_fields(dataset, schema) if "fields" in dataset else None
+    fields = _fields(dataset, "dataset", schema)
     quality = read_quality(document, schema)
     return Recipe(path, name, sources, countries, enrich, update, schema, fields, quality)
 
@@ -178,27 +176,8 @@ def _parse(path: Path) -> dict[str, Any]:
         raise BuildError(path, f"not TOML: {error}", remedy="correct the recipe") from error
 
 
-def _check_missing(dataset: Table, sources: Sequence[Mapping[str, Any]]) -> None:
-    """Raise one BuildError for the name of the dataset and the keys of sources that are missing.
-
-    The keys of a source that has a format are checked with the options of the format.
-    """
-    lacking = [source.keys() for source in sources if "format" not in source]
-    keys = [key for key in _SOURCE_KEYS if any(key not in source for source in lacking)]
-    missing, lines = [f"source.{key}" for key in keys], list[str]()
-    if "name" not in dataset:
-        missing.insert(0, "dataset.name")
-        lines.append('name = "…" in [dataset]')
-    if keys:
-        stated = " and ".join(f"{key} = {_SOURCE_KEYS[key]}" for key in keys)
-        lines.append(f"{stated} in [[source]]")
-    if missing:
-        problem = f"{', '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing"
-        raise BuildError(dataset.recipe, problem, remedy=f"write {', '.join(lines)}")
-
-
 def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema) -> SourceSpec:
-    name, recipe = table.text("format"), table.recipe
+    name, recipe = table.text("format") if "format" in table else AUTO, table.recipe
     if name not in formats:
         hint = near_match(name, formats, fallback='format = "auto" detects the format')
         raise BuildError(recipe, f"unknown format {name!r}", remedy=hint)
@@ -208,7 +187,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
     location = remote_address.location(recipe, table.text("path"), texts, insecure=insecure)
     remote = location if isinstance(location, Remote) else None
     path = remote.uri if remote else str(location)
-    fields = _fields(table, schema)
+    fields = _fields(table, "source", schema) or frozenset(schema.by_source_column)
     return SourceSpec(
         format=name,
         path=path,
@@ -243,33 +222,19 @@ def _base(recipe: Path, path: str) -> Path:
     That is the folder of the recipe. A packaged recipe has no folder that users put files into:
     its paths are relative to the current folder, except paths of files that come with a recipe.
     """
-    if recipe.parent != PACKAGED or (PACKAGED / Path(path).parts[0]).is_dir():
-        return recipe.parent
-    try:
-        return Path.cwd()
-    except FileNotFoundError as error:  # removed meanwhile
-        problem = "its files are looked for in the current folder, but that does not exist"
-        raise BuildError(recipe.stem, problem, remedy="change to another folder") from error
+    is_own = recipe.parent != PACKAGED or (PACKAGED / Path(path).parts[0]).is_dir()
+    return recipe.parent if is_own else Path()
 
 
-def _fields(table: Table, schema: Schema) -> frozenset[str]:
+def _fields(table: Table, name: str, schema: Schema) -> frozenset[str] | None:
+    """Return the columns of the fields that a source or the dataset keeps; None for all."""
     if "fields" not in table:
-        return frozenset(schema.by_source_column)
-    return _columns(table, "source.fields", schema)
-
-
-def _dataset_fields(dataset: Table, schema: Schema) -> frozenset[str]:
-    fields = _columns(dataset, "dataset.fields", schema)
-    if not fields:
-        dataset.refuse("fields", "is empty", 'write fields = ["country_code"], or drop it')
-    return fields
-
-
-def _columns(table: Table, option: str, schema: Schema) -> frozenset[str]:
+        return None
     names = table.values["fields"]
-    if not isinstance(names, list):
-        table.refuse("fields", "is not a list", 'write fields = ["country_code"]')
-    columns = (source_columns(table.recipe, option, name, schema) for name in names)
+    if not isinstance(names, list) or not names:
+        problem = "is empty" if names == [] else "is not a list"
+        table.refuse("fields", problem, 'write fields = ["country_code"]')
+    columns = (source_columns(table.recipe, f"{name}.fields", field, schema) for field in names)
     return frozenset(chain.from_iterable(columns))
 
 
@@ -294,22 +259,11 @@ def _kilometres(weather: Table) -> float:
 
 def _update(document: Table, schema: Schema) -> Update:
     table = document.table("update", "fail_if", "keep", "keep_for")
-    retention = _retention(table)
+    with recipe_errors(table.recipe, "update."):
+        retention = Retention.of(*(table.values.get(key) for key in ("keep", "keep_for")))
     if "fail_if" not in table:
         return Update(None, retention)
     from geolookup.comparison.gates import diff_metrics
 
     metrics = diff_metrics(field.path for field in schema.own)
     return Update(table.gates("fail_if", metrics), retention)
-
-
-def _retention(table: Table) -> Retention:
-    keep, keep_for = (table.values.get(key) for key in ("keep", "keep_for"))
-    if keep is not None and keep_for is not None:
-        table.refuse("keep_for", "is beside keep", "remove one of the two")
-    if keep is not None and (type(keep) is not int or keep < 1):
-        table.refuse("keep", "is not a number of generations, 1 or more", f"write keep = {KEEP}")
-    try:
-        return Retention.of(keep, keep_for)
-    except (ValueError, TypeError):
-        table.refuse("keep_for", "is not a time such as 52w", 'write keep_for = "1y"')

@@ -38,7 +38,7 @@ def _of_data(path: Path) -> Recipe:
     """Return the recipe of a file or folder of data; the dataset has its name, without suffixes."""
     data = path if path.name else path.absolute()
     name = name_text(data.name.partition(".")[0] or data.name)
-    document = {"dataset": {"name": name}, "source": [{"format": auto.NAME, "path": data.name}]}
+    document = {"dataset": {"name": name}, "source": [{"path": data.name}]}
     return of_document(data, document, auto.options(FORMATS))
 
 

@@ -6,7 +6,7 @@ columns of files are read by their names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe.document import SourceSpec
@@ -82,3 +82,34 @@ def range_twice(spec: SourceSpec, column: str) -> BuildError:
     """Return the error about a column that is the range and a field."""
     problem = f"column {column!r} is the range and something else in columns"
     return BuildError(spec.recipe, problem, remedy="keep one of them")
+
+
+def columns_option(
+    spec: SourceSpec, choices: Sequence[str], mandatory: Sequence[str]
+) -> tuple[str, ...] | None:
+    """Return the recipe's ``columns``, checked, or None; ``-`` skips a column."""
+    columns = spec.options.get("columns")
+    if columns is None or isinstance(columns, dict):  # a table maps own columns
+        return None
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        raise BuildError(spec.recipe, "source.columns is not a list of names", remedy="list them")
+    for name in columns:
+        if name != "-" and name not in choices:
+            problem = f"unknown column {name!r} in columns"
+            raise BuildError(spec.recipe, problem, remedy=near_match(name, (*choices, "-")))
+        if name != "-" and columns.count(name) > 1:
+            raise BuildError(spec.recipe, f"column {name!r} twice in columns", remedy="drop one")
+    for name in mandatory:
+        if name not in columns:
+            raise BuildError(spec.recipe, f"no {name} in columns", remedy=f"add {name!r}")
+    # Names must be distinct: "-" twice becomes "- 2" and "- 5".
+    return tuple(f"- {at}" if name == "-" else name for at, name in enumerate(columns))
+
+
+def file_option(spec: SourceSpec, key: str) -> str | None:
+    """Return an option of the recipe that names a file; None if it is not stated."""
+    path = spec.options.get(key)
+    if path is not None and (not isinstance(path, str) or not path):
+        problem = f"source.{key} is not a file name"
+        raise BuildError(spec.recipe, problem, remedy="write a file name")
+    return path

@@ -69,12 +69,11 @@ def _of_sources(sources: Sequence[Source], tables: Mapping[str, Any]) -> Recipe:
 def _source(label: Path, source: Source) -> dict[str, Any]:
     """Return a ``[[source]]``."""
     if isinstance(source, str | PathLike):
-        return {"format": auto.NAME, "path": fspath(source)}
+        return {"path": fspath(source)}
     if not isinstance(source, Mapping):
         return _of_table(label, source)
     if "table" not in source:
-        stated = {"format": auto.NAME, **source}
-        return {k: fspath(v) if isinstance(v, PathLike) else v for k, v in stated.items()}
+        return {k: fspath(v) if isinstance(v, PathLike) else v for k, v in source.items()}
     for key in ("path", "format"):
         if key in source:
             raise ValueError(f"{label} has a table and a {key}; pass one of them")

@@ -80,7 +80,7 @@ class Table:
 
 @contextmanager
 def recipe_errors(recipe: Path, before: str = "") -> Iterator[None]:
-    """Raise a DiffError, or a ValueError ("problem; remedy"), as the BuildError of a recipe.
+    """Raise a DiffError or the error of a value ("problem; remedy") as the BuildError of a recipe.
 
     ``before`` is the text before the problem.
     """
@@ -88,6 +88,6 @@ def recipe_errors(recipe: Path, before: str = "") -> Iterator[None]:
         yield
     except DiffError as error:
         raise BuildError(recipe, before + error.problem, remedy=error.remedy) from error
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         problem, _, remedy = str(error).partition("; ")
         raise BuildError(recipe, before + problem, remedy=remedy) from error

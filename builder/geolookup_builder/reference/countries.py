@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from geolookup.contract.fields import BOOLEAN, COUNTRY, REAL, TEXTS, in_table
 from geolookup.contract.tzdatabase import rules, zone_names
 from geolookup.errors import BuildError
 from geolookup_builder.reference.csv_table import Row, read_table
 
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-    from pathlib import Path
-
+_HERE = Path(__file__).parent
 _REGIONAL_INDICATOR_A = 0x1F1E6
 _TYPES = {field.column: field.type for field in in_table(COUNTRY)}
 #: continents.csv states the names of continents; the flag follows from the code.
@@ -56,20 +53,20 @@ def load_countries(path: Path | None = None) -> dict[str, Country]:
 @cache
 def _packaged_countries() -> dict[str, Country]:
     """Return the packaged table, read once in a process; callers get a copy."""
-    return _read_countries(_packaged_file("countries.csv"))
+    return _read_countries(_HERE / "countries.csv")
 
 
-def _read_countries(source: Path | Traversable) -> dict[str, Country]:
+def _read_countries(source: Path) -> dict[str, Country]:
     continents = load_continents()
     countries: dict[str, Country] = {}
     for line, row in read_table(source, COLUMNS):
         country = _country(source, line, row, continents)
         if country.country_code in countries:
             problem = f"{country.country_code} occurs twice"
-            raise BuildError(str(source), problem, line=line, remedy="keep one row a country")
+            raise BuildError(source, problem, line=line, remedy="keep one row a country")
         countries[country.country_code] = country
     if not countries:
-        raise BuildError(str(source), "no country in it", remedy="add a row for each country")
+        raise BuildError(source, "no country in it", remedy="add a row for each country")
     return countries
 
 
@@ -80,7 +77,7 @@ def load_continents() -> dict[str, str]:
 
 @cache
 def _packaged_continents() -> dict[str, str]:
-    rows = read_table(_packaged_file("continents.csv"), ("continent_code", "continent_name"))
+    rows = read_table(_HERE / "continents.csv", ("continent_code", "continent_name"))
     return {row["continent_code"]: row["continent_name"] for _, row in rows}
 
 
@@ -89,18 +86,12 @@ def load_time_zones() -> list[str]:
     return sorted(zone_names())
 
 
-def _packaged_file(name: str) -> Traversable:
-    return files("geolookup_builder.reference").joinpath(name)
-
-
-def _country(
-    source: Path | Traversable, line: int, row: Row, continents: dict[str, str]
-) -> Country:
+def _country(source: Path, line: int, row: Row, continents: dict[str, str]) -> Country:
     values = {column: _value(source, line, column, row[column]) for column in COLUMNS}
     continent = values["continent_code"]
     if continent is not None and continent not in continents:
         problem, remedy = f"unknown continent {continent!r}", f"write one of {' '.join(continents)}"
-        raise BuildError(str(source), problem, line=line, remedy=remedy)
+        raise BuildError(source, problem, line=line, remedy=remedy)
     return Country(continent_name=continents.get(continent), **values)
 
 
@@ -124,7 +115,7 @@ _FORMS = {
 _NEVER_UNKNOWN = ("country_code", "country_neighbors")
 
 
-def _value(source: Path | Traversable, line: int, column: str, cell: str) -> Any:
+def _value(source: Path, line: int, column: str, cell: str) -> Any:
     if not cell and column not in _NEVER_UNKNOWN:
         return None
     pattern, form = _FORMS.get(column, (".*", ""))
@@ -137,7 +128,7 @@ def _value(source: Path | Traversable, line: int, column: str, cell: str) -> Any
         or len({*words}) < len(words)
         or not all(re.fullmatch(pattern, w) for w in words)
     ):
-        raise BuildError(str(source), f"bad {column} {cell!r}", line=line, remedy=f"write {form}")
+        raise BuildError(source, f"bad {column} {cell!r}", line=line, remedy=f"write {form}")
     return tuple(words) if kind == TEXTS else _convert(cell, kind)
 
 

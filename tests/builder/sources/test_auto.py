@@ -167,7 +167,7 @@ UNKNOWN = {
 
 
 NEAR_MISSES = {
-    "site_id, owner\n7,Ann\n": ":1: unknown columns 'site_id', 'owner'; map columns of any name in",
+    "site_id, owner\n7,Ann\n": ":1: unknown columns 'site_id', 'owner'; to leave them out",
     "network,isp,colour\n8.8.8.0/24,x,red\n": (
         ":1: unknown column 'colour'; to leave it out, name the others in a recipe: columns ="
         ' { network = "network", isp = "isp" }'
@@ -181,7 +181,7 @@ NEAR_MISSES = {
     "network;isp\n8.8.8.0/24;x\n": ":1: the delimiter is ';'; add delimiter = \";\" to the source",
     "cidr\towner\n8.8.8.0/24\tx\n": ":1: the delimiter is '\\t'; add delimiter = \"\\t\" to the",
     '{"error": {"code": 401}}\n': ": this looks like an error of a server, with the key",
-    '{"network": "8.8.8.0/24", "colour": 1}\n': ": unknown column 'colour'; map columns of any",
+    '{"network": "8.8.8.0/24", "colour": 1}\n': ": unknown column 'colour'; to leave it out",
 }
 
 

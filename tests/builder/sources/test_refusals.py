@@ -265,7 +265,7 @@ DEMANDED = {
     "ip2proxy": "db = 2",
 }
 READ = {
-    ("mmdb", "MMDB"), ("parquet", "Parquet"), ("ipinfo", "Parquet"),
+    ("mmdb", "MMDB"), ("parquet", "Parquet"), ("ipinfo", "Parquet"), ("iplocate", "Parquet"),
     *(("geofeed", name) for name in KINDS if name.startswith("UTF-")),
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.mapping import columns_option
 from geolookup_builder.sources.formats.headerless import COMMAS, headerless_tables
 from geolookup_builder.sources.formats.vendor_values import known, located
 from geolookup_builder.sources.reading import sniffing
@@ -20,7 +21,6 @@ from geolookup_builder.sources.reading.product_files import offered_columns
 from geolookup_builder.sources.reading.products import Header, Product, stated
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
-from geolookup_builder.sources.reading.vendor_files import columns_option
 
 _RANGE = ("ip_start", "ip_end")
 _PLACE_COLUMNS = ("district", "city", "zipcode", "latitude", "longitude", "geoname_id")

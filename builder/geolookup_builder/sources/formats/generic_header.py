@@ -28,8 +28,6 @@ DERIVED = frozenset(
 #: The row labels of pandas: in its CSV, in a CSV that it read again, and in Arrow tables.
 _INDEX = re.compile(r"|Unnamed: 0|__index_level_[0-9]+__")
 _MAP = "map columns of any name in [source.columns] of a recipe"
-_OTHERS = f"(or {_MAP})"
-_OTHERS_AND_OWN = f"(or {_MAP}, and declare own columns in its [columns])"
 #: Names of ranges in files of other products.
 _RANGE_WORDS = {
     word: end
@@ -102,7 +100,7 @@ def _check_names(header: Header, planner: Planner, delimiter: str) -> None:
             raise _error(header, problem, "drop one", delimiter)
     if tuple(name for name in RANGE_NAMES if name in former) not in RANGES:
         where = "the header" if header.schema is None else "its columns"
-        remedy = f"name the range as network, or as first and last {_OTHERS}"
+        remedy = f"name the range as network, or as first and last (or {_MAP})"
         raise _error(header, f"no range in {where}", remedy, delimiter)
 
 
@@ -157,27 +155,23 @@ def _unknown_text(
     unknown: Sequence[str], mapping: Mapping[str, str], planner: Planner
 ) -> tuple[str, str]:
     """Return problem and remedy for the unknown columns of a file; ``mapping`` reads the others."""
-    listed = [name if len(name) < _SHOWN else name[:_SHOWN] + "…" for name in unknown[:_LISTED]]
+    listed = [repr(name if len(name) < _SHOWN else name[:_SHOWN] + "…") for name in unknown]
     more = f" and {len(unknown) - _LISTED:,} more" if len(unknown) > _LISTED else ""
     plural = "s" if len(unknown) > 1 else ""
-    problem = f"unknown column{plural} {', '.join(map(repr, listed))}{more}"
-    text = toml_text(mapping) if mapping else ""
-    columns = f"in a recipe: columns = {text}" if 0 < len(text) < _MAPPING else ""
-    if columns and not set(mapping.values()).isdisjoint(unknown):
-        skipped = not set(unknown) <= set(mapping.values())
-        keep = "; to keep others, declare them in its [columns]" if skipped else ""
-        return problem, f"map the columns {columns}{keep}"
-    near = {name: _nearest(name, planner) for name in unknown[:_LISTED]}
-    if plural:
-        hints = [f"{hint[:-1]} for {name!r}?" for name, hint in near.items() if hint]
-    else:
-        hints = list(filter(None, near.values()))
-    if hints:
-        others = _OTHERS if all(near.values()) else _OTHERS_AND_OWN
-        return problem, f"{' '.join(hints)} {others}"
-    others = "them" if plural else "it"
-    remedy = f"to leave {others} out, name the others {columns}" if columns else _MAP
-    return problem, f"{remedy}; to keep {others}, declare {others} in its [columns]"
+    problem = f"unknown column{plural} {', '.join(listed[:_LISTED])}{more}"
+    columns = f"columns = {toml_text(mapping)}" if mapping else ""
+    if len(columns) > _MAPPING or not mapping:
+        columns = "columns = { … }"
+    known = [name for name in unknown if name in mapping.values()]
+    if known:
+        keep = "" if known == [*unknown] else "; to keep others, declare them in its [columns]"
+        return problem, f"map the columns in a recipe: {columns}{keep}"
+    hints = [
+        f"{hint[:-1]} for {name!r}?" for name in unknown[:_LISTED] if (hint := _hint(name, planner))
+    ]
+    them = "them" if plural else "it"
+    leave = f"to leave {them} out, name the others in a recipe: {columns}"
+    return problem, " ".join((*hints, f"{leave}; to keep {them}, declare {them} in its [columns]"))
 
 
 def _known_columns(stated: Sequence[str], field_of: Mapping[str, str]) -> dict[str, str]:
@@ -199,11 +193,11 @@ def _meaning(name: str) -> str | None:
     return _RANGE_WORDS.get(name.casefold()) or near_column(name)
 
 
-def _nearest(name: str, planner: Planner) -> str:
+def _hint(name: str, planner: Planner) -> str:
+    """Return a question for a name that is like that of a field."""
+    if meaning := _meaning(name):
+        return suggestion(meaning)
     is_path = name.startswith(tuple(f"{group}." for group in (*GROUPS, OWN)))
-    names = [other for other in planner.names if "." in other]
-    if not is_path:  # short names are like many words
-        own = [other for other in planner.names if other not in FIELD_OF]
-        names = [*RANGE_NAMES, *BY_SOURCE_COLUMN, *own]
-    meaning = _meaning(name)
-    return suggestion(meaning) if meaning else near_match(name, names, fallback="")
+    names = [n for n in planner.names if ("." in n if is_path else n not in FIELD_OF)]
+    more = [] if is_path else [*RANGE_NAMES, *BY_SOURCE_COLUMN]  # short names are like many words
+    return near_match(name, [*more, *names], fallback="")

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.mapping import file_option
 from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.sources.formats.headerless import COMMAS, headerless_tables
 from geolookup_builder.sources.formats.ip2location_layouts import EDITIONS, Edition
@@ -29,7 +30,6 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
 from geolookup_builder.sources.reading.products import Fields, Header, Product
 from geolookup_builder.sources.reading.reader import SourceTable
-from geolookup_builder.sources.reading.vendor_files import file_option
 
 MISSING = "-"
 _REGION_COLUMNS = ("country_code", "subdivision_name", "code")

@@ -19,9 +19,9 @@ from geolookup.errors import BuildError
 from geolookup_builder.ranges import WRONG_CELL_COUNT
 from geolookup_builder.sources.reading.dictionary_columns import mark, take, with_values
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.keyed_tables import KeyedTable, concatenate, load_keyed
 from geolookup_builder.sources.reading.products import header_text
 from geolookup_builder.sources.reading.text import unlimited_cells
-from geolookup_builder.sources.reading.vendor_files import KeyedTable, concatenate, load_keyed
 
 _ID, _REGISTERED, _PROVIDER = "geoname_id", "registered_country_geoname_id", "isp_id"
 #: Columns by the id of a country: "registered:country_iso_code".

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.sources.formats.as_names import AsNames, as_fields, load_as_names
 from geolookup_builder.sources.formats.headerless import TABS
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import mark, with_values
@@ -27,7 +28,6 @@ from geolookup_builder.sources.reading.reader import Batch, SourceFormat, Source
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import Layout, prefix_texts
-from geolookup_builder.sources.reading.vendor_files import AsNames, as_fields, load_as_names
 
 _MASK = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[;#][^\n]*\n?")
 #: By number of cells: "1.0.0.0", "24", "13335" of CAIDA, "1.0.0.0/24", "13335" of pyasn.

@@ -13,6 +13,7 @@ from functools import partial
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
+from geolookup_builder.recipe.mapping import columns_option
 from geolookup_builder.sources.formats.headerless import COMMAS, END, headerless_tables
 from geolookup_builder.sources.formats.vendor_values import located
 from geolookup_builder.sources.reading import sniffing
@@ -22,7 +23,6 @@ from geolookup_builder.sources.reading.product_files import offered_columns
 from geolookup_builder.sources.reading.products import Header, Product, stated
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
-from geolookup_builder.sources.reading.vendor_files import columns_option
 
 _RANGE = ("start", "end")
 _CITY_ORDERS = (

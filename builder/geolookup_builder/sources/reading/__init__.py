@@ -2,13 +2,13 @@
 
 Along the data:
 
-- ``inputs``, ``zip_files``, ``tar_files`` and ``data_files``: the files that a source names, opened
+- ``inputs``, ``archives`` and ``data_files``: the files that a source names, opened
   as plain bytes within its budget.
 - ``sniffing`` and ``text``: what kind of file it is, and how its rows are written.
 - ``delimited``, ``jsonlines``, ``json_document``, ``parquet`` and ``mmdb_file``: rows.
   ``typed_columns`` finds columns in Parquet and JSON.
-- ``dictionary_columns`` and ``vendor_files``: the meaning of cells, and of files.
-- ``own_values``: the own columns that a recipe asks for.
+- ``products`` and ``plans``: what the columns of a file mean; ``product_files``: files with a
+  header. ``cells``, ``dictionary_columns`` and ``keyed_tables``: the values of cells.
 - ``stated_dates``: the date of the data that a file states.
 - ``reader``: the interface to the compiler. ``positions`` finds the lines of rows.
 

@@ -49,26 +49,22 @@ def _others(names: Collection[str]) -> str:
     return f", but {first}{more}" if names else ""
 
 
-def cannot_unpack(label: str, problem: str) -> BuildError:
-    """Return the error for a file of an archive that is not read, such as a link."""
-    return BuildError(label, problem, remedy="unpack the archive before the build")
-
-
 class Budget:
     """The bytes that the compressed files of a source may unpack to; BuildError beyond them."""
 
     def __init__(self, label: str) -> None:
         self._label = label
+        self.others = list[str]()  # labels of files of archives that are not read
         self._packed_bytes = self._unpacked_bytes = 0
 
     def add(self, path: Path) -> None:
         """Count a compressed file: the limit grows with it; see ``filesystem.limits``."""
         self._packed_bytes += path.stat().st_size
 
-    def take(self, size: int) -> None:
-        """Count unpacked bytes."""
-        self.check(size)
-        self._unpacked_bytes += size
+    def leave(self, label: str) -> None:
+        """Note a file of an archive that is not read, unless it holds no data by its name."""
+        if not label.endswith("/") and not holds_no_data(label.partition("!")[2]):
+            self.others.append(label)
 
     def check(self, size: int) -> None:
         """Raise BuildError if so many bytes more would exceed the budget."""
@@ -83,35 +79,28 @@ class Budget:
 
     def limited(self, opener: Opener) -> Opener:
         """Return an opener whose unpacked bytes are counted; bytes that are read again are not."""
-        extent = Extent(self)
+        furthest = 0
+
+        def reach(position: int) -> None:
+            nonlocal furthest
+            self.check(max(0, position - furthest))
+            self._unpacked_bytes += max(0, position - furthest)
+            furthest = max(furthest, position)
 
         @contextmanager
         def open_stream() -> Iterator[LimitedStream]:
             with opener() as stream:
-                yield LimitedStream(stream, extent)
+                yield LimitedStream(stream, reach)
 
         return open_stream
 
 
-class Extent:
-    """How far a file was read, over all of its streams."""
-
-    def __init__(self, budget: Budget) -> None:
-        self._budget, self._bytes = budget, 0
-
-    def reach(self, position: int) -> None:
-        """Count the bytes that no earlier stream has reached."""
-        if position > self._bytes:
-            self._budget.take(position - self._bytes)
-            self._bytes = position
-
-
 class LimitedStream(io.RawIOBase):
-    """The unpacked bytes of a file, counted against a budget."""
+    """The unpacked bytes of a file; ``reach`` is called with each position that is read to."""
 
-    def __init__(self, stream: IO[bytes], extent: Extent) -> None:
+    def __init__(self, stream: IO[bytes], reach: Callable[[int], None]) -> None:
         super().__init__()
-        self._stream, self._extent, self._position = stream, extent, 0
+        self._stream, self._reach, self._position = stream, reach, 0
 
     def readable(self) -> bool:
         """Return True."""
@@ -123,5 +112,5 @@ class LimitedStream(io.RawIOBase):
             return self.readall() or b""
         data = self._stream.read(size)
         self._position += len(data)
-        self._extent.reach(self._position)
+        self._reach(self._position)
         return data

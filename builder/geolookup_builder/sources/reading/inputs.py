@@ -14,9 +14,8 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,9 +31,8 @@ from geolookup.filesystem.unpacking import (
     reading_errors,
     unpack_stream,
 )
+from geolookup_builder.sources.reading.archives import tar_files, zip_files
 from geolookup_builder.sources.reading.data_files import Budget, Opener, holds_no_data
-from geolookup_builder.sources.reading.tar_files import tar_files
-from geolookup_builder.sources.reading.zip_files import zip_files
 
 #: The compression of each ending of a tar archive.
 #: ".tar.gz" -> ".gz", ".tgz" -> ".gz" and so on.
@@ -43,10 +41,14 @@ _TARS = {f".tar{ending}": ending for ending in COMPRESSED} | SHORT_TARS
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file of a source, as plain bytes; ``label`` names it in messages."""
+    """One file of a source, as plain bytes; ``label`` names it in messages.
+
+    The first member of a source has ``others``: files of its archives and folder that are not read.
+    """
 
     label: str
     opener: Opener
+    others: tuple[str, ...] = ()
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
@@ -75,10 +77,9 @@ def missing_files(pattern: str, base: Path) -> str:
     Any suffix will do. Raises BuildError for a path that the system does not allow.
     """
     try:
-        exists = any(path.exists() for path in paths(pattern, base, ("",)))
+        return "" if paths(pattern, base, ("",)) else f"no file {base / pattern}"
     except NoFileError as error:
         return f"{error.problem} {error.path}"
-    return "" if exists else f"no file {base / pattern}"
 
 
 def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]:
@@ -87,48 +88,41 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
     Of an archive, the files with one of ``suffixes`` are taken, ordered by name; of a folder
     also compressed ones and archives. Raises BuildError if there is none.
     """
-    budget = Budget(str(base / pattern))
-    files = [
-        member
-        for path in paths(pattern, base, suffixes)
-        for member in _of_path(path, suffixes, budget)
-    ]
+    files, budget = paths(pattern, base, suffixes), Budget(str(base / pattern))
     if not files:
-        raise BuildError(
-            base / pattern, "no such file", remedy="put it there, or correct the path in the recipe"
-        )
-    return files
+        remedy = "put it there, or correct the path in the recipe"
+        raise BuildError(base / pattern, "no such file", remedy=remedy)
+    first, *more = (member for path in files for member in _of_path(path, suffixes, budget))
+    others = (*budget.others, *_others_in_folder(base / pattern, suffixes))
+    return [replace(first, others=others), *more]
 
 
-def label_in_recipe(label: str, pattern: str, base: Path) -> str:
-    """Return a member's label as the recipe would state it: a dataset holds no local folders.
+def _others_in_folder(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
+    """Return the files of a folder that are not read, without licences and instructions."""
+    if not folder.is_dir():
+        return []
+    files = sorted((path for path in _files_of(folder) if path.is_file()), key=os.fsencode)
+    return [
+        str(path)
+        for path in files
+        if not holds_data(path, suffixes) and not holds_no_data(path.as_posix())
+    ]
 
-    A relative pattern gives a path relative to ``base``; of an absolute one the folders
-    before the first wildcard are removed. Characters that a line cannot hold are escaped.
-    """
-    parts = Path(pattern).parts
-    # "/data/2026/*.csv": "data" and "2026" are before the wildcard, and removed.
-    parents = takewhile(lambda part: not _is_glob(part), parts[:-1])
-    folder = Path(*parents) if Path(pattern).is_absolute() else base
-    return name_text(label.removeprefix(str(folder).rstrip(os.sep) + os.sep).replace(os.sep, "/"))
 
-
-def _is_glob(pattern: str) -> bool:
-    return any(character in pattern for character in "*?[")
+def label_in_recipe(label: str, base: Path) -> str:
+    """Return a member's label as the recipe would state it: relative to ``base`` if it is below."""
+    return name_text(label.removeprefix(f"{base}{os.sep}").replace(os.sep, "/"))
 
 
 def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return the existing files that ``pattern`` names, and a path without wildcards in any case.
-
-    Of a folder, the files that ``members`` takes are returned.
-    """
+    """Return the files that ``pattern`` names; of a folder, those that ``members`` takes."""
     literal = base / pattern
     if "\0" in pattern:
         raise BuildError(literal, NUL_IN_NAME, remedy="correct the path in the recipe")
     with reading_errors(str(literal)):  # such as a name longer than the system allows
         if literal.is_dir():
             return _of_folder(literal, suffixes)
-        if literal.exists() or not _is_glob(pattern):
+        if literal.exists():
             return [literal]
     return _matches(pattern, base)
 
@@ -145,23 +139,14 @@ def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 def _files_of(folder: Path) -> Iterator[Path]:
     """Yield the files of a tree, without hidden names; a folder with several paths is read once."""
-    seen = {_identity(folder)}
+    seen = set[str]()
     for parent, folders, names in os.walk(folder, followlinks=True):
-        below = [Path(parent, name) for name in folders if not name.startswith(".")]
-        # ``os.walk`` descends into the remaining ``folders``. Links come last: a folder is read
-        # under its own path if it has one.
-        folders.clear()
-        for folder_below in sorted(below, key=lambda path: (path.is_symlink(), os.fsencode(path))):
-            if _identity(folder_below) not in seen:
-                seen.add(_identity(folder_below))
-                folders.append(folder_below.name)
-        yield from (Path(parent, name) for name in names if not name.startswith("."))
-
-
-def _identity(folder: Path) -> tuple[int, int]:
-    # Device and inode: links that lead back to a folder above do not loop.
-    status = folder.stat()
-    return status.st_dev, status.st_ino
+        real = os.path.realpath(parent)
+        # Links that lead back to a folder above do not loop.
+        folders[:] = [] if real in seen else sorted(n for n in folders if not n.startswith("."))
+        if real not in seen:
+            yield from (Path(parent, name) for name in names if not name.startswith("."))
+        seen.add(real)
 
 
 def _matches(pattern: str, base: Path) -> list[Path]:
@@ -171,10 +156,6 @@ def _matches(pattern: str, base: Path) -> list[Path]:
 
 
 def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Member]:
-    if not path.exists():
-        raise BuildError(
-            path, "no such file", remedy="put it there, or correct the path in the recipe"
-        )
     if not path.is_file():
         raise BuildError(path, "not a file", remedy="name a file, a folder or a glob of files")
     with reading_errors(str(path)):

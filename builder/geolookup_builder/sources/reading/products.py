@@ -28,7 +28,6 @@ MMDB, the columns are paths (``city.names.en``), and ``ranges`` are ``NO_RANGE``
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -189,7 +188,7 @@ class Product:
 
     def knows(self, name: str) -> bool:
         """Return whether files of the product are known to have a column."""
-        return name in self._known or any(p.fullmatch(name) for p in self._patterns)
+        return name in self._known or _any_language(name) in self._known
 
     def fits(self, names: Container[str]) -> bool:
         """Return whether a file has a range and the marks of the product."""
@@ -207,32 +206,21 @@ class Product:
 
     def offered(self, header: Header) -> Iterator[str]:
         """Yield the own columns that a file has, by the names that a recipe can declare."""
-        for name in self.values:
-            if offered_column(name) is None:
-                continue
+        columns = {*header.names, *map(_any_language, header.names)}
+        for name in filter(offered_column, self.values):
             offers = self.offers(name)
-            patterns = [_pattern(c) for o in offers for c in o.columns if LANGUAGE in c]
-            if any(offer.in_file(header) for offer in offers) or any(
-                pattern.fullmatch(column) for pattern in patterns for column in header.names
-            ):
+            if any(not one.columns or not columns.isdisjoint(one.columns) for one in offers):
                 yield name
 
     @cached_property
-    def _columns(self) -> frozenset[str]:
-        offers = (offer for column in self.values for offer in self.offers(column))
-        return frozenset(column for offer in offers for column in offer.columns)
-
-    @cached_property
     def _known(self) -> frozenset[str]:
-        return self._columns.union(self.unread, self.helpers, *self.ranges)
-
-    @cached_property
-    def _patterns(self) -> list[re.Pattern[str]]:
-        return [_pattern(column) for column in self._columns if LANGUAGE in column]
+        columns = (offer.columns for column in self.values for offer in self.offers(column))
+        return frozenset().union(self.unread, self.helpers, *self.ranges, *columns)
 
 
-def _pattern(column: str) -> re.Pattern[str]:
-    return re.compile(re.escape(column).replace(LANGUAGE, "[^.]+"))
+def _any_language(column: str) -> str:
+    """Return ``city.names.LANG`` for ``city.names.de``."""
+    return f"{column.rpartition('.')[0]}.{LANGUAGE}"
 
 
 def names_of_fields(schema: Schema) -> dict[str, str]:

@@ -195,19 +195,10 @@ def check_width(rows: Sample, width: int, layout: str, remedy: str) -> None:
         raise BuildError(rows.member.label, problem, line=line, remedy=remedy)
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """A cell that does not match its pattern, in a column where most cells do not."""
-
-    line: int
-    column: str
-    cell: str
-
-
 def mismatch(
     rows: Sample, columns: Sequence[str], patterns: Mapping[str, re.Pattern[str]], *missing: str
-) -> Mismatch | None:
-    """Return the first bad cell of the first column whose cells mostly do not match.
+) -> tuple[int, str] | None:
+    """Return line and text of the first bad cell of a column whose cells mostly do not match.
 
     Empty cells and those in ``missing`` match any pattern.
     """
@@ -216,7 +207,9 @@ def mismatch(
             cells = [cell for cell in rows.column(at) if cell[1] and cell[1] not in missing]
             bad = [cell for cell in cells if not patterns[name].fullmatch(cell[1])]
             if 2 * len(bad) > len(cells):
-                return Mismatch(bad[0][0], name, bad[0][1])
+                line, cell = bad[0]
+                shown = cell if len(cell) < _SHOWN else cell[:_SHOWN] + "…"
+                return line, f"{shown!r} is not a valid {name}"
     return None
 
 
@@ -228,12 +221,11 @@ def check_content(
     *missing: str,
 ) -> None:
     """Raise BuildError if a column differs from the layout."""
-    bad = mismatch(rows, columns, patterns, *missing)
-    if bad is not None:
-        cell = bad.cell if len(bad.cell) < _SHOWN else bad.cell[:_SHOWN] + "…"
-        problem = f"{cell!r} is not a valid {bad.column}, so this is not {layout}"
+    if bad := mismatch(rows, columns, patterns, *missing):
+        line, problem = bad
         remedy = "name the right layout in the recipe"
-        raise BuildError(rows.member.label, problem, line=bad.line, remedy=remedy)
+        problem = f"{problem}, so this is not {layout}"
+        raise BuildError(rows.member.label, problem, line=line, remedy=remedy)
 
 
 def integer_family(rows: Sample) -> int:

@@ -276,7 +276,7 @@ def test_unknown_and_odd_values(read: Read) -> None:
     assert reading.values("latitude", *addresses) == [None, None, 0, 12]
     assert reading.values("asn", *addresses) == [None, 64500, None, None]
     assert reading.at("8.8.4.4") == {"postal_code": "800", "isp": "true"}
-    assert dict(reading.source.nulled) == {"latitude": 2, "asn": 2}
+    assert dict(reading.source.nulled) == {"latitude": 2, "longitude": 2, "asn": 2}
 
 
 def test_keys_that_the_first_records_lack(
@@ -309,7 +309,7 @@ WRONG: list[tuple[Record, str, str]] = [
     (
         {**NETWORK, "location": {"cuntry_code": "x"}},
         "",
-        "unknown column 'location.cuntry_code'; did you mean 'location.country_code'?",
+        "unknown column 'location.cuntry_code'; did you mean 'location.country_code' for",
     ),
     ({"isp": "x"}, "", "no range in its columns; name the range as network"),
     (

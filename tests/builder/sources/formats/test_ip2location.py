@@ -185,6 +185,21 @@ def test_mapped_addresses_and_missing_values(read: Read) -> None:
     assert reading.ranges() == {"5.1.4.0/22": {"country_code": "CH"}}
 
 
+def test_an_elevation_of_0_is_a_value_where_there_is_a_country(read: Read) -> None:
+    *place, _ = place_cells(21)
+    missing = ["-"] * 4 + ["0.000000"] * 2 + ["-"] * 4
+    text = ranges(
+        (83952640, 83952895, [*place, "0"]),
+        (83952896, 83953151, [*missing, "0"]),
+        (83953152, 83953407, [*place, "-"]),
+    )
+    recipe = '[columns]\nelevation = "integer"\n' + one("ip2location", "a.csv", "db = 21")
+    reading = read({"a.csv": text}, recipe)
+    assert reading.values("own.elevation", "5.1.4.0", "5.1.5.0", "5.1.6.0") == [0, None, None]
+    assert reading.source.nulled == {}
+    assert reading.source.emptied == {"elevation 0 without a country": 1}
+
+
 def test_the_asn_file(read: Read) -> None:
     text = ranges(
         (83952640, 83953663, ["5.1.4.0/22", "64500", "Example AS"]),

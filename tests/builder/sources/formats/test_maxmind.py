@@ -131,7 +131,8 @@ def test_another_language(read: Read, tmp_path: Path) -> None:
     location = {**ALPHA_ROW, "city_name": "Alphastadt"}
     del location["region_name"]
     assert reading.at("8.8.4.4") == location
-    assert reading.source.nulled == {"country_code": 3}  # ids without a place
+    # Ids without a place: the coordinates stand by themselves.
+    assert reading.source.nulled == {"country_code": 3, "postal_code": 2}
     assert reading.at("8.8.5.5").keys() == {"latitude", "longitude"}
     for locale, words in (('"xx"', "locale 'xx' are missing (found: de, en)"), (5, "locale is 5")):
         error = fails(tmp_path, CITY_FILES, one("maxmind", "*.csv", f"locale = {locale}"))

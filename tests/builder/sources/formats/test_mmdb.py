@@ -180,15 +180,78 @@ def test_mapped_fields(read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 WRONG_FIELDS = {
-    "columns = 1": "not a table of paths",
-    "columns = {}": "not a table of paths",
+    "columns = 1": "not a table of names",
+    "columns = {}": "not a table of names",
     'columns = { citi = "x" }': "source.columns: no field 'citi'; did you mean 'city'?",
-    "columns = { isp = 1 }": "source.columns.isp is not a path",
-    'columns = { isp = "" }': "source.columns.isp is not a path",
+    "columns = { isp = 1 }": "source.columns.isp is not a name",
+    'columns = { isp = "" }': "source.columns.isp is not a name",
     'columns = { isp = "country_cod" }': "did you mean 'country_code'?",
     'columns = { isp = "country_code.en" }': "no record has a value at 'country_code.en'",
 }
 UNKNOWN = {"8.8.8.0/24": {"score": 1, "a": {"b": "c"}}}
+
+
+CODED = 'columns = { country_code = "." }'
+FIRST = 'columns = { country_code = "0", city_name = "1.en" }'
+OTHER = "a record of another kind"
+
+
+def test_records_that_are_texts_numbers_or_lists(read: Read, tmp_path: Path) -> None:
+    """Mapped by ``.`` or a position; a record of another kind is rejected and counted."""
+    texts = {"8.8.8.0/24": "NO", "8.8.9.0/24": "QQ", "2600:100::/32": "SE"}
+    reading = read({"a.mmdb": mmdb(texts)}, recipe(extra=CODED))
+    assert reading.by_network("country_code") == {"8.8.8.0/24": "NO", "2600:100::/32": "SE"}
+    assert (reading.source.read, reading.source.nulled) == (3, {"country_code": 1})
+    numbers = {"8.8.8.0/24": 64500, "8.8.9.0/24": 0}
+    reading = read({"a.mmdb": mmdb(numbers)}, recipe(extra='columns = { asn = "." }'))
+    assert reading.ranges() == {"8.8.8.0/24": {"asn": 64500}}
+    lists = {"8.8.8.0/24": ("NO", {"en": "Oslo"}), "8.8.9.0/24": ()}
+    reading = read({"a.mmdb": mmdb(lists)}, recipe(extra=FIRST))
+    assert reading.ranges() == {"8.8.8.0/24": {"country_code": "NO", "city_name": "Oslo"}}
+    for records, listed in ((texts, "."), (lists, "0, 1.en")):
+        error = fails(tmp_path, {"a.mmdb": mmdb(records)}, recipe())
+        assert error.problem == f"its records are not maps of keys, but values at {listed}"
+
+
+def test_mixed_records(read: Read) -> None:
+    mixed = {
+        "8.8.8.0/24": {"country_code": "NO"},
+        "8.8.9.0/24": "SE",
+        "9.9.9.0/24": ("FI",),
+        "2600:100::/32": 7,
+    }
+    networks = [*mixed]
+    for mapping, known, rejected in (
+        ("", {"8.8.8.0/24": "NO"}, networks[1:]),
+        (CODED, {"8.8.9.0/24": "SE"}, [networks[2]]),
+        ('columns = { country_code = "0" }', {"9.9.9.0/24": "FI"}, [networks[1], networks[3]]),
+    ):
+        reading = read({"a.mmdb": mmdb(mixed)}, recipe(extra=mapping))
+        assert reading.by_network("country_code") == known, mapping
+        assert reading.source.rejected == {OTHER: len(rejected)}, mapping
+        assert [row.text for row in reading.rejects] == rejected, mapping
+
+
+def test_values_that_no_cell_can_hold_are_counted(read: Read) -> None:
+    records = {
+        "8.8.8.0/24": {"isp": "Acme", "name": "x"},
+        "8.8.9.0/24": {"isp": {"en": "Acme"}},
+        "9.9.9.0/24": {"isp": ["Acme"]},
+    }
+    reading = read({"a.mmdb": mmdb(records)}, recipe())
+    assert reading.by_network("isp") == {"8.8.8.0/24": "Acme"}
+    assert reading.source.nulled == {"isp": 2}
+
+
+def test_a_file_without_networks_is_read(read: Read, tmp_path: Path) -> None:
+    empty = assembled([(1, 1)], b"")
+    for mapping in ("", CODED):
+        reading = read({"a.mmdb": empty}, recipe(extra=mapping))
+        assert (reading.source.read, reading.ranges()) == (0, {})
+    with pytest.raises(BuildError, match="no usable row"):
+        build_at(tmp_path, {"a.mmdb": empty}, recipe(), empty="")
+    error = fails(tmp_path, {"a.mmdb": mmdb({"8.8.8.0/24": {}})}, recipe())
+    assert "none of its fields are known (none at all)" in error.problem
 
 
 def test_what_covers_what(read: Read) -> None:
@@ -276,7 +339,7 @@ REFUSED = {
     "GeoIP2-City-Test-Invalid-Node-Count": "damaged",
     "MaxMind-DB-test-broken-pointers-24": "damaged",
     "MaxMind-DB-test-broken-search-tree-24": "damaged",
-    "MaxMind-DB-string-value-entries": "none of its fields",
+    "MaxMind-DB-string-value-entries": "its records are not maps of keys, but values at .;",
 }
 
 

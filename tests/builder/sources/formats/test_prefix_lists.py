@@ -127,7 +127,7 @@ def test_services_families_lists_and_providers(read: Read) -> None:
     amazon = {"organization": AWS_, "user_type": "hosting"}
     assert [*reading.ranges().items()][-1] == ("3.5.140.0/22", amazon)
     assert (source.read, source.duplicates) == (6, 1)
-    assert source.note == "region, service ignored: no field holds them"
+    assert source.unread == ("region", "service")
     entry = {"ipv4Prefix": "34.1.208.0/20", "ipv6Prefix": "2600:1900::/44"}
     reading = read({"a.json": json.dumps({**GOOGLE, "prefixes": [entry]})}, RECIPE)
     assert (reading.source.read, reading.source.rejected.total()) == (2, 0)

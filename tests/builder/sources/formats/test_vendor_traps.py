@@ -98,7 +98,7 @@ TRAPS = {
         one("maxmind", "?.csv"),
         {"a.csv": ORPHANS, "b.csv": test_maxmind.EN},
         {"8.8.9.9": {"city_name": None}, "8.8.10.1": {"city_name": "Alpha Town"}},
-        nulled={"country_code": 1},
+        nulled={"country_code": 1, "postal_code": 1},
     ),
     "IP2Location: the IPv6 file repeats IPv4": Trap(
         one("ip2location", "DB26.IPV6.CSV"),
@@ -145,7 +145,7 @@ TRAPS = {
             one("geofeed", "feed.csv"),
             feed(empty, "8.8.0.0/16,US,,Newark,"),
             {"8.8.8.8": {}, "8.8.9.8": NEWARK},
-            nulled={"country_code": 1} if "QQ" in empty else None,
+            nulled={"country_code": 1, "city_name": 1} if "QQ" in empty else None,
         )
         for empty in ("8.8.8.0/24,,,,", "8.8.8.0/24", "8.8.8.0/24,ZZ,,,", "8.8.8.0/24,QQ,,X,")
     },
