@@ -19,7 +19,7 @@ class Options:
 
     force: bool = False
     rejects: Path | None = None
-    max_rejects: int | None = None  # of each source table; None: as its recipe says
+    max_rejects: int | str | None = None  # of a source table; None: as its recipe says
     cache: Path | None = None  # of downloaded files; None: the user's cache folder
     offline: bool = False  # use the cache only, without any request
     earlier: Path | None = None  # a dataset: ``max_drop`` and ``min_coverage`` compare with it
@@ -38,7 +38,7 @@ class Options:
         *,
         force: bool = False,
         rejects: str | PathLike[str] | None = None,
-        max_rejects: int | None = None,
+        max_rejects: int | str | None = None,
         max_nulled: int | str | None = None,
         max_memory: str | int | None = None,
         cache: str | PathLike[str] | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,11 +69,15 @@ class SourceReport:
     offered: tuple[str, ...] = ()
     note: str = ""
 
+    def keep(self, fields: Collection[str]) -> None:
+        """Note that the recipe leaves out all fields but these."""
+        self.dropped += tuple(name for name in self.fields if name not in fields)
+        self.fields = tuple(name for name in self.fields if name in fields)
+
     def lines(self) -> Iterator[str]:
         """Yield a line for the rows, and one for each other number that is not zero."""
         yield f"{self.name}: {count_text(self.read, 'row')} read, {self.used:,} used"
-        if self.unread:
-            yield f"  not read    {listed(self.unread, _COLUMNS_SHOWN)}"
+        yield from self._column_lines()
         if total := self.rejected.total():
             rows = count_text(total, "row")
             yield f"  rejected    {rows} without a valid range{_reasons(self.rejected)}"
@@ -103,6 +107,12 @@ class SourceReport:
                 addresses = addresses_text(count)
                 meaning = meaning.format(layers=", ".join(self.private_layers))
                 yield f"  {name.replace('_', ' '):<11} {rows}, {addresses} {meaning}"
+
+    def _column_lines(self) -> Iterator[str]:
+        if self.dropped:
+            yield f"  not kept    {listed(self.dropped, _COLUMNS_SHOWN)} (fields of the recipe)"
+        if self.unread:
+            yield f"  not read    {listed(self.unread, _COLUMNS_SHOWN)}"
 
     def _notes(self) -> Iterator[str]:
         if self.note:

@@ -13,7 +13,7 @@ from geolookup.progress import Progress
 from geolookup.signing.keys import SigningKeys
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport
-from geolookup_builder.check import check_loading
+from geolookup_builder.check import check_recipe
 from geolookup_builder.check_report import RecipeCheck
 from geolookup_builder.compile import compile_recipe
 from geolookup_builder.recipe.source_list import Source, recipe_of_call
@@ -29,7 +29,8 @@ def build(
     fields: Sequence[str] | None = None,
     force: bool = False,
     rejects: str | PathLike[str] | None = None,
-    max_rejects: int | None = None,
+    max_rejects: int | str | None = None,
+    max_nulled: int | str | None = None,
     max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
@@ -54,7 +55,9 @@ def build(
 
     With ``force`` an existing dataset is replaced, and ``max_drop`` of a source compares with it.
     ``rejects`` is a CSV file to write the rejected rows and the rows with invalid values to.
-    ``max_rejects`` is the number of rejected rows that each source may have; None: 1 % of its rows.
+    ``max_rejects`` is the number of rejected rows that each source may have, ``max_nulled`` the
+    number of invalid values of each of its fields; either may be a share such as "5%". None: as the
+    recipe says, or 1 %.
     ``max_memory`` is the memory of the build, such as "1GB" or a number of bytes; None: three
     quarters of free memory. Ranges beyond it go to files beside the output. ``cache`` is the folder
     of downloaded files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline``
@@ -67,7 +70,7 @@ def build(
     that does not meet ``[quality]`` of the recipe, KeyFileError for a file that is not a private
     key or that others may read, OutputError for an output that exists or cannot be written,
     TypeError for a source that is neither a path nor a table, ValueError for a recipe beside
-    sources, for no sources, for a negative ``max_rejects`` and for a size that is not one. On an
+    sources, for no sources, for a malformed limit and for a size that is not one. On an
     error the output does not change. Builds in one process run one after the other.
     """
     if output is None:
@@ -76,6 +79,7 @@ def build(
         force=force,
         rejects=rejects,
         max_rejects=max_rejects,
+        max_nulled=max_nulled,
         max_memory=max_memory,
         cache=cache,
         offline=offline,
@@ -90,16 +94,17 @@ def check(
     *,
     sources: Sequence[Source] | None = None,
     columns: Mapping[str, Any] | None = None,
-    max_rejects: int | None = None,
+    max_rejects: int | str | None = None,
+    max_nulled: int | str | None = None,
     max_memory: str | int | None = None,
     cache: str | PathLike[str] | None = None,
     against: str | PathLike[str] | None = None,
 ) -> RecipeCheck:
     """Build a recipe without leaving a dataset, and return the findings.
 
-    ``recipe``, ``sources``, ``columns``, ``max_rejects``, ``max_memory`` and ``cache`` are as for
-    ``build``. ``against`` is an earlier dataset, or a store, to compare the new one with. Nothing
-    is downloaded.
+    ``recipe``, ``sources``, ``columns``, ``max_rejects``, ``max_nulled``, ``max_memory`` and
+    ``cache`` are as for ``build``. ``against`` is an earlier dataset, or a store, to compare the
+    new one with. Nothing is downloaded.
 
     The report has ``sources`` (files, format, tables, bad rows, and the ``problem`` of each that
     would end a build) and ``problems`` of the recipe itself. Without a problem it has ``quality``
@@ -108,10 +113,12 @@ def check(
     build or an update would fail, ``lines()`` is the text of the command.
 
     Raises BuildError if the name is neither a recipe nor data, DatasetError if ``against`` is not a
-    dataset, OutputError if the temporary folder is full, ValueError for a negative ``max_rejects``;
+    dataset, OutputError if the temporary folder is full, ValueError for a malformed limit;
     for sources the TypeError and ValueError of ``build``.
     """
-    options = Options.of(max_rejects=max_rejects, max_memory=max_memory, cache=cache)
+    options = Options.of(
+        max_rejects=max_rejects, max_nulled=max_nulled, max_memory=max_memory, cache=cache
+    )
     load = partial(recipe_of_call, recipe, sources, columns)
     name = "" if recipe is None else os.fspath(recipe)
-    return check_loading(name, load, options, Progress(silent=True), against)
+    return check_recipe(name, options, Progress(silent=True), against, load)

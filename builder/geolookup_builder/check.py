@@ -37,9 +37,9 @@ from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
 from geolookup_builder.recipe import loading
 from geolookup_builder.recipe.document import Enrich, Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources.guesses import changed
 from geolookup_builder.sources.reading.inputs import label_in_recipe, paths
 from geolookup_builder.sources.reading.reader import Reject
-from geolookup_builder.sources.reading.sniffing import NearMissError
 from geolookup_builder.values import load_reference
 
 _BAD_ROWS = 10  # listed of each table
@@ -51,30 +51,25 @@ def check_recipe(
     options: Options,
     progress: Progress,
     against: str | PathLike[str] | None = None,
+    load: Callable[[], Recipe] | None = None,
 ) -> RecipeCheck:
-    """Check a recipe or data (``loading``); ``against`` is a dataset or store to compare with."""
-    return check_loading(str(name), partial(loading.load, name), options, progress, against)
+    """Check a recipe or data; ``against`` is a dataset or store to compare with.
 
-
-def check_loading(
-    name: str,
-    load: Callable[[], Recipe],
-    options: Options,
-    progress: Progress,
-    against: str | PathLike[str] | None = None,
-) -> RecipeCheck:
-    """Load a recipe and check it; ``name`` is empty if a call names the sources."""
+    ``load`` returns the recipe; None: that of the name. ``name`` is empty if a call names the
+    sources.
+    """
+    name = str(name)
     report = RecipeCheck(name, *(_commands(name, options) if name else ()))
     if against is not None:
         options = replace(options, earlier=folder_of(against))
     try:
-        recipe = load()
+        recipe = load() if load else loading.load(name)
     except BuildError as error:
-        if not Path(report.recipe).exists():
+        if not Path(name).exists():
             raise
         report.problems.append(str(error))
         return report
-    report.is_data = bool(report.recipe) and recipe.path.suffix != loading.SUFFIX
+    report.is_data = bool(name) and recipe.path.suffix != loading.SUFFIX
     with compiling(recipe), TemporaryDirectory(prefix="geolookup-") as folder:
         _Check(report, recipe, options, progress).run(Path(folder, "dataset"))
     return report
@@ -82,7 +77,11 @@ def check_loading(
 
 def _commands(name: str, options: Options) -> tuple[str, str]:
     """Return the commands that build a recipe, and that download its sources."""
-    texts = {"--max-rejects": options.max_rejects, "--max-memory": options.max_memory}
+    texts = {
+        "--max-rejects": options.max_rejects,
+        "--max-nulled": options.max_nulled,
+        "--max-memory": options.max_memory,
+    }
     given = [(option, str(value)) for option, value in texts.items() if value is not None]
     cache = [] if options.cache is None else ["--cache", str(options.cache)]
     limits = chain.from_iterable(given)
@@ -229,17 +228,17 @@ def _after_near_misses(
 ) -> _T:
     """Take a step with a source; after a near miss again, with the options that its error suggests.
 
-    A build ends at the near miss. But bad rows and other problems should not hide behind it.
+    A build ends at the near miss. But bad rows and other problems should not hide behind it. If no
+    format reads a file, the options are guessed from its content.
     """
     try:
         return step(spec)
-    except NearMissError as error:
-        options = {k: v for k, v in error.options.items() if k not in spec.options}
-        if not options:
+    except BuildError as error:
+        again = changed(spec, error)
+        if again is None:
             raise
         check.problem = check.problem or str(error)
-        check.suggested |= options
-        again = replace(spec, options={**spec.options, **options})
+        check.suggested |= {k: v for k, v in again.options.items() if k not in spec.options}
         return _after_near_misses(check, again, step)
 
 

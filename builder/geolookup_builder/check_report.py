@@ -16,7 +16,6 @@ from geolookup_builder.sources.reading.reader import Reject
 
 _SHOWN = 10  # files, in the text
 _CHARACTERS = 80  # of a bad row, in the text
-_MANY_ROWS = 1_000_000  # a report of so many states the memory of the build
 
 
 @dataclass(slots=True)
@@ -73,8 +72,6 @@ class SourceCheck:
 def _table_lines(table: SourceReport) -> Iterator[str]:
     """Yield the fields of a table, then its numbers as a build reports them."""
     yield f"  fields      {', '.join(table.fields) or 'none'}"
-    if table.dropped:
-        yield f"  left out    {', '.join(table.dropped)} (fields of the recipe)"
     if table.offered:
         yield f"  offers      {', '.join(table.offered)} (declare own columns in [columns])"
     first, *others = table.lines()
@@ -112,7 +109,7 @@ class RecipeCheck:
     def is_refused(self) -> bool:
         """Whether the dataset would not meet ``[quality]``, or not pass the gates of an update."""
         is_unmet = any(not demand.is_met for demand in self.quality)
-        return is_unmet or (self.against is not None and self.against.has_failed)
+        return is_unmet or (self.against is not None and bool(self.against.comparison.failed))
 
     def lines(self) -> Iterator[str]:
         """Yield the report, one line of text each."""
@@ -134,6 +131,8 @@ class RecipeCheck:
         if self.files:
             yield from dataset_lines(self.counts, self.coverage)
             yield next(size_lines(self.files))
+            if self.memory:
+                yield f"memory      about {self.memory / 1e9:.2f} GB; --max-memory limits it"
         for demand in self.quality:
             observed = f", found {demand.observed}" if demand.observed else ""
             yield f"quality     {'met' if demand.is_met else 'not met'}: {demand.demand}{observed}"
@@ -145,38 +144,15 @@ class RecipeCheck:
         """Yield the result, and the command that comes next."""
         missing = sum(source.is_missing for source in self.sources)
         count = len(self.problems) + sum(bool(source.problem) for source in self.sources) - missing
+        unmet = sum(not demand.is_met for demand in self.quality)
         if count:
             yield f"{count_text(count, 'problem')}: build would fail"
-        elif self.is_refused:
-            yield from self._refusals()
-        elif not missing:
-            yield from self._memory()
-            build = f"; to build it: {self.to_build}" if self.to_build else ""
-            yield f"{self._success()}{build}"
+        if unmet:
+            yield f"{count_text(unmet, 'demand')} of [quality] not met: build would fail"
+        if self.against is not None and self.against.comparison.failed:
+            yield "a gate of [update] fails: update would refuse the dataset"
+        if not (self.has_problem or self.is_refused):
+            yield f"no problem; to build it: {self.to_build}" if self.to_build else "no problem"
         if missing:
             fetch = f"; to fetch: {self.to_fetch}" if self.to_fetch else ""
             yield f"not in the cache: {missing:,}{fetch}"
-
-    def _refusals(self) -> Iterator[str]:
-        unmet = sum(not demand.is_met for demand in self.quality)
-        if unmet:
-            yield f"{count_text(unmet, 'demand')} of [quality] not met: build would fail"
-        if self.against is not None and self.against.has_failed:
-            yield "a gate of [update] fails: update would refuse the dataset"
-
-    def _memory(self) -> Iterator[str]:
-        """Yield the memory that a build of many rows takes."""
-        rows = sum(table.read for source in self.sources for table in source.tables)
-        if rows >= _MANY_ROWS and self.memory:
-            yield f"memory: about {self.memory / 1e9:.2f} GB; --max-memory limits it"
-
-    def _success(self) -> str:
-        """Return that a build would succeed, with all that it would lose."""
-        reports = [table for source in self.sources for table in source.tables]
-        counts = (
-            (sum(bool(source.skipped) for source in self.sources), "source", "skipped"),
-            (sum(report.rejected.total() for report in reports), "row", "rejected"),
-            (sum(report.nulled.total() for report in reports), "invalid value", "nulled"),
-        )
-        losses = [f"{count_text(count, noun)} {fate}" for count, noun, fate in counts if count]
-        return f"a build would succeed, with {', '.join(losses)}" if losses else "no problem"

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from geolookup.contract.fields import BY_SOURCE_COLUMN, OWN_PREFIX
 from geolookup.dataset.coverage import percent_text
 from geolookup.dataset.manifest import read_manifest
-from geolookup.dataset.metadata import Source
 from geolookup.errors import count_text, listed, short_id
 from geolookup_builder.expected_rows import rows_before
 
 if TYPE_CHECKING:
-    from geolookup.comparison.gates import Verdict
+    from geolookup.comparison import Comparison
     from geolookup_builder.recipe.document import Recipe
 
 _SHOWN = 8  # fields
+_GAINED = "null_gained."
+_STATED = {field.path for field in BY_SOURCE_COLUMN.values()}  # others follow from them
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,41 +34,42 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """A dataset compared with an earlier one.
+    """A dataset compared with an earlier one, with the gates that an update would apply."""
 
-    ``coverage_lost`` are shares of the known addresses by family, ``null_gained`` of those that had
-    a value of the field. ``gates`` are those that an update would apply.
-    """
-
-    name: str
-    generation: str
     rows: Sequence[RowChange]
-    coverage_lost: Mapping[str, float]
-    null_gained: Mapping[str, float]  # by family and field, the greatest first
-    gates: Sequence[Verdict]
-
-    @property
-    def has_failed(self) -> bool:
-        """Whether ``update`` would refuse the new dataset."""
-        return any(verdict.failed for verdict in self.gates)
+    comparison: Comparison
 
     def lines(self) -> Iterator[str]:
         """Yield the report, one line of text each."""
         from geolookup.comparison.gates import verdict_line
 
-        yield f"against     {self.name}, generation {short_id(self.generation)}"
+        old, parts, gates = self.comparison.old, self.comparison.parts, self.comparison.gates
+        yield f"against     {old.name}, generation {short_id(old.generation)}"
         for change in self.rows:
             rows = count_text(change.rows, "row")
             before = "none" if change.before is None else f"{change.before:,}"
             yield f"  rows        {change.source}: {rows}, {before} before"
-        lost = (f"{family} {percent_text(share)}" for family, share in self.coverage_lost.items())
+        lost = (f"{name} {percent_text(part.coverage.lost.share)}" for name, part in parts.items())
         yield f"  lost        of the known addresses: {', '.join(lost)}"
-        if self.null_gained:
-            fields = [f"{name} {percent_text(share)}" for name, share in self.null_gained.items()]
-            yield f"  null gained {listed(fields, _SHOWN)}"
-        failed = [verdict for verdict in self.gates if verdict.failed]
-        yield f"  gates       {len(self.gates) - len(failed)} of {len(self.gates)} hold"
+        if gained := [f"{name} {percent_text(share)}" for share, name in self._null_gained()]:
+            yield f"  null gained {listed(gained, _SHOWN)}"
+        failed = self.comparison.failed
+        if gates:
+            yield f"  gates       {len(gates) - len(failed)} of {len(gates)} hold"
+        else:
+            yield "  gates       none: the recipe has none, or this is another dataset"
         yield from (f"  {verdict_line(verdict)}" for verdict in failed)
+
+    def _null_gained(self) -> list[tuple[float, str]]:
+        """Return share, family and path of the stated fields that lost values, most first."""
+        shares = [
+            (share, f"{family}.{path}")
+            for family, part in self.comparison.parts.items()
+            for name, share in part.metrics.items()
+            if (path := name.removeprefix(_GAINED)) != name and share
+            if path in _STATED or path.startswith(OWN_PREFIX)
+        ]
+        return sorted(shares, key=lambda item: -item[0])
 
 
 def folder_of(path: str | PathLike[str]) -> Path:
@@ -80,28 +83,12 @@ def compared(earlier: Path, folder: Path, recipe: Recipe) -> Against:
     """Return what the new dataset of a recipe has lost, and the verdicts of its gates."""
     from geolookup.comparison import diff
 
-    about = read_manifest(earlier).metadata()
+    before, new = rows_before(earlier), read_manifest(folder).metadata()
+    rows = [
+        RowChange(source.name, source.rows, before.take(source.name))
+        for source in new.sources
+        if source.rows is not None and before is not None
+    ]
     # As in an update: gates compare one dataset over time.
-    gates = recipe.gates if about.name == recipe.name else ()
-    result = diff(earlier, folder, fail_if=gates, top=0)
-    gained = {
-        f"{family}.{field.path}": share
-        for family, part in result.parts.items()
-        for field in recipe.schema.by_source_column.values()
-        if (share := part.metrics.get(f"null_gained.{field.path}"))
-    }
-    return Against(
-        about.name,
-        about.generation,
-        [*_rows(earlier, read_manifest(folder).metadata().sources)],
-        {family: part.coverage.lost.share for family, part in result.parts.items()},
-        dict(sorted(gained.items(), key=lambda item: -item[1])),
-        result.gates,
-    )
-
-
-def _rows(earlier: Path, sources: Sequence[Source]) -> Iterator[RowChange]:
-    before = rows_before(earlier)
-    for source in sources:
-        if source.rows is not None and before is not None:
-            yield RowChange(source.name, source.rows, before.take(source.name))
+    is_same = read_manifest(earlier).metadata().name == recipe.name
+    return Against(rows, diff(earlier, folder, fail_if=recipe.gates if is_same else (), top=0))

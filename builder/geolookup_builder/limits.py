@@ -107,10 +107,13 @@ KINDS = {
     "alias": Kind("aliases"),
     "not read": Kind("unread", whole=None),
     "emptied": Kind("emptied", whole=None),
+    "not kept": Kind("dropped", whole=None),
 }
 
 
-def limits_of_options(max_rejects: int | None, max_nulled: int | str | None) -> dict[str, Bound]:
+def limits_of_options(
+    max_rejects: int | str | None, max_nulled: int | str | None
+) -> dict[str, Bound]:
     """Return the limits that options set for all sources; ValueError for a malformed one."""
     limits = {}
     for word, option, value in (

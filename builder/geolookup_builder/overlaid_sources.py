@@ -196,6 +196,9 @@ class OverlaidSources:
         options, mask = self.options, mask_of_sources(self.plan)
         expected = spec.expected.with_limits(options.limits)
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
+        if self.plan.fields is not None:
+            for report in tables:
+                report.keep(self.plan.fields)
         try:
             for report, of_table in zip_longest(tables, rejects):
                 limits = expected.limits

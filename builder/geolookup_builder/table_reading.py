@@ -20,6 +20,8 @@ from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.rejects import Rejects
+from geolookup_builder.sources.reading.inputs import label_in_recipe
+from geolookup_builder.sources.reading.products import names_of_fields
 from geolookup_builder.sources.reading.reader import RecordNumbers, SourceTable
 from geolookup_builder.table_intervals import ROW, TableCounts, count, layers_of
 
@@ -56,12 +58,16 @@ def read_table(
                 reading.files.append(batch.numbers)
             fields |= dict.fromkeys(batch.fields)
             progress.rows(len(batch))
-    report.fields = tuple(name for name in fields if name in spec.fields)
-    report.dropped = tuple(name for name in fields if name not in spec.fields)
+    report.fields = tuple(fields)
+    report.keep(spec.fields)
     report.emptied.update(table.emptied)
     report.rejected = reading.rejects.counts()
-    unread = chain.from_iterable(numbers.unread for numbers in reading.files)
-    report.unread = tuple(dict.fromkeys(unread))
+    columns = chain.from_iterable(numbers.unread for numbers in reading.files)
+    others = chain.from_iterable(numbers.member.others for numbers in reading.files)
+    files = (label_in_recipe(label, spec.base) for label in others)
+    ours = names_of_fields(spec.schema)  # first: the report lists some columns only
+    unread = sorted(dict.fromkeys(columns), key=lambda name: name not in ours)
+    report.unread = tuple(dict.fromkeys((*unread, *files)))
     offered = dict.fromkeys(chain.from_iterable(numbers.offered for numbers in reading.files))
     report.offered = tuple(_further(offered, fields, spec))
     products = dict.fromkeys(f"read as {file.product}" for file in reading.files if file.product)

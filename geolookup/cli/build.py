@@ -13,13 +13,6 @@ from geolookup.cli import exit_on_signals, json_text, key_options, options, quan
 from geolookup.cli.command import command
 from geolookup.errors import QualityError
 
-_max_rejects = click.option(
-    "--max-rejects",
-    metavar="N",
-    type=click.IntRange(min=0),
-    help="Maximum number of rejected rows per source. [default: 1 % of its rows]",
-)
-
 
 @command("build")
 @click.argument("recipe", type=options.PATH)
@@ -32,7 +25,8 @@ _max_rejects = click.option(
     help="Write rejected rows, invalid values and rows far outside their country to this CSV:"
     " file, line, reason, text.",
 )
-@_max_rejects
+@quantities.max_rejects
+@quantities.max_nulled
 @quantities.max_memory
 @options.cache
 @click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
@@ -78,7 +72,8 @@ def build(
 
 @command("check")
 @click.argument("recipe", type=options.PATH)
-@_max_rejects
+@quantities.max_rejects
+@quantities.max_nulled
 @quantities.max_memory
 @options.cache
 @click.option(
@@ -98,10 +93,11 @@ def check(recipe: str, against: str | None, as_json: bool, **limits: Any) -> Non
     detected, its fields, the columns that are not read, the numbers of rows, the first
     bad rows, and the problem that would end a build. For unknown columns or another
     delimiter it prints the recipe or the options to write. If no source has a problem, it
-    says which demands of [quality] are met, the coverage and the size of the dataset, and
-    for a million rows or more the memory of a build. Downloads nothing. The dataset is
-    written to a temporary folder, and removed. Exits with 1 if `build` or, with --against,
-    `update` would fail, or a source must be downloaded first.
+    prints the coverage and the size of the dataset, the memory that a build takes, and the
+    demands of [quality] that are met and not met. The dataset is written to a temporary
+    folder, and removed. Downloads nothing: it asks only for the sizes of files that are not
+    in the cache. Exits with 1 if `build` or, with --against, `update` would fail, or a
+    source must be downloaded first.
 
     Example: geolookup check recipe.toml
     """

@@ -1,4 +1,4 @@
-"""Types of options: a time such as ``5m``, a rate such as ``2M``, and memory such as ``1GB``."""
+"""Types of options: times such as ``5m``, rates (``2M``), memory (``1GB``) and limits (``5%``)."""
 
 from __future__ import annotations
 
@@ -72,6 +72,38 @@ class Memory(click.ParamType):  # type: ignore[type-arg]  # not generic before C
             self.fail(str(error), param, ctx)
 
 
+class Limit(click.ParamType):  # type: ignore[type-arg]  # not generic before Click 8.2
+    """A limit of a build: a number, or the text of a share such as 5%."""
+
+    name = "limit"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        """Return the number or the text; raises BadParameter."""
+        from geolookup_builder.limits import bound_of
+
+        text = str(value)
+        limit = int(text) if re.fullmatch("[0-9]{1,18}", text) else text
+        if bound_of(limit) is None:
+            self.fail(f"{text!r} is neither a number nor a share such as 5%", param, ctx)
+        return limit
+
+
+max_rejects = click.option(
+    "--max-rejects",
+    metavar="LIMIT",
+    type=Limit(),
+    help="Most rejected rows of each source: a number, or a share of its rows such as 5%."
+    " [default: as RECIPE says, or 1%]",
+)
+max_nulled = click.option(
+    "--max-nulled",
+    metavar="LIMIT",
+    type=Limit(),
+    help="Most invalid values of each field of a source: a number, or a share of its values."
+    " [default: as RECIPE says, or 1%]",
+)
 max_memory = click.option(
     "--max-memory",
     metavar="SIZE",

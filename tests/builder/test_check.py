@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup import publish
+import geolookup
 from tests.builder.building import fails, recipe
 from tests.builder.sources.readings import one, refused
 from tests.builder.sources.test_refusals import REFUSED
@@ -15,6 +15,7 @@ from tests.conftest import build_at
 from tests.internals.builder import FORMATS, Options, RecipeCheck, SourceCheck, check_recipe
 from tests.internals.dataset import size_lines
 from tests.internals.progress import Progress
+from tests.remote.serving import file, serving
 
 ROWS = "network,country_code,city_name\n8.8.8.0/24,DE,Berlin\n10.0.0.0/8,DE,Bonn\n"
 
@@ -40,13 +41,13 @@ def test_files_format_fields_and_rows(tmp_path: Path) -> None:
     report = checked(tmp_path, {"a.csv": ROWS, "b.csv": ROWS}, text + 'fields = ["country_code"]\n')
     assert not report.has_problem
     path = shlex.quote(str(tmp_path / "recipe.toml"))
-    assert [*report.lines()] == [
+    assert [line for line in report.lines() if not line.startswith("memory ")] == [
         "?.csv",
         f"  files       a.csv ({len(ROWS)} bytes), b.csv ({len(ROWS)} bytes)",
         "  format      csv, detected: columns network, country_code, city_name",
         "  fields      country_code",
-        "  left out    city_name (fields of the recipe)",
         "  rows        4 rows read, 1 used",
+        "  not kept    city_name (fields of the recipe)",
         "  duplicate   2 rows with the range of a later row",
         "  clipped     2 rows, 33,554,432 addresses in special-purpose space",
         "dataset 3 ipv4_intervals, 1 ipv6_intervals, 1 locations, 0 networks, 1 countries, 0 zones",
@@ -115,7 +116,7 @@ def test_what_quality_and_an_earlier_dataset_say(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     before = ROWS + "8.8.9.0/24,DE,Essen\n9.9.9.0/24,DE,\n"
     old, _ = build_at(tmp_path / "old", {"a.csv": before})
-    publish(old, tmp_path / "store")
+    geolookup.publish(old, tmp_path / "store")
     source = 'path = "a.csv"\nmax_drop = "90%"'
     report = checked(tmp_path, {"a.csv": ROWS.replace("DE", "AT")}, recipe(source) + QUALITY)
     assert [demand.is_met for demand in report.quality] == [False, False, False]
@@ -157,3 +158,61 @@ def test_the_sizes_are_those_of_the_dataset(tmp_path: Path) -> None:
     assert report.files == files
     assert (report.counts, report.coverage) == (built.counts, built.coverage)
     assert report.memory > 50 << 20
+
+
+#: Files that no format reads as they are, and the options that read them.
+FOREIGN = {
+    "network;country_code;city_name\n8.8.8.0/24;DE;Berlin\n": 'delimiter = ";"',
+    "start\tend\tcountry\tstadt\n8.8.8.0\t8.8.8.255\tDE\tBerlin\n": (
+        'delimiter = "\\t"\n'
+        'columns = { first = "start", last = "end", country_code = "country" }'
+    ),
+    "von|bis|land|breite|laenge\n8.8.8.0|8.8.8.255|DE|52.5|13.4\n": (
+        'delimiter = "|"\ncolumns = { first = "von", last = "bis",'
+        ' country_code = "land", latitude = "breite", longitude = "laenge" }'
+    ),
+    "id,lo,hi,cc,town,tz\nx,134744064,134744319,DE,Berlin,Europe/Berlin\n": "",
+    "lo,hi,cc,town,tz\n134744064,134744319,DE,Berlin,Europe/Berlin\n": (
+        'columns = { first = "lo", last = "hi", country_code = "cc",'
+        ' city_name = "town", time_zone = "tz" }'
+    ),
+    "8.8.8.0/24;DE;Berlin\n8.8.9.0/24;DE;Berlin\n": (
+        'delimiter = ";"\nheader = false\ncolumns = { network = 1, country_code = 2 }'
+    ),
+    "a;b\n1;2\n": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_the_proposed_recipe_reads_the_file(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    report = check_recipe(tmp_path / "a.csv", Options(), Progress(silent=True))
+    assert report.has_problem
+    proposed = "\n".join(report.lines()).partition("A recipe to write, such as ")[2]
+    head, _, proposed = proposed.partition(":\n\n")
+    if not FOREIGN[text]:
+        assert not proposed
+        return
+    assert head == str(tmp_path / "a.toml")
+    assert proposed.endswith(f'format = "csv"\npath = "a.csv"\n{FOREIGN[text]}')
+    assert not checked(tmp_path, {}, proposed).has_problem
+    dataset, _ = build_at(tmp_path, {}, proposed, max_rejects=None, empty="")
+    with geolookup.open(dataset) as engine:
+        assert engine.get("8.8.8.8", "country") == "DE"
+
+
+def test_a_source_to_download(tmp_path: Path) -> None:
+    """Its server is asked for the size; without an answer the file is missing too."""
+    with serving(file(ROWS.encode())) as site:
+        text = recipe(f'path = "{site.url}/a.csv"', 'path = "b.csv"')
+        report = checked(tmp_path, {"b.csv": ROWS}, text, cache=tmp_path / "cache")
+        assert len(site.asked) == 1
+    missing, local = report.sources
+    assert missing.is_missing
+    assert local.tables[0].used == 1
+    lines = [*report.lines()]
+    assert f"({len(ROWS)} bytes to download)" in lines[1]
+    assert lines[-1].startswith("not in the cache: 1; to fetch: geolookup update ")
+    report = checked(tmp_path, {"b.csv": ROWS}, text, cache=tmp_path / "cache")
+    assert report.sources[0].is_missing
+    assert not (tmp_path / "cache").exists()

@@ -150,6 +150,9 @@ LOSSES = (
          'fields = ["asn"]', counts={"not kept": 1}),
     Loss("a column that the dataset does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
          after='fields = ["asn"]', counts={"not kept": 1}),
+    Loss("a file of an archive with another suffix",
+         archive(a_csv=GOOD, b_tsv=GOOD.replace(",", "\t"), readme_txt="x"),
+         counts={"not read": 1}),
 )  # fmt: skip
 
 
@@ -195,6 +198,7 @@ def test_every_counter_has_a_limit() -> None:
         *("name", "read", "used", "has_value", "stated", "note", "keys", "private_layers"),
         *("unknown_words", "swapped"),  # of nulled values, and of far rows
         *("rows_private", "addresses_private"),  # kept
+        *("fields", "offered"),
     }
     counters = {field.name for field in fields(SourceReport)} - free
     of_rows = {name.replace("addresses_", "rows_") for name in counters}

@@ -73,7 +73,11 @@ def test_whole_numbers_that_a_file_states_as_floats(tmp_path: Path) -> None:
         (tmp_path / "a.parquet", numbers),
     ):
         report = geolookup.build(
-            sources=[source], columns={"id": "integer"}, output=tmp_path / "d", force=True
+            sources=[source],
+            columns={"id": "integer"},
+            output=tmp_path / "d",
+            force=True,
+            max_nulled=2,
         )
         nulled = known.count(None) - 1
         assert report.sources[0].nulled.total() == nulled, "a float beyond 2^53 is not exact"

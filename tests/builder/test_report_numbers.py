@@ -7,6 +7,7 @@ values null their field and are counted; vendors' words are those of the contrac
 
 from __future__ import annotations
 
+import re
 from ipaddress import IPv4Address, ip_address, ip_network
 from itertools import pairwise
 from pathlib import Path
@@ -135,6 +136,8 @@ def test_numbers_of_ranges(tmp_path: Path) -> None:
             more = (1 << 105) - 3 - (1 << 96) - (1 << 80) - 2 * (1 << 100)
             numbers["addresses_clipped"] += more
         assert counters(source) == numbers, pairs
+        # In networks of IPv6: nobody reads 38 digits.
+        assert not re.search(r"[\d,]{20}", "\n".join(source.lines()))
 
 
 #: Rows, and how many of them decide some public address.

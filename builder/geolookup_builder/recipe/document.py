@@ -158,9 +158,9 @@ def of_document(
     return Recipe(path, name, sources, countries, enrich, update, schema, fields, quality)
 
 
-def toml_text(value: str | Mapping[str, str]) -> str:
-    """Return a text, or a table of texts with bare keys, as a recipe states it."""
-    if isinstance(value, str):  # TOML has the escapes of JSON, but no surrogates
+def toml_text(value: str | int | Mapping[str, str | int]) -> str:
+    """Return a value, or a table of values with bare keys, as a recipe states it."""
+    if isinstance(value, str | int):  # TOML has the escapes of JSON, but no surrogates
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return f"{{ {', '.join(f'{key} = {toml_text(text)}' for key, text in value.items())} }}"
 

@@ -66,7 +66,7 @@ _LINES = (if_true("is_mobile", "Mobile"), if_true("is_satellite", "Satellite"))
 _FLAGS: Mapping[str, Offers] = {
     "user_type": _USERS,
     "connection_type": _LINES,
-    "is_anonymous": stated("is_anonymous"),
+    "is_anonymous": stated("is_anonymous", "is_anon"),
     "is_proxy": stated("is_proxy", "proxy"),
     "is_vpn": stated("is_vpn", "vpn"),
     "is_tor": stated("is_tor", "tor"),
@@ -75,7 +75,7 @@ _FLAGS: Mapping[str, Offers] = {
     "is_anycast": stated("is_anycast", "anycast"),
     "is_mobile": stated("is_mobile", "mobile"),
     "is_satellite": stated("is_satellite", "satellite"),
-    "proxy_provider": stated("service"),
+    "proxy_provider": stated("service", "privacy_name"),
 }
 #: Helpers, and names of what codes state.
 _HELPERS = ("join_key", "start_ip", "end_ip", "country_name", "continent_name")
@@ -101,7 +101,11 @@ PRODUCTS = (
             "isp": stated("carrier_name"),
             "mobile_brand": stated("carrier_name"),
         },
-        unread=(*_HELPERS, "as_changed", "geo_changed"),
+        unread=(
+            *_HELPERS,
+            *("as_changed", "geo_changed", "as_stability", "geo_stability", "cdn_name"),
+            *("city_confidence", "region_confidence", "country_confidence"),  # words
+        ),
     ),
     _product("Location", "city region region_name", _EXTENDED),
     _product("Location", "city", _PLACE),
@@ -131,7 +135,13 @@ PRODUCTS = (
             "is_tor": flag("is_tor", "tor"),
             "is_relay": flag("is_relay", "relay"),
             "is_hosting": flag("is_hosting", "hosting"),
+            "last_seen_date": stated("last_seen"),
         },
+        unread=(
+            *_HELPERS,
+            *("first_seen", "confidence", "coverage", "census", "census_ports"),
+            *("device_activity", "inferred", "vpn_config", "whois"),
+        ),
     ),
     _product(
         "Company",
@@ -158,6 +168,12 @@ PRODUCTS = (
             "asn_country_code": stated("country"),
         },
         unread=_HOLDERS,
+    ),
+    _product(
+        "Device Count",
+        "asn devices_daily",
+        {"asn": stated("asn")},
+        unread=(*_HELPERS, "shared", "devices_daily", "devices_weekly", "devices_monthly"),
     ),
     _product("Country ASN", "country continent asn", _COUNTRY, _AS, _AS_FACTS),  # and Lite
     _product("Country", "country continent", _COUNTRY),

@@ -55,6 +55,9 @@ def zip_files(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tup
     infos = archive.infolist()
     budget.check_members(len(infos))
     members = data(path, suffixes, {info: info.filename for info in infos})
+    for info in infos:
+        if info not in members:
+            budget.leave(f"{path}!{info.filename}")
     for info in members:
         _check(f"{path}!{info.filename}", info)
     # Overlapping members: a small file of many large ones ("zip bomb").
@@ -144,7 +147,10 @@ def _tar_members(
         with tarfile.open(fileobj=file, mode="r:", tarinfo=_Header) as archive:
             for number, member in enumerate(archive, 1):
                 budget.check_members(number)
-                if member.isdir() or not is_data(member.name, suffixes):
+                if member.isdir():
+                    continue
+                if not is_data(member.name, suffixes):
+                    budget.leave(f"{path}!{member.name}")
                     continue
                 # The bytes of a sparse member are not those of its file.
                 if not member.isreg() or member.issparse():

@@ -54,11 +54,17 @@ class Budget:
 
     def __init__(self, label: str) -> None:
         self._label = label
+        self.others = list[str]()  # labels of files of archives that are not read
         self._packed_bytes = self._unpacked_bytes = 0
 
     def add(self, path: Path) -> None:
         """Count a compressed file: the limit grows with it; see ``filesystem.limits``."""
         self._packed_bytes += path.stat().st_size
+
+    def leave(self, label: str) -> None:
+        """Note a file of an archive that is not read, unless it holds no data by its name."""
+        if not label.endswith("/") and not holds_no_data(label.partition("!")[2]):
+            self.others.append(label)
 
     def check(self, size: int) -> None:
         """Raise BuildError if so many bytes more would exceed the budget."""

@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -41,10 +41,14 @@ _TARS = {f".tar{ending}": ending for ending in COMPRESSED} | SHORT_TARS
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file of a source, as plain bytes; ``label`` names it in messages."""
+    """One file of a source, as plain bytes; ``label`` names it in messages.
+
+    The first member of a source has ``others``: files of its archives and folder that are not read.
+    """
 
     label: str
     opener: Opener
+    others: tuple[str, ...] = ()
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
@@ -88,7 +92,21 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
     if not files:
         remedy = "put it there, or correct the path in the recipe"
         raise BuildError(base / pattern, "no such file", remedy=remedy)
-    return [member for path in files for member in _of_path(path, suffixes, budget)]
+    first, *more = (member for path in files for member in _of_path(path, suffixes, budget))
+    others = (*budget.others, *_others_in_folder(base / pattern, suffixes))
+    return [replace(first, others=others), *more]
+
+
+def _others_in_folder(folder: Path, suffixes: tuple[str, ...]) -> list[str]:
+    """Return the files of a folder that are not read, without licences and instructions."""
+    if not folder.is_dir():
+        return []
+    files = sorted((path for path in _files_of(folder) if path.is_file()), key=os.fsencode)
+    return [
+        str(path)
+        for path in files
+        if not holds_data(path, suffixes) and not holds_no_data(path.as_posix())
+    ]
 
 
 def label_in_recipe(label: str, base: Path) -> str:

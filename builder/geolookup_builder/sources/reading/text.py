@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 import pyarrow as pa
@@ -133,7 +133,7 @@ def transcode(member: Member, encoding: str | None) -> Member:
         with member.open() as stream:
             yield _TranscodedStream(stream, member.label, name)  # type: ignore[misc]
 
-    return Member(member.label, open_stream)
+    return replace(member, opener=open_stream)
 
 
 def _marked_encoding(member: Member) -> str | None:
