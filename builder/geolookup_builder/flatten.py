@@ -94,28 +94,18 @@ def flatten(ranges: Ranges, family: int) -> Intervals:
 
 def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
     """Interleave ordered, disjoint ranges with the gaps between them."""
-    family, size = first.family, len(first)
     # ranges   10-19 20-29 40-49
-    # before   0     20    30         the first address after the range before
-    # gap      yes   no    yes
-    # index    1     2     4          in the result:  0 10 20 30 40 50
-    before = concat([Addresses.of(family, [0]), last[:-1].successor()])
-    gap = ~before.equals(first)
-    index = np.arange(size) + np.cumsum(gap)
-    open_end = not last.is_last()[-1]
-    owners = np.full(int(index[-1]) + 1 + open_end, -1)
-    owners[index] = owner
-    after = [last[-1:].successor()] if open_end else []
-    # The starts of the gaps: 0 and 30, and 50 after the last range.
-    gaps = concat([before[gap], *after])
-    at_gaps = np.flatnonzero(owners < 0)
-    low = np.empty(len(owners), first.low.dtype)
-    low[index], low[at_gaps] = first.low, gaps.low
-    if first.high is None or gaps.high is None:
-        return Intervals(Addresses(low), owners)
-    high = np.empty(len(owners), first.high.dtype)
-    high[index], high[at_gaps] = first.high, gaps.high
-    return Intervals(Addresses(low, high), owners)
+    # bounds   0  10  20  20  30  40  50      the second 20 begins a range, the first an empty gap
+    # owners   -1  0  -1   1  -1   2  -1
+    halves = []
+    for begins, ends in zip(first.columns(), last.successor().columns(), strict=True):
+        halves.append(np.zeros(2 * len(first) + 1, begins.dtype))
+        halves[-1][1::2], halves[-1][2::2] = begins, ends
+    bounds, owners = Addresses(*halves), np.full(2 * len(first) + 1, -1)
+    owners[1::2] = owner
+    # The successor of the family's last address wraps: nothing is after it.
+    keep = np.append(~bounds[:-1].equals(bounds[1:]), not last.is_last()[-1])
+    return Intervals(bounds[keep], owners[keep])
 
 
 def _flatten_overlaps(ranges: Ranges, family: int) -> Intervals:

@@ -46,7 +46,8 @@ class SourceRows:
         self.nbytes = 0  # of these batches
         self._written: list[Rows] = []
         self._columns, self._recipe = columns, spec.recipe
-        self._marks = {layer: values.mark() for layer, values in layers.items()}
+        for values in layers.values():
+            values.begin_table()
         self._values = self._size_of_values()  # after the last run
 
     def _size_of_values(self) -> int:
@@ -94,9 +95,7 @@ class SourceRows:
         """Give the rows since the last run their final numbers; write them, if files are in use."""
         if self._columns.in_files:
             self._columns.check_space(self.nbytes)
-        renumber = {
-            layer: values.merge_equal(self._marks[layer]) for layer, values in self._layers.items()
-        }
+        renumber = {layer: values.merge_equal() for layer, values in self._layers.items()}
         for family, batches in self._batches.items():
             for rows in batches:
                 for layer, codes in rows.numbers.items():

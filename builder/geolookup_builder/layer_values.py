@@ -114,14 +114,6 @@ def distinct(columns: Mapping[str, Column], is_nulled: Bools) -> Distinct:
     return Distinct(numbers, len(first), fields)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Where the tuples of a table begin: the first number, and the first part of each field."""
-
-    size: int
-    parts: int
-
-
 @dataclass(slots=True)
 class LayerValues:
     """The value tuples of one layer; number 0 is unknown."""
@@ -132,6 +124,8 @@ class LayerValues:
     parts: dict[str, list[Column]] = field(default_factory=dict)
     begins: list[int] = field(default_factory=list)  # the size before each source
     nbytes: int = 0  # of the tuples and their values
+    begin: int = 1  # the first number of the current table
+    begin_part: int = 0  # and its first part
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -142,24 +136,24 @@ class LayerValues:
         """Assign the following numbers to the next source of the recipe."""
         self.begins.append(self.size)
 
-    def mark(self) -> Mark:
-        """Return where the numbers of the next table begin."""
-        return Mark(self.size, len(next(iter(self.parts.values()), [])))
+    def begin_table(self) -> None:
+        """Assign the following numbers to the next table: equal tuples are merged in it."""
+        self.begin, self.begin_part = self.size, len(next(iter(self.parts.values()), []))
 
-    def merge_equal(self, mark: Mark) -> Callable[[Codes], Codes]:
+    def merge_equal(self) -> Callable[[Codes], Codes]:
         """Merge equal tuples of the current table; return the function of the new numbers.
 
         Tuples that were merged before keep their numbers: they come first, and all differ.
         """
-        if self.size == mark.size:
+        if self.size == self.begin:
             return lambda codes: codes
-        parts = [columns[mark.parts :] for columns in self.parts.values()]
+        parts = [columns[self.begin_part :] for columns in self.parts.values()]
         if min(map(len, parts)) < 2:  # merged, or all of one batch: nothing is equal
             return lambda codes: codes
         before = sum(part.nbytes for of_field in parts for part in of_field)
         del parts
         for columns in self.parts.values():  # the parts of one field after the other are released
-            columns[mark.parts :] = [_join(columns[mark.parts :])]
+            columns[self.begin_part :] = [_join(columns[self.begin_part :])]
             release()
         tuples = Tuples({name: columns[-1] for name, columns in self.parts.items()})
         same, first = factorize(tuples.codes())
@@ -167,10 +161,10 @@ class LayerValues:
         for name, column in tuples.fields.items():
             self.parts[name][-1] = column
         self.nbytes += sum(column.nbytes for column in tuples.fields.values()) - before
-        self.size = mark.size + len(first)
+        self.size = self.begin + len(first)
         # Index 0 is UNKNOWN, index 1 the first number of the table.
-        numbers = np.append(np.int32(UNKNOWN), same.astype(np.int32) + np.int32(mark.size))
-        return lambda codes: numbers[np.maximum(codes - np.int32(mark.size - 1), UNKNOWN)]
+        numbers = np.append(np.int32(UNKNOWN), same.astype(np.int32) + np.int32(self.begin))
+        return lambda codes: numbers[np.maximum(codes - np.int32(self.begin - 1), UNKNOWN)]
 
     def source_numbers(self) -> NDArray[np.uint8]:
         """Return the source (from 1) of each number; 0 for UNKNOWN."""

@@ -87,7 +87,9 @@ def compiled(
     """The tables of the dataset of some sources, by file name."""
     listed = [{"empty": "ok", **source} for source in sources]
     plan = recipe_of_call(None, listed, columns, name=None, fields=None)
-    with sources_read(plan, Options(max_rejects=10**9), Progress(silent=True)) as overlaid:
+    with sources_read(
+        plan, Options(max_rejects=10**9, max_nulled="100%"), Progress(silent=True)
+    ) as overlaid:
         return dataset_content(overlaid)[1]
 
 
