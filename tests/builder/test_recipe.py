@@ -93,8 +93,7 @@ WRONG = {
     GOOD + "[update]\nkep = 3": "unknown key update.kep; did you mean 'keep'?",
     GOOD + "[update]\nkeep = 0": "update.keep is 0; it is a number of generations, 1 or more",
     GOOD + '[update]\nkeep_for = "March"': "update.keep_for is 'March'; write hours, days,",
-    GOOD
-    + '[update]\nkeep = 2\nkeep_for = "1y"': "update.keep and keep_for are both given",
+    GOOD + '[update]\nkeep = 2\nkeep_for = "1y"': "update.keep and keep_for are both given",
     GOOD + "[update]\nkeep = true": "update.keep is a number of generations, not bool",
     GOOD + "[update]\nfail_if = 'x > 1'": "update.fail_if is not a list of texts; write fail_if",
     GOOD + "[update]\nfail_if = ['country_moved']": "update.fail_if: malformed gate",
