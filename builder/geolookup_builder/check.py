@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -77,14 +77,12 @@ def check_recipe(
 
 def _commands(name: str, options: Options) -> tuple[str, str]:
     """Return the commands that build a recipe, and that download its sources."""
-    texts = {
-        "--max-rejects": options.max_rejects,
-        "--max-nulled": options.max_nulled,
-        "--max-memory": options.max_memory,
-    }
-    given = [(option, str(value)) for option, value in texts.items() if value is not None]
-    cache = [] if options.cache is None else ["--cache", str(options.cache)]
-    limits = chain.from_iterable(given)
+    limits = [
+        f"--{limit.replace('_', '-')}={value}"
+        for limit in ("max_rejects", "max_nulled", "max_memory")
+        if (value := getattr(options, limit)) is not None
+    ]
+    cache = [] if options.cache is None else [f"--cache={options.cache}"]
     return (
         shlex.join(["geolookup", "build", name, "-o", "DIR", *limits, *cache]),
         shlex.join(["geolookup", "update", name, "--download-only", *cache]),

@@ -24,7 +24,7 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
         del interned
         release()
         credit_list = [credit for finder in overlaid.finders for credit in finder.credits]
-        of_datasets = [c for source in overlaid.datasets for c in source.metadata.credits]
+        of_datasets = [c for source in overlaid.datasets.values() for c in source.metadata.credits]
         manifest = output_files.manifest(
             overlaid.plan, origins.sources, content, credit_list, of_datasets
         )
@@ -82,7 +82,7 @@ def _countries(overlaid: OverlaidSources) -> list[CountryRecord]:
     own = overlaid.reference.countries if overlaid.plan.countries else {}
     return [
         record
-        for dataset in reversed(overlaid.datasets)
+        for dataset in reversed([*overlaid.datasets.values()])
         for record in dataset.countries()
         if record["country_code"] not in own
     ]

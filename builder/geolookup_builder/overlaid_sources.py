@@ -55,9 +55,9 @@ class OverlaidSources:
         options: Options,
         progress: Progress,
         columns: Columns,
-        opened: Mapping[int, DatasetSource],
+        datasets: Mapping[int, DatasetSource],
     ) -> None:
-        self._opened = opened  # the sources that are datasets, by index
+        self.datasets = datasets  # the sources that are datasets, by index
         self.columns = columns
         self.plan, self.reference, self.finders = plan, reference, finders
         self.options, self.progress = options, progress
@@ -74,17 +74,12 @@ class OverlaidSources:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
         for values in self.layers.values():
             values.begin_source()
-        dataset = self._opened.get(number - 1)
+        dataset = self.datasets.get(number - 1)
         if dataset is None:
             self.origins.append(self._add_files(spec))
         else:
             self.origins.append(self._add_dataset(spec, dataset))
         release()
-
-    @property
-    def datasets(self) -> list[DatasetSource]:
-        """The sources that are datasets."""
-        return [*self._opened.values()]
 
     def _add_files(self, spec: SourceSpec) -> Origin:
         """Read and overlay the tables of files; restricted ones are overlaid on each other first.
@@ -177,7 +172,7 @@ class OverlaidSources:
         """Return whether the sources above can be put into a dataset, row by row."""
         plan = self.plan
         is_whole = not spec.restriction and spec.fields >= plan.schema.by_source_column.keys()
-        is_last, is_only = spec is plan.sources[-1], len(self._opened) == 1
+        is_last, is_only = spec is plan.sources[-1], len(self.datasets) == 1
         has_own_rules = plan.fields is not None or plan.countries is not None
         own = [field.path for field in dataset.schema.own]
         has_fields = own in ([], [field.path for field in plan.schema.own])

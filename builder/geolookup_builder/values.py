@@ -29,10 +29,7 @@ from geolookup_builder.vocabulary import NO_WORD, VOCABULARY, translate
 
 #: "12.5", ".5", "5.", "1e3"; not "nan", "inf" or "0x1".
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_INTEGER = r"^-?[0-9]{1,18}$"  # of so many digits all are 64-bit integers
-#: 19 digits are a 64-bit integer up to these.
-_LONG_INTEGER = r"^-?[1-9][0-9]{18}$"
-_LONG_MOST, _LONG_LEAST = "9223372036854775807", "-9223372036854775808"
+_INTEGER = r"^-?[0-9]{1,19}$"  # the digits of 64 bits
 #: "AS64500" and "64500".
 _ASN = r"^([Aa][Ss])?[0-9]{1,10}$"
 #: "AS1.10" (asdot of RFC 5396), but not "AS1.0": most such texts are a float behind "AS".
@@ -48,6 +45,7 @@ _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, 
 _EMPTY, _NO_TEXT = (pa.scalar(text, pa.string()) for text in ("", None))
 _ZERO, _NO_NUMBER = (pa.scalar(number, pa.float64()) for number in (0.0, None))
 _NO_INTEGER = pa.scalar(None, pa.int64())
+_WIDE = pa.decimal128(19)
 #: Floats below hold every integer.
 _EXACT = pa.scalar(2.0**53, pa.float64())
 
@@ -212,41 +210,34 @@ def _integer(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
 
 def _integers(cells: pa.Array, field: Field, least: int) -> pa.Array:
     """Return the integers from ``least`` to the most of a field; null for any other text."""
-    cells = _whole(cells)
     is_integer = pc.match_substring_regex(cells, _INTEGER)
-    if field.type == "int64":
-        is_integer = pc.or_(is_integer, _are_long_integers(cells))
-    numbers = pc.if_else(is_integer, cells, _NO_TEXT).cast(pa.int64())
+    if not pc.all(is_integer).as_py():
+        cells = _whole(cells)
+        is_integer = pc.match_substring_regex(cells, _INTEGER)
+    numbers = pc.if_else(is_integer, cells, _NO_TEXT)
+    try:
+        numbers = numbers.cast(pa.int64())
+    except pa.ArrowInvalid:  # 19 digits can exceed 64 bits
+        numbers = numbers.cast(_WIDE)
     inside = _between(numbers, least, int(field.most))
-    return pc.if_else(inside, numbers, _NO_INTEGER).cast(type_of(field))
+    return pc.if_else(inside, numbers, pa.scalar(None, numbers.type)).cast(type_of(field))
 
 
 def _whole(cells: pa.Array) -> pa.Array:
     """Return the texts with whole floats as integers: ``5.0`` as ``5``, ``1e3`` as ``1000``."""
-    is_float = pc.and_not(
-        pc.match_substring_regex(cells, _FLOAT), pc.match_substring_regex(cells, _INTEGER)
-    )
-    if not pc.any(is_float).as_py():
-        return cells
-    numbers = pc.if_else(is_float, cells, _NO_TEXT).cast(pa.float64())
+    is_number = pc.match_substring_regex(cells, _FLOAT)
+    numbers = pc.if_else(is_number, cells, _NO_TEXT).cast(pa.float64())
     is_whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _EXACT))
     integers = pc.if_else(is_whole, numbers, _NO_NUMBER).cast(pa.int64())
     return pc.coalesce(integers.cast(pa.string()), cells)
 
 
-def _are_long_integers(cells: pa.Array) -> pa.BooleanArray:
-    """Return which texts are 64-bit integers of 19 digits; of equal length, texts sort as these."""
-    within = [
-        pc.less_equal(cells, pa.scalar(most, pa.string())) for most in (_LONG_MOST, _LONG_LEAST)
-    ]
-    fits = pc.if_else(pc.starts_with(cells, "-"), within[1], within[0])
-    return pc.and_(pc.match_substring_regex(cells, _LONG_INTEGER), fits)
-
-
 def _asn(cells: pa.Array, field: Field, _reference: Reference) -> pa.Array:
-    texts = _asplain(_whole(cells))
-    is_asn = pc.match_substring_regex(texts, _ASN)
-    digits = pc.replace_substring_regex(texts, "^[Aa][Ss]", "")
+    is_asn = pc.match_substring_regex(cells, _ASN)
+    if not pc.all(is_asn).as_py():
+        cells = _asplain(_whole(cells))
+        is_asn = pc.match_substring_regex(cells, _ASN)
+    digits = pc.replace_substring_regex(cells, "^[Aa][Ss]", "")
     return _integers(pc.if_else(is_asn, digits, _NO_TEXT), field, 0)
 
 

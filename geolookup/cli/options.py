@@ -133,7 +133,8 @@ plain_dataset = group(
         "--dataset",
         metavar="PATH",
         type=PATH,
-        help=f"Dataset or store to answer from. [default: {_DEFAULT_DATASET}]",
+        help="Dataset, store, archive or file of data to answer from; a file is compiled once into"
+        f" the cache. [default: {_DEFAULT_DATASET}]",
     ),
     as_of,
 )

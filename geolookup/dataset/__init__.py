@@ -1,6 +1,7 @@
 """A dataset: Arrow files and a manifest that describes them.
 
-``mistaken`` tells what to do with a file of data where a dataset is expected.
+``mistaken`` tells what to do with a file of data where a dataset is expected, ``unreadable`` with
+one that cannot be compiled.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 _BUILD = "run 'geolookup build FILE --output DIR'"
 _COMPILE = "compile it: geolookup build {file} --output {folder}"
 #: Patterns of lower-case file names, what such a file is, and the remedy; the first that fits.
-_KINDS = (
+_UNREADABLE = (
     ("*.bin", "a BIN file of IP2Location", f"download the CSV of that database and {_BUILD}"),
     ("*.xdb", "an .xdb file of ip2region", f"take its source, ipv4_source.txt, and {_BUILD}"),
     (
@@ -19,6 +20,9 @@ _KINDS = (
         f"take the CSV or MMDB it is made of and {_BUILD}",
     ),
     ("geo*.dat*", "a legacy file of MaxMind", f"download GeoLite2 as MMDB or CSV and {_BUILD}"),
+)
+_KINDS = (
+    *_UNREADABLE,
     ("*.tar.zst", "a packed dataset", "unpack it: geolookup unpack {file} --output {folder}"),
     ("*.toml", "a recipe", _COMPILE),
     *(
@@ -31,14 +35,23 @@ _KINDS = (
 )
 
 
+def unreadable(path: str) -> tuple[str, str] | None:
+    """Return problem and remedy for a file of a kind that is never compiled; None for others."""
+    return _of_kind(path, _UNREADABLE)
+
+
 def mistaken(path: str) -> tuple[str, str] | None:
     """Return problem and remedy for a path of a file of data; None for any other path."""
+    return _of_kind(path, _KINDS)
+
+
+def _of_kind(path: str, kinds: tuple[tuple[str, str, str], ...]) -> tuple[str, str] | None:
     import shlex  # only for an error, like the next one
     from fnmatch import fnmatchcase
 
     name = os.path.basename(path)
-    kinds = (kind for kind in _KINDS if fnmatchcase(name.lower(), kind[0]))
-    _, kind, remedy = next(kinds, ("", "", ""))
+    fitting = (kind for kind in kinds if fnmatchcase(name.lower(), kind[0]))
+    _, kind, remedy = next(fitting, ("", "", ""))
     if not kind or not os.path.isfile(path):
         return None
     folder = name.partition(".")[0] or "dataset"

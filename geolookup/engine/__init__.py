@@ -233,7 +233,7 @@ def open(  # noqa: A001 - the public name
     preload: bool = False,
     trusted_keys: TrustedKeys | None = None,
 ) -> Engine:
-    """Open a dataset directory or a store.
+    """Open a dataset directory, a store, or a file.
 
     >>> with geolookup.open() as engine:
     ...     engine.get("8.8.8.8", "country")
@@ -243,6 +243,13 @@ def open(  # noqa: A001 - the public name
     bundled dataset. The user's store is ``$GEOLOOKUP_STORE``, else ``geolookup/store`` in
     the data folder of the platform; ``geolookup update`` publishes there. The text "bundled"
     is the bundled dataset; a folder of that name is "./bundled".
+
+    A file is data, such as ``GeoLite2-City.mmdb`` or ``mine.csv``, a recipe (``.toml``), or an
+    archive of ``pack``. It is compiled or unpacked into the cache at the first opening
+    (``$GEOLOOKUP_CACHE``, else the user's cache folder), and again after a change: of its path,
+    its size or its time of modification. ``reload`` and ``watch`` notice changes. Data have no
+    signature, so they are refused with ``trusted_keys``; the signature of an archive is checked.
+    Data need the package ``geolookup_builder``, as overlays do.
 
     Takes constant time without ``preload``: files are mapped, not read. For a store, its current
     generation is opened. ``watch`` is the interval in seconds of polls of the path. A new
@@ -292,8 +299,8 @@ def open(  # noqa: A001 - the public name
     path that is not a store, and for an instant before its first generation, or whose generation
     it no longer keeps; KeyFileError for a file
     that is not a public key; ValueError or TypeError for a malformed option; SettingsError for a
-    malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``; BuildError for an overlay that does not
-    compile, OutputError for a cache that cannot be written.
+    malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``; BuildError for a file or an overlay that
+    does not compile, OutputError for a cache that cannot be written.
     """
     from geolookup.store.paths import dataset_path
     from geolookup.store.requirements import Requirements
@@ -334,7 +341,9 @@ def _location(
 def _base(path: str, requirements: Requirements, past: str | None) -> Location:
     if requirements.instant is None:
         if os.path.isfile(path):
-            return _file(path, requirements)
+            from geolookup.history.archive_path import of_file
+
+            return of_file(path, requirements)
         from geolookup.store.resolve import DatasetPath
 
         return DatasetPath(path, requirements)
@@ -342,18 +351,6 @@ def _base(path: str, requirements: Requirements, past: str | None) -> Location:
     from geolookup.store.in_force import generation_at
 
     return PastPath(path, past or generation_at(path, requirements.instant), requirements)
-
-
-def _file(path: str, requirements: Requirements) -> Location:
-    from geolookup.archives.head import is_archive
-
-    if is_archive(path):
-        from geolookup.history.archive_path import ArchivePath
-
-        return ArchivePath(path, requirements)
-    from geolookup.overlays import CompiledPath
-
-    return CompiledPath(path, requirements)
 
 
 def reopen(

@@ -15,6 +15,7 @@ import os
 from functools import partial
 from pathlib import Path
 
+from geolookup.archives.head import is_archive, open_archive
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError, short_id
 from geolookup.filesystem.cache import open_cached
@@ -25,6 +26,9 @@ from geolookup.store.resolve import DatasetPath, file_fingerprint, retry_if_chan
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from geolookup.overlays import CompiledPath
+    from geolookup.store.requirements import Requirements
 
 _DIGITS = 32
 
@@ -74,9 +78,16 @@ class ArchivePath(DatasetPath):
             raise DatasetError(self.path, problem, "name an archive of 'geolookup pack'") from error
 
         def make(folder: Path) -> None:
-            from geolookup.archives.head import open_archive
-
             with open_archive(Path(self.path)) as (head, members):
                 unpack_entry(head, members, check, folder)
 
         return open_cached(name, partial(open_entry, check=check), make)
+
+
+def of_file(path: str, requirements: Requirements) -> ArchivePath | CompiledPath:
+    """Return the location of a file: an archive, or data or a recipe to compile."""
+    if is_archive(path):
+        return ArchivePath(path, requirements)
+    from geolookup.overlays import CompiledPath
+
+    return CompiledPath(path, requirements)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from geolookup.dataset import unreadable
 from geolookup.errors import BuildError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -90,7 +91,12 @@ def compile_file(file: str, base: Dataset | None, output: Path) -> None:
     recipe = loading.load(file)
     if base is not None:
         recipe = _over(recipe, base, is_data=not is_recipe(file))
-    compile_recipe(recipe, output, Options(force=True), Progress(silent=True))
+    try:
+        compile_recipe(recipe, output, Options(force=True), Progress(silent=True))
+    except BuildError as error:
+        if hint := unreadable(file):
+            raise BuildError(file, hint[0], remedy=hint[1]) from error
+        raise
 
 
 def _over(recipe: Recipe, base: Dataset, *, is_data: bool) -> Recipe:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.errors import DatasetError
+from geolookup.errors import BuildError, DatasetError
 from tests.cli.program import run
 from tests.damage import ADDRESSES, EXPLAINED, copied, survey, whole
 from tests.internals.dataset import layout as fmt
@@ -135,22 +135,27 @@ def test_a_file_that_changes_its_row_is_found_out(dataset: Path) -> None:
 _COMPILED = "x.mmdb", "x.csv.gz", "DB 11.csv", "x.zip", "x.parquet", "ipasn.dat.gz", "x.toml"
 
 
-def refusal(path: Path) -> DatasetError:
+def refusal(call: Callable[[Path], object], path: Path) -> BuildError | DatasetError:
     path.write_bytes(b"\0")
-    with pytest.raises(DatasetError) as caught:
-        geolookup.open(path)
+    with pytest.raises((BuildError, DatasetError)) as caught:
+        call(path)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith(str(path))
     return caught.value
 
 
+def pack(path: Path) -> None:
+    geolookup.pack(path, path.parent / "out.tar.zst")
+
+
 def test_what_the_compiler_reads(tmp_path: Path) -> None:
+    """It is no dataset where a command changes one."""
     for name in _COMPILED:
         path = tmp_path / name
-        words = shlex.split(refusal(path).remedy.partition(": ")[2])
+        words = shlex.split(refusal(pack, path).remedy.partition(": ")[2])
         assert words == ["geolookup", "build", str(path), "--output", name.partition(".")[0]]
     path = tmp_path / _COMPILED[0]
-    done = run("lookup", "--dataset", str(path), "8.8.8.8")
+    done = run("pack", str(path), "--output", str(tmp_path / "out.tar.zst"))
     assert (done.returncode, done.stdout) == (2, "")
     remedy = f"compile it: geolookup build {shlex.quote(str(path))} --output x"
     assert done.stderr == f"geolookup: {path}: a file of data, not a dataset; {remedy}\n"
@@ -163,12 +168,13 @@ def test_what_it_does_not_read(tmp_path: Path) -> None:
         ("geoip2fast-asn.dat.gz", "CSV or MMDB"),
         ("GeoLiteCity.dat", "GeoLite2"),
     ):
-        remedy = refusal(tmp_path / name).remedy
-        assert instead in remedy
-        assert "geolookup build FILE --output DIR" in remedy
-    pack = tmp_path / "mydata.tar.zst"
-    words = shlex.split(refusal(pack).remedy.partition("unpack it: ")[2])
-    assert words == ["geolookup", "unpack", str(pack), "--output", "mydata"]
+        for call in (geolookup.open, pack):
+            remedy = refusal(call, tmp_path / name).remedy
+            assert instead in remedy
+            assert "geolookup build FILE --output DIR" in remedy
+    packed = tmp_path / "mydata.tar.zst"
+    words = shlex.split(refusal(pack, packed).remedy.partition("unpack it: ")[2])
+    assert words == ["geolookup", "unpack", str(packed), "--output", "mydata"]
     (tmp_path / "x.mmdb").mkdir()  # a folder may have any name
     for path in (tmp_path / "x.mmdb", tmp_path / "missing.mmdb"):
         with pytest.raises(DatasetError, match="no dataset here"):

@@ -103,7 +103,10 @@ def put_in(
             _relink(content, table, used)
     dataset.tables.release()
     # Popped: each step releases the arrays of the one before.
-    families = {family: _intervals(cuts.pop(family)) for family in (4, 6)}
+    families = {
+        family: FamilyIntervals(*join_runs(cut.starts, cut.columns))
+        for family, cut in ((family, cuts.pop(family)) for family in (4, 6))
+    }
     behind = dataset.provenance()
     provenance = {
         family: _provenance(part, behind[family], sources)
@@ -129,10 +132,6 @@ def _cut(
     starts, cut, begin = insert(starts, columns, above)
     number, at = _spread(begin[is_known], np.diff(begin, append=len(starts))[is_known])
     return _Cut(starts, cut, at, np.flatnonzero(is_known)[number])
-
-
-def _intervals(cut: _Cut) -> FamilyIntervals:
-    return FamilyIntervals(*join_runs(cut.starts, cut.columns))
 
 
 def _spread(begin: I64, counts: I64) -> tuple[I64, I64]:

@@ -33,10 +33,6 @@ class Restriction:
     def __bool__(self) -> bool:
         return bool(self.conditions) or self.networks is not None or self.families != _FAMILIES
 
-    def keys(self) -> str:
-        """Return the keys as a message names them, without values; none: nothing."""
-        return " or ".join(KEYS) if self else ""
-
     def outside(self, family: int) -> list[Range]:
         """Return the ranges of a family that are left out, sorted and disjoint."""
         ranges, begin = list[Range](), 0

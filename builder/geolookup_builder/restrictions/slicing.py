@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from geolookup.archives.head import open_archive
+from geolookup.archives.head import is_archive, open_archive
 from geolookup.contract.schema import column_members
 from geolookup.dataset.manifest import read_manifest
 from geolookup.store import resolve
@@ -44,7 +44,7 @@ def slice_recipe(
 
 def _columns(dataset: Path) -> dict[str, dict[str, Any]]:
     """Return the own columns of a dataset, store or archive, as a recipe declares them."""
-    if dataset.is_file():
+    if is_archive(dataset):
         with open_archive(dataset) as (head, _):
             schema = head.manifest.schema
     else:

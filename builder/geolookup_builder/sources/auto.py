@@ -76,14 +76,7 @@ def detect_format(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> Sour
         return spec
     if not spec.options and is_dataset_path(spec):
         return replace(spec, format=DATASET, detection="a dataset of geolookup")
-    near_misses: list[NearMissError] = []
-    files = _members(spec)
-    of_files = {member.label: _detections(member, spec, formats, near_misses) for member in files}
-    of_files = {label: detections for label, detections in of_files.items() if detections}
-    if near_misses and not of_files:
-        raise max(near_misses, key=lambda error: error.score)
-    if not of_files:
-        raise unknown_files(spec.base / spec.path, files)
+    of_files = _detections(spec, formats)
     name = _common_format(spec, of_files, formats)
     for key in spec.options:
         if key not in formats[name].all_options:
@@ -101,60 +94,55 @@ def _members(spec: SourceSpec) -> list[Member]:
     return [member for member in files if not member.label.endswith("/")]
 
 
-def _is_folder(spec: SourceSpec) -> bool:
-    path = spec.base / spec.path
-    with reading_errors(str(path)):  # such as a name longer than the system allows
-        return path.is_dir()
-
-
-def _detections(
-    member: Member,
-    spec: SourceSpec,
-    formats: Mapping[str, SourceFormat],
-    near_misses: list[NearMissError],
-) -> Detections:
-    """Return the strongest detections of a file; none for a file delivered beside the data.
-
-    ``near_misses`` gets the near miss of a file without a detection.
-    """
-    start, missed = opening(member, spec), list[NearMissError]()
-    detections = {
-        name: detection
-        for name in formats
-        if (detection := _detection(formats[name], start, missed))
-    }
-    if not detections and missed:
-        near_misses.append(max(missed, key=lambda error: error.score))
-        return {}
-    if not detections and not _among_others(member, spec):
-        raise unknown_file(start)
-    # A file name that only one of two formats uses decides between them.
-    own = {name: detection for name, detection in detections.items() if detection.has_own_name}
-    most = max((detection.score for detection in detections.values()), default=0)
-    best = own or {name: one for name, one in detections.items() if one.score == most}
-    nearest = max((error.score for error in missed), default=0)
-    # A vendor's format has columns beside those of the vendor: it may be a table of one's own.
-    if most and nearest >= most and any(detection.unknown for detection in best.values()):
-        near_misses.append(max(missed, key=lambda error: error.score))
-        return {}
-    return best
-
-
-def _detection(
-    source_format: SourceFormat, start: Opening, missed: list[NearMissError]
-) -> Detection | None:
-    """Return a format's detection; None if a check of its reader fails."""
-    try:
-        return source_format.detect(start)
-    except BuildError as error:
-        if isinstance(error, NearMissError):
-            missed.append(error)
-        return None
+def _detections(spec: SourceSpec, formats: Mapping[str, SourceFormat]) -> dict[str, Detections]:
+    """Return the detections of each file that is data. Raises BuildError if none is."""
+    files, of_files, misses = _members(spec), dict[str, Detections](), list[NearMissError]()
+    for member in files:
+        start = opening(member, spec)
+        detections, miss = _examine(start, formats)
+        if detections:
+            of_files[member.label] = detections
+        elif miss:
+            misses.append(miss)
+        elif not _among_others(member, spec):
+            raise unknown_file(start)
+    if misses and not of_files:
+        raise max(misses, key=lambda error: error.score)
+    if not of_files:
+        raise unknown_files(spec.base / spec.path, files)
+    return of_files
 
 
 def _among_others(member: Member, spec: SourceSpec) -> bool:
     """Return whether a file is from an archive or folder: these may hold licences besides data."""
-    return len(member.file_names) > 1 or _is_folder(spec)
+    path = spec.base / spec.path
+    with reading_errors(str(path)):  # such as a name longer than the system allows
+        return len(member.file_names) > 1 or path.is_dir()
+
+
+def _examine(
+    start: Opening, formats: Mapping[str, SourceFormat]
+) -> tuple[Detections, NearMissError | None]:
+    """Return the strongest detections of a file, or its nearest miss."""
+    detections, misses = dict[str, Detection](), list[NearMissError]()
+    for name, source_format in formats.items():
+        try:
+            if detection := source_format.detect(start):
+                detections[name] = detection
+        except NearMissError as error:
+            misses.append(error)
+        except BuildError:  # a check of its reader fails
+            continue
+    nearest = max(misses, key=lambda error: error.score, default=None)
+    # A file name that only one of two formats uses decides between them.
+    own = {name: detection for name, detection in detections.items() if detection.has_own_name}
+    most = max((detection.score for detection in detections.values()), default=0)
+    best = own or {name: one for name, one in detections.items() if one.score == most}
+    has_unknown = any(detection.unknown for detection in best.values())
+    # With columns beside those of a vendor it may be a table of one's own.
+    if nearest and has_unknown and nearest.score >= most:
+        return {}, nearest
+    return best, nearest
 
 
 def _are_alike(of_files: Iterable[Detections], names: set[str]) -> bool:

@@ -208,9 +208,9 @@ def test_what_nobody_or_several_claim(tmp_path: Path) -> None:
 
 
 FITTING = {
-    test_dbip.rows("CH"): "dbip (layout country-lite), sapics (country)",
+    test_dbip.rows("CH"): "dbip (country-lite), sapics (country)",
     test_sapics.ASN.replace(",Two", ",Two words"): (
-        "dbip (layout asn-lite), ip2location (ASN), sapics (asn)"
+        "dbip (asn-lite), ip2location (ASN), sapics (asn)"
     ),
     test_sapics.as_integers(test_sapics.ASN): "ip2location (ASN), sapics (asn)",
 }
@@ -241,7 +241,6 @@ def test_names_decide_where_the_content_fits_several(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
         assert detected(tmp_path, name, option) == expected, name
     fails(tmp_path, {"ip2asn.csv": "5.1.0.0,5.1.3.255,CH\n"}, one("auto", "ip2asn.csv"))
-    assert "states no layout" in fails(tmp_path, {}, one("auto", "a.csv")).problem
 
 
 def test_options_and_files_of_several_formats(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def changed(document: dict[str, Any], **members: object) -> str:
 
 ADDRESSED = '"start", "end"'
 UNSORTED = sapics.README.replace("47.3667,8.5500", "a,b").replace("8064", "1.5")
+NO_TABLE = "neither the file name nor the first rows show its table"
 NO_PREFIXES, NO_STATISTICS = "not a table of prefixes and origins", "not delegated statistics"
 DAMAGED_RANGES: list[object] = [{"ipv4_cidrs": [], "ipv6_cidrs": []}]
 DEEP = changed(cloud.GOOGLE, deep=0).replace("0}", "[" * 100_000 + "]" * 100_000 + "}")
@@ -85,7 +86,7 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ('columns = "country"', dbip.rows("CH"), "source.columns is not a list"),
         ("columns = [1]", dbip.rows("CH"), "source.columns is not a list"),
         ('layout = "isp"\ncolumns = ["ip_start", "ip_end"]', "x", "both layout and columns"),
-        ("", dbip.rows("CH"), "the file name states no layout"),
+        ("", dbip.rows("Switzerland,x"), NO_TABLE),
         ('layout = "country"', dbip.rows("CH"), "a.csv:1: 3 columns, but the layout country has 4"),
         ('layout = "asn-lite"', dbip.rows("CH"), "a.csv:1: 3 columns, but the layout asn-lite has"),
         (
@@ -105,9 +106,6 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
             "'Switzerland' is not a valid country",
         ),
     ],
-    ("dbip", "dbip-country-full-2026.csv"): [("", dbip.rows("CH"), "states no layout")],
-    ("dbip", "dbip-asn-2026-11.csv"): [("", dbip.rows("CH"), "states no layout")],
-    ("dbip", "city-lite.csv"): [("", dbip.rows("CH"), "states no layout")],
     ("geofeed", "feed.csv"): [
         *(
             (f"encoding = {name}", FEED, "recipe.toml: unknown encoding")
@@ -128,12 +126,12 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ),
         ("db = 1", ip2location.ipv4(26), "27 columns, but DB1 has 4"),
         ("db = 26", ip2location.ipv4(1), "4 columns, but DB26 has 27"),
-        ("db = 3", ip2location.ipv4(5), "no range of addresses in the first 4 of the columns of"),
-        ("db = 1", '"a","b","CH","Switzerland"\r\n', "no range of addresses in the first 2"),
+        ("db = 3", ip2location.ipv4(5), "8 columns, but DB3 has 6; write db in the recipe"),
+        ("db = 1", '"a","b","CH","Switzerland"\r\n', "'a' is not a valid ip_from"),
         (
             "db = 5",
             "5.1.4.0/22," + ip2location.quoted(ip2location.place_cells(7)),
-            "'Example Net AG' is not a valid latitude",
+            "7 columns, but DB5 has 8; write db in the recipe",
         ),
     ],
     ("ip2location", "DB3.CSV"): [
@@ -141,9 +139,13 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ('regions = "regions.csv"', ip2location.ipv4(3), "cannot be read"),
     ],
     ("ip2proxy", "a.csv"): [
-        ("", ip2proxy.ipv4(1), "states no database; write db = … in the recipe: 1 to 12 (it"),
-        ("db = 13", ip2proxy.ipv4(1), "source.db is 13; write a number from 1 to 12"),
-        ('db = "PX2"', ip2proxy.ipv4(1), "correct db in the recipe (it looks like PX1)"),
+        ("", ip2proxy.ipv4(1), f"{NO_TABLE}; write db in the recipe, a number from 1 to 12 (it"),
+        (
+            "db = 13",
+            ip2proxy.ipv4(1),
+            "source.db is 13; write db in the recipe, a number from 1 to 12",
+        ),
+        ('db = "PX2"', ip2proxy.ipv4(1), "a number from 1 to 12 (it looks like PX1)"),
         (
             "db = 2",
             ip2proxy.rows(["134743040", "134743295", "some", "CH", "Switzerland"]),
@@ -151,7 +153,7 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ),
     ],
     ("ip2proxy", "PX3.CSV"): [
-        ("", ip2proxy.ipv4(1), "4 columns, but PX3 has 7; correct db in the recipe (it looks like")
+        ("", ip2proxy.ipv4(1), "4 columns, but PX3 has 7; write db in the recipe, a number")
     ],
     ("ip2region", "a.txt"): [
         ("", REGIONS.replace("|", ","), "a.txt:1: 1 columns, but ip2region's source text ha"),
@@ -202,11 +204,11 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ("", "[1, 2]", "this looks like JSON"),
     ],
     ("sapics", "a.csv"): [
-        ("", "5.1.0.0,5.1.3.255\n", "2 columns, but files of sapics have 3 (country), 4 (asn)"),
+        ("", "5.1.0.0,5.1.3.255\n", NO_TABLE),
         ("", "5.1.0.0,5.1.3.255,64500\n", "'64500' is not a valid country_code"),
         ("", "5.1.0.0,5.1.3.255,CH,Zurich\n", "'CH' is not a valid asn"),
-        ("", "network,country,x\n", "'network' is not a valid start"),
-        ("", UNSORTED, "order of the city"),
+        ("", "network,country,x\n", NO_TABLE),
+        ("", UNSORTED, "is not a valid latitude"),
         (f'columns = [{ADDRESSED}, "contry_code"]', sapics.COUNTRY, "did you mean 'country_code'?"),
         (f'columns = [{ADDRESSED}, "asn", "-"]', sapics.COUNTRY, "3 columns, but columns has 4"),
     ],

@@ -12,15 +12,12 @@ from collections.abc import Iterator
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.recipe.mapping import columns_option
-from geolookup_builder.sources.formats.headerless import COMMAS, headerless_tables
+from geolookup_builder.sources.formats.headerless import Catalogue, Edition
 from geolookup_builder.sources.formats.vendor_values import known, located
 from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.plans import Planner, Reading
 from geolookup_builder.sources.reading.product_files import offered_columns
-from geolookup_builder.sources.reading.products import Header, Product, stated
+from geolookup_builder.sources.reading.products import Product, stated
 from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
 
 _RANGE = ("ip_start", "ip_end")
 _PLACE_COLUMNS = ("district", "city", "zipcode", "latitude", "longitude", "geoname_id")
@@ -69,39 +66,35 @@ _PRODUCT = Product(
     finish=located,
 )
 _COLUMNS = tuple(dict.fromkeys(name for layout in LAYOUTS.values() for name in layout))
-_CONTENT = {
-    "ip_start": sniffing.ADDRESS,
-    "ip_end": sniffing.ADDRESS,
-    "continent": sniffing.ALPHA2,
-    "country": sniffing.ALPHA2,
-    "latitude": sniffing.DEGREES,
-    "longitude": sniffing.DEGREES,
-    "as_number": sniffing.AS_NUMBER,
-}
-#: Further content that a file must hold to be detected as one of these.
-_CONTINENT = {"continent": re.compile("AF|AN|AS|EU|NA|OC|SA|ZZ")}
 # The longest name first: location-isp begins with location.
 # The lookahead refuses dbip-country-foo-2026 but not dbip-country-2026-01.
 _NAMED = re.compile(rf"dbip-({'|'.join(sorted(LAYOUTS, key=len, reverse=True))})(?![a-z-]*[a-z])")
-_REMEDY = "name its layout, or its columns with columns = […]"
+
+
+def _layout_in(name: str) -> str | None:
+    match = _NAMED.search(name.lower())
+    return match[1] if match else None
+
+
+_CATALOGUE = Catalogue(
+    _PRODUCT,
+    {name: (columns,) for name, columns in LAYOUTS.items()},
+    (Edition(_RANGE, (sniffing.ADDRESS, sniffing.ADDRESS)),),
+    {
+        "continent": sniffing.ALPHA2,
+        "country": sniffing.ALPHA2,
+        "latitude": sniffing.DEGREES,
+        "longitude": sniffing.DEGREES,
+        "as_number": sniffing.AS_NUMBER,
+    },
+    f'write layout = "…" in the recipe, one of {", ".join(LAYOUTS)}, or columns = […]',
+    label="the layout {}",
+    detected={"continent": re.compile("AF|AN|AS|EU|NA|OC|SA|ZZ")},
+    table_in=_layout_in,
+)
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    columns = _stated_columns(spec)
-
-    def plan(member: Member, planner: Planner) -> tuple[str, Reading]:
-        rows = sniffing.sample(member)
-        table = "columns" if columns else spec.options.get("layout") or _named_layout(member)
-        names = columns or (*_RANGE, *LAYOUTS[table])
-        label = f"the layout {table}" if columns is None else table
-        sniffing.check_width(rows, len(names), label, _REMEDY)
-        sniffing.check_content(rows, names, _CONTENT, label)
-        return table, planner.plan(Header(member.label, names), _PRODUCT, COMMAS)
-
-    return headerless_tables(spec, (".csv",), (*LAYOUTS, "columns"), plan)
-
-
-def _stated_columns(spec: SourceSpec) -> tuple[str, ...] | None:
     layout = spec.options.get("layout")
     if layout is not None and layout not in LAYOUTS:
         problem = f"unknown layout {layout!r}"
@@ -109,37 +102,13 @@ def _stated_columns(spec: SourceSpec) -> tuple[str, ...] | None:
     columns = columns_option(spec, (*_RANGE, *_COLUMNS), _RANGE)
     if layout is not None and columns is not None:
         raise BuildError(spec.recipe, "both layout and columns", remedy="keep one of them")
-    return columns
-
-
-def _named_layout(member: Member) -> str:
-    layout = _layout_in_names(member)
-    if layout is None:
-        remedy = f'write layout = "…" in the recipe: one of {", ".join(LAYOUTS)}'
-        raise BuildError(member.label, "the file name states no layout", remedy=remedy)
-    return layout
-
-
-def _layout_in_names(member: Member) -> str | None:
-    matches = (_NAMED.search(name.lower()) for name in member.file_names)
-    return next((match[1] for match in matches if match), None)
-
-
-def _detect(opening: Opening) -> Detection | None:
-    rows = sample_without_header(opening.start)
-    candidates = [
-        name
-        for name, columns in LAYOUTS.items()
-        if rows
-        and rows.width == len(_RANGE) + len(columns)
-        and not sniffing.mismatch(rows, (*_RANGE, *columns), _CONTENT | _CONTINENT)
-    ]
-    by_name = _layout_in_names(opening.member)
-    if by_name in candidates:
-        return Detection(f"layout {by_name}", has_own_name=True)
-    return Detection(f"layout {' or '.join(candidates)}") if candidates else None
+    return _CATALOGUE.read(spec, table=layout, columns=columns)
 
 
 FORMAT = SourceFormat(
-    "dbip", frozenset({"layout", "columns"}), _read, _detect, offers=offered_columns([_PRODUCT])
+    "dbip",
+    frozenset({"layout", "columns"}),
+    _read,
+    _CATALOGUE.detect,
+    offers=offered_columns([_PRODUCT]),
 )

@@ -1,41 +1,183 @@
-"""Files without a header: their columns come from a layout, which the first rows must fit."""
+"""Vendors' files without a header: which table each is, by the recipe, its name or its first rows.
+
+The columns of a table are known; the first rows must fit them. A column is refused if most of its
+cells do not match its pattern. Single bad rows are rejected later.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 
+from geolookup.errors import BuildError
+from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading import delimited, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.plans import Planner, Reading
+from geolookup_builder.sources.reading.plans import Planner, Reading, parse_range
 from geolookup_builder.sources.reading.product_files import PlannedFile, tables
+from geolookup_builder.sources.reading.products import Header, Product
 from geolookup_builder.sources.reading.reader import SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, Sample
 from geolookup_builder.sources.reading.text import Layout
 
 COMMAS = Layout((), frozenset(), frozenset(), header=False)
-TABS = Layout((), frozenset(), frozenset(), header=False, delimiter="\t", quoted=False)
+TABS = replace(COMMAS, delimiter="\t", quoted=False)
 #: An end of a range: an address or an integer.
 END = re.compile(rf"{sniffing.ADDRESS.pattern}|{sniffing.INTEGER.pattern}")
-#: Returns the table that a file is of, and how it is read. Raises BuildError for other files.
-Plan = Callable[[Member, Planner], tuple[str, Reading]]
+HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{8}|[0-9A-Fa-f]{32}")
+Patterns = Mapping[str, re.Pattern[str]]
 
 
-def headerless_tables(
-    spec: SourceSpec,
-    suffixes: tuple[str, ...],
-    order: Sequence[str],
-    plan: Plan,
-    emptied: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
-) -> Iterator[SourceTable]:
-    """Yield the tables of a source, in ``order``; every file is planned before any is read.
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """How the range is written: its columns, and the pattern of each; a third one repeats it."""
 
-    ``emptied`` are the counts of each table, complete once it is read.
+    columns: tuple[str, ...]
+    kinds: tuple[re.Pattern[str], ...]
+
+    @property
+    def content(self) -> dict[str, re.Pattern[str]]:
+        """The patterns of the range columns, by name."""
+        return dict(zip(self.columns, self.kinds, strict=True))
+
+    def parser(self, rows: Sample) -> Callable[..., ParsedRanges]:
+        """Return what parses the range, by the family that the first rows show."""
+        if self.kinds[0] is HEXADECIMAL:
+            # 8 digits are 32 bits, 32 digits are 128.
+            family = 6 if len(rows.column(1)[0][1]) > 8 else 4
+            return partial(from_hexadecimal_pairs, family=family)
+        return partial(parse_range, family=sniffing.integer_family(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The tables of a vendor: for each the columns after the range, in one or several orders.
+
+    ``content`` are the patterns of columns, ``detected`` further ones, without which a file could
+    be another vendor's. ``table_in`` returns the table that a file name states, ``label`` names one
+    in messages. ``choice`` is the remedy if nothing shows the table; the first rows may show it
+    unless it is ``hidden``. Of several orders of columns that fit, the first is used if the orders
+    are ``in_order``.
     """
-    planner, files = Planner(spec), list[tuple[str, PlannedFile]]()
-    for member in members(spec.path, spec.base, suffixes):
-        table, reading = plan(member, planner)
-        files.append((table, (delimited, member, reading)))
-    planner.check()
-    yield from tables(spec, order, files, emptied=emptied)
+
+    product: Product
+    tables: Mapping[str, tuple[tuple[str, ...], ...]]
+    editions: tuple[Edition, ...]
+    content: Patterns
+    choice: str
+    label: str = "{}"
+    detected: Patterns = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    layout: Layout = COMMAS
+    table_in: Callable[[str], str | None] = lambda _name: None
+    hidden: frozenset[str] = frozenset()
+    in_order: bool = True
+
+    def read(
+        self,
+        spec: SourceSpec,
+        suffix: str = ".csv",
+        *,
+        table: str | None = None,
+        columns: tuple[str, ...] | None = None,
+        complete: Callable[[str, Reading], Reading] = lambda _table, reading: reading,
+        emptied: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    ) -> Iterator[SourceTable]:
+        """Yield the tables of a source, in order; every file is planned before any is read.
+
+        ``table`` and ``columns`` are what the recipe states. ``emptied`` are counts by table.
+        """
+        planner, files = Planner(spec), list[tuple[str, PlannedFile]]()
+        for member in members(spec.path, spec.base, (suffix,)):
+            rows = self._sample(member)
+            name = "columns" if columns else table or self._table(rows, member.file_names)
+            names, edition = self._columns(rows, name, columns)
+            ends = edition.columns[:2] if len(edition.columns) > 1 else edition.columns
+            product = replace(self.product, ranges=(ends,), parse=edition.parser(rows))
+            reading = planner.plan(Header(member.label, names), product, self.layout)
+            files.append((name, (delimited, member, complete(name, reading))))
+        planner.check()
+        yield from tables(spec, (*self.tables, "columns"), files, emptied=emptied)
+
+    def detect(self, opening: Opening) -> Detection | None:
+        """Return the detection of a table by the first rows; the file's name may decide."""
+        rows = self._sample(opening.start)
+        if not sniffing.RANGE.fullmatch(rows.records[0][1][0]):
+            return None
+        fitting, by_name = self._shown(rows), self._in_names(opening.member.file_names)
+        if by_name in fitting:
+            return Detection(by_name, has_own_name=True)
+        shown = [name for name in fitting if name not in self.hidden]
+        return Detection(" or ".join(shown)) if shown else None
+
+    def _sample(self, member: Member) -> Sample:
+        return sniffing.sample(member, self.layout.delimiter, quoted=self.layout.quoted)
+
+    def _in_names(self, names: Sequence[str]) -> str | None:
+        stated = map(self.table_in, names)
+        return next((name for name in stated if name in self.tables), None)
+
+    def _table(self, rows: Sample, names: Sequence[str]) -> str:
+        """Return the table that a file's name states, or that its first rows show."""
+        by_name = next(iter(self.tables)) if len(self.tables) == 1 else self._in_names(names)
+        if by_name:
+            return by_name
+        of_width = [name for name in self.tables if self._fitting(rows, name, {})]
+        # Of the only one with so many columns, to say which cell does not fit.
+        for candidates in (self._shown(rows), of_width):
+            shown = [name for name in candidates if name not in self.hidden]
+            if len({self.tables[name] for name in shown}) == 1:
+                return shown[0]
+        problem = "neither the file name nor the first rows show its table"
+        raise BuildError(rows.member.label, problem, remedy=self.choice + self._hint(rows))
+
+    def _columns(
+        self, rows: Sample, table: str, columns: tuple[str, ...] | None
+    ) -> tuple[tuple[str, ...], Edition]:
+        """Return the columns of a file, and how its range is written.
+
+        Raises BuildError if the first rows do not fit the table, or the ``columns`` of the recipe.
+        """
+        fitting = [] if columns else self._fitting(rows, table, self.content)
+        if len({names for names, _ in fitting}) > 1 and not self.in_order:
+            problem = "the order of its columns does not show"
+            raise BuildError(rows.member.label, problem, remedy=self.choice)
+        if fitting:
+            return fitting[0]
+        label, edition = "columns" if columns else self.label.format(table), self.editions[0]
+        names = columns or (*edition.columns, *self.tables[table][0])
+        remedy = "correct columns in the recipe" if columns else f"{self.choice}{self._hint(rows)}"
+        sniffing.check_width(rows, len(names), label, remedy)
+        patterns = {**self.content, **edition.content}
+        sniffing.check_content(rows, names, patterns, label, *self.missing)
+        return names, edition
+
+    def _fitting(
+        self, rows: Sample, table: str, patterns: Patterns
+    ) -> list[tuple[tuple[str, ...], Edition]]:
+        """Return the layouts of a table that the first rows fit: width, range, and patterns."""
+        layouts = [
+            ((*edition.columns, *columns), edition)
+            for columns in self.tables[table]
+            for edition in self.editions
+        ]
+        return [
+            (names, edition)
+            for names, edition in layouts
+            if len(names) == rows.width
+            and not sniffing.mismatch(rows, names, {**patterns, **edition.content}, *self.missing)
+        ]
+
+    def _shown(self, rows: Sample) -> list[str]:
+        """Return the tables that the first rows fit, and that are no other vendor's."""
+        patterns = {**self.content, **self.detected}
+        return [name for name in self.tables if self._fitting(rows, name, patterns)]
+
+    def _hint(self, rows: Sample) -> str:
+        """Return, as the end of a remedy, the tables that fit the first rows."""
+        names = [name for name in self.tables if self._fitting(rows, name, self.content)]
+        return f" (it looks like {' or '.join(names)})" if names else ""

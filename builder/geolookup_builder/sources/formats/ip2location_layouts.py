@@ -1,14 +1,13 @@
 """The layouts of IP2Location's CSV files: the columns of each database and of each edition.
 
-Each database extends another one by some columns. The names of commercial files list
-their content, from which the number of the database follows.
+Each database extends another one by some columns.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from geolookup_builder.sources.formats.headerless import HEXADECIMAL, Edition
 from geolookup_builder.sources.reading import sniffing
 
 #: Database: the one it extends, and the columns it adds.
@@ -51,9 +50,9 @@ def _columns(number: int) -> tuple[str, ...]:
 
 
 #: The columns after the range, by ``DB`` and number, and the columns of the ASN file.
-DATABASES: dict[str, tuple[str, ...]] = {
-    **{f"DB{number}": _columns(number) for number in sorted(_EXTENDS, reverse=True)},
-    "ASN": ("asn", "as"),
+DATABASES = {
+    **{f"DB{number}": (_columns(number),) for number in sorted(_EXTENDS, reverse=True)},
+    "ASN": (("asn", "as"),),
 }
 
 CONTENT = {
@@ -78,55 +77,17 @@ CONTENT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Edition:
-    """How the range is written: its columns, and the pattern of each."""
-
-    name: str
-    columns: tuple[str, ...]
-    kinds: tuple[re.Pattern[str], ...]
-
-    @property
-    def content(self) -> dict[str, re.Pattern[str]]:
-        """The patterns of the range columns, by name."""
-        return dict(zip(self.columns, self.kinds, strict=True))
-
-
-_HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{8}|[0-9A-Fa-f]{32}")
 _PAIR = ("ip_from", "ip_to")
 _INTEGERS = (sniffing.INTEGER, sniffing.INTEGER)
 _ADDRESSES = (sniffing.ADDRESS, sniffing.ADDRESS)
 _APPENDED = ("appended_from", "appended_to")
 #: Integers before hexadecimals: an integer of eight digits matches both.
 EDITIONS = (
-    Edition("integers", _PAIR, _INTEGERS),
-    Edition("addresses", _PAIR, _ADDRESSES),
-    Edition("hexadecimal", _PAIR, (_HEXADECIMAL, _HEXADECIMAL)),
-    Edition("networks", ("cidr",), (sniffing.NETWORK,)),
-    Edition("integers", (*_PAIR, "cidr"), (*_INTEGERS, sniffing.NETWORK)),
-    Edition("integers", (*_PAIR, *_APPENDED), (*_INTEGERS, *_ADDRESSES)),
-    Edition("integers", (*_PAIR, *_APPENDED), (*_INTEGERS, _HEXADECIMAL, _HEXADECIMAL)),
+    Edition(_PAIR, _INTEGERS),
+    Edition(_PAIR, _ADDRESSES),
+    Edition(_PAIR, (HEXADECIMAL, HEXADECIMAL)),
+    Edition(("cidr",), (sniffing.NETWORK,)),
+    Edition((*_PAIR, "cidr"), (*_INTEGERS, sniffing.NETWORK)),
+    Edition((*_PAIR, *_APPENDED), (*_INTEGERS, *_ADDRESSES)),
+    Edition((*_PAIR, *_APPENDED), (*_INTEGERS, HEXADECIMAL, HEXADECIMAL)),
 )
-
-#: The columns of each word in the name of a commercial file.
-HOLDS = {
-    "COUNTRY": ("country_code", "country_name"),
-    "REGION": ("region",),
-    "CITY": ("city",),
-    "LATITUDE": ("latitude",),
-    "LONGITUDE": ("longitude",),
-    "ZIPCODE": ("zip",),
-    "TIMEZONE": ("time_zone",),
-    "ISP": ("isp",),
-    "DOMAIN": ("domain",),
-    "NETSPEED": ("net_speed",),
-    "AREACODE": ("idd_code", "area_code"),
-    "WEATHER": ("weather_station_code", "weather_station_name"),
-    "MOBILE": ("mcc", "mnc", "mobile_brand"),
-    "ELEVATION": ("elevation",),
-    "USAGETYPE": ("usage_type",),
-    "ADDRESSTYPE": ("address_type",),
-    "CATEGORY": ("category",),
-    "DISTRICT": ("district",),
-    "ASN": ("asn", "as"),
-}

@@ -7,17 +7,15 @@ a proxy gives the user type if the contract has a word for it; else the usage ty
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import partial
 
-from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.sources.formats.ip2location_files import MISSING, Catalogue
-from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, HOLDS
+from geolookup_builder.sources.formats.headerless import Catalogue
+from geolookup_builder.sources.formats.ip2location import MISSING, numbered, read_databases
+from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, EDITIONS
 from geolookup_builder.sources.formats.vendor_values import known
-from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.product_files import offered_columns
 from geolookup_builder.sources.reading.products import Product, words
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
+from geolookup_builder.sources.reading.reader import SourceFormat
 
 #: The columns that each database adds at the end of the one before. From PX2 the type of the proxy
 #: is the first column. PX10 has more rows than PX9.
@@ -43,21 +41,13 @@ def _columns(number: int) -> tuple[str, ...]:
     return ("proxy_type", *columns) if number > 1 else columns
 
 
-_DATABASES = {f"PX{number}": _columns(number) for number in range(len(_ADDS), 0, -1)}
+_DATABASES = {f"PX{number}": (_columns(number),) for number in range(len(_ADDS), 0, -1)}
 _CONTENT = {
     **CONTENT,
     "proxy_type": re.compile(r"[A-Z]{3}"),
     "last_seen": re.compile(r"[0-9]{1,5}"),
     "threat": re.compile(r"[A-Z]+(/[A-Z]+)*"),
     "fraud_score": re.compile(r"[0-9]{1,3}"),
-}
-_HOLDS = {
-    **HOLDS,
-    "PROXYTYPE": ("proxy_type",),
-    "LASTSEEN": ("last_seen",),
-    "THREAT": ("threat",),
-    "PROVIDER": ("provider",),
-    "FRAUDSCORE": ("fraud_score",),
 }
 #: The user type of each type of proxy; None if the contract has no word, and the usage type
 #: decides. A residential proxy is at the address of a subscriber.
@@ -113,33 +103,20 @@ PRODUCT = Product(
     unread=("country_name", "cidr", "appended_from", "appended_to"),
 )
 _CATALOGUE = Catalogue(
-    PRODUCT, "PX", "a number from 1 to 12", "IP2PROXY", _HOLDS, _DATABASES, _CONTENT
+    PRODUCT,
+    _DATABASES,
+    EDITIONS,
+    _CONTENT,
+    "write db in the recipe, a number from 1 to 12",
+    detected={"proxy_type": re.compile("|".join(t for t in _USER_TYPES if t != MISSING))},
+    missing=(MISSING,),
+    table_in=partial(numbered, prefix="PX"),
+    hidden=frozenset({"PX1"}),  # it has no column of its own
 )
-_KNOWN_TYPES = re.compile("|".join(name for name in _USER_TYPES if name != MISSING))
-_DETECTED = {**_CONTENT, "proxy_type": _KNOWN_TYPES}
-
-
-def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    return _CATALOGUE.tables(spec, _only)
-
-
-def _only(rows: sniffing.Sample) -> str | None:
-    """Return the database that the first rows show; PX1 has no column of its own."""
-    candidates = [name for name in _CATALOGUE.candidates(rows, _DETECTED) if name != "PX1"]
-    return candidates[0] if len({_DATABASES[name] for name in candidates}) == 1 else None
-
-
-def _detect(opening: Opening) -> Detection | None:
-    rows = sample_without_header(opening.start)
-    if rows is None:
-        return None
-    database = _CATALOGUE.database_in_names(opening.member.file_names)
-    if database in _CATALOGUE.candidates(rows, _DETECTED):
-        return Detection(database, has_own_name=True)
-    table = _only(rows)
-    return Detection(table) if table else None
-
-
 FORMAT = SourceFormat(
-    "ip2proxy", frozenset({"db", "regions"}), _read, _detect, offers=offered_columns([PRODUCT])
+    "ip2proxy",
+    frozenset({"db", "regions"}),
+    partial(read_databases, catalogue=_CATALOGUE, prefix="PX"),
+    _CATALOGUE.detect,
+    offers=offered_columns([PRODUCT]),
 )

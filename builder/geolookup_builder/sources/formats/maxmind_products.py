@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from geolookup_builder.sources.formats.vendor_values import NO_FIELD
-from geolookup_builder.sources.reading.products import ALWAYS, Offers, Product, flag, stated
+from geolookup_builder.sources.reading.products import ALWAYS, Offer, Offers, Product, flag, stated
 
 #: The columns of a range, the usual one first; the others are written by geoip2-csv-converter.
 HEXADECIMAL = ("network_start_hex", "network_last_hex")
@@ -61,13 +61,16 @@ PROVIDER: Mapping[str, Offers] = {
     "mnc": stated("mobile_network_code"),
 }
 #: A flag about anonymity that is blank is false.
-_ANONYMIZERS: Mapping[str, Offers] = {
+_FLAGS = {
     "is_anonymous": flag("is_anonymous"),
     "is_vpn": flag("is_anonymous_vpn"),
     "is_hosting": flag("is_hosting_provider"),
     "is_proxy": flag("is_public_proxy"),
     "is_tor": flag("is_tor_exit_node"),
     "is_residential_proxy": flag("is_residential_proxy"),
+}
+_ANONYMIZERS: Mapping[str, Offers] = {
+    **_FLAGS,
     "proxy_provider": stated("provider_name"),
     "anonymizer_confidence": stated("anonymizer_confidence"),
     "last_seen_date": stated("network_last_seen"),
@@ -83,6 +86,18 @@ _ENTERPRISE: Mapping[str, Offers] = {
             *("city_confidence", "postal_confidence"),
         )
     },
+}
+
+
+#: The columns that records of MMDB files have below ``traits``, besides the provider.
+TRAITS: Mapping[str, Offer] = {
+    "domain": stated("domain"),
+    "usage_type": stated("user_type"),
+    "mcc": stated("mobile_country_code"),
+    "mnc": stated("mobile_network_code"),
+    "is_anycast": stated("is_anycast"),
+    "is_legitimate_proxy": stated("is_legitimate_proxy"),
+    **_FLAGS,
 }
 
 

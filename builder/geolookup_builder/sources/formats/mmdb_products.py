@@ -74,8 +74,8 @@ def _marks(*sets: str) -> tuple[frozenset[str], ...]:
 
 def _product(
     name: str,
-    values: Mapping[str, Offers],
     *marks: str,
+    values: Mapping[str, Offers] | None = None,
     kind: re.Pattern[str] | None = None,
     refusal: str = "",
     finish: Callable[[pa.RecordBatch, Fields], Fields] | None = located,
@@ -84,7 +84,7 @@ def _product(
     product = Product(
         name,
         NO_RANGE,
-        values,
+        values or {},
         marks=_marks(*marks),
         helpers=helpers,
         finish=finish,
@@ -124,29 +124,22 @@ _CONTACT = "its country and address belong to a contact, not to the addresses"
 _HOLDER = "its country and address belong to the holder in a registry, not to the addresses"
 _VENUE = "its place is a venue whose visitors used the address, not the place of the address"
 
-_IPINFO_KIND, _MAXMIND, _DBIP = _kind("^ipinfo "), _kind("^geo(ip2?|lite2)-?"), _kind("^dbip")
+_IPINFO_KIND, _MAXMIND = _kind("^ipinfo "), _kind("^geo(ip2?|lite2)-?")
 _REFUSED = (
-    *(
-        _product(f"IPinfo {name}", {}, kind=_kind(f"^ipinfo(?: .*)?[ _]{words}"), refusal=refusal)
-        for name, words, refusal in (
-            ("Abuse Contact", "abuse_", _CONTACT),
-            ("WHOIS", "(?:r?whois|rir)", _HOLDER),
-            ("Places", "(?:poi|places)", _VENUE),
-        )
-    ),
+    _product("IPinfo Abuse Contact", kind=_kind("^ipinfo(?: .*)?[ _]abuse_"), refusal=_CONTACT),
+    _product("IPinfo WHOIS", kind=_kind("^ipinfo(?: .*)?[ _](?:r?whois|rir)"), refusal=_HOLDER),
+    _product("IPinfo Places", kind=_kind("^ipinfo(?: .*)?[ _](?:poi|places)"), refusal=_VENUE),
     _product(
         "WHOIS records",
-        {},
         *("maintainer", "mnt_id", "admin_id", "tech_id", "netname", "id name updated"),
         refusal=_HOLDER,
     ),
     _product(
         "contacts",
-        {},
         *("email", "emails.0", "abuse_email", "phone address", "phone_numbers.0"),
         refusal=_CONTACT,
     ),
-    _product("points of interest", {}, "ssid", "bssid", "category brand", refusal=_VENUE),
+    _product("points of interest", "ssid", "bssid", "category brand", refusal=_VENUE),
 )
 
 _STATED = {field.source_column: path for path, field in MAXMIND.items() if field.source_column}
@@ -176,49 +169,35 @@ _NESTED: Mapping[str, Offers] = {
     "city_name": (known(_STATED["city_name"]), known("city")),
     "time_zone": known(_STATED["time_zone"], missing=f"-|{OFFSET}"),
     "weather_code": known("location.weather_code"),
-    "geoname_id": (
-        stated("city.geoname_id"),
-        stated("subdivisions.1.geoname_id"),
-        stated("subdivisions.0.geoname_id"),
-        stated("country.geoname_id"),
-        stated("continent.geoname_id"),
+    "geoname_id": tuple(
+        stated(f"{place}.geoname_id")
+        for place in ("city", "subdivisions.1", "subdivisions.0", "country", "continent")
     ),
     **{
-        name: known(path)
-        for name, path in {
-            "accuracy_radius": "location.accuracy_radius",
-            "metro_code": "location.metro_code",
-            "average_income": "location.average_income",
-            "population_density": "location.population_density",
-            "city_geoname_id": "city.geoname_id",
-            "region_geoname_id": "subdivisions.0.geoname_id",
-            "country_geoname_id": "country.geoname_id",
-            "country_confidence": "country.confidence",
-            "subdivision_confidence": "subdivisions.0.confidence",
-            "city_confidence": "city.confidence",
-            "postal_confidence": "postal.confidence",
-            "subdivision_2_code": "subdivisions.1.iso_code",
-            "subdivision_2_name": "subdivisions.1.names.en",
-            "registered_country_code": _REGISTERED,
-            "represented_country_code": "represented_country.iso_code",
-            "represented_country_type": "represented_country.type",
-            "city_name_LANG": "city.names.LANG",
-            "region_name_LANG": "subdivisions.0.names.LANG",
-            "country_name_LANG": "country.names.LANG",
-            "domain": "traits.domain",
-            "usage_type": "traits.user_type",
-            "mcc": "traits.mobile_country_code",
-            "mnc": "traits.mobile_network_code",
-            "static_ip_score": "traits.static_ip_score",
-            "is_anycast": "traits.is_anycast",
-            "is_legitimate_proxy": "traits.is_legitimate_proxy",
-            "is_anonymous": "traits.is_anonymous",
-            "is_vpn": "traits.is_anonymous_vpn",
-            "is_hosting": "traits.is_hosting_provider",
-            "is_proxy": "traits.is_public_proxy",
-            "is_tor": "traits.is_tor_exit_node",
-            "is_residential_proxy": "traits.is_residential_proxy",
-        }.items()
+        name: known(f"location.{name}")
+        for name in ("accuracy_radius", "metro_code", "average_income", "population_density")
+    },
+    **{
+        f"{name}_{part}": known(f"{place}.{key}")
+        for name, place in (("city", "city"), ("region", "subdivisions.0"), ("country", "country"))
+        for part, key in (("geoname_id", "geoname_id"), ("name_LANG", "names.LANG"))
+    },
+    **{
+        f"{name}_confidence": known(f"{place}.confidence")
+        for name, place in (
+            *(("country", "country"), ("subdivision", "subdivisions.0")),
+            *(("city", "city"), ("postal", "postal")),
+        )
+    },
+    "subdivision_2_code": known("subdivisions.1.iso_code"),
+    "subdivision_2_name": known("subdivisions.1.names.en"),
+    "registered_country_code": known(_REGISTERED),
+    "represented_country_code": known("represented_country.iso_code"),
+    "represented_country_type": known("represented_country.type"),
+    "static_ip_score": known("traits.static_ip_score"),
+    # Below ``traits``, with the names of the CSV. There a flag that is blank is false.
+    **{
+        name: known(f"traits.{offer.columns[0]}") for name, offer in maxmind_products.TRAITS.items()
     },
 }
 _NESTED_MARKS = (
@@ -241,23 +220,21 @@ _IPREGISTRY = {
         "time_zone": "time_zone.id",
         "asn": "connection.asn",
         "asn_organization": "connection.organization",
-        "organization": "company.name",
-        "isp": "carrier.name",
-        "user_type": "connection.type",
         "asn_domain": "connection.domain",
         "asn_kind": "connection.type",
+        "user_type": "connection.type",
+        "organization": "company.name",
         "domain": "company.domain",
+        "isp": "carrier.name",
         "mcc": "carrier.mcc",
         "mnc": "carrier.mnc",
-        "is_anonymous": "security.is_anonymous",
         "is_hosting": "security.is_cloud_provider",
-        "is_proxy": "security.is_proxy",
-        "is_relay": "security.is_relay",
-        "is_tor": "security.is_tor",
-        "is_vpn": "security.is_vpn",
+        **{
+            name: f"security.{name}"
+            for name in ("is_anonymous", "is_proxy", "is_relay", "is_tor", "is_vpn")
+        },
     }.items()
 }
-
 _IPREGISTRY_MARKS = ("location.country.code", "connection.asn", "connection.organization")
 
 
@@ -265,7 +242,7 @@ def _ipinfo(*names: str) -> list[Product]:
     return [product for product in ipinfo_products.PRODUCTS if product.name in names]
 
 
-_FLAGS = _ipinfo("Privacy")[0].values
+_FLAGS = _ipinfo("Privacy")[0]
 #: Names of the fields themselves, and what other vendors call them.
 _FLAT: Mapping[str, Offers] = {
     **{column.name: known(column.name) for column in COLUMNS if LANGUAGE not in column.name},
@@ -287,6 +264,8 @@ _FLAT: Mapping[str, Offers] = {
             "asn_domain": ("as_domain",),
             "accuracy_radius": ("radius",),
             "metro_code": ("dma_code",),
+            "mcc": ("mobile_country_code",),
+            "mnc": ("mobile_network_code",),
         }.items()
     },
     "continent_code": (
@@ -297,8 +276,8 @@ _FLAT: Mapping[str, Offers] = {
         known("country_code", missing=_NO_CODE),
         known("country", missing=_NO_CODE, form=ALPHA2),
     ),
-    "user_type": (*_FLAGS["user_type"], known("user_type"), known("as_type")),
-    "connection_type": (*_FLAGS["connection_type"], known("connection_type")),
+    "user_type": (*_FLAGS.offers("user_type"), known("user_type"), known("as_type")),
+    "connection_type": (*_FLAGS.offers("connection_type"), known("connection_type")),
 }
 _FLAT_MARKS = (
     *("country_code", "country", "city", "asn", "autonomous_system_number", "isp"),
@@ -310,7 +289,7 @@ PRODUCTS = (
     # What ``geolookup export`` writes as flat: in a dataset, no word stands for "unknown".
     _product(
         "geolookup export",
-        {name: stated(name) for name in BY_SOURCE_COLUMN},
+        values={name: stated(name) for name in BY_SOURCE_COLUMN},
         kind=_kind("^geolookup-flat$"),
         finish=None,
     ),
@@ -323,31 +302,26 @@ PRODUCTS = (
     ),
     # The same, if the metadata is not of IPinfo; other products are flat records below.
     _of_csv("IPinfo", [*_ipinfo("Location")[:1], *_ipinfo("Company", "Carrier", "Privacy")]),
-    _product("ipregistry", _IPREGISTRY, *_IPREGISTRY_MARKS),
-    *(
-        _product(name, _NESTED, *_NESTED_MARKS, kind=kind, finish=_locate, helpers=(_REGISTERED,))
-        for name, kind in (
-            ("MaxMind or IP2Location", _MAXMIND),
-            ("DB-IP", _DBIP),
-            ("records in MaxMind's structure", None),
-        )
-    ),
+    _product("ipregistry", *_IPREGISTRY_MARKS, values=_IPREGISTRY),
     _product(
-        "MaxMind ASN, ISP or Connection-Type",
-        maxmind_products.PROVIDER,
-        *("autonomous_system_number", "isp organization", "connection_type"),
-        kind=_MAXMIND,
+        "MaxMind's structure",
+        *_NESTED_MARKS,
+        values=_NESTED,
+        finish=_locate,
+        helpers=(_REGISTERED,),
     ),
     _of_csv("IP2Proxy", [ip2proxy.PRODUCT], None, "proxy_type"),
     _of_csv("iplocate", [iplocate.ASN]),
     _of_csv("IPinfo", _ipinfo("ASN"), None, "asn name domain"),
     _product(
-        "IPNetDB", {"asn": known("as"), "asn_organization": known("as_entity")}, "as as_entity"
+        "IPNetDB",
+        "as as_entity",
+        values={"asn": known("as"), "asn_organization": known("as_entity")},
     ),
-    _product("flat records", _FLAT, *_FLAT_MARKS),
+    _product("flat records", *_FLAT_MARKS, values=_FLAT),
     _of_csv("MaxMind", (csv for csv in maxmind_products.PRODUCTS if csv.refusal), _MAXMIND),
-    _product("hosted domains", {}, "domains total", refusal=NO_FIELD),
-    _product("host names", {}, "hostname", refusal=NO_FIELD),
+    _product("hosted domains", "domains total", refusal=NO_FIELD),
+    _product("host names", "hostname", refusal=NO_FIELD),
     _of_csv("IPinfo", _ipinfo("Residential Proxy")),
-    _product("contacts", {}, "abuse.email", "abuse.address", "abuse.emails.0", refusal=_CONTACT),
+    _product("contacts", "abuse.email", "abuse.address", "abuse.emails.0", refusal=_CONTACT),
 )

@@ -103,23 +103,25 @@ class _Blocks:
 
     def __init__(self, member: Member, shape: Shape, plan: Plan, replan: Replan | None) -> None:
         self._member, self._shape, self._replan = member, shape, replan
-        self._schema, self._plan = pa.schema(list(shape.columns())), plan
+        schema = pa.schema(list(shape.columns()))
+        self._state = schema, plan, frozenset(leaves(schema))  # one object: threads replace it
         self._lock = Lock()
 
     @property
     def unread(self) -> tuple[str, ...]:
         """The paths that nothing reads."""
-        return unread_leaves(self._schema, self._plan[0])
+        schema, (layout, _), _ = self._state
+        return unread_leaves(schema, layout)
 
     def read(self, numbered_block: tuple[int, bytes]) -> tuple[ParsedRanges, Mapping[str, Any]]:
         """Return the ranges and fields of a block, given with the number of its first line."""
         line, block = numbered_block
         _check_utf8(line, block)
         lines = Lines.of(block, line)
-        schema, (layout, meaning) = self._schema, self._plan
+        schema, (layout, meaning), known = self._state
         table = self._parse(lines, schema, layout)
-        if self._replan and not set(leaves(table.schema)) <= set(leaves(schema)):
-            schema, (layout, meaning) = self._learn(lines, self._replan)
+        if self._replan and (new := frozenset(leaves(table.schema)) - known):
+            schema, (layout, meaning) = self._learn(lines, new, self._replan)
             table = self._parse(lines, schema, layout)
         # A block is one chunk of Arrow at most times; a batch needs one array a column.
         columns = [column.combine_chunks() for column in table.columns]
@@ -141,14 +143,18 @@ class _Blocks:
                 pass
         return parse(lines, arrow_schema)
 
-    def _learn(self, lines: Lines, replan: Replan) -> tuple[pa.Schema, Plan]:
-        """Add the keys of lines, and plan again: Arrow would take dates in texts for times."""
+    def _learn(self, lines: Lines, new: frozenset[str], replan: Replan) -> tuple[pa.Schema, Plan]:
+        """Add the keys of lines, and plan again: Arrow would take dates in texts for times.
+
+        A new path that has another kind than the same key before is not learnt twice.
+        """
         with self._lock:
             for text in lines.texts:
                 self._shape.add(json.loads(text.as_py()))
-            self._schema = pa.schema(list(self._shape.columns()))
-            self._plan = replan(self._schema)
-            return self._schema, self._plan
+            schema = pa.schema(list(self._shape.columns()))
+            plan = replan(schema)
+            self._state = schema, plan, self._state[2] | new
+            return schema, plan
 
 
 def _check_utf8(line: int, block: bytes) -> None:

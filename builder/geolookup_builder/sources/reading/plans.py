@@ -8,7 +8,7 @@ read under its name in any file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -61,8 +61,6 @@ class Reading:
     values: Mapping[str, tuple[Offer, ...]]  # each with the column that it is read from
     parse: Callable[..., ParsedRanges]
     replan: Callable[[Header], Reading]  # of records with other columns
-    cells: Cells | None = None
-    reals: frozenset[str] = frozenset()  # columns of real numbers in texts
     prepare: Callable[[pa.RecordBatch], pa.RecordBatch] = lambda rows: rows
 
     def meaning(self, rows: pa.RecordBatch) -> tuple[ParsedRanges, Fields]:
@@ -74,27 +72,24 @@ class Reading:
         """Return the fields of rows, without their ranges."""
         fields = {}
         for column, offers in self.values.items():
-            cells = [self._cells(rows, offer) for offer in offers]
+            cells = [_cells(rows, offer) for offer in offers]
             fields[column] = first_known(*cells) if len(cells) > 1 else cells[0]
         return self.product.finish(rows, fields) if self.product.finish else fields
-
-    def _cells(self, rows: pa.RecordBatch, offer: Offer) -> pa.DictionaryArray:
-        if not offer.columns:
-            return constant(offer.constant, len(rows))
-        name = offer.columns[0]
-        column = rows.column(name)
-        if self.cells:
-            column = self.cells.read(column, is_real=name in self.reals)
-        values = offer.read(column)
-        if not offer.blank:
-            return values
-        is_blank = pc.fill_null(pc.equal(values.dictionary.cast(pa.string()), ""), True)
-        return mark(values, pc.fill_null(is_blank.take(values.indices), True), offer.blank)
 
     @property
     def is_same(self) -> object:
         """Equal for two readings of a file that give the same values."""
         return self.ranges, self.parse, self.product.finish, dict(self.values)
+
+
+def _cells(rows: pa.RecordBatch, offer: Offer) -> pa.DictionaryArray:
+    if not offer.columns:
+        return constant(offer.constant, len(rows))
+    values = offer.read(rows.column(offer.columns[0]))
+    if not offer.blank:
+        return values
+    is_blank = pc.fill_null(pc.equal(values.dictionary.cast(pa.string()), ""), True)
+    return mark(values, pc.fill_null(is_blank.take(values.indices), True), offer.blank)
 
 
 class Planner:
@@ -103,7 +98,7 @@ class Planner:
     def __init__(self, spec: SourceSpec) -> None:
         self.spec = spec
         self.mapping, self.cells = recipe_columns(spec), Cells(spec)
-        self.names = names_of_fields(spec.schema)
+        self.names, self._fields = names_of_fields(spec.schema), spec.schema.by_source_column
         self._delivered: set[str] = set()
         self._known: set[str] = set()
 
@@ -117,22 +112,18 @@ class Planner:
         """
         ranges, parse = self._ranges(header, product)
         values = self._values(header, product, ranges, is_sample=is_sample)
-        fields = frozenset(name for offers in values.values() for o in offers for name in o.columns)
-        fields |= {name for name in product.helpers if name in header}
+        self._check_halves(header, values, product)
+        helpers = [name for name in product.helpers if name in header]
         layout = replace(
             layout,
             names=header.names,
             texts=frozenset(ranges),
-            fields=fields - {*ranges},
-            lists=self._lists(values),
+            fields=_columns(values.values()).union(helpers).difference(ranges),
+            lists=_columns(v for name, v in values.items() if self._fields[name].type == TEXTS),
             offered=tuple(product.offered(header)),
         )
-        self._check_halves(header, values, product.score(header.names))
         replan = partial(self.plan, product=product, layout=layout)
-        cells = self.cells if OPTION in self.spec.options else None
-        return Reading(
-            product, layout, ranges, values, parse, replan, cells, self._reals(header, values)
-        )
+        return Reading(product, layout, ranges, values, parse, replan)
 
     def detection(
         self,
@@ -206,7 +197,7 @@ class Planner:
             if name in self.names and name not in used
         }
         values = {}
-        for column in self.spec.schema.by_source_column:
+        for column in self._fields:
             offers = self._offers(header, product, column, is_sample=is_sample)
             name = by_name.get(column, "")
             is_own = column.startswith(OWN_PREFIX)
@@ -215,7 +206,7 @@ class Planner:
             if not offers and name and not has_meaning:
                 offers = [Offer((name,))]
             if offers and (not is_own or column in self.spec.fields):
-                values[column] = tuple(offers)
+                values[column] = tuple(self._in_cells(one, column, header) for one in offers)
         self._delivered |= values.keys()
         self._known |= {*header.names, *product.offered(header)}
         return values
@@ -230,21 +221,18 @@ class Planner:
         if column not in self.mapping or offered_column(name):
             offers = product.offers(name)
         in_file = [offer for one in offers if (offer := one.in_file(header))]
-        if in_file and own and not (column in self.mapping and name in header):
-            self._check_type(column, name)
-        if not in_file and offers and is_sample and own and not self._type_error(column, name):
+        error = self._type_error(column, name) if own and offers else None
+        if error and in_file and not (column in self.mapping and name in header):
+            raise error
+        if is_sample and own and offers and not in_file and not error:
             in_file = [replace(offers[0], columns=offers[0].columns[:1])]
         if not in_file and column in self.mapping and name in header:
             return [Offer((name,))]
         return in_file
 
-    def _check_type(self, column: str, name: str) -> None:
-        if error := self._type_error(column, name):
-            raise error
-
     def _type_error(self, column: str, name: str) -> BuildError | None:
         """Return the error of an own column that has another type than its offered one."""
-        field, offered = self.spec.schema.by_source_column[column], offered_column(name)
+        field, offered = self._fields[column], offered_column(name)
         kind = column_members(field)["type"]
         if offered is None or kind == offered.type:
             return None
@@ -252,23 +240,23 @@ class Planner:
         remedy = f'write {field.member} = "{offered.type}" in [columns]'
         return BuildError(self.spec.recipe, problem, remedy=remedy)
 
-    def _lists(self, values: Mapping[str, Sequence[Offer]]) -> frozenset[str]:
-        """Return the columns of files that may hold lists: of fields that are lists of texts."""
-        fields = self.spec.schema.by_source_column
-        of_lists = (offers for column, offers in values.items() if fields[column].type == TEXTS)
-        return frozenset(name for offers in of_lists for o in offers for name in o.columns)
+    def _in_cells(self, offer: Offer, column: str, header: Header) -> Offer:
+        """Return an offer that reads cells as the recipe says that they are written."""
+        if OPTION not in self.spec.options or not offer.columns:
+            return offer
+        is_real = self._fields[column].type == REAL and header.holds_texts(offer.columns[0])
+        return replace(offer, read=lambda c: offer.read(self.cells.read(c, is_real=is_real)))
 
-    def _reals(self, header: Header, values: Mapping[str, Sequence[Offer]]) -> frozenset[str]:
-        """Return the columns of files with the texts of real numbers."""
-        fields = self.spec.schema.by_source_column
-        of_reals = (offers for column, offers in values.items() if fields[column].type == REAL)
-        names = (name for offers in of_reals for offer in offers for name in offer.columns)
-        return frozenset(name for name in names if header.holds_texts(name))
-
-    def _check_halves(self, header: Header, values: Mapping[str, object], score: int) -> None:
+    def _check_halves(self, header: Header, values: Mapping[str, object], product: Product) -> None:
         halves = [name for name in _HALVES if name in values]
         if len(halves) == 1 and {*_HALVES} <= self.spec.fields:
             other = next(name for name in _HALVES if name not in values)
             problem = f"{halves[0]} without {other}"
             remedy = f'map its column in a recipe, columns = {{ {other} = "…" }}, or leave out both'
+            score = product.score(header.names)
             raise NearMissError(header.label, problem, line=header.line, remedy=remedy, score=score)
+
+
+def _columns(values: Iterable[Sequence[Offer]]) -> frozenset[str]:
+    """Return the columns of files that values are read from."""
+    return frozenset(name for offers in values for offer in offers for name in offer.columns)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.building import fails, recipe
+from tests.builder.building import fails
 from tests.builder.sources.formats.test_generic_typed import as_csv
 from tests.builder.sources.readings import Read, one
 from tests.internals.builder import delimited
@@ -18,13 +18,10 @@ def csv_text(column: str, texts: list[str]) -> str:
     return as_csv([{"network": f"8.8.{at}.0/24", column: text} for at, text in enumerate(texts)])
 
 
-def test_blank_cells_and_no_fields_are_unknown(read: Read) -> None:
+def test_blank_cells_are_unknown(read: Read) -> None:
     reading = read({"a.csv": csv_text("isp", ["", " ", "\t", "\u00a0\u2003", "  x  "])})
     result = reading.values("isp", *(f"8.8.{number}.1" for number in range(5)))
     assert result == [None, None, None, None, "x"]
-    reading = read({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, recipe(UNKNOWN))
-    assert reading.source.read == 1
-    assert reading.values("isp", "8.8.8.8") == [None]
 
 
 def test_quotes_and_rows_across_blocks(
@@ -159,9 +156,6 @@ def test_every_error_of_a_header(tmp_path: Path) -> None:
     for content, line in NOT_UTF8.items():
         problem = f"{tmp_path / 'a.csv'}:{line}: not UTF-8; convert it to UTF-8"
         assert str(fails(tmp_path, {"a.csv": content})) == problem
-
-
-UNKNOWN = 'path = "a.csv"\nfields = []'
 
 
 HERE = 'columns = { network = "cidr", country_code = "country", asn = "as_number" }'

@@ -135,7 +135,7 @@ def test_the_report_says_the_product_and_what_is_not_read(read: Read) -> None:
     content = mmdb({NETWORK: record}, kind="GeoIP2-City")
     reading = read({"a.mmdb": content, "b.mmdb": content}, one("mmdb", "*.mmdb"))
     [source] = reading.report.sources
-    assert source.note == "read as MaxMind or IP2Location (database type 'GeoIP2-City')"
+    assert source.note == "read as MaxMind's structure (database type 'GeoIP2-City')"
     assert source.unread == (
         *("city.names.*", "country.geoname_id", "country.names.*"),
         *("registered_country.geoname_id", "represented_country.iso_code"),
