@@ -187,8 +187,7 @@ def _source(table: Table, formats: Mapping[str, frozenset[str]], schema: Schema)
     location = remote_address.location(recipe, table.text("path"), texts, insecure=insecure)
     remote = location if isinstance(location, Remote) else None
     path = remote.uri if remote else str(location)
-    fields = _fields(table, "source", schema)
-    fields = frozenset(schema.by_source_column) if fields is None else fields
+    fields = _fields(table, "source", schema) or frozenset(schema.by_source_column)
     return SourceSpec(
         format=name,
         path=path,
@@ -232,7 +231,7 @@ def _fields(table: Table, name: str, schema: Schema) -> frozenset[str] | None:
     if "fields" not in table:
         return None
     names = table.values["fields"]
-    if not isinstance(names, list) or (not names and name == "dataset"):
+    if not isinstance(names, list) or not names:
         problem = "is empty" if names == [] else "is not a list"
         table.refuse("fields", problem, 'write fields = ["country_code"]')
     columns = (source_columns(table.recipe, f"{name}.fields", field, schema) for field in names)
