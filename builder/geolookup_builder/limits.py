@@ -161,11 +161,13 @@ def _bounds(table: Table, word: str, kind: Kind, schema: Schema) -> dict[str, Bo
 
 def read_by_field(table: Table, name: str, schema: Schema, form: str = EITHER) -> dict[str, Bound]:
     """Return bounds by column of a source; a group bounds each of its fields."""
-    bounds = dict[str, Bound]()
-    by_field, option = table.table(name, *table.values.get(name, {})), f"source.{name}"
-    for field, value in by_field.values.items():
-        bound = read_bound(by_field, field, value, form)
-        bounds |= dict.fromkeys(source_columns(table.recipe, option, field, schema), bound)
+    stated, bounds = table.values.get(name, {}), dict[str, Bound]()
+    if not isinstance(stated, Mapping):
+        table.refuse(name, "is not a table", f'write {name} = {{ asn = "99%" }}')
+    for field, value in stated.items():
+        bound = read_bound(Table(table.recipe, f"source.{name}", stated), field, value, form)
+        columns = source_columns(table.recipe, f"source.{name}", field, schema)
+        bounds |= dict.fromkeys(columns, bound)
     return bounds
 
 
