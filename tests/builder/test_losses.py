@@ -215,7 +215,8 @@ def counted(reading: Reading) -> dict[str, int | dict[str, int]]:
     """What the report of the first source states, by word; without what is 0."""
     counts: dict[str, int | dict[str, int]] = {}
     for word, kind in KINDS.items():
-        by_field = {name: count for name, count in kind.counts(reading.source).items() if count}
+        of_fields = kind.counts(reading.source).items()
+        by_field = {name: count for name, (count, _) in of_fields if count}
         if by_field:
             counts[word] = by_field.get("", by_field)
     return counts
