@@ -93,7 +93,7 @@ class SourceReport:
             yield f"  nulled      {values}{_reasons(self.nulled)}"
         if total := self.emptied.total():
             values = count_text(total, "value")
-            yield f"  emptied     {values} that no field holds{_reasons(+self.emptied)}"
+            yield f"  emptied     {values}{_reasons(+self.emptied)}"
         for name, words in self.unknown_words.items():
             yield f"  unknown     {name} {_commonest(words)}"
         if self.far:

@@ -196,4 +196,5 @@ def check_limits(
                 raise BuildError(recipe, problem, remedy=remedy)
             remedy += f"; {rejects_file(listed)} lists all"
             problem = f"{first.reason}; {problem}"
-            raise BuildError(first.file, problem, line=first.line, remedy=remedy)
+            line = first.line or None  # a network of an MMDB has none
+            raise BuildError(first.file, problem, line=line, remedy=remedy)
