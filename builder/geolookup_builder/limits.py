@@ -196,5 +196,4 @@ def check_limits(
                 raise BuildError(recipe, problem, remedy=remedy)
             remedy += f"; {rejects_file(listed)} lists all"
             problem = f"{first.reason}; {problem}"
-            line = first.line or None  # a network of an MMDB has none
-            raise BuildError(first.file, problem, line=line, remedy=remedy)
+            raise BuildError(first.file, problem, line=first.line or None, remedy=remedy)
