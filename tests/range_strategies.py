@@ -122,7 +122,7 @@ def sources(
     size = draw(st.integers(0, most_rows))  # plain lists would mostly be short
     rows = draw(st.lists(row, min_size=size, max_size=size))
     repeated = draw(st.lists(st.sampled_from(rows), max_size=3)) if rows else []
-    fields = draw(st.none() | st.frozensets(st.sampled_from(columns)))
+    fields = draw(st.none() | st.frozensets(st.sampled_from(columns), min_size=1))
     return Source([*rows, *repeated], fields)
 
 

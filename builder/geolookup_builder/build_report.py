@@ -92,8 +92,8 @@ class SourceReport:
             values = count_text(total, "invalid value")
             yield f"  nulled      {values}{_reasons(self.nulled)}"
         if total := self.emptied.total():
-            cells = count_text(total, "cell")
-            yield f"  emptied     {cells} with words that mean nothing{_reasons(+self.emptied)}"
+            values = count_text(total, "value")
+            yield f"  emptied     {values}{_reasons(+self.emptied)}"
         for name, words in self.unknown_words.items():
             yield f"  unknown     {name} {_commonest(words)}"
         if self.far:

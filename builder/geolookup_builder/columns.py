@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import mmap
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cached_property, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -44,9 +43,8 @@ class Columns:
 
     in_files = False
 
-    def __init__(self, budget: MemoryBudget, output: Path | None = None) -> None:
-        self.budget = budget
-        self._of_build = output
+    def __init__(self, budget: MemoryBudget, output: Path) -> None:
+        self.budget, self._output = budget, output
         self._folder: Path | None = None
         self._opened, self._numbers = ExitStack(), count()
         self._lock = Lock()  # families are written in a thread each
@@ -72,17 +70,6 @@ class Columns:
     def check_space(self, needed: int) -> None:
         """Raise OutputError unless the disk has so many bytes free."""
         check_space(self._output, needed)
-
-    @cached_property
-    def _output(self) -> Path:
-        # A check and a prediction have no output: their folder is the system's for such files.
-        if self._of_build is not None:
-            return self._of_build
-        try:
-            return Path(tempfile.gettempdir()) / "build"
-        except OSError as error:  # it can write to none of the system's folders
-            problem = f"ranges beyond max_memory need files ({error.strerror})"
-            raise OutputError("$TMPDIR", problem, "name a folder that can be written") from error
 
     def column(self, kind: DTypeLike) -> Column:
         """Begin a column."""

@@ -65,7 +65,7 @@ def compile_recipe(
 
 @contextmanager
 def sources_read(
-    recipe: Recipe, options: Options, progress: Progress, output: Path | None = None
+    recipe: Recipe, options: Options, progress: Progress, output: Path
 ) -> Iterator[OverlaidSources]:
     """Yield the sources of a recipe, overlaid."""
     with compiling(recipe):
@@ -93,7 +93,7 @@ def sources_of(
     plan: Recipe,
     options: Options,
     progress: Progress,
-    output: Path | None,
+    output: Path,
     guard: auto.Guard = nullcontext,
 ) -> Iterator[OverlaidSources]:
     """Yield the sources of a recipe before they are read; paths are local, formats are named."""

@@ -101,10 +101,12 @@ def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
     for begins, ends in zip(first.columns(), last.successor().columns(), strict=True):
         halves.append(np.zeros(2 * len(first) + 1, begins.dtype))
         halves[-1][1::2], halves[-1][2::2] = begins, ends
-    bounds, owners = Addresses(*halves), np.full(2 * len(first) + 1, -1)
+    owners = np.full(2 * len(first) + 1, -1)
     owners[1::2] = owner
     # The successor of the family's last address wraps: nothing is after it.
-    keep = np.append(~bounds[:-1].equals(bounds[1:]), not last.is_last()[-1])
+    size = len(owners) - int(last.is_last()[-1])
+    bounds, owners = Addresses(*halves)[:size], owners[:size]
+    keep = np.append(~bounds[:-1].equals(bounds[1:]), True)
     return Intervals(bounds[keep], owners[keep])
 
 

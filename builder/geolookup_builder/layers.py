@@ -28,7 +28,6 @@ from geolookup_builder.columns import Columns
 from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.layer_values import UNKNOWN
 
-_NO_SOURCE = 0
 #: The number of addresses decided: by layer, then by "ipv4" and "ipv6".
 Coverage = dict[str, dict[str, int]]
 
@@ -170,17 +169,10 @@ def coverage(families: Mapping[int, Provenance], sources: int, columns: Columns)
             for part in columns.chunks(len(of_layer)):
                 # With the interval after the part: there the last one ends.
                 starts = partition.starts[part.start : part.stop + 1]
-                for number in _distinct_sources(of_layer[part], sources):
+                # The numbers from 1 that the part has; 0 decides nothing.
+                for number in (np.flatnonzero(np.bincount(of_layer[part])[1:]) + 1).tolist():
                     is_here = np.zeros(len(starts), bool)
                     is_here[: part.stop - part.start] = of_layer[part] == number
                     of = counts[number - 1].setdefault(layer, {"ipv4": 0, "ipv6": 0})
                     of[f"ipv{family}"] += count_addresses(starts, is_here)
     return counts
-
-
-def _distinct_sources(numbers: NDArray[np.unsignedinteger], sources: int) -> list[int]:
-    """Return the distinct sources among the numbers, ascending, without a sort of the numbers."""
-    is_present = np.zeros(sources + 1, bool)
-    is_present[numbers] = True
-    is_present[_NO_SOURCE] = False
-    return np.flatnonzero(is_present).tolist()

@@ -200,7 +200,9 @@ def check_limits(
         remedy = _remedy(word, field, count, whole, listed)
         if first is None:
             raise BuildError(recipe, problem, remedy=remedy)
-        raise BuildError(first.file, f"{first.reason}; {problem}", line=first.line, remedy=remedy)
+        raise BuildError(
+            first.file, f"{first.reason}; {problem}", line=first.line or None, remedy=remedy
+        )
 
 
 def _above(report: SourceReport, limits: Limits) -> Iterator[tuple[str, str, int, int, Bound]]:

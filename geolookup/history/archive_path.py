@@ -15,10 +15,10 @@ import os
 from functools import partial
 from pathlib import Path
 
-from geolookup.archives.head import is_archive, open_archive
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError, short_id
-from geolookup.filesystem.cache import open_cached
+from geolookup.filesystem import opener
+from geolookup.filesystem.cache import entries_folder, open_cached
 from geolookup.history.unpacked import size_and_time, unpack_entry
 from geolookup.store.cached import open_entry
 from geolookup.store.resolve import DatasetPath, file_fingerprint, retry_if_changed
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from geolookup.store.requirements import Requirements
 
 _DIGITS = 32
+#: The first bytes of a frame (RFC 8878, 3.1.1).
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 
 class ArchivePath(DatasetPath):
@@ -68,26 +70,51 @@ class ArchivePath(DatasetPath):
         """Open the dataset in the cache; again if the archive changes meanwhile."""
         return retry_if_changed(partial(self._entry, serial), self.fingerprint)
 
-    def _entry(self, serial: int) -> Dataset:
-        check = self._requirements.signature_check(serial)
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether the cache has its dataset, damaged or not."""
+        return (entries_folder() / self._name()).is_dir()
+
+    def _name(self) -> str:
         digest = hashlib.sha256(os.fsencode(self.path)).hexdigest()[:_DIGITS]
         try:
-            name = f"archive-{digest}-{size_and_time(Path(self.path).stat())}"
+            return f"archive-{digest}-{size_and_time(Path(self.path).stat())}"
         except OSError as error:
             problem = f"cannot be read ({error.strerror or error})"
             raise DatasetError(self.path, problem, "name an archive of 'geolookup pack'") from error
 
+    def _entry(self, serial: int) -> Dataset:
+        check = self._requirements.signature_check(serial)
+
         def make(folder: Path) -> None:
+            from geolookup.archives.head import open_archive
+
             with open_archive(Path(self.path)) as (head, members):
                 unpack_entry(head, members, check, folder)
 
-        return open_cached(name, partial(open_entry, check=check), make)
+        return open_cached(self._name(), partial(open_entry, check=check), make)
 
 
 def of_file(path: str, requirements: Requirements) -> ArchivePath | CompiledPath:
-    """Return the location of a file: an archive, or data or a recipe to compile."""
-    if is_archive(path):
-        return ArchivePath(path, requirements)
+    """Return the location of a file: an archive, or data or a recipe to compile.
+
+    To look into an archive imports Arrow: not for data, nor for an archive that was unpacked.
+    """
+    if _may_be_archive(path):
+        from geolookup.archives.head import is_archive
+
+        location = ArchivePath(path, requirements)
+        if location.is_unpacked or is_archive(path):
+            return location
     from geolookup.overlays import CompiledPath
 
     return CompiledPath(path, requirements)
+
+
+def _may_be_archive(path: str) -> bool:
+    """Return whether a file is compressed as archives are."""
+    try:
+        with open(path, "rb", opener=opener) as file:
+            return file.read(len(_ZSTANDARD)) == _ZSTANDARD
+    except OSError:
+        return False

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import zipfile
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ import pytest
 from pyarrow import parquet
 
 from geolookup.errors import BuildError
+from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.readings import Reading, read_at
 from tests.internals.builder import KINDS, SourceReport, limit_key
 
@@ -136,23 +138,59 @@ LOSSES = (
          counts=nulled(country_code=1)),
     Loss("the region of another country in a geofeed", {"a.csv": "8.8.8.0/24,DE,FR-75,,\n"},
          'format = "geofeed"', counts=nulled(region_code=1)),
-    # --- columns
-    Loss("a column that nobody reads", csv("network,isp,colour", "8.8.8.0/24,x,red"),
-         'columns = { isp = "isp" }', counts={"not read": 1}),
-    Loss("the index of a frame of pandas", csv(",network,isp", "0,8.8.8.0/24,x"),
-         counts={"not read": 1}),
-    Loss("a word that the recipe empties", csv("network,isp", "8.8.8.0/24,N/A"),
+    Loss("a word that the recipe calls empty", csv("network,isp,asn", "8.8.8.0/24,x,N/A"),
          'cells = { empty = ["N/A"] }', counts={"emptied": 1}),
-    Loss("a decimal point beside decimal commas",
-         csv("network,latitude,longitude", '8.8.8.0/24,52.5,"13,4"'),
-         'cells = { decimal = "," }', counts=nulled(latitude=1, longitude=1)),
+    # --- other formats
+    Loss("a record of another kind in an MMDB",
+         {"a.mmdb": mmdb({"8.8.8.0/24": {"country_code": "US"}, "8.8.9.0/24": "text"})},
+         'format = "mmdb"', counts={"rejected": 1}),
+    Loss("a value of an MMDB", {"a.mmdb": mmdb({"8.8.8.0/24": {"country_code": "QQ"}})},
+         'format = "mmdb"', counts=nulled(country_code=1)),
+    Loss("a number beyond its range in JSON lines",
+         {"a.jsonl": '{"network": "8.8.8.0/24", "asn": 1e12}\n'}, 'format = "jsonl"',
+         counts=nulled(asn=1)),
+    Loss("the default route of a routing table", {"a.pfx2as": "0.0.0.0\t0\t1\n8.8.8.0\t24\t2\n"},
+         'format = "pfx2as"', counts={"nulled": {"asn": 1}, "clipped": 1}),
+    Loss("further origins of a prefix", {"a.pfx2as": "8.8.8.0\t24\t2_3\n"},
+         'format = "pfx2as"', counts={"emptied": 1}),
+    # --- columns and files
     Loss("a column that the recipe does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
          'fields = ["asn"]', counts={"not kept": 1}),
     Loss("a column that the dataset does not keep", csv("network,isp,asn", "8.8.8.0/24,x,1"),
          after='fields = ["asn"]', counts={"not kept": 1}),
+    Loss("a column that follows from others",
+         csv("network,country_code,country_name", "8.8.8.0/24,US,USA"), counts={"not read": 1}),
+    Loss("a column beside those that the recipe maps",
+         csv("net,isp,extra", "8.8.8.0/24,x,1"), 'columns = { network = "net" }',
+         counts={"not read": 1}),
+    Loss("the index of a frame of pandas", csv(",network,isp", "0,8.8.8.0/24,x"),
+         counts={"not read": 1}),
+    Loss("a header that ends in a delimiter", csv("network,isp,", "8.8.8.0/24,x,"),
+         counts={"not read": 1}),
     Loss("a file of an archive with another suffix",
          archive(a_csv=GOOD, b_tsv=GOOD.replace(",", "\t"), readme_txt="x"),
          counts={"not read": 1}),
+    # --- what ends the build by itself
+    Loss("a column of an unknown name", csv("network,isp,extra", "8.8.8.0/24,x,1"),
+         error="unknown column 'extra'"),
+    Loss("a column twice", csv("network,isp,isp", "8.8.8.0/24,x,y"), error="column 'isp' twice"),
+    Loss("a field by two names", csv("network,city,city_name", "8.8.8.0/24,x,y"),
+         error="are the same field"),
+    Loss("a column of half a coordinate", csv("network,latitude", "8.8.8.0/24,5"),
+         error="latitude without longitude"),
+    Loss("a mapped column that no file has", csv("network,isp", "8.8.8.0/24,x"),
+         'columns = { asn = "number" }', error="'number'"),
+    Loss("text that is not UTF-8", {"a.csv": b"network,isp\n8.8.8.0/24,Z\xfcrich\n"},
+         error="not UTF-8"),
+    Loss("a quote that is never closed", csv("network,isp", '8.8.8.0/24,"x', "8.8.9.0/24,y"),
+         error="never closed"),
+    Loss("a JSON member twice", {"a.jsonl": '{"network": "8.8.8.0/24", "isp": "x", "isp": "y"}\n'},
+         'format = "jsonl"', error="occurs twice"),
+    Loss("a JSON member of two types", {"a.jsonl": '{"network": "8.8.8.0/24", "isp": "x"}\n'
+         '{"network": "8.8.9.0/24", "isp": 5}\n'}, 'format = "jsonl"', error="changes its type"),
+    Loss("half a file", {"a.csv.gz": gzip.compress(GOOD.encode() * 99)[:-9]}, error="truncated"),
+    Loss("two releases", {"a-2026-01.csv": GOOD, "a-2026-02.csv": GOOD}, 'path = "a-*.csv"',
+         error="two releases of one product"),
 )  # fmt: skip
 
 
@@ -178,18 +216,32 @@ def counted(reading: Reading) -> dict[str, int | dict[str, int]]:
     return counts
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.way)
+COUNTED = [loss for loss in LOSSES if not loss.error]
+
+
+@pytest.mark.parametrize("loss", COUNTED, ids=lambda loss: loss.way)
 def test_each_loss_is_counted_and_bounded(loss: Loss, tmp_path: Path) -> None:
     reading = read_at(tmp_path, loss.files, recipe(loss))
     assert counted(reading) == loss.counts
     text = "\n".join(reading.source.lines())
     for word in loss.counts or {}:
         assert f"  {word}" in text or word == "alias"
-        limit = f"{limit_key(word)} = 0"
+        limit, by_option = (
+            f"{limit_key(word)} = 0",
+            {"nulled": "max_nulled", "rejected": "max_rejects"},
+        )
+        stated = {by_option[word]: None} if word in by_option else {}  # an option would win
         with pytest.raises(BuildError, match=limit_key(word)) as caught:
-            read_at(tmp_path, loss.files, recipe(loss, limit), max_nulled=None, max_rejects=None)
+            read_at(tmp_path, loss.files, recipe(loss, limit), **stated)
         assert "\n" not in str(caught.value)
         assert caught.value.remedy
+
+
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss.error], ids=lambda of: of.way)
+def test_other_losses_end_the_build(loss: Loss, tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match=loss.error) as caught:
+        read_at(tmp_path, loss.files, recipe(loss))
+    assert caught.value.remedy
 
 
 def test_every_counter_has_a_limit() -> None:

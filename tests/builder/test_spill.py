@@ -158,7 +158,7 @@ def test_budgets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_distinct_values_may_take_their_part_and_not_one_byte_more() -> None:
-    columns = Columns(MemoryBudget(9000, 9000, 9000, 9000, values=1000))
+    columns = Columns(MemoryBudget(9000, 9000, 9000, 9000, values=1000), Path("dataset"))
     columns.check_values(1000, Path("r.toml"))
     with pytest.raises(BuildError, match="distinct values take 1,001 bytes"):
         columns.check_values(1001, Path("r.toml"))

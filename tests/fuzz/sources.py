@@ -76,7 +76,8 @@ def _read(folder: Path) -> None:
     if not _stays_inside(plan):
         return
     plan = auto.detect_formats(plan, FORMATS)
-    options, columns = Options(max_rejects=1 << 40), Columns(MemoryBudget.of(None))
+    options = Options(max_rejects=1 << 40)
+    columns = Columns(MemoryBudget.of(None), folder / "dataset")
     build = OverlaidSources(plan, _reference(), (), options, Progress(), columns, {})
     for number, source in enumerate(plan.sources, 1):
         build.add(number, source)

@@ -59,10 +59,10 @@ from geolookup_builder.reference.country_boxes import FILE, country_boxes, far_p
 from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.restrictions.slicing import slice_recipe
 from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources.formats import cloud_documents
 from geolookup_builder.sources.formats.rir import FORMAT
 from geolookup_builder.sources.reading import (
     delimited,
-    json_document,
     jsonlines,
     parquet,
     positions,

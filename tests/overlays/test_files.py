@@ -72,6 +72,15 @@ def test_a_recipe_and_an_overlay_over_a_file(tmp_path: Path, sites: Path, cache:
     assert {*entries(cache)} == {"file", "overlay"}
 
 
+def test_an_overlay_takes_the_names_of_numbers_from_its_base(tmp_path: Path) -> None:
+    base, own = tmp_path / "base.csv", tmp_path / "own.csv"
+    base.write_text("network,asn,asn_organization\n8.8.8.0/24,15169,GOOGLE\n", encoding="utf-8")
+    own.write_text("network,asn\n9.9.9.9,15169\n9.9.9.8,1\n", encoding="utf-8")
+    with geolookup.open(base, overlay=own) as engine:
+        names = engine.get_many(["9.9.9.9", "9.9.9.8", "8.8.8.8"], "asn_organization")
+        assert names == ["GOOGLE", None, "GOOGLE"]
+
+
 def test_commands_answer_from_a_file(sites: Path) -> None:
     done = run("lookup", "8.8.8.8", "-d", str(sites), "-f", "city")
     assert (done.returncode, '"city_name":"Site"' in done.stdout) == (0, True)

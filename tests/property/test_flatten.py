@@ -121,6 +121,12 @@ def test_deep_nesting(family: int, depth: int) -> None:
     assert owners_at(intervals, range(last, last - depth, -1)) == list(range(depth))
 
 
+@given(st.sampled_from((4, 6)))
+def test_a_range_may_be_the_whole_space(family: int) -> None:
+    intervals = flatten(_ranges(family, [0], [MAX[family]]), family)
+    assert (intervals.starts.item(0), intervals.owner.tolist()) == (0, [0])
+
+
 def test_a_size_of_more_than_64_bits_is_compared_as_a_whole() -> None:
     ranges = _ranges(6, [0, 1 << 63], [(1 << 64) + 5, (1 << 63) + 99])
     intervals = flatten(ranges, 6)

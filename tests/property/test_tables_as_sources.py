@@ -19,6 +19,7 @@ import pyarrow as pa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.builder.sources.readings import LENIENT
 from tests.internals.builder import (
     Options,
     dataset_content,
@@ -87,9 +88,11 @@ def compiled(
     """The tables of the dataset of some sources, by file name."""
     listed = [{"empty": "ok", **source} for source in sources]
     plan = recipe_of_call(None, listed, columns, name=None, fields=None)
-    with sources_read(
-        plan, Options(max_rejects=10**9, max_nulled="100%"), Progress(silent=True)
-    ) as overlaid:
+    options, progress = Options(**LENIENT), Progress(silent=True)
+    with (
+        TemporaryDirectory() as folder,
+        sources_read(plan, options, progress, Path(folder, "dataset")) as overlaid,
+    ):
         return dataset_content(overlaid)[1]
 
 

@@ -15,6 +15,8 @@ from geolookup_builder.recipe.field_names import source_column
 #: The parts of a range: a network, or an address and its netmask, or two inclusive ends.
 RANGE_NAMES = ("network", "netmask", "first", "last")
 RANGES = (("network", "netmask"), ("network",), ("first", "last"))
+#: Formats without a header in whose sources a list names the columns of files (``columns_option``).
+_LISTED = ("dbip", "sapics")
 _OPTION = "source.columns"
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
 
@@ -26,10 +28,10 @@ def recipe_columns(spec: SourceSpec) -> dict[str, str]:
     name of no field, and for two names of one.
     """
     columns = spec.options.get("columns", {})
-    if isinstance(columns, list):  # of a vendor: it names the columns of files without a header
+    if isinstance(columns, list) and spec.format in (*_LISTED, "auto"):
         return {}
     if not isinstance(columns, dict) or ("columns" in spec.options and not columns):
-        raise not_a_table(spec)
+        raise BuildError(spec.recipe, f"{_OPTION} is not a table of names", remedy=_EXAMPLE)
     mapped: dict[str, str] = {}
     for name, column in columns.items():
         _check(spec, name, column)
@@ -39,11 +41,6 @@ def recipe_columns(spec: SourceSpec) -> dict[str, str]:
         mapped[field] = str(column)
     _check_ranges(spec, mapped)
     return mapped
-
-
-def not_a_table(spec: SourceSpec) -> BuildError:
-    """Return the error about ``columns`` of another type."""
-    return BuildError(spec.recipe, f"{_OPTION} is not a table of names", remedy=_EXAMPLE)
 
 
 def _check(spec: SourceSpec, name: str, column: object) -> None:

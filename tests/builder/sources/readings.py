@@ -199,7 +199,9 @@ def read_at(folder: Path, files: Files, recipe: str | None = None, **options: An
     # Threads cost more than they save on a few rows; the tests of whole builds use them.
     with (
         mock.patch.object(parallel, "cores", int),
-        sources_read(loading.load(folder / "recipe.toml"), selection, Progress()) as overlaid,
+        sources_read(
+            loading.load(folder / "recipe.toml"), selection, Progress(), folder / "dataset"
+        ) as overlaid,
     ):
         return Reading(overlaid)
 

@@ -330,7 +330,7 @@ def test_cells_of_in_house_files(read: Read) -> None:
     assert dict(reading.source.nulled) == {"own.margin": 1}
     assert dict(reading.source.emptied) == {"N/A": 1, "-": 1}
     assert reading.bad_lines() == [(5, "not a prefix length")]
-    assert any("emptied     2 cells" in line for line in reading.source.lines())
+    assert any("emptied     2 values (1 N/A, 1 -)" in line for line in reading.source.lines())
 
 
 def test_netmasks_in_a_column(read: Read) -> None:

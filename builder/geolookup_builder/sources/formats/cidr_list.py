@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -37,10 +38,8 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         name.removeprefix(OWN_PREFIX): Offer(constant=text) for name, text in _fields(spec).items()
     }
     product = Product("list", (("network",),), values)
-    suffixes = (".txt", ".list", ".zone", ".cidr", ".netset", ".csv")
-    return line_table(
-        spec, suffixes, lambda planner: plan_lines(planner, spec.path, product, _PATTERN, _LAYOUT)
-    )
+    plan = partial(plan_lines, product=product, pattern=_PATTERN, lines=_LAYOUT)
+    return line_table(spec, (".txt", ".list", ".zone", ".cidr", ".netset", ".csv"), plan)
 
 
 def _fields(spec: SourceSpec) -> dict[str, str]:

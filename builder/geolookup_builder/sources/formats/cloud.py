@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePath
 
 from geolookup.errors import BuildError
@@ -62,12 +63,14 @@ _LIST_OF_CLOUDFLARE = Product(
         "cloud_provider": Offer(constant="Cloudflare"),
     },
 )
+_LAYOUT = line_layout("[ \t]*#")
+_PLAN = partial(
+    plan_lines, product=_LIST_OF_CLOUDFLARE, pattern=r"^\s*(?P<network>\S+)\s*$", lines=_LAYOUT
+)
 _SUFFIXES = (".json", ".txt", "ips-v4", "ips-v6")
 #: Cloudflare's lists: only their names tell them from lists of others.
 _LIST = "Cloudflare's list"
 _LIST_NAME = re.compile(r"(cloudflare[-_.])?ips-v[46](\.txt)?")
-_LAYOUT = line_layout("[ \t]*#")
-_PATTERN = r"^\s*(?P<network>\S+)\s*$"
 _ROW = re.compile(rf"\s*{sniffing.NETWORK.pattern}\s*")
 
 
@@ -76,8 +79,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     for member in members(spec.path, spec.base, _SUFFIXES):
         provider = _provider(member)
         if provider is None:
-            plan = plan_lines(planner, member.label, _LIST_OF_CLOUDFLARE, _PATTERN, _LAYOUT)
-            files.append((_LIST, (delimited, member, plan)))
+            files.append((_LIST, (delimited, member, _PLAN(planner, member.label))))
         else:
             names = ("prefix", "organization", "user_type", *provider.columns)
             reading = planner.plan(Header(member.label, names), _DOCUMENT)

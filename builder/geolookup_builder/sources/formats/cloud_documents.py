@@ -2,24 +2,39 @@
 
 A prefix is listed once for each service that uses it. Where one of them is a delivery network, that
 decides: a service that stands for all services lists the prefix too.
+
+A document is read whole. Such files are small beside tables of ranges; the limits bound the memory
+that a hostile one takes: Python's objects take many times the bytes of their text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from geolookup_builder.sources.reading import json_document
+from geolookup.errors import BuildError
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.json_document import entries, value
-from geolookup_builder.sources.reading.reader import Batch, Meaning
+from geolookup_builder.sources.reading.reader import (
+    REJECT_CHARACTERS,
+    Batch,
+    Meaning,
+    RecordNumbers,
+    Reject,
+)
 from geolookup_builder.sources.reading.sniffing import begins_object
 from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.text_lists import is_text
 
+#: Bytes of a document, and values in it, counted as its commas and opening brackets. As objects
+#: the values take at most two gigabytes.
+MAX_BYTES = 256 << 20
+MAX_VALUES = 16 << 20
+_START_BYTES = 1 << 17  # in which keys are looked for
+_FETCH_AGAIN = "fetch it again"
 HOSTING, DELIVERY = "hosting", "content_delivery_network"
 #: Azure's and Amazon's services that deliver content, as they name them.
 _DELIVERING = ("AzureFrontDoor", "CLOUDFRONT", "CLOUDFRONT_ORIGIN_FACING")
@@ -50,59 +65,63 @@ class Provider:
 def _of_aws(member: Member, document: dict[str, Any]) -> list[_PrefixUse]:
     return [
         _PrefixUse(
-            value(entry, key), "Amazon Web Services", _use(service), value(entry, "region"), service
+            _value(entry, key),
+            "Amazon Web Services",
+            _use(service),
+            _value(entry, "region"),
+            service,
         )
         for array, key in (("prefixes", "ip_prefix"), ("ipv6_prefixes", "ipv6_prefix"))
-        for entry in entries(member, document, array)
-        for service in (value(entry, "service"),)
+        for entry in _entries(member, document, array)
+        for service in (_value(entry, "service"),)
     ]
 
 
 def _of_azure(member: Member, document: dict[str, Any]) -> list[_PrefixUse]:
-    tags = [value(tag, "properties") for tag in entries(member, document, "values")]
+    tags = [_value(tag, "properties") for tag in _entries(member, document, "values")]
     return [
-        _PrefixUse(prefix, "Microsoft Azure", _use(service), value(tag, "region"), service)
+        _PrefixUse(prefix, "Microsoft Azure", _use(service), _value(tag, "region"), service)
         for tag in tags
-        for service in (value(tag, "systemService"),)
-        for prefix in entries(member, tag, "addressPrefixes")
+        for service in (_value(tag, "systemService"),)
+        for prefix in _entries(member, tag, "addressPrefixes")
     ]
 
 
 def _of_cloudflare(member: Member, document: dict[str, Any]) -> list[_PrefixUse]:
-    result = value(document, "result")
+    result = _value(document, "result")
     return [
         _PrefixUse(prefix, "Cloudflare", DELIVERY)
         for array in ("ipv4_cidrs", "ipv6_cidrs")
-        for prefix in entries(member, result, array)
+        for prefix in _entries(member, result, array)
     ]
 
 
 def _of_google(member: Member, document: dict[str, Any]) -> list[_PrefixUse]:
     """Return the prefixes; customers' prefixes name a service, Google's own services do not."""
-    return [use for entry in entries(member, document, "prefixes") for use in _google_entry(entry)]
+    return [use for entry in _entries(member, document, "prefixes") for use in _google_entry(entry)]
 
 
 def _google_entry(entry: object) -> Iterator[_PrefixUse]:
     """Yield the rows of an entry; one without a prefix is rejected."""
-    prefixes = [prefix for key in _GOOGLE_PREFIXES if (prefix := value(entry, key))]
-    service = value(entry, "service")
+    prefixes = [prefix for key in _GOOGLE_PREFIXES if (prefix := _value(entry, key))]
+    service = _value(entry, "service")
     name, user_type = ("Google", None) if service is None else ("Google Cloud", HOSTING)
     for prefix in prefixes or [None]:
-        yield _PrefixUse(prefix, name, user_type, value(entry, "scope"), service)
+        yield _PrefixUse(prefix, name, user_type, _value(entry, "scope"), service)
 
 
 def _of_oracle(member: Member, document: dict[str, Any]) -> list[_PrefixUse]:
     return [
         _PrefixUse(
-            value(entry, "cidr"), "Oracle Cloud", HOSTING, value(region, "region"), _tags(entry)
+            _value(entry, "cidr"), "Oracle Cloud", HOSTING, _value(region, "region"), _tags(entry)
         )
-        for region in entries(member, document, "regions")
-        for entry in entries(member, region, "cidrs")
+        for region in _entries(member, document, "regions")
+        for entry in _entries(member, region, "cidrs")
     ]
 
 
 def _tags(entry: object) -> str | None:
-    tags = value(entry, "tags")
+    tags = _value(entry, "tags")
     return "/".join(map(str, tags)) if isinstance(tags, list) else None
 
 
@@ -124,7 +143,7 @@ def provider_of(member: Member) -> Provider | None:
     if begins_object(member):
         # The first kilobytes are searched for the keys: a document of gigabytes is not parsed.
         for provider in PROVIDERS:
-            if json_document.has_keys(member, provider.keys):
+            if _has_keys(member, provider.keys):
                 return provider
     return None
 
@@ -132,21 +151,97 @@ def provider_of(member: Member) -> Provider | None:
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the prefixes of a document."""
     uses = _prefix_uses(member)
-    texts = [json_document.texts(column) for column in zip(*uses, strict=True)]
+    texts = [_texts(column) for column in zip(*uses, strict=True)]
     columns = {
         name: cells if name in layout.texts else cells.cast(pa.string()).dictionary_encode()
         for name, cells in zip(layout.names, texts, strict=False)
     }
     ranges, fields = meaning(pa.RecordBatch.from_pydict(columns))
-    yield json_document.batch(member, layout, partial(_prefixes, member), ranges, fields)
+    numbers = RecordNumbers(member, _find_rejects, layout.unread, layout.offered)
+    yield numbers.batch(ranges, fields)
+
+
+def _find_rejects(member: Member, reasons: dict[int, str]) -> Iterator[Reject]:
+    """Yield the prefixes with these numbers (from 1)."""
+    uses = _prefix_uses(member) if reasons else []
+    for number, reason in sorted(reasons.items()):
+        prefix = json.dumps(uses[number - 1].prefix, ensure_ascii=False)[:REJECT_CHARACTERS]
+        # A surrogate cannot be written to the file of rejects.
+        text = prefix.encode("utf-8", "replace").decode()
+        yield Reject(member.label, number, reason, text)
 
 
 def _prefix_uses(member: Member) -> list[_PrefixUse]:
     """Return the uses, those of delivery networks last: of equal ranges the last row decides."""
     provider = provider_of(member)
-    uses = provider.prefixes(member, json_document.document(member)) if provider else []
+    uses = provider.prefixes(member, _document(member)) if provider else []
     return sorted(uses, key=lambda use: use.user_type == DELIVERY)
 
 
-def _prefixes(member: Member) -> list[object]:
-    return [use.prefix for use in _prefix_uses(member)]
+def _has_keys(member: Member, keys: Iterable[str]) -> bool:
+    """Return whether all of these keys are near the beginning of a document."""
+    with member.open() as stream:
+        start: bytes = stream.read(_START_BYTES)
+    return all(f'"{key}"'.encode() in start for key in keys)
+
+
+def _document(member: Member) -> dict[str, Any]:
+    """Read a document; BuildError if it is not a JSON object, or beyond the limits."""
+    with member.open() as stream:
+        data = stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        problem = f"a JSON document of more than {MAX_BYTES:,} bytes"
+        raise BuildError(member.label, problem, remedy="split it into several files")
+    if sum(map(data.count, (b",", b"{", b"["))) > MAX_VALUES:
+        problem = f"a JSON document of more than {MAX_VALUES:,} values"
+        raise BuildError(member.label, problem, remedy="split it into several files")
+    value = _parse(member, data)
+    if not isinstance(value, dict):
+        raise BuildError(member.label, "not a JSON object", remedy=_FETCH_AGAIN)
+    return value
+
+
+def _parse(member: Member, data: bytes) -> Any:
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = 1 + data.count(b"\n", 0, error.start)
+        raise BuildError(
+            member.label, "not UTF-8", line=line, remedy="convert it to UTF-8"
+        ) from error
+    except json.JSONDecodeError as error:
+        problem = f"not JSON ({error.msg})"
+        raise BuildError(member.label, problem, line=error.lineno, remedy=_FETCH_AGAIN) from error
+    except (ValueError, RecursionError) as error:  # a number of 4,301 digits, or deep nesting
+        problem = f"not JSON that can be read ({type(error).__name__})"
+        raise BuildError(member.label, problem, remedy=_FETCH_AGAIN) from error
+
+
+def _entries(member: Member, holder: object, key: str) -> list[Any]:
+    """Return the array at ``key`` of an object; BuildError if there is none."""
+    array = holder.get(key) if isinstance(holder, Mapping) else None
+    if not isinstance(array, list):
+        raise BuildError(member.label, f"no array {key!r} in it", remedy=_FETCH_AGAIN)
+    return array
+
+
+def _value(entry: object, key: str) -> Any:
+    """Return the value at ``key`` of an entry; None if it is not an object or lacks the key."""
+    return entry.get(key) if isinstance(entry, Mapping) else None
+
+
+def _texts(values: Iterable[object]) -> pa.Array:
+    """Return texts and numbers; null for null, and the name of its type for any other value.
+
+    The name is neither an address nor a number, and is counted as such.
+    """
+    return pa.array([_text(value) for value in values], pa.large_string())
+
+
+def _text(value: object) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, list | dict):
+        return type(value).__name__
+    text = str(value)
+    return text if is_text(text) else text.encode("utf-8", "replace").decode()

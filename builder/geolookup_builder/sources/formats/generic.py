@@ -15,7 +15,7 @@ from types import ModuleType
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.mapping import RANGE_NAMES, RANGES, not_a_table
+from geolookup_builder.recipe.mapping import RANGE_NAMES, RANGES
 from geolookup_builder.sources.formats.generic_header import check_header, ignored, unnamed
 from geolookup_builder.sources.reading import arrow_tables, delimited, jsonlines, parquet, sniffing
 from geolookup_builder.sources.reading.cells import OPTION
@@ -39,8 +39,6 @@ class _Request:
     """The options of a source: its columns, its punctuation, and the family of integers."""
 
     def __init__(self, spec: SourceSpec) -> None:
-        if isinstance(spec.options.get("columns"), list):
-            raise not_a_table(spec)
         self.planner = Planner(spec)
         self.layout = _punctuation(spec)
         family = spec.options.get("family")

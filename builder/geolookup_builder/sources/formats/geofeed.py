@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -52,12 +53,8 @@ _PRODUCT = Product(
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     name = encoding_option(spec)
-    return line_table(
-        spec,
-        (".csv", ".txt"),
-        lambda planner: plan_lines(planner, spec.path, _PRODUCT, _PATTERN, _LAYOUT, _unquote),
-        lambda member: transcode(member, name),
-    )
+    plan = partial(plan_lines, product=_PRODUCT, pattern=_PATTERN, lines=_LAYOUT, clean=_unquote)
+    return line_table(spec, (".csv", ".txt"), plan, lambda member: transcode(member, name))
 
 
 def _unquote(texts: pa.Array) -> pa.Array:

@@ -108,8 +108,7 @@ class Catalogue:
         rows = self._sample(opening.start)
         if not sniffing.RANGE.fullmatch(rows.records[0][1][0]):
             return None
-        fitting = self._shown(rows)
-        by_name = self._in_names(opening.member.file_names)
+        fitting, by_name = self._shown(rows), self._in_names(opening.member.file_names)
         if by_name in fitting:
             return Detection(by_name, has_own_name=True)
         shown = [name for name in fitting if name not in self.hidden]
@@ -127,27 +126,14 @@ class Catalogue:
         by_name = next(iter(self.tables)) if len(self.tables) == 1 else self._in_names(names)
         if by_name:
             return by_name
-        fitting = self._shown(rows)
+        of_width = [name for name in self.tables if self._fitting(rows, name, {})]
         # Of the only one with so many columns, to say which cell does not fit.
-        for candidates in (fitting, [name for name in self.tables if self._of_width(rows, name)]):
+        for candidates in (self._shown(rows), of_width):
             shown = [name for name in candidates if name not in self.hidden]
             if len({self.tables[name] for name in shown}) == 1:
                 return shown[0]
         problem = "neither the file name nor the first rows show its table"
         raise BuildError(rows.member.label, problem, remedy=self.choice + self._hint(rows))
-
-    def _layouts(self, table: str) -> Iterator[tuple[tuple[str, ...], Edition]]:
-        for columns in self.tables[table]:
-            for edition in self.editions:
-                yield (*edition.columns, *columns), edition
-
-    def _of_width(self, rows: Sample, table: str) -> list[tuple[tuple[str, ...], Edition]]:
-        """Return the layouts with as many columns as the rows, whose range fits them."""
-        return [
-            (names, edition)
-            for names, edition in self._layouts(table)
-            if len(names) == rows.width and not sniffing.mismatch(rows, names, edition.content)
-        ]
 
     def _columns(
         self, rows: Sample, table: str, columns: tuple[str, ...] | None
@@ -156,43 +142,42 @@ class Catalogue:
 
         Raises BuildError if the first rows do not fit the table, or the ``columns`` of the recipe.
         """
-        label = "columns" if columns else self.label.format(table)
-        layouts = [(columns, self.editions[0])] if columns else [*self._layouts(table)]
-        of_width = [layout for layout in layouts if len(layout[0]) == rows.width]
-        fitting = [layout for layout in of_width if not self._mismatch(rows, *layout)]
+        fitting = [] if columns else self._fitting(rows, table, self.content)
         if len({names for names, _ in fitting}) > 1 and not self.in_order:
-            raise BuildError(
-                rows.member.label, "the order of its columns does not show", remedy=self.choice
-            )
+            problem = "the order of its columns does not show"
+            raise BuildError(rows.member.label, problem, remedy=self.choice)
         if fitting:
             return fitting[0]
+        label, edition = "columns" if columns else self.label.format(table), self.editions[0]
+        names = columns or (*edition.columns, *self.tables[table][0])
         remedy = "correct columns in the recipe" if columns else f"{self.choice}{self._hint(rows)}"
-        sniffing.check_width(rows, len(layouts[0][0]), label, remedy)
-        patterns = {**self.content, **layouts[0][1].content}
-        sniffing.check_content(rows, layouts[0][0], patterns, label, *self.missing)
-        return layouts[0]
-
-    def _mismatch(
-        self, rows: Sample, names: tuple[str, ...], edition: Edition
-    ) -> sniffing.Mismatch | None:
+        sniffing.check_width(rows, len(names), label, remedy)
         patterns = {**self.content, **edition.content}
-        return sniffing.mismatch(rows, names, patterns, *self.missing)
+        sniffing.check_content(rows, names, patterns, label, *self.missing)
+        return names, edition
 
-    def _fitting(self, rows: Sample, patterns: Patterns) -> list[str]:
-        """Return the tables whose columns the first rows fit."""
+    def _fitting(
+        self, rows: Sample, table: str, patterns: Patterns
+    ) -> list[tuple[tuple[str, ...], Edition]]:
+        """Return the layouts of a table that the first rows fit: width, range, and patterns."""
+        layouts = [
+            ((*edition.columns, *columns), edition)
+            for columns in self.tables[table]
+            for edition in self.editions
+        ]
         return [
-            table
-            for table in self.tables
-            if any(
-                not sniffing.mismatch(rows, names, {**patterns, **edition.content}, *self.missing)
-                for names, edition in self._of_width(rows, table)
-            )
+            (names, edition)
+            for names, edition in layouts
+            if len(names) == rows.width
+            and not sniffing.mismatch(rows, names, {**patterns, **edition.content}, *self.missing)
         ]
 
     def _shown(self, rows: Sample) -> list[str]:
-        return self._fitting(rows, {**self.content, **self.detected})
+        """Return the tables that the first rows fit, and that are no other vendor's."""
+        patterns = {**self.content, **self.detected}
+        return [name for name in self.tables if self._fitting(rows, name, patterns)]
 
     def _hint(self, rows: Sample) -> str:
         """Return, as the end of a remedy, the tables that fit the first rows."""
-        names = self._fitting(rows, self.content)
+        names = [name for name in self.tables if self._fitting(rows, name, self.content)]
         return f" (it looks like {' or '.join(names)})" if names else ""

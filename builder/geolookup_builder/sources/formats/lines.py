@@ -24,6 +24,7 @@ from geolookup_builder.sources.reading.text import Layout, line_parts
 def plan_lines(
     planner: Planner,
     label: str,
+    *,
     product: Product,
     pattern: str,
     lines: Layout,
@@ -45,7 +46,7 @@ def plan_lines(
 def line_table(
     spec: SourceSpec,
     suffixes: tuple[str, ...],
-    plan: Callable[[Planner], Reading],
+    plan: Callable[[Planner, str], Reading],
     prepare: Callable[[Member], Member] = lambda member: member,
 ) -> Iterator[SourceTable]:
     """Yield the one table of a source whose files are all read alike.
@@ -53,7 +54,7 @@ def line_table(
     ``prepare`` is called for every file before a row is read: it can refuse a file.
     """
     planner = Planner(spec)
-    reading = plan(planner)
+    reading = plan(planner, spec.path)
     planner.check()
     return one_table(
         spec,

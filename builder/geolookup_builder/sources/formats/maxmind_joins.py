@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,23 +28,27 @@ _ID, _REGISTERED, _PROVIDER = "geoname_id", "registered_country_geoname_id", "is
 #: Columns by the id of a country: "registered:country_iso_code".
 _COUNTRIES = ("registered", "represented")
 _COUNTRY, _AS = "country_iso_code", "autonomous_system_number"
+#: Of "registered_country_geoname_id".
+_ID_OF = "_country_geoname_id"
 _TRANSLATED = ("subdivision_1_name", "subdivision_2_name", "city_name")
 _ENGLISH = "en"
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
+    """A table that Blocks refer to by ``key``: locations in a language, or providers."""
+
     member: Member
     names: tuple[str, ...]
+    key: str
     locale: str = ""
 
-    @property
-    def folder(self) -> str:
-        return _folder(self.member)
 
-    @property
-    def has_cities(self) -> bool:
-        return "city_name" in self.names
+class _Near(NamedTuple):
+    """The Blocks file that tables are for, and whether it is of cities."""
+
+    blocks: Member
+    cities: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,102 +70,92 @@ class Joined:
 
 @dataclass(slots=True)
 class Joins:
-    """The files that Blocks refer to, each read when first needed."""
+    """The files that Blocks refer to, each read when first needed; names in ``locale``."""
 
     locale: str
-    _locations: list[_File] = field(default_factory=list)
-    _providers: list[_File] = field(default_factory=list)
+    _files: list[_File] = field(default_factory=list)
     _tables: dict[tuple[int, tuple[str, ...]], KeyedTable] = field(default_factory=dict)
 
     def add(self, member: Member, names: tuple[str, ...]) -> None:
         """Add a file without ranges; BuildError if it is neither Locations nor providers."""
         if {_ID, "locale_code"} <= set(names):
-            self._locations.append(_File(member, names, _locale(member, names)))
+            self._files.append(_File(member, names, _ID, _locale(member, names)))
         elif _PROVIDER in names:
-            self._providers.append(_File(member, names))
+            self._files.append(_File(member, names, _PROVIDER))
         else:
             problem = f"neither Blocks nor Locations: {header_text(names)}"
             raise BuildError(member.label, problem, line=1, remedy="name other files")
 
     def columns(self, names: Collection[str]) -> tuple[str, ...]:
         """Return the columns that the rows of a Blocks file with the columns ``names`` get."""
-        columns: dict[str, None] = {}
-        if _ID in names:
-            for file in self._locations:
-                columns |= dict.fromkeys((*file.names, *(f"{n}:{file.locale}" for n in file.names)))
-            ids = [kind for kind in _COUNTRIES if f"{kind}_country_geoname_id" in names]
-            columns |= dict.fromkeys(f"{kind}:{_COUNTRY}" for kind in ids)
-        if _PROVIDER in names:
-            columns |= dict.fromkeys(name for file in self._providers for name in file.names)
-        return tuple(name for name in columns if name not in names)
+        columns = [
+            name
+            for file in self._files
+            if file.key in names
+            for name in (*file.names, *(f"{name}:{file.locale}" for name in file.names))
+        ]
+        columns += [f"{kind}:{_COUNTRY}" for kind in _COUNTRIES if f"{kind}{_ID_OF}" in names]
+        return tuple(name for name in dict.fromkeys(columns) if name not in names)
 
     def ids(self, names: Collection[str]) -> set[str]:
         """Return the columns of a Blocks file that are ids of other tables."""
-        kinds = {f"{kind}_country_geoname_id" for kind in _COUNTRIES}
-        return {_ID, _PROVIDER, *(kinds if _ID in names else ())}.intersection(names)
+        return {_ID, _PROVIDER, *(f"{kind}{_ID_OF}" for kind in _COUNTRIES)}.intersection(names)
 
     @property
     def has_providers(self) -> bool:
         """Whether there is a table of providers."""
-        return bool(self._providers)
+        return any(file.key == _PROVIDER for file in self._files)
 
     def tables(self, blocks: Member, names: Collection[str], wanted: Collection[str]) -> Joined:
         """Return the tables of a Blocks file, with the ``wanted`` of the columns above."""
-        locations = self._places(blocks, names, wanted) if _ID in names else None
-        files = self._near(self._providers, blocks) if _PROVIDER in names else []
-        of_files = [name for file in files for name in file.names]
-        columns = tuple(dict.fromkeys((_AS, *(name for name in wanted if name in of_files))))
-        tables = [self._load(file, _PROVIDER, columns) for file in files]
-        return Joined(locations, concatenate(tables) if tables else None)
+        near = _Near(blocks, "latitude" in names)
+        locations = self._locations(near, wanted) if _ID in names else None
+        providers = self._table(near, _PROVIDER, "", {_AS, *wanted}) if _PROVIDER in names else None
+        return Joined(locations, providers)
 
-    def _places(
-        self, blocks: Member, names: Collection[str], wanted: Collection[str]
-    ) -> KeyedTable:
-        """Return the locations of ``blocks``, with English names if the language has none."""
-        has_cities = "latitude" in names
-        plain = {name for file in self._locations for name in file.names}.intersection(wanted)
-        columns = tuple(sorted({_COUNTRY, *plain}))
-        table = self._in(self.locale, blocks, columns, cities=has_cities)
+    def _locations(self, near: _Near, wanted: Collection[str]) -> KeyedTable:
+        """Return locations, with English names if the language has none."""
+        plain = {_COUNTRY, *(name for name in wanted if ":" not in name)}
+        table = self._table(near, _ID, self.locale, plain)
         if table is None:
-            locales = ", ".join(sorted({file.locale for file in self._locations})) or "none"
+            of_files = {file.locale for file in self._files if file.key == _ID}
+            locales = ", ".join(sorted(of_files)) or "none"
             problem = f"its Locations in locale {self.locale!r} are missing (found: {locales})"
-            raise BuildError(blocks.label, problem, remedy="add them, or set locale")
-        english = self._in(_ENGLISH, blocks, columns, cities=has_cities)
+            raise BuildError(near.blocks.label, problem, remedy="add them, or set locale")
+        english = self._table(near, _ID, _ENGLISH, plain)
         if self.locale != _ENGLISH and english is not None:
             table = _fill(table, english)
-        others = dict(table.columns)
+        columns = dict(table.columns)
         for name in wanted:
             key, _, locale = name.partition(":")
-            if locale and key not in _COUNTRIES:
-                other = self._in(locale, blocks, (key,), cities=has_cities)
-                if other is not None:
-                    others[name] = other.columns[key].take(pc.index_in(table.keys, other.keys))
-            elif locale:
-                others[name] = table.columns[_COUNTRY]
-        return KeyedTable(table.keys, others)
+            if key in _COUNTRIES:
+                columns[name] = table.columns[_COUNTRY]
+            elif locale and (other := self._table(near, _ID, locale, {key})):
+                columns[name] = other.columns[key].take(pc.index_in(table.keys, other.keys))
+        return KeyedTable(table.keys, columns)
 
-    def _in(
-        self, locale: str, blocks: Member, columns: tuple[str, ...], *, cities: bool
-    ) -> KeyedTable | None:
-        files = [file for file in self._locations if file.locale == locale]
-        files = self._near(files, blocks, cities=cities)
-        tables = [self._load(file, _ID, columns) for file in files]
+    def _table(self, near: _Near, key: str, locale: str, wanted: set[str]) -> KeyedTable | None:
+        """Return the rows of all files of a kind, with the ``wanted`` columns that one has.
+
+        Of equal keys the first row is used: of the folder of the Blocks file, of the later file.
+        """
+        files = [file for file in self._files[::-1] if (file.key, file.locale) == (key, locale)]
+        files.sort(
+            key=lambda file: (
+                _folder(file.member) != _folder(near.blocks),
+                ("city_name" in file.names) != near.cities,
+            )
+        )
+        names = {name for file in files for name in file.names}
+        columns = tuple(sorted(names & wanted))
+        tables = [self._load(file, columns) for file in files]
         return concatenate(tables) if tables else None
 
-    def _near(self, files: Iterable[_File], blocks: Member, *, cities: bool = False) -> list[_File]:
-        """Return files in order of precedence: of equal keys the first row is used.
-
-        Those of the folder of ``blocks`` come before others, in each the later ones first.
-        """
-        folder, near = _folder(blocks), [*files][::-1]
-        near.sort(key=lambda file: (file.folder != folder, file.has_cities != cities))
-        return near
-
-    def _load(self, file: _File, key: str, columns: tuple[str, ...]) -> KeyedTable:
+    def _load(self, file: _File, columns: tuple[str, ...]) -> KeyedTable:
         # By identity: an archive may hold two members of one name.
         at = id(file.member), columns
         if at not in self._tables:
-            self._tables[at] = load_keyed(file.member, file.names, key, columns)
+            self._tables[at] = load_keyed(file.member, file.names, file.key, columns)
         return self._tables[at]
 
 
@@ -182,7 +177,7 @@ def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dictio
     for name, values in locations.columns.items():
         kind = name.partition(":")[0]
         if kind in _COUNTRIES:
-            country = rows.column(f"{kind}_country_geoname_id")
+            country = rows.column(f"{kind}{_ID_OF}")
             found = locations.index.rows(country.dictionary.cast(pa.string()))
             columns[name] = with_values(country, values.take(found))
         else:

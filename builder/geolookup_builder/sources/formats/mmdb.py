@@ -126,7 +126,7 @@ def _refusal(
 ) -> BuildError:
     listed = ", ".join(_short(key) for key in sorted(paths)[:_SHOWN]) or "none at all"
     if product is None and paths and all(_POSITION.match(path) for path in paths):
-        problem = f"its records are not maps of keys, but values at {listed}"
+        problem = f"its records are texts, numbers or lists, not maps; paths of values: {listed}"
         remedy = f'map them in the recipe, such as columns = {{ country_code = "{min(paths)}" }}'
         return BuildError(member.label, problem, remedy=remedy)
     if product is None:

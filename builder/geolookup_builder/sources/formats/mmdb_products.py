@@ -242,7 +242,7 @@ def _ipinfo(*names: str) -> list[Product]:
     return [product for product in ipinfo_products.PRODUCTS if product.name in names]
 
 
-_FLAGS = _ipinfo("Privacy")[0].values
+_FLAGS = _ipinfo("Privacy")[0]
 #: Names of the fields themselves, and what other vendors call them.
 _FLAT: Mapping[str, Offers] = {
     **{column.name: known(column.name) for column in COLUMNS if LANGUAGE not in column.name},
@@ -276,8 +276,8 @@ _FLAT: Mapping[str, Offers] = {
         known("country_code", missing=_NO_CODE),
         known("country", missing=_NO_CODE, form=ALPHA2),
     ),
-    "user_type": (*_FLAGS["user_type"], known("user_type"), known("as_type")),
-    "connection_type": (*_FLAGS["connection_type"], known("connection_type")),
+    "user_type": (*_FLAGS.offers("user_type"), known("user_type"), known("as_type")),
+    "connection_type": (*_FLAGS.offers("connection_type"), known("connection_type")),
 }
 _FLAT_MARKS = (
     *("country_code", "country", "city", "asn", "autonomous_system_number", "isp"),

@@ -7,9 +7,11 @@ prefixes.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from threading import Lock
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,6 +37,7 @@ _COLUMNS = {3: ("prefix", "length", "asn"), 2: ("network", "asn")}
 _ADDRESS = re.compile(r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*(/[0-9]+)?")
 #: Several origins (``3356_174``) and AS sets (``10,20``); the first AS is used.
 _ORIGINS = r"^\{?([0-9]{1,10})[_,][0-9_,{}]*$"
+_FURTHER = "further origins"
 _AS = re.compile(r"[0-9{][0-9_,{}]*")
 
 
@@ -42,7 +45,15 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     planner = Planner(spec)
     ranges = tuple(columns[:-1] for columns in _COLUMNS.values())
     finish = partial(_with_names, names=load_as_names(spec))
-    values = {"asn": Offer(("asn",), _first_origin)}
+    emptied, lock = Counter[str](), Lock()
+
+    def first_origin(asn: pa.DictionaryArray) -> pa.DictionaryArray:
+        several = pc.match_substring_regex(asn.dictionary, _ORIGINS).take(asn.indices)
+        with lock:  # batches are parsed in several threads
+            emptied[_FURTHER] += several.true_count
+        return with_values(asn, pc.replace_substring_regex(asn.dictionary, _ORIGINS, r"\1"))
+
+    values = {"asn": Offer(("asn",), first_origin)}
     product = Product("origins", ranges, values, parse=_parse, finish=finish)
 
     def batches_of(member: Member) -> Iterator[Batch]:
@@ -50,7 +61,8 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         reading = planner.plan(Header(member.label, layout.names), product, layout)
         return batches(member, reading.layout, reading.meaning)
 
-    return one_table(spec, (".pfx2as", ".dat", ".txt", ".tsv"), batches_of)
+    (table,) = one_table(spec, (".pfx2as", ".dat", ".txt", ".tsv"), batches_of)
+    yield replace(table, emptied=emptied)
 
 
 def _layout(member: Member) -> Layout:
@@ -77,10 +89,6 @@ def _with_names(rows: pa.RecordBatch, fields: Fields, names: AsNames | None) -> 
     prefixes = rows.column("length" if "length" in rows.schema.names else "network")
     defaults = pc.fill_null(pc.match_substring_regex(prefixes, r"(^|/)\s*0\s*$"), False)
     return as_fields(mark(fields["asn"], defaults, "default route"), names)
-
-
-def _first_origin(asn: pa.DictionaryArray) -> pa.DictionaryArray:
-    return with_values(asn, pc.replace_substring_regex(asn.dictionary, _ORIGINS, r"\1"))
 
 
 def _detect(opening: Opening) -> Detection | None:

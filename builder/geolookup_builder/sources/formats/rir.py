@@ -9,8 +9,8 @@ prefix. Source: "RIR statistics exchange format", as the registries publish it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -20,16 +20,14 @@ from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import DESCENDING, NOT_ADDRESS, ParsedRanges, from_networks
-from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.lines import line_table, plan_lines
 from geolookup_builder.sources.formats.vendor_values import known
 from geolookup_builder.sources.reading.delimited import first_record
 from geolookup_builder.sources.reading.dictionary_columns import with_values
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.plans import Planner, Reading
 from geolookup_builder.sources.reading.product_files import offered_columns
 from geolookup_builder.sources.reading.products import Offer, Product, stated
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import line_layout, prefix_texts
@@ -69,13 +67,6 @@ def _day(cells: pa.DictionaryArray) -> pa.DictionaryArray:
 
 _DAY = "^([12][0-9]{3})([0-9]{2})([0-9]{2})$"
 _RANGE = ("kind", "start", "value")
-
-
-def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    def plan(planner: Planner) -> Reading:
-        return plan_lines(planner, spec.path, _PRODUCT, _PATTERN, _LAYOUT)
-
-    return line_table(spec, ("-latest", ".txt"), plan, _checked)
 
 
 def _checked(member: Member) -> Member:
@@ -120,6 +111,7 @@ _PRODUCT = Product(
     },
     parse=_ranges,
 )
+_PLAN = partial(plan_lines, product=_PRODUCT, pattern=_PATTERN, lines=_LAYOUT)
 
 
 def _detect(opening: Opening) -> Detection | None:
@@ -128,4 +120,11 @@ def _detect(opening: Opening) -> Detection | None:
 
 #: The last day in the version line: 2|ripencc|1700693999|260000|19830705|20231122|+0100.
 _DATE = in_first_lines(r"(?m)^2(?:\.[0-9])?\|[a-z]+\|[0-9]*\|[0-9]*\|[0-9]*\|([0-9]{8})\|")
-FORMAT = SourceFormat("rir", frozenset(), _read, _detect, _DATE, offered_columns([_PRODUCT]))
+FORMAT = SourceFormat(
+    "rir",
+    frozenset(),
+    partial(line_table, suffixes=("-latest", ".txt"), plan=_PLAN, prepare=_checked),
+    _detect,
+    _DATE,
+    offered_columns([_PRODUCT]),
+)

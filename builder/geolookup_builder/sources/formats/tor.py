@@ -7,14 +7,13 @@ was seen to connect. Format: https://2019.www.torproject.org/tordnsel/exitlist-s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import partial
 
-from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.formats.lines import line_table, plan_lines
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.product_files import offered_columns
 from geolookup_builder.sources.reading.products import ALWAYS, Offer, Product
-from geolookup_builder.sources.reading.reader import SourceFormat, SourceTable
+from geolookup_builder.sources.reading.reader import SourceFormat
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.stated_dates import in_first_lines
 from geolookup_builder.sources.reading.text import line_layout
@@ -31,12 +30,7 @@ _PRODUCT = Product(
     (("address",),),
     {"user_type": Offer(constant="consumer_privacy_network"), "is_tor": ALWAYS},
 )
-
-
-def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    return line_table(
-        spec, ("",), lambda planner: plan_lines(planner, spec.path, _PRODUCT, _PATTERN, _LAYOUT)
-    )
+_PLAN = partial(plan_lines, product=_PRODUCT, pattern=_PATTERN, lines=_LAYOUT)
 
 
 def _detect(opening: Opening) -> Detection | None:
@@ -49,4 +43,11 @@ def _detect(opening: Opening) -> Detection | None:
 
 #: "Downloaded 2026-01-31 12:00:00", before the lists that are archived.
 _DATE = in_first_lines(r"(?m)^Downloaded ([0-9]{4}-[0-9]{2}-[0-9]{2})")
-FORMAT = SourceFormat("tor", frozenset(), _read, _detect, _DATE, offered_columns([_PRODUCT]))
+FORMAT = SourceFormat(
+    "tor",
+    frozenset(),
+    partial(line_table, suffixes=("",), plan=_PLAN),
+    _detect,
+    _DATE,
+    offered_columns([_PRODUCT]),
+)

@@ -5,7 +5,7 @@ Along the data:
 - ``inputs``, ``archives`` and ``data_files``: the files that a source names, opened
   as plain bytes within its budget.
 - ``sniffing`` and ``text``: what kind of file it is, and how its rows are written.
-- ``delimited``, ``jsonlines``, ``json_document``, ``parquet`` and ``mmdb_file``: rows.
+- ``delimited``, ``jsonlines``, ``parquet`` and ``mmdb_file``: rows.
   ``typed_columns`` finds columns in Parquet and JSON.
 - ``products`` and ``plans``: what the columns of a file mean; ``product_files``: files with a
   header. ``cells``, ``dictionary_columns`` and ``keyed_tables``: the values of cells.

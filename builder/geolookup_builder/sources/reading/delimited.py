@@ -6,7 +6,6 @@ a Python object. A format gives a ``Layout`` and a function for the meaning of t
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import sys
@@ -20,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from geolookup.errors import BuildError
-from geolookup.files.text_blocks import record_blocks
+from geolookup.files.text_blocks import TextError, record_blocks
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import WRONG_CELL_COUNT, from_networks
 from geolookup_builder.sources.reading.dictionary_columns import trim
@@ -28,7 +27,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers
 from geolookup_builder.sources.reading.sniffing import check_delimited
-from geolookup_builder.sources.reading.text import Layout, mask_lines
+from geolookup_builder.sources.reading.text import Layout, check_utf8, mask_lines
 
 _T = TypeVar("_T")
 _CHUNK = 1 << 20
@@ -105,16 +104,13 @@ def _parts(
     parse = partial(_parse_block, layout=layout, header=header, meaning=meaning)
     with member.open() as stream:
         blocks = record_blocks(stream, BLOCK_BYTES, layout.delimiter, quoted=layout.quoted)
-        try:
-            with in_order(parse, blocks) as parts:
-                for part, rows, skipped in parts:
-                    # Records before this block; records of a block count from 1.
-                    offset = numbers.delivered + len(numbers.skipped)
-                    numbers.skipped.extend(offset + record for record in skipped)
-                    yield part
-                    numbers.delivered += rows
-        except pa.ArrowInvalid as error:
-            raise _failure(member, error, layout.not_utf8) from error
+        with in_order(parse, blocks) as parts:
+            for part, rows, skipped in parts:
+                # Records before this block; records of a block count from 1.
+                offset = numbers.delivered + len(numbers.skipped)
+                numbers.skipped.extend(offset + record for record in skipped)
+                yield part
+                numbers.delivered += rows
 
 
 def _parse_block(
@@ -130,7 +126,12 @@ def _parse_block(
     line, block = numbered_block[0], mask_lines(numbered_block[1], layout)
     read, parse, convert, skipped = _options(layout, header if line == 1 else ())
     read.block_size = len(block) + 1  # all of it at once
-    table = pacsv.read_csv(pa.py_buffer(block), read, parse, convert)
+    try:
+        table = pacsv.read_csv(pa.py_buffer(block), read, parse, convert)
+    except pa.ArrowInvalid as error:
+        check_utf8(line, block, layout.not_utf8)
+        problem = f"not CSV ({str(error).splitlines()[0]})"
+        raise TextError(problem, "check that the file is whole") from error
     columns = [_cells(column.combine_chunks()) for column in table.columns]
     rows = pa.RecordBatch.from_arrays(columns, names=_columns(layout))
     return meaning(rows), len(rows), skipped
@@ -180,34 +181,6 @@ def _options(
         ),
         skipped,
     )
-
-
-def _failure(member: Member, error: pa.ArrowInvalid, not_utf8: str) -> BuildError:
-    """Return the error to raise for what Arrow could not parse."""
-    line = _first_bad_line(member)
-    if line is not None:
-        return BuildError(member.label, "not UTF-8", line=line, remedy=not_utf8)
-    problem = f"not CSV ({str(error).splitlines()[0]})"
-    return BuildError(member.label, problem, remedy="check that the file is whole")
-
-
-def _first_bad_line(member: Member) -> int | None:
-    """Return the line of the first byte that is not UTF-8, or None."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    line = 1
-    with member.open() as stream:
-        while chunk := stream.read(_CHUNK):
-            try:
-                decoder.decode(chunk)
-            # error.object begins with what the decoder kept: a character cut by the chunk before.
-            except UnicodeDecodeError as error:
-                return line + error.object[: error.start].count(b"\n")
-            line += chunk.count(b"\n")
-        try:
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return line
-    return None
 
 
 @contextmanager

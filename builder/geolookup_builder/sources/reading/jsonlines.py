@@ -25,7 +25,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import rejects_between
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
 from geolookup_builder.sources.reading.sniffing import check_text
-from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.text import Layout, check_utf8
 from geolookup_builder.sources.reading.typed_columns import (
     Steps,
     as_columns,
@@ -116,7 +116,7 @@ class _Blocks:
     def read(self, numbered_block: tuple[int, bytes]) -> tuple[ParsedRanges, Mapping[str, Any]]:
         """Return the ranges and fields of a block, given with the number of its first line."""
         line, block = numbered_block
-        _check_utf8(line, block)
+        check_utf8(line, block)
         lines = Lines.of(block, line)
         schema, (layout, meaning), known = self._state
         table = self._parse(lines, schema, layout)
@@ -155,15 +155,6 @@ class _Blocks:
             plan = replan(schema)
             self._state = schema, plan, self._state[2] | new
             return schema, plan
-
-
-def _check_utf8(line: int, block: bytes) -> None:
-    """Raise TextError if a line is not UTF-8: Arrow would accept it."""
-    try:
-        block.decode()
-    except UnicodeDecodeError as error:
-        at = line + block.count(b"\n", 0, error.start)
-        raise TextError("not UTF-8", "convert it to UTF-8", at) from error
 
 
 def _parsed_type(columns: pa.Schema, steps: Steps, *, of_range: bool) -> pa.DataType:

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
+from geolookup.files.text_blocks import TextError
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
 
@@ -96,6 +97,15 @@ def mask_lines(block: bytes, layout: Layout) -> bytes:
     lines = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
     # b"# x\n1.2.3.0/24\n" -> b"\n1.2.3.0/24\n": the second line stays the second.
     return layout.mask.sub(b"\n", lines)
+
+
+def check_utf8(line: int, block: bytes, remedy: str = "convert it to UTF-8") -> None:
+    """Raise TextError for a line that is not UTF-8, of a block that begins with ``line``."""
+    try:
+        block.decode()
+    except UnicodeDecodeError as error:
+        at = line + block.count(b"\n", 0, error.start)
+        raise TextError("not UTF-8", remedy, at) from error
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.builder.sources.readings import OWN, Read, Stated, check_offers, fields, one, refused
-from tests.internals.builder import json_document
+from tests.internals.builder import cloud_documents
 
 AWS: dict[str, Any] = json.loads("""{
   "syncToken": "1732000000", "createDate": "2026-11-20-00-00-00",
@@ -170,7 +170,7 @@ def test_the_limits_of_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     whole = json.dumps({**GOOGLE, "prefixes": GOOGLE["prefixes"] * 60})
     for limit, words in (("MAX_BYTES", "than 100 bytes"), ("MAX_VALUES", "than 100 values")):
         with monkeypatch.context() as patch:
-            patch.setattr(json_document, limit, 100)
+            patch.setattr(cloud_documents, limit, 100)
             assert words in refused(tmp_path, "a.json", whole, RECIPE).problem
 
 

@@ -287,6 +287,7 @@ ERRORS = {
     ("mine", "text", "{ mine = 1 }"): "source.columns.mine is not a name",
     ("mine", "text", '"vpn"'): "source.columns is not a table of names",
     ("mine", "text", "{}"): "source.columns is not a table of names",
+    ("mine", "text", '["network"]'): "source.columns is not a table of names",
 }
 
 
