@@ -115,5 +115,6 @@ def _value(source: Path, line: int, column: str, cell: str) -> Any:
         number = float(cell)
         # 1580.0 is written as 1580.
         return int(number) if number.is_integer() else number
-    values = {TEXTS: tuple(words), BOOLEAN: cell == "true"}
-    return values.get(kind, int(cell) if kind == "int64" else cell)
+    if kind == BOOLEAN:
+        return cell == "true"
+    return tuple(words) if kind == TEXTS else int(cell) if kind == "int64" else cell
