@@ -146,7 +146,7 @@ def _check_coverage(
         known = sum(table.stated[column] - table.nulled[column] for table in tables)
         if known < bound.least(rows):
             problem = (
-                f"{known:,} of {count_text(rows, 'row')} of {path} have a {column},"
+                f"{known:,} of {count_text(rows, 'row')} of {path} have a value of {column},"
                 f" but min_coverage is {bound}"
             )
             raise BuildError(recipe, problem, remedy="fetch the file again, or correct the demand")

@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geolookup.contract.fields import OWN_PREFIX
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError, count_text
 from geolookup_builder.build_report import SourceReport, rejects_file
@@ -70,24 +69,24 @@ def bound_of(value: object) -> Bound | None:
 class Kind:
     """A kind of loss: its counter in ``SourceReport``, and the limit if a recipe states none.
 
-    ``whole`` is the counter that a share is of, None if the limit must be a number. ``option`` of
-    ``geolookup build`` sets the limit for all sources. Rows of ``is_listed`` are in the rejects.
+    A share is of the rows read (``noun`` "row") or of the stated values of a field ("value");
+    other nouns have only numbers. ``option`` of ``geolookup build`` sets the limit for all sources.
     """
 
     counter: str
-    whole: str | None = "read"
+    noun: str = "row"
     default: Bound | None = None
     option: str = ""
-    is_listed: bool = False
 
-    def counts(self, report: SourceReport) -> dict[str, int]:
-        """Return the count, by field if each has a limit of its own; else its key is empty."""
+    def counts(self, report: SourceReport) -> dict[str, tuple[int, int]]:
+        """Return the count and the whole that shares are of, by field of values, else by ""."""
         counted = getattr(report, self.counter)
-        if self.whole == "stated":
-            return dict(counted)
+        if self.noun == "value":
+            return {field: (count, report.stated[field]) for field, count in counted.items()}
         if isinstance(counted, Counter):
-            return {"": counted.total()}
-        return {"": counted if isinstance(counted, int) else len(counted)}
+            counted = counted.total()
+        count = counted if isinstance(counted, int) else len(counted)
+        return {"": (count, report.read if self.noun == "row" else 0)}
 
 
 #: The limit of what every source should be free of. Of fewer than 100 rows it allows none.
@@ -95,9 +94,9 @@ ONE_PERCENT = Bound(Fraction(1, 100))
 #: By word of the build report. Without a default, only a recipe limits what is no mistake of a
 #: vendor as such.
 KINDS = {
-    "rejected": Kind("rejected", "read", ONE_PERCENT, "--max-rejects", is_listed=True),
-    "nulled": Kind("nulled", "stated", ONE_PERCENT, "--max-nulled", is_listed=True),
-    "far": Kind("far", is_listed=True),
+    "rejected": Kind("rejected", "row", ONE_PERCENT, "--max-rejects"),
+    "nulled": Kind("nulled", "value", ONE_PERCENT, "--max-nulled"),
+    "far": Kind("far"),
     "duplicate": Kind("duplicates"),
     "covered": Kind("covered"),
     "clipped": Kind("rows_clipped"),
@@ -105,29 +104,10 @@ KINDS = {
     "excluded": Kind("rows_excluded"),
     "left out": Kind("rows_left_out"),
     "alias": Kind("aliases"),
-    "not read": Kind("unread", whole=None),
-    "emptied": Kind("emptied", whole=None),
-    "not kept": Kind("dropped", whole=None),
+    "emptied": Kind("emptied", "cell"),
+    "not read": Kind("unread", "column"),
+    "not kept": Kind("dropped", "column"),
 }
-
-
-def limits_of_options(
-    max_rejects: int | str | None, max_nulled: int | str | None
-) -> dict[str, Bound]:
-    """Return the limits that options set for all sources; ValueError for a malformed one."""
-    limits = {}
-    for word, option, value in (
-        ("rejected", "max_rejects", max_rejects),
-        ("nulled", "max_nulled", max_nulled),
-    ):
-        bound = bound_of(value)
-        if value is not None and bound is None:
-            raise ValueError(f'{option} is {value!r}; write a number such as 10, or "1%"')
-        if bound is not None:
-            limits[word] = bound
-    return limits
-
-
 #: By word and field; the empty field is of all others.
 Limits = Mapping[str, Mapping[str, Bound]]
 
@@ -140,32 +120,41 @@ def key(word: str) -> str:
 KEYS = tuple(map(key, KINDS))
 
 
+def limits_of_options(
+    max_rejects: int | str | None, max_nulled: int | str | None
+) -> dict[str, Bound]:
+    """Return the limits that options set for all sources; ValueError for a malformed one."""
+    limits = {"rejected": max_rejects, "nulled": max_nulled}
+    bounds = {word: bound_of(value) for word, value in limits.items() if value is not None}
+    for word, bound in bounds.items():
+        if bound is None:
+            problem = f"{KINDS[word].option.lstrip('-').replace('-', '_')} is {limits[word]!r}"
+            raise ValueError(f'{problem}; write a number such as 10, or "1%"')
+    return {word: bound for word, bound in bounds.items() if bound is not None}
+
+
 def read_limits(table: Table, schema: Schema) -> Limits:
     """Return the limits of a ``[[source]]``; BuildError for a malformed one."""
-    return {
-        word: _bounds(table, word, kind, schema)
-        for word, kind in KINDS.items()
-        if key(word) in table
-    }
-
-
-def _bounds(table: Table, word: str, kind: Kind, schema: Schema) -> dict[str, Bound]:
-    name = key(word)
-    value = table.values[name]
-    if kind.whole is None:
-        return {"": read_bound(table, name, value, NUMBER)}
-    if kind.whole == "stated" and isinstance(value, Mapping):
-        return read_by_field(table, name, schema)
-    return {"": read_bound(table, name, value)}
+    limits = dict[str, Mapping[str, Bound]]()
+    for word, kind in KINDS.items():
+        value = table.values.get(key(word))
+        if kind.noun == "value" and isinstance(value, Mapping):
+            limits[word] = read_by_field(table, key(word), schema)
+        elif value is not None:
+            form = EITHER if kind.noun in ("row", "value") else NUMBER
+            limits[word] = {"": read_bound(table, key(word), value, form)}
+    return limits
 
 
 def read_by_field(table: Table, name: str, schema: Schema, form: str = EITHER) -> dict[str, Bound]:
     """Return bounds by column of a source; a group bounds each of its fields."""
-    bounds = dict[str, Bound]()
-    by_field, option = table.table(name, *table.values.get(name, {})), f"source.{name}"
-    for field, value in by_field.values.items():
-        bound = read_bound(by_field, field, value, form)
-        bounds |= dict.fromkeys(source_columns(table.recipe, option, field, schema), bound)
+    stated, bounds = table.values.get(name, {}), dict[str, Bound]()
+    if not isinstance(stated, Mapping):
+        table.refuse(name, "is not a table", f'write {name} = {{ asn = "99%" }}')
+    for field, value in stated.items():
+        bound = read_bound(Table(table.recipe, f"source.{name}", stated), field, value, form)
+        columns = source_columns(table.recipe, f"source.{name}", field, schema)
+        bounds |= dict.fromkeys(columns, bound)
     return bounds
 
 
@@ -187,44 +176,24 @@ def check_limits(
     listed: Path | None,
 ) -> None:
     """Raise BuildError for the first loss of a table above its limit; ``listed`` is its file."""
-    for word, field, count, whole, bound in _above(report, limits):
-        kind, first = KINDS[word], None
-        if rejects is not None and kind.is_listed:
-            first = rejects.first(word, field, mask)
-        subject = "column" if kind.whole is None else "value" if field else "row"
-        of = f"{count:,} of {count_text(whole, subject)}" if whole else count_text(count, subject)
-        problem = f"{of} of {f'{field} in ' if field else ''}{report.name} {word}"
-        if kind.whole is None:
-            problem += f": {', '.join(getattr(report, kind.counter))}"
-        problem += f", the limit is {bound.of(whole):,} ({key(word)} = {bound})"
-        remedy = _remedy(word, field, count, whole, listed)
-        if first is None:
-            raise BuildError(recipe, problem, remedy=remedy)
-        raise BuildError(
-            first.file, f"{first.reason}; {problem}", line=first.line or None, remedy=remedy
-        )
-
-
-def _above(report: SourceReport, limits: Limits) -> Iterator[tuple[str, str, int, int, Bound]]:
-    """Yield each kind above its limit: its word, field, count, the whole, and the bound."""
     for word, kind in KINDS.items():
         stated = limits.get(word, {})
-        for field, count in kind.counts(report).items():
-            whole = getattr(report, kind.whole) if kind.whole else 0
-            of = whole if isinstance(whole, int) else whole[field]
+        for field, (count, whole) in kind.counts(report).items():
             bound = stated.get(field, stated.get("", kind.default))
-            if bound is not None and count > bound.of(of):
-                yield word, field, count, of, bound
-
-
-def _remedy(word: str, field: str, count: int, whole: int, listed: Path | None) -> str:
-    """Return what to do: mend the file, or set the limit that the table would meet."""
-    kind = KINDS[word]
-    least = Bound(Fraction(-(-100 * count // whole), 100) if whole else count)
-    name = field.removeprefix(OWN_PREFIX)
-    limit = f"{{ {name} = {least} }}" if field else least
-    remedy = f"correct the file, or allow that: {key(word)} = {limit} in [[source]]"
-    if kind.option:
-        value = count if kind.whole == "read" else f"{least}".strip('"')
-        remedy += f", or 'build {kind.option} {value}'"
-    return f"{remedy}; {rejects_file(listed)} lists all" if kind.is_listed else remedy
+            if bound is None or count <= bound.of(whole):
+                continue
+            of = f"{count:,} of {count_text(whole, kind.noun)}"
+            problem = of if whole else count_text(count, kind.noun)
+            problem += f" of {f'{field} in ' if field else ''}{report.name} {word}"
+            if kind.noun == "column":
+                problem += f": {', '.join(getattr(report, kind.counter))}"
+            problem += f", the limit is {bound.of(whole):,} ({key(word)} = {bound})"
+            remedy = f"correct the file, or raise {key(word)} in its [[source]]"
+            if kind.option:
+                remedy += f" or by 'build {kind.option} LIMIT'"
+            first = rejects and rejects.first(word, field, mask)
+            if not first:
+                raise BuildError(recipe, problem, remedy=remedy)
+            remedy += f"; {rejects_file(listed)} lists all"
+            problem = f"{first.reason}; {problem}"
+            raise BuildError(first.file, problem, line=first.line or None, remedy=remedy)

@@ -85,8 +85,11 @@ def write_tables(
 
 def _write_table(columns: Columns, file: tuple[Path, pa.Table]) -> FileDescription:
     path, table = file
+    # combine_chunks leaves one chunk a column: one batch, mapped as one buffer for each column.
+    batch = table.combine_chunks().to_batches()[0]
     with create(path) as stream:
-        write_table(_InParts(stream, columns), table)
+        with pa.ipc.new_file(_InParts(stream, columns), batch.schema) as writer:
+            writer.write_batch(batch)
         atomic.sync(stream)
     return describe(path)
 
@@ -107,14 +110,6 @@ class _InParts:
             self._stream.write(view[begin : begin + _PART])
             self._columns.release()
         return len(view)
-
-
-def write_table(stream: BinaryIO | _InParts | pa.NativeFile, table: pa.Table) -> None:
-    """Write a table as an Arrow IPC file."""
-    # combine_chunks leaves one chunk a column: one batch, mapped as one buffer for each column.
-    batch = table.combine_chunks().to_batches()[0]
-    with pa.ipc.new_file(stream, batch.schema) as writer:
-        writer.write_batch(batch)
 
 
 def write_manifest(folder: Path, complete: Manifest) -> None:

@@ -134,8 +134,11 @@ class Rejects:
         return +counts
 
     def first(self, word: str, column: str, mask: Mask) -> Reject | None:
-        """Return the first row of a kind of ``limits``; its reason quotes the value or the row."""
-        for member in self.members.values():
+        """Return the first row of a kind of ``limits``, None if its rows are not listed.
+
+        Its reason quotes the value or the row.
+        """
+        for member in self.members.values() if word in ("rejected", "nulled", "far") else ():
             reasons = (
                 iter(member.rejected().items())
                 if word == "rejected"

@@ -36,7 +36,7 @@ DOORS: dict[str, dict[str, list[str]]] = {
             *("download", "updating", "verify", "diff", "score", "reports"),
             *("plain-files", "databases", "mmdb-export"),
         ],
-        REFERENCE: ["recipe", "sources/index"],
+        REFERENCE: ["recipe", "losses", "sources/index"],
         EXPLANATION: ["bundled-dataset"],
     },
     "operate": {

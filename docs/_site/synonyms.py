@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 #: By page, or section of a page: what readers call its subject.
 SYNONYMS = {
+    "data/losses": ["missing values", "nulled", "rejected rows", "data loss"],
     "data/overlays": ["overlay", "override", "slice", "subset"],
     "data/own-columns": ["custom columns", "own data", "private network", "vpn", "proxy", "tor"],
     "operate/api-keys": ["create key", "rate limit", "rate limiting", "quota", "throttling"],

@@ -79,10 +79,11 @@ class Reader:
         locales: Sequence[str] | None = None,
         mode: int = MODE_AUTO,
     ) -> None:
-        """Open a dataset or a store, or use an open engine; ``close`` does not close that.
+        """Open a dataset, a store or a file, or use an open engine; ``close`` does not close that.
 
-        None: the dataset of ``geolookup.open()``. A dataset has names in one language: "en"
-        in the models. They get ``locales``: without "en" names are None.
+        None: the dataset of ``geolookup.open()``. A file such as GeoLite2-City.mmdb is compiled
+        into the cache at the first opening, as by ``geolookup.open``. A dataset has names in one
+        language: "en" in the models. They get ``locales``: without "en" names are None.
         ``mode`` has no effect: a dataset is always mapped. Raises ValueError for MODE_FD and
         for an unknown mode, DatasetError as ``geolookup.open``.
         """

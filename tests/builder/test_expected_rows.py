@@ -8,7 +8,6 @@ file of rejects must name exactly the bad ones.
 from __future__ import annotations
 
 import csv
-import math
 import os
 import random
 from collections import Counter
@@ -133,6 +132,12 @@ WRONG = {
     f"min_rows = 0x{'f' * 5000}": "source.min_rows is not a number",
     'max_drop = "120%"': "source.max_drop is not a percentage",
     "max_drop = 20": "source.max_drop is not a percentage",
+    "min_coverage = 5": "source.min_coverage is not a table",
+    "min_coverage = { asn = 5 }": "source.min_coverage.asn is not a percentage",
+    "max_nulled = 1.5": "source.max_nulled is not a percentage or a number",
+    'max_nulled = { ips = "2%" }': "source.max_nulled: no field 'ips'",
+    "max_far = true": "source.max_far is not a percentage or a number",
+    'max_not_read = "1%"': "source.max_not_read is not a number",
 }
 
 
@@ -222,9 +227,8 @@ def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
         assert str(error) == (
             f"{tmp_path / 'a.csv'}:{good + 2}: not an address: 'nowhere,x';"
             f" {bad} of {count_text(good + bad, 'row')} of a.csv rejected, the limit is {limit}"
-            ' (max_rejected = "1%"); correct the file, or allow that: max_rejected ='
-            f' "{math.ceil(100 * bad / (good + bad))}%" in [[source]], or'
-            f" 'build --max-rejects {bad}'; 'build --rejects FILE' lists all"
+            ' (max_rejected = "1%"); correct the file, or raise max_rejected in its [[source]]'
+            " or by 'build --max-rejects LIMIT'; 'build --rejects FILE' lists all"
         )
     error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
     problem = f"{tmp_path / 'a.csv'}:101: wrong number of cells: '8.8.8.8,x,y'; 2 of 101 rows"

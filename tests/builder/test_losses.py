@@ -17,9 +17,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, QualityError
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.readings import Reading, read_at
+from tests.conftest import build_at
 from tests.internals.builder import KINDS, SourceReport, limit_key
 
 
@@ -68,7 +69,7 @@ COUNTRY = "network,country_code,region_code,city_name"
 OWN = "[columns]\nsite = 'text'\ntags = 'texts'\nlevel = 'integer'\nis_vpn = 'boolean'\n"
 LOSSES = (
     # --- rows
-    Loss("an address that is none", csv("network,isp", "nowhere,x", "8.8.8.0/24,y"),
+    Loss("a range that is not an address", csv("network,isp", "nowhere,x", "8.8.8.0/24,y"),
          counts={"rejected": 1}),
     Loss("host bits", csv("network,isp", "8.8.8.1/24,x"), counts={"rejected": 1}),
     Loss("an empty range", csv("network,isp", ",x"), counts={"rejected": 1}),
@@ -81,53 +82,57 @@ LOSSES = (
     Loss("only bad rows in one file of several",
          {"a1.csv": GOOD, "a2.csv": "network,isp\n8.8.9.0/24\n"}, 'path = "a*.csv"',
          counts={"rejected": 1}),
-    Loss("the range of a later row", csv("network,isp", "8.8.8.0/24,x", "8.8.8.0/24,y"),
+    Loss("rows with the range of a later row", csv("network,isp", "8.8.8.0/24,x", "8.8.8.0/24,y"),
          counts={"duplicate": 1}),
-    Loss("more specific rows", csv("network,isp", "8.8.8.0/31,x", "8.8.8.0/32,y", "8.8.8.1/32,z"),
+    Loss("rows that more specific ones cover",
+         csv("network,isp", "8.8.8.0/31,x", "8.8.8.0/32,y", "8.8.8.1/32,z"),
          counts={"covered": 1}),
-    Loss("special-purpose space", csv("network,isp", "10.0.0.0/8,x"), counts={"clipped": 1}),
-    Loss("IPv4-mapped space", csv("network,isp", "::ffff:8.8.8.0/120,x"), counts={"folded": 1}),
-    Loss("6to4 and NAT64 space", csv("network,isp", "2002:808::/32,x", "64:ff9b::808:0/112,y"),
+    Loss("addresses in special-purpose space", csv("network,isp", "10.0.0.0/8,x"),
+         counts={"clipped": 1}),
+    Loss("IPv4-mapped addresses, kept as IPv4", csv("network,isp", "::ffff:8.8.8.0/120,x"),
+         counts={"folded": 1}),
+    Loss("addresses in 6to4 and NAT64 space",
+         csv("network,isp", "2002:808::/32,x", "64:ff9b::808:0/112,y"),
          counts={"excluded": 2}),
-    Loss("only", csv("network,country_code", "8.8.8.0/24,US", "8.8.9.0/24,DE"),
+    Loss("addresses outside `only`", csv("network,country_code", "8.8.8.0/24,US", "8.8.9.0/24,DE"),
          'only = "country=DE"', counts={"left out": 1}),
-    Loss("families", csv("network,isp", "8.8.8.0/24,x", "2600::/32,y"), "families = [6]",
-         counts={"left out": 1}),
-    Loss("within", csv("network,isp", "8.8.8.0/24,x", "9.9.9.0/24,y"), 'within = ["9.0.0.0/8"]',
-         counts={"left out": 1}),
+    Loss("addresses outside `families`", csv("network,isp", "8.8.8.0/24,x", "2600::/32,y"),
+         "families = [6]", counts={"left out": 1}),
+    Loss("addresses outside `within`", csv("network,isp", "8.8.8.0/24,x", "9.9.9.0/24,y"),
+         'within = ["9.0.0.0/8"]', counts={"left out": 1}),
     # --- values
-    Loss("a word that is no country", csv("network,country_code", "8.8.8.0/24,XX"),
+    Loss("an unknown country code", csv("network,country_code", "8.8.8.0/24,XX"),
          counts=nulled(country_code=1)),
-    Loss("what means nothing without its country", csv(COUNTRY, "8.8.8.0/24,XX,BE,Berlin"),
+    Loss("region and city of an unknown country", csv(COUNTRY, "8.8.8.0/24,XX,BE,Berlin"),
          counts=nulled(country_code=1, region_code=1, city_name=1)),
     Loss("the region of another country", csv(COUNTRY, "8.8.8.0/24,DE,FR-75,"),
          counts=nulled(region_code=1)),
-    Loss("a region that is no code", csv(COUNTRY, "8.8.8.0/24,DE,Bavaria,"),
+    Loss("the name of a region in place of its code", csv(COUNTRY, "8.8.8.0/24,DE,Bavaria,"),
          counts=nulled(region_code=1)),
-    Loss("a continent that is none", csv("network,continent_code", "8.8.8.0/24,XX"),
+    Loss("an unknown continent code", csv("network,continent_code", "8.8.8.0/24,XX"),
          counts=nulled(continent_code=1)),
     Loss("coordinates out of range, with their other half",
          csv("network,latitude,longitude", "8.8.8.0/24,91,5"),
          counts=nulled(latitude=1, longitude=1)),
     Loss("a decimal comma", csv("network,latitude,longitude", '8.8.8.0/24,"52,5","13,4"'),
          counts=nulled(latitude=1, longitude=1)),
-    Loss("a time zone that is none", csv("network,time_zone", "8.8.8.0/24,Europe/Berlun"),
+    Loss("an unknown time zone", csv("network,time_zone", "8.8.8.0/24,Europe/Berlun"),
          counts=nulled(time_zone=1)),
-    Loss("a number that is no AS, with its name",
+    Loss("an AS number with a fraction, or above 32 bits",
          csv("network,asn,asn_organization", "8.8.8.0/24,64501.5,Acme", "8.8.9.0/24,4294967296,"),
          counts=nulled(asn=2, asn_organization=1)),
-    Loss("an integer that a float does not hold", as_parquet(network=["8.8.8.0/24"], asn=[1e300]),
-         counts=nulled(asn=1)),
+    Loss("an integer beyond those that a float holds",
+         as_parquet(network=["8.8.8.0/24"], asn=[1e300]), counts=nulled(asn=1)),
     Loss("a word that the vocabulary lacks", csv("network,user_type", "8.8.8.0/24,robot"),
          counts=nulled(user_type=1)),
     Loss("a word that means nothing", csv("network,asn", "8.8.8.0/24,N/A"), counts=nulled(asn=1)),
     Loss("control characters", csv("network,isp", "8.8.8.0/24,a\0b", "8.8.9.0/24,a\x1bb"),
          counts=nulled(isp=2)),
-    Loss("an own integer that is none", csv("network,level", "8.8.8.0/24,5.5"), after=OWN,
+    Loss("an own integer with a fraction", csv("network,level", "8.8.8.0/24,5.5"), after=OWN,
          counts={"nulled": {"own.level": 1}}),
-    Loss("an own Boolean that is none", csv("network,is_vpn", "8.8.8.0/24,perhaps"), after=OWN,
+    Loss("an own Boolean of another word", csv("network,is_vpn", "8.8.8.0/24,perhaps"), after=OWN,
          counts={"nulled": {"own.is_vpn": 1}}),
-    Loss("an own list that is none", csv("network,tags", '8.8.8.0/24,"[""a"""'), after=OWN,
+    Loss("a malformed own list", csv("network,tags", '8.8.8.0/24,"[""a"""'), after=OWN,
          counts={"nulled": {"own.tags": 1}}),
     Loss("coordinates far from their country",
          csv("network,country_code,latitude,longitude", "8.8.8.0/24,CH,8.5,47.4"),
@@ -210,7 +215,8 @@ def counted(reading: Reading) -> dict[str, int | dict[str, int]]:
     """What the report of the first source states, by word; without what is 0."""
     counts: dict[str, int | dict[str, int]] = {}
     for word, kind in KINDS.items():
-        by_field = {name: count for name, count in kind.counts(reading.source).items() if count}
+        of_fields = kind.counts(reading.source).items()
+        by_field = {name: count for name, (count, _) in of_fields if count}
         if by_field:
             counts[word] = by_field.get("", by_field)
     return counts
@@ -244,6 +250,49 @@ def test_other_losses_end_the_build(loss: Loss, tmp_path: Path) -> None:
     assert caught.value.remedy
 
 
+FEW = "network,isp,asn\n8.8.8.0/24,x,1\n8.8.9.0/24,y,\n"
+#: By way: the source's lines, the tables behind it, and the problem. The dataset before had an AS
+#: for both networks; an earlier source knows the provider of both.
+DEMANDS: dict[str, tuple[str, str, str]] = {
+    "rows that earlier sources decide": (
+        "min_decided = 1", "", "min_decided = 1 of b.csv: found it decides 0 addresses"
+    ),
+    "a source that lost rows": ('max_drop = "10%"', "", 'max_drop = "10%" allows 3 at least'),
+    "a source with few rows": ("min_rows = 3", "", "2 usable rows in .*, min_rows is 3"),
+    "a source that lost a column": (
+        'min_coverage = { asn = "90%" }', "",
+        '1 of 2 rows of .* have a value of asn, but min_coverage is "90%"',
+    ),
+    "a dataset that lost values": (
+        "", '[quality]\nmin_coverage = { before.asn = "90%" }',
+        r"before.asn = \"90%\": found 256 of 512 ipv4 addresses before \(50.0000%\)",
+    ),
+    "a dataset that never had them": (
+        "", '[quality]\nmin_coverage = { asn = "1%" }', "found 256 of 3,702,258,689",
+    ),
+    "an answer that changed": (
+        "", '[quality]\nexpect = [["8.8.9.1", "asn", 2]]', "found unknown at 8.8.9.1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", DEMANDS)
+def test_demands_bound_the_rest(way: str, tmp_path: Path) -> None:
+    lines, after, problem = DEMANDS[way]
+    text = (
+        '[dataset]\nname = "t"\n[[source]]\nformat = "csv"\npath = "a.csv"\nfields = ["isp"]\n'
+        '[[source]]\nformat = "csv"\npath = "b.csv"\n{lines}\n{after}'
+    )
+    more = FEW.replace("y,", "y,2") + "8.8.10.0/24,,\n"
+    fields = 'fields = ["isp"]' if "decided" in lines else ""
+    files: dict[str, str | bytes] = {"a.csv": FEW, "b.csv": more}
+    build_at(tmp_path, files, text.format(lines=fields, after=""))
+    with pytest.raises((BuildError, QualityError), match=problem):
+        build_at(
+            tmp_path, {**files, "b.csv": FEW}, text.format(lines=f"{lines}\n{fields}", after=after)
+        )
+
+
 def test_every_counter_has_a_limit() -> None:
     """A new way to lose a value gets a counter in the report, and the counter a limit."""
     free = {
@@ -255,3 +304,30 @@ def test_every_counter_has_a_limit() -> None:
     counters = {field.name for field in fields(SourceReport)} - free
     of_rows = {name.replace("addresses_", "rows_") for name in counters}
     assert of_rows == {kind.counter for kind in KINDS.values()}
+
+
+def _bound_text(word: str) -> str:
+    default = KINDS[word].default
+    return f"`{limit_key(word)}`" + (f", by default {default}" if default else "")
+
+
+def markdown() -> str:
+    """The table of the page: each way, where it is counted, and what bounds it."""
+    lines = ["| values are lost by | counted in the report as | bound |", "|---|---|---|"]
+    for loss in LOSSES:
+        words = loss.counts or {}
+        fields = {word: ", ".join(of) for word, of in words.items() if isinstance(of, dict)}
+        counts = [f"{word} ({fields[word]})" if word in fields else word for word in words]
+        bounds = [_bound_text(word) for word in words]
+        ends = f"ends the build: {loss.error}"
+        row = loss.way, ", ".join(counts) or ends, "; ".join(bounds) or "never"
+        lines.append(f"| {' | '.join(row)} |")
+    lines += [
+        f"| {way} | demand | `{lines_ or after.splitlines()[-1]}` |"
+        for way, (lines_, after, _) in DEMANDS.items()
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(markdown())

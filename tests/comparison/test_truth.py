@@ -148,3 +148,12 @@ def test_what_cannot_be_used_is_told_without_an_address(score: DatasetScore) -> 
         assert "198.51.100.7" not in str(raised.value)
         assert "3325256711" not in str(raised.value)
         assert "\n" not in str(raised.value)
+
+
+def test_what_is_not_used_is_named_and_counted(score: DatasetScore) -> None:
+    """A column of another name, and the region of another country."""
+    rows = "8.8.8.8,US,US-CA,x\n8.8.8.9,US,FR-75,y\n8.8.8.7,US,Texas,\n"
+    (file,) = score(f"ip,country,region,comment\n{rows}").truth
+    assert (file.unread, file.nulled) == (("comment",), 1)
+    (file,) = score("network,country_code,country_name\n8.8.8.0/24,US,USA\n", "a.csv").truth
+    assert (file.format, file.unread) == ("csv", ("country_name",))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import geolookup
+from geolookup.errors import BuildError
 from tests.conftest import Build
 from tests.datasets import SMALL
 from tests.skips import needs, optional
@@ -137,7 +138,7 @@ def test_what_is_read(sample: geolookup.Engine, tmp_path: Path) -> None:
             Reader(SMALL, mode=mode)
     path = tmp_path / "GeoLite2-City.mmdb"
     path.write_bytes(b"")
-    with pytest.raises(geolookup.DatasetError, match="geolookup build"):
+    with pytest.raises(BuildError, match="empty file"):
         Reader(path)
     closed = Reader(SMALL, mode=MODES.MODE_MMAP)
     closed.close()

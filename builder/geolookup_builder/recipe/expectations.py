@@ -2,23 +2,23 @@
 
 Strategy: the value of the first address is looked up. If it is the expected one, the prefixes of
 the network with that value (``Engine.prefixes``) begin there, and end before the first address with
-another value. Space that carries IPv4 addresses has the values of these.
+another value.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_network
 from os import PathLike
 from typing import Any
 
 import geolookup
-from geolookup.contract.address import BITS_AFTER_IPV4, EMBEDDED, IPV4_MAX
+from geolookup.contract.address import EMBEDDED
 from geolookup.contract.fields import Field
 from geolookup.contract.paths import resolve_field
-from geolookup.dataset.networks import Network, network_at
+from geolookup.dataset.networks import Network
 from geolookup.errors import DiffError
 from geolookup.prefixes.condition_values import typed_value
 
@@ -26,8 +26,7 @@ Address = IPv4Address | IPv6Address
 _FORM = 'write [ADDRESS, FIELD, VALUE], such as ["8.8.8.8", "country", "US"]'
 _UNKNOWN = "write [ADDRESS, FIELD] for an unknown value"
 _NETWORK = "write one like 8.8.8.8 or 8.8.8.0/24, without host bits"
-#: By the first address of space that carries IPv4 addresses, the address after it.
-_AFTER = {first: last + 1 for first, last in EMBEDDED}
+_CARRIES = "has IPv4 addresses in it (mapped, 6to4 or NAT64), whose values IPv4 networks have"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +85,13 @@ def _typed(field: Field, value: object, text: str) -> Any:
 def _network(address: object, text: str) -> Network:
     try:
         # No lookup accepts a zone of RFC 4007, such as fe80::1%eth0.
-        return ip_network(address if isinstance(address, str) and "%" not in address else "")
+        network = ip_network(address if isinstance(address, str) and "%" not in address else "")
     except ValueError:
         raise DiffError(f"{text} begins with no address or network", _NETWORK) from None
+    first, last = int(network[0]), int(network[-1])
+    if network.version == 6 and any(first <= end and begin <= last for begin, end in EMBEDDED):
+        raise DiffError(f"{text} {_CARRIES}", "write an IPv4 network, or a smaller IPv6 one")
+    return network
 
 
 def others(
@@ -108,31 +111,14 @@ def others(
 
 
 def _other(engine: geolookup.Engine, expectation: Expectation) -> Other | None:
-    for network in _answered(expectation.network):
-        address = _first_other(engine, network, expectation)
-        if address is not None:
-            return Other(str(address), _value(engine, address, expectation))
-    return None
+    network = expectation.network
+    address = _first_other(engine, network, expectation)
+    return None if address is None else Other(str(address), _value(engine, address, expectation))
 
 
 def _value(engine: geolookup.Engine, address: Address, expectation: Expectation) -> Any:
     (value,) = engine.get(address, [expectation.field.path])
     return value
-
-
-def _answered(network: Network) -> Iterator[Network]:
-    """Yield the networks that answer: the IPv4 networks that a network of IPv6 carries, too."""
-    first, last = int(network[0]), int(network[-1])
-    carrying = [
-        part for part in EMBEDDED if network.version == 6 and part[0] <= last and first <= part[1]
-    ]
-    # ::ffff:8.8.8.0/120 is 8.8.8.0/24; 2002:808:808::/48 and each network in it is 8.8.8.8.
-    if not any(begin <= first and last <= end for begin, end in carrying):
-        yield network
-    for begin, end in carrying:
-        shift = BITS_AFTER_IPV4[begin]
-        low, high = (max(first, begin) >> shift & IPV4_MAX, min(last, end) >> shift & IPV4_MAX)
-        yield network_at(4, low, (high - low).bit_length())
 
 
 def _first_other(
@@ -147,22 +133,11 @@ def _first_other(
     if not expectation.values:
         prefix = next(engine.prefixes({"not": {path: None}}, within=network), None)
         return None if prefix is None else prefix[0]
-    prefixes = engine.prefixes({path: list(expectation.values)}, within=network)
-    end = _end_of_run(prefixes, int(network[0]), _AFTER if network.version == 6 else {})
-    return network[end - int(network[0])] if end <= int(network[-1]) else None
-
-
-def _end_of_run(prefixes: Iterable[Network], at: int, after: Mapping[int, int]) -> int:
-    """Return the first address from ``at`` on that is neither in the prefixes nor skipped.
-
-    ``after`` has the ranges to skip: by first address, the address after the last.
-    """
     # From 8: prefixes 8-11, 12-13 and 16-19 end at 14. A run is two prefixes of each length at
     # most: later prefixes are not read.
-    at = after.get(at, at)
-    for prefix in prefixes:
-        if int(prefix[0]) != at:
+    end = int(network[0])
+    for prefix in engine.prefixes({path: list(expectation.values)}, within=network):
+        if int(prefix[0]) != end:
             break
-        at = int(prefix[-1]) + 1
-        at = after.get(at, at)
-    return at
+        end = int(prefix[-1]) + 1
+    return network[end - int(network[0])] if end <= int(network[-1]) else None

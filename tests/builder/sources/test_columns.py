@@ -15,7 +15,7 @@ import pytest
 from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.test_generic_typed import as_parquet
-from tests.builder.sources.readings import Read, Reading, fails, fields, one, read_at
+from tests.builder.sources.readings import Read, Reading, Stated, fails, fields, one, read_at
 from tests.skips import needs
 
 NET = "8.8.4.0/24"
@@ -172,8 +172,8 @@ def test_a_table_of_ones_own_is_no_table_of_a_vendor(read: Read, tmp_path: Path)
     short = "network,country,city,lat,lon,timezone"
     known = fields("country_code=CH; city_name=Bern; latitude=46.5; longitude=7.5")
     known |= {"time_zone": "Europe/Zurich"}
-    cells = (NET, "CH", "Bern", "46.5", "7.5", "Europe/Zurich")
-    for reading in in_forms(read, "", short, *cells):
+    places = (NET, "CH", "Bern", "46.5", "7.5", "Europe/Zurich")
+    for reading in in_forms(read, "", short, *places):
         assert reading.at("8.8.4.4") == known
 
 
@@ -263,7 +263,7 @@ def test_keys_of_later_records(read: Read, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 #: Samples of IPinfo whose columns are no fields, or only an AS number; declared columns; the rows.
-SAMPLES = {
+SAMPLES: dict[str, tuple[tuple[str, ...], dict[str, str], Stated]] = {
     "Residential Proxy": (
         ("ip,service,last_seen,percent_days_seen", "8.8.4.4", "Acme", "2026-06-21", "7"),
         {"proxy_provider": "text", "is_residential_proxy": "boolean", "last_seen_date": "text"},

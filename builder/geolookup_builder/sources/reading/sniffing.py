@@ -181,12 +181,6 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
     return Sample(member, records)
 
 
-def sample_without_header(start: Member) -> Sample | None:
-    """Return the first records if the first one states a range; None if it is a header."""
-    records = sample(start)
-    return records if RANGE.fullmatch(records.records[0][1][0]) else None
-
-
 def check_width(rows: Sample, width: int, layout: str, remedy: str) -> None:
     """Raise BuildError if most records do not have ``width`` cells."""
     if rows.width != width:
