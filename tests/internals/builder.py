@@ -53,7 +53,6 @@ from geolookup_builder.reference.countries import (
     Country,
     load_continents,
     load_countries,
-    load_time_zones,
 )
 from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
 from geolookup_builder.reference.country_boxes import FILE, country_boxes, far_places
