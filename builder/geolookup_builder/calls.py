@@ -16,7 +16,7 @@ from geolookup_builder.build_report import BuildReport
 from geolookup_builder.check import check_recipe
 from geolookup_builder.check_report import RecipeCheck
 from geolookup_builder.compile import compile_recipe
-from geolookup_builder.recipe.source_list import Source, recipe_of_call
+from geolookup_builder.recipe.loading import Source, recipe_of_call
 
 
 def build(

@@ -23,10 +23,10 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
         content, origins = _tables(overlaid, interned)
         del interned
         release()
-        credit_list = [credit for finder in overlaid.finders for credit in finder.credits]
+        filled = [finder.field for finder in overlaid.finders]
         of_datasets = [c for source in overlaid.datasets.values() for c in source.metadata.credits]
         manifest = output_files.manifest(
-            overlaid.plan, origins.sources, content, credit_list, of_datasets
+            overlaid.plan, origins.sources, content, filled, of_datasets
         )
     return manifest, content
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from geolookup.contract.schema import Schema
 from geolookup.errors import BuildError, count_text
 from geolookup_builder.build_report import SourceReport, rejects_file
-from geolookup_builder.recipe.field_names import source_columns
+from geolookup_builder.recipe.names import source_columns
 from geolookup_builder.recipe.table import Table
 
 if TYPE_CHECKING:

@@ -44,16 +44,14 @@ from geolookup_builder.recipe.document import (
     Update,
     read_recipe,
 )
-from geolookup_builder.recipe.loading import load
+from geolookup_builder.recipe.loading import load, recipe_of_call
 from geolookup_builder.recipe.quality import read_quality
-from geolookup_builder.recipe.source_list import recipe_of_call
 from geolookup_builder.recipe.table import Table
 from geolookup_builder.reference.countries import COLUMNS as COUNTRIES_COLUMNS
 from geolookup_builder.reference.countries import (
     Country,
     load_continents,
     load_countries,
-    load_time_zones,
 )
 from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
 from geolookup_builder.reference.country_boxes import FILE, country_boxes, far_places

