@@ -81,8 +81,12 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
     ("dbip", "a.csv"): [
         ('layout = "city-light"', dbip.rows("CH"), "did you mean 'city-lite'?"),
         ('columns = ["ip_start", "ip_end", "contry"]', dbip.rows("CH"), "unknown column 'contry'"),
-        ('columns = ["ip_start", "country"]', dbip.rows("CH"), "no ip_end in columns"),
-        ('columns = ["ip_start", "ip_start", "ip_end"]', "x", "column 'ip_start' twice"),
+        (
+            'columns = ["ip_start", "country"]',
+            dbip.rows("CH"),
+            "source.columns does not name each column once, and ip_start and ip_end",
+        ),
+        ('columns = ["ip_start", "ip_start", "ip_end"]', "x", "does not name each column once"),
         ('columns = "country"', dbip.rows("CH"), "source.columns is not a list"),
         ("columns = [1]", dbip.rows("CH"), "source.columns is not a list"),
         ('layout = "isp"\ncolumns = ["ip_start", "ip_end"]', "x", "both layout and columns"),
