@@ -2,7 +2,7 @@
 
 Along the data:
 
-- ``inputs``, ``archives`` and ``data_files``: the files that a source names, opened
+- ``inputs`` and ``archives``: the files that a source names, opened
   as plain bytes within its budget.
 - ``sniffing`` and ``text``: what kind of file it is, and how its rows are written.
 - ``delimited``, ``jsonlines``, ``parquet`` and ``mmdb_file``: rows.
