@@ -166,38 +166,35 @@ class Column:
 
     def __init__(self, columns: Columns, kind: np.dtype[Any]) -> None:
         self._columns, self._kind = columns, kind
-        self._zeros = 0  # before the first other value
         self._parts: list[NDArray[Any]] = []
         self._file: tuple[Path, BinaryIO] | None = None
 
     def append(self, values: NDArray[Any]) -> None:
         """Append values of the column's type."""
-        if not self._parts and self._file is None and not values.any():
-            self._zeros += len(values)
-            return
-        self._parts.append(values)
-        if self._columns.in_files:
-            self._write()
+        is_zero = not values.any()
+        self._parts.append(self._zeros(len(values)) if is_zero else values)
+        if self._columns.in_files and not is_zero:
+            self._file = self._file or self._columns.create()
+            self._write(*self._file)
 
-    def _write(self) -> None:
-        if self._file is None:
-            self._file = self._columns.create()
-            for begin in range(0, self._zeros, CHUNK):
-                zeros = np.zeros(min(CHUNK, self._zeros - begin), self._kind)
-                self._columns.write(self._file[1], zeros)
+    def _zeros(self, size: int) -> NDArray[Any]:
+        return np.broadcast_to(self._kind.type(0), size)
+
+    def _write(self, _path: Path, file: BinaryIO) -> None:
         for part in self._parts:
-            self._columns.write(self._file[1], part)
+            for begin in range(0, len(part), CHUNK):
+                self._columns.write(file, part[begin : begin + CHUNK])
         self._parts.clear()
 
     def finish(self) -> NDArray[Any]:
         """Return the whole column, read-only if it is in a file."""
         if self._file is not None:
+            self._write(*self._file)
             return self._columns.map(*self._file, self._kind)
-        zeros, parts = np.broadcast_to(self._kind.type(0), self._zeros), self._parts
-        self._parts = []
-        if not parts:
-            return zeros
-        return parts[0] if len(parts) == 1 and not len(zeros) else np.concatenate([zeros, *parts])
+        parts, self._parts = self._parts, []
+        if not any(part.strides[0] for part in parts):
+            return self._zeros(sum(map(len, parts)))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class JoinedIntervals:

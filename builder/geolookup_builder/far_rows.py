@@ -27,18 +27,18 @@ class Far:
 
 def far_rows(location: Distinct) -> Far:
     """Return the far rows of a batch, by the distinct tuples of their locations."""
-    if not all(name in location.columns for name in _FIELDS):
+    if not all(name in location.tuples.fields for name in _FIELDS):
         return Far()
-    country, *degrees = (location.columns[name] for name in _FIELDS)
+    country, *degrees = (location.tuples.fields[name] for name in _FIELDS)
     codes, (latitudes, longitudes) = country.values.to_pylist(), map(_numbers, degrees)
     far = far_places(codes, country.codes, latitudes, longitudes, FAR_KM)
     if not len(far):
         return Far()
-    rows_of_tuple = np.bincount(location.codes[location.codes >= 0], minlength=location.size)
+    rows_of_tuple = np.bincount(location.codes[location.codes >= 0], minlength=len(location.tuples))
     swapped = longitudes[far], latitudes[far]
     still_far = far_places(codes, country.codes[far], *swapped, FAR_KM)
     # One more entry: the code -1 of a row without a location is not far.
-    far_tuples = np.zeros(location.size + 1, bool)
+    far_tuples = np.zeros(len(location.tuples) + 1, bool)
     far_tuples[far] = True
     inside = rows_of_tuple[far].sum() - rows_of_tuple[far[still_far]].sum()
     return Far(np.flatnonzero(far_tuples[location.codes]), int(inside))

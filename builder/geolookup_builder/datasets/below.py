@@ -30,9 +30,10 @@ from geolookup.dataset.public_ranges import any_known
 from geolookup.dataset.runs import Codes, factorize, join_runs
 from geolookup_builder.columns import Columns as BuildColumns
 from geolookup_builder.datasets.source import DatasetSource
-from geolookup_builder.flatten import Intervals, Ranges, flatten
+from geolookup_builder.flatten import Intervals, flatten
 from geolookup_builder.intern import FamilyIntervals, InternedContent
 from geolookup_builder.layers import LayerPartition, Provenance, insert
+from geolookup_builder.rows import Rows
 from geolookup_builder.tables import interval_tables, narrowest
 
 Columns = dict[str, NDArray[Any]]
@@ -58,7 +59,7 @@ def intervals_beside(above: LayerPartition, dataset: FamilyIntervals) -> Interva
     # The intervals 3 to 5 and 5 to 6: 3 4 5, and 6.
     begin = np.maximum(begin, np.append(-1, last[:-1]) + 1)
     at = _spread(begin, last + 1 - begin)[1]
-    beside = flatten(Ranges(*_ends(dataset.starts, at), at), dataset.starts.family)
+    beside = flatten(Rows(*_ends(dataset.starts, at), at), dataset.starts.family)
     return Intervals(beside.starts, np.append(at, -1)[beside.owner])
 
 
