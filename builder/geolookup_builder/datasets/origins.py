@@ -24,7 +24,7 @@ from geolookup.dataset.intervals import overlay
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup_builder.build_report import SourceReport
-from geolookup_builder.columns import Columns, JoinedIntervals
+from geolookup_builder.columns import Columns
 from geolookup_builder.datasets.source import DatasetSource
 from geolookup_builder.layers import Provenance, coverage
 from geolookup_builder.recipe.document import MAX_SOURCES, SourceSpec
@@ -116,12 +116,15 @@ def resolve(
         raise BuildError(recipe, f"{problem} are allowed", remedy="name fewer sources")
     # Kept yes, no, yes: the numbers 0, 1, 1 (decides nothing), 2.
     numbers = np.cumsum([False, *(source is not None for source in kept)]).astype(np.uint8)
-    provenance = {}
-    for family, part in full.items():
-        size, kinds = len(part.starts), dict.fromkeys(part.sources, np.uint8)
-        joined = JoinedIntervals(columns, family, kinds)
-        for chunk in columns.chunks(size):
-            of_chunk = {layer: numbers[of[chunk]] for layer, of in part.sources.items()}
-            joined.append(part.starts[chunk], of_chunk)
-        provenance[family] = Provenance(*joined.finish())
+    provenance = {
+        family: Provenance(
+            *columns.joined(
+                part.starts,
+                part.sources,
+                dict.fromkeys(part.sources, np.uint8),
+                lambda of: {layer: numbers[stated] for layer, stated in of.items()},
+            )
+        )
+        for family, part in full.items()
+    }
     return Origins(result, decided, provenance)
