@@ -65,13 +65,11 @@ from geolookup_builder.sources.reading import (
     delimited,
     jsonlines,
     parquet,
-    positions,
     stated_dates,
-    typed_rows,
+    typed_columns,
 )
-from geolookup_builder.sources.reading.delimited import silent_invalid_rows
+from geolookup_builder.sources.reading.delimited import find_rejects, silent_invalid_rows
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
 from geolookup_builder.values import Reference, load_reference

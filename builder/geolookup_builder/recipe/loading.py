@@ -122,8 +122,8 @@ def recipe_of_call(
         raise ValueError("sources is empty; pass a path or a table")
     labels = [Path(f"sources[{number}]") for number in range(len(sources))]
     stated = {key: list(of) if isinstance(of, tuple) else of for key, of in keys.items()}
-    document = {"dataset": {"name": _NAME, **stated}, **tables}
-    document["source"] = list(map(_source, labels, sources))
+    items = list(map(_source, labels, sources))
+    document: dict[str, Any] = {"dataset": {"name": _NAME, **stated}, "source": items, **tables}
     formats = {**auto.options(FORMATS), TABLE.name: TABLE.options}
     return of_document(Path("build"), document, formats, labels)
 

@@ -156,8 +156,8 @@ def listed_columns(
             remedy = near_match(name, (*choices, "-"))
             raise BuildError(spec.recipe, f"unknown column {name!r} in columns", remedy=remedy)
     if sorted({*names, *mandatory}) != sorted(names):
-        problem = f"{_OPTION} does not name each column once, and {' and '.join(mandatory)}"
-        raise BuildError(spec.recipe, problem, remedy="name each once; write - to skip a column")
+        problem = f"{_OPTION} has a column twice, or lacks one of {', '.join(mandatory)}"
+        raise BuildError(spec.recipe, problem, remedy="name each column once, or - to skip it")
     # Names must be distinct: "-" twice becomes "- 2" and "- 5".
     return tuple(f"- {at}" if name == "-" else name for at, name in enumerate(columns))
 

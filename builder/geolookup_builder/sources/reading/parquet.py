@@ -18,13 +18,18 @@ from geolookup.errors import BuildError
 from geolookup.files.column_text import is_list
 from geolookup.files.row_streams import NOT_IMPLEMENTED, OTHER_ENCODINGS
 from geolookup.filesystem import limits
-from geolookup_builder.sources.reading import typed_rows
+from geolookup_builder.sources.reading import typed_columns
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.sniffing import binary_kind_of, kind_error
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import Steps, steps_of, stored_name, type_at
-from geolookup_builder.sources.reading.typed_rows import SteppedRows
+from geolookup_builder.sources.reading.typed_columns import (
+    SteppedRows,
+    Steps,
+    steps_of,
+    stored_name,
+    type_at,
+)
 
 _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
@@ -47,7 +52,7 @@ def schema(member: Member) -> pa.Schema:
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError if it is damaged."""
-    return typed_rows.batches(member, schema(member), layout, meaning, _open_rows)
+    return typed_columns.batches(member, schema(member), layout, meaning, _open_rows)
 
 
 @contextmanager
@@ -120,7 +125,7 @@ def _rows(file: _File) -> Iterator[pa.RecordBatch]:
     count = 0
     try:
         if not file.has_lists:
-            for rows in file.batches(typed_rows.BATCH_ROWS, file.texts):
+            for rows in file.batches(typed_columns.BATCH_ROWS, file.texts):
                 yield rows
                 count += len(rows)
             return
@@ -144,7 +149,7 @@ def _plain_rows(file: _File, skip: int) -> Iterator[pa.RecordBatch]:
         waiting.append(rows.slice(min(skip, len(rows))))
         skip, size = max(skip - len(rows), 0), size + rows.nbytes
         # Steps are joined: to interpret many rows takes little longer than a few.
-        if size > limits.ALLOWED_BYTES or len(waiting) * _WRITTEN_ROWS >= typed_rows.BATCH_ROWS:
+        if size > limits.ALLOWED_BYTES or len(waiting) * _WRITTEN_ROWS >= typed_columns.BATCH_ROWS:
             yield pa.concat_batches(waiting)
             waiting, size = [], 0
     if waiting:

@@ -13,7 +13,6 @@ error about bytes that are not text would not name the cause.
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import re
 from collections import Counter
@@ -23,14 +22,14 @@ from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from geolookup.contract.fields import BY_SOURCE_COLUMN
 from geolookup.errors import BuildError
 from geolookup.filesystem.signatures import END_BYTES, START_BYTES, Kind, is_binary, looks_like
 from geolookup_builder.recipe.document import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.text import Layout, mask_lines, unlimited_cells
+from geolookup_builder.sources.reading.text import Layout, csv_rows, mask_lines, unlimited_cells
 
 _START_BYTES = 1 << 10
 _OPENING_BYTES = 1 << 17  # at most what the standard CSV reader accepts as one cell
@@ -164,8 +163,7 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
         data = stream.read(_SAMPLE_BYTES)
     is_whole = len(data) < _SAMPLE_BYTES
     text = data.decode("utf-8-sig", "replace")
-    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting)
+    reader = csv_rows(io.StringIO(text, newline=""), delimiter, quoted=quoted)
     records, line = [], 1
     with unlimited_cells():
         for cells in islice(reader, _SAMPLE_RECORDS):
