@@ -37,7 +37,7 @@ CSV = '''network,country_code,city_name,latitude,longitude,time_zone,asn,organiz
 20.0.0.0/8,IE,Dublin,53.3,-6.3,Europe/Dublin,,,
 223.255.255.0/24,AU,,,,,,Edge,
 2001:4860::/32,US,Mountain View,37.4,-122.1,America/Los_Angeles,15169,Google LLC,hosting
-2a00::/16,FR,Paris,48.9,2.3,,3215,Orange,residential
+2a00::/16,FR,Paris,48.9,2.4,,3215,Orange,residential
 2a00:1::/64,FR,Lyon,45.8,4.8,,3215,Orange,residential
 '''
 

@@ -33,9 +33,9 @@ def dataset_content(overlaid: OverlaidSources) -> tuple[Manifest, dict[str, pa.T
         origins = get_origins()
         overlaid.report.decided = origins.decided
         content |= provenance_tables(origins.provenance, columns)
-        credit_list = [credit for finder in overlaid.finders for credit in finder.credits]
+        filled = [finder.field for finder in overlaid.finders]
         of_datasets = [c for source in overlaid.datasets.values() for c in source.metadata.credits]
-        return manifest(plan, origins.sources, content, credit_list, of_datasets), content
+        return manifest(plan, origins.sources, content, filled, of_datasets), content
 
 
 def _interned(overlaid: OverlaidSources) -> InternedContent:

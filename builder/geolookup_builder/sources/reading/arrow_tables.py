@@ -14,12 +14,11 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.errors import BuildError, line_text
-from geolookup_builder.sources.reading import dictionary_columns, typed_rows
+from geolookup_builder.sources.reading import dictionary_columns, typed_columns
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Batch, Meaning
 from geolookup_builder.sources.reading.text import Layout
-from geolookup_builder.sources.reading.typed_columns import steps_of, type_at
-from geolookup_builder.sources.reading.typed_rows import SteppedRows
+from geolookup_builder.sources.reading.typed_columns import SteppedRows, steps_of, type_at
 
 #: The methods of the PyCapsule interface.
 _CAPSULES = ("__arrow_c_stream__", "__arrow_c_array__")
@@ -67,7 +66,7 @@ def schema(member: Member) -> pa.Schema:
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError for a column of a type that has no texts."""
-    return typed_rows.batches(member, schema(member), layout, meaning, _open_rows)
+    return typed_columns.batches(member, schema(member), layout, meaning, _open_rows)
 
 
 @contextmanager
@@ -113,8 +112,8 @@ def _without_view(kind: pa.DataType) -> pa.DataType:
 
 def _batches(rows: pa.Table) -> Iterator[pa.RecordBatch]:
     """Yield the rows; small chunks are joined."""
-    for begin in range(0, len(rows), typed_rows.BATCH_ROWS):
-        part = rows.slice(begin, typed_rows.BATCH_ROWS).combine_chunks()
+    for begin in range(0, len(rows), typed_columns.BATCH_ROWS):
+        part = rows.slice(begin, typed_columns.BATCH_ROWS).combine_chunks()
         for batch in part.to_batches():
             yield pa.RecordBatch.from_arrays(list(map(_compact, batch.columns)), batch.schema.names)
 
