@@ -234,8 +234,11 @@ def _vendor_columns(old: str) -> str:
 
     rows = ["| name | type | meaning | formats |\n|---|---|---|---|\n"]
     for column in COLUMNS:
-        formats = ", ".join(name for name in FORMATS if column.name in FORMATS[name].offers)
-        rows.append(_row(f"`{column.name}`", column.type, column.meaning, formats))
+        # MMDB files can have all of them, as the page says.
+        names = (name for name in FORMATS if name != "mmdb")
+        formats = ", ".join(name for name in names if column.name in FORMATS[name].offers)
+        cells = (f"`{column.name}`", column.type, column.meaning, formats or "mmdb")
+        rows.append(_row(*cells))
     return _table_after(old, "", "".join(rows))
 
 

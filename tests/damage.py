@@ -30,15 +30,15 @@ ADDRESSES = (
 #: An interval and a gap of each family, for calls that take longer.
 EXPLAINED = ("8.8.8.8", "223.255.255.255", "2a00:1::5", "fbff:ffff::")
 
-CSV = '''network,country_code,city_name,latitude,time_zone,asn,organization,user_type
-8.8.8.0/24,US,Mountain View,37.4,America/Los_Angeles,15169,Google LLC,hosting
-8.8.4.0/24,US,,,,15169,Google LLC,
-9.9.9.0/24,CH,Zürich,47.4,,19281,"Quad ""9""",business
-20.0.0.0/8,IE,Dublin,53.3,Europe/Dublin,,,
-223.255.255.0/24,AU,,,,,Edge,
-2001:4860::/32,US,Mountain View,37.4,America/Los_Angeles,15169,Google LLC,hosting
-2a00::/16,FR,Paris,48.9,,3215,Orange,residential
-2a00:1::/64,FR,Lyon,45.8,,3215,Orange,residential
+CSV = '''network,country_code,city_name,latitude,longitude,time_zone,asn,organization,user_type
+8.8.8.0/24,US,Mountain View,37.4,-122.1,America/Los_Angeles,15169,Google LLC,hosting
+8.8.4.0/24,US,,,,,15169,Google LLC,
+9.9.9.0/24,CH,Zürich,47.4,8.5,,19281,"Quad ""9""",business
+20.0.0.0/8,IE,Dublin,53.3,-6.3,Europe/Dublin,,,
+223.255.255.0/24,AU,,,,,,Edge,
+2001:4860::/32,US,Mountain View,37.4,-122.1,America/Los_Angeles,15169,Google LLC,hosting
+2a00::/16,FR,Paris,48.9,2.4,,3215,Orange,residential
+2a00:1::/64,FR,Lyon,45.8,4.8,,3215,Orange,residential
 '''
 
 

@@ -77,7 +77,7 @@ def test_the_limits_are_the_codes() -> None:
 
 
 CONTRIBUTING = _text("CONTRIBUTING.md")
-ROWS = "cidr;iso2;town;zip\n8.8.8.0/24;US;Mountain View;94043\n1.1.1.0/24;AU;-;-\n"
+ROWS = "cidr,iso2,town,zip,id\n8.8.8.0/24,US,Mountain View,94043,1\n1.1.1.0/24,AU,-,-,2\n"
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_the_example_compiles(acme: str, build: Build, tmp_path: Path, format_: 
         result = engine.get_many(["8.8.8.8", "1.1.1.1"], [f"location.{name}" for name in fields])
     assert result == [("US", "Mountain View", "94043"), ("AU", None, None)]
     error = refused(tmp_path, "ranges.csv", "network,country\n", one("acme", "ranges.csv"))
-    assert error.remedy == "name its .csv file"
+    assert error.remedy == "known are places"
 
 
 def test_paths_of_the_page_exist() -> None:

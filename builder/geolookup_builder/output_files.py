@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,7 +24,7 @@ from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, serial_in, signed_statement
 from geolookup_builder.columns import Columns
 from geolookup_builder.recipe.document import Recipe
-from geolookup_builder.reference import CREDITS, Credit
+from geolookup_builder.reference import credits_of
 
 #: Bytes of a column that are written at once.
 _PART = 1 << 23
@@ -33,16 +34,16 @@ def manifest(
     recipe: Recipe,
     sources: Sequence[Source],
     tables: Mapping[str, pa.Table],
-    extra_credits: Sequence[Credit],
+    filled: Iterable[str],
     of_datasets: Iterable[Mapping[str, str]],
 ) -> Manifest:
     """Return the manifest without generation and files.
 
-    ``extra_credits`` are credits besides the usual, ``of_datasets`` the credits of datasets that
-    are sources. Each credit is listed once.
+    ``filled`` are the fields that finders fill, ``of_datasets`` the credits of datasets that are
+    sources. Each credit is listed once.
     """
-    reference = CREDITS if recipe.countries is None else ()
-    own = map(_credit, (*reference, *extra_credits))
+    reference = ("countries",) if recipe.countries is None else ()
+    own = chain.from_iterable(map(credits_of, (*reference, *filled)))
     return Manifest.of(
         name=recipe.name,
         sources=sources,
@@ -52,10 +53,6 @@ def manifest(
         coverage=_total([source.coverage for source in sources], recipe.schema.layers),
         columns=map(column_members, recipe.schema.own),
     )
-
-
-def _credit(entry: Credit) -> Mapping[str, str]:
-    return {name: getattr(entry, name) for name in ("name", "licence", "attribution", "url")}
 
 
 def _total(coverages: Sequence[Coverage], layers: Sequence[str]) -> Coverage:

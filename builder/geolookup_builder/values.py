@@ -16,15 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import BOOLEAN, COUNTRY_ALIASES, LIMITS, REAL, TEXT, TEXTS, Field
+from geolookup.contract.tzdatabase import zone_names
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Bools
 from geolookup_builder import text_lists
-from geolookup_builder.reference.countries import (
-    Country,
-    load_continents,
-    load_countries,
-    load_time_zones,
-)
+from geolookup_builder.reference.countries import Country, load_continents, load_countries
 from geolookup_builder.vocabulary import NO_WORD, VOCABULARY, translate
 
 #: "12.5", ".5", "5.", "1e3"; not "nan", "inf" or "0x1".
@@ -78,7 +74,7 @@ class Reference:
 
 def load_reference(countries: Path | None = None) -> Reference:
     """Return the tables; ``countries`` replaces the packaged table of countries."""
-    return Reference(load_countries(countries), load_continents(), load_time_zones())
+    return Reference(load_countries(countries), load_continents(), sorted(zone_names()))
 
 
 class CleanValues(NamedTuple):

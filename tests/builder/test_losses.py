@@ -1,6 +1,6 @@
 """Every way to lose a value: where it is counted, and what ends the build above a limit.
 
-``LOSSES`` is the table of the page, too: ``python -m tests.builder.test_losses`` prints it.
+docs/data/losses.md has ``LOSSES`` and ``DEMANDS`` too: ``tests/docs/test_losses_page.py``.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ LOSSES = (
          counts={"rejected": 1}),
     Loss("host bits", csv("network,isp", "8.8.8.1/24,x"), counts={"rejected": 1}),
     Loss("an empty range", csv("network,isp", ",x"), counts={"rejected": 1}),
-    Loss("first after last", csv("first,last,isp", "8.8.8.9,8.8.8.1,x"), counts={"rejected": 1}),
+    Loss("`first` after `last`",
+         csv("first,last,isp", "8.8.8.9,8.8.8.1,x"), counts={"rejected": 1}),
     Loss("two families in a row", csv("first,last,isp", "8.8.8.1,::5,x"), counts={"rejected": 1}),
     Loss("more or fewer cells than the header", csv("network,isp", "8.8.8.0/24", "8.8.9.0/24,a,b"),
          counts={"rejected": 2}),
@@ -125,19 +126,20 @@ LOSSES = (
          as_parquet(network=["8.8.8.0/24"], asn=[1e300]), counts=nulled(asn=1)),
     Loss("a word that the vocabulary lacks", csv("network,user_type", "8.8.8.0/24,robot"),
          counts=nulled(user_type=1)),
-    Loss("a word that means nothing", csv("network,asn", "8.8.8.0/24,N/A"), counts=nulled(asn=1)),
+    Loss("a placeholder such as `N/A`", csv("network,asn", "8.8.8.0/24,N/A"), counts=nulled(asn=1)),
     Loss("control characters", csv("network,isp", "8.8.8.0/24,a\0b", "8.8.9.0/24,a\x1bb"),
          counts=nulled(isp=2)),
     Loss("an own integer with a fraction", csv("network,level", "8.8.8.0/24,5.5"), after=OWN,
          counts={"nulled": {"own.level": 1}}),
-    Loss("an own Boolean of another word", csv("network,is_vpn", "8.8.8.0/24,perhaps"), after=OWN,
+    Loss("an own Boolean that is neither true nor false",
+         csv("network,is_vpn", "8.8.8.0/24,perhaps"), after=OWN,
          counts={"nulled": {"own.is_vpn": 1}}),
     Loss("a malformed own list", csv("network,tags", '8.8.8.0/24,"[""a"""'), after=OWN,
          counts={"nulled": {"own.tags": 1}}),
-    Loss("coordinates far from their country",
+    Loss("coordinates far from their country, kept",
          csv("network,country_code,latitude,longitude", "8.8.8.0/24,CH,8.5,47.4"),
          counts={"far": 1}),
-    Loss("a country under another code", csv("network,country_code", "8.8.8.0/24,UK"),
+    Loss("`UK` and `EL`, kept as `GB` and `GR`", csv("network,country_code", "8.8.8.0/24,UK"),
          counts={"alias": 1}),
     Loss("the country of a geofeed", {"a.csv": "8.8.8.0/24,XX,,,\n"}, 'format = "geofeed"',
          counts=nulled(country_code=1)),
@@ -149,8 +151,9 @@ LOSSES = (
     Loss("a record of another kind in an MMDB",
          {"a.mmdb": mmdb({"8.8.8.0/24": {"country_code": "US"}, "8.8.9.0/24": "text"})},
          'format = "mmdb"', counts={"rejected": 1}),
-    Loss("a value of an MMDB", {"a.mmdb": mmdb({"8.8.8.0/24": {"country_code": "QQ"}})},
-         'format = "mmdb"', counts=nulled(country_code=1)),
+    Loss("a map or list where an MMDB file has a value",
+         {"a.mmdb": mmdb({"8.8.8.0/24": {"isp": "x"}, "8.8.9.0/24": {"isp": ["x"]}})},
+         'format = "mmdb"', counts={"nulled": {"isp": 1}, "not read": 1}),
     Loss("a number beyond its range in JSON lines",
          {"a.jsonl": '{"network": "8.8.8.0/24", "asn": 1e12}\n'}, 'format = "jsonl"',
          counts=nulled(asn=1)),
@@ -193,8 +196,9 @@ LOSSES = (
          'format = "jsonl"', error="occurs twice"),
     Loss("a JSON member of two types", {"a.jsonl": '{"network": "8.8.8.0/24", "isp": "x"}\n'
          '{"network": "8.8.9.0/24", "isp": 5}\n'}, 'format = "jsonl"', error="changes its type"),
-    Loss("half a file", {"a.csv.gz": gzip.compress(GOOD.encode() * 99)[:-9]}, error="truncated"),
-    Loss("two releases", {"a-2026-01.csv": GOOD, "a-2026-02.csv": GOOD}, 'path = "a-*.csv"',
+    Loss("a cut file", {"a.csv.gz": gzip.compress(GOOD.encode() * 99)[:-9]}, error="truncated"),
+    Loss("two releases of one product",
+         {"a-2026-01.csv": GOOD, "a-2026-02.csv": GOOD}, 'path = "a-*.csv"',
          error="two releases of one product"),
 )  # fmt: skip
 
@@ -231,7 +235,7 @@ def test_each_loss_is_counted_and_bounded(loss: Loss, tmp_path: Path) -> None:
     assert counted(reading) == loss.counts
     text = "\n".join(reading.source.lines())
     for word in loss.counts or {}:
-        assert f"  {word}" in text or word == "alias"
+        assert f"  {word}" in text
         limit, by_option = (
             f"{limit_key(word)} = 0",
             {"nulled": "max_nulled", "rejected": "max_rejects"},
@@ -304,30 +308,3 @@ def test_every_counter_has_a_limit() -> None:
     counters = {field.name for field in fields(SourceReport)} - free
     of_rows = {name.replace("addresses_", "rows_") for name in counters}
     assert of_rows == {kind.counter for kind in KINDS.values()}
-
-
-def _bound_text(word: str) -> str:
-    default = KINDS[word].default
-    return f"`{limit_key(word)}`" + (f", by default {default}" if default else "")
-
-
-def markdown() -> str:
-    """The table of the page: each way, where it is counted, and what bounds it."""
-    lines = ["| values are lost by | counted in the report as | bound |", "|---|---|---|"]
-    for loss in LOSSES:
-        words = loss.counts or {}
-        fields = {word: ", ".join(of) for word, of in words.items() if isinstance(of, dict)}
-        counts = [f"{word} ({fields[word]})" if word in fields else word for word in words]
-        bounds = [_bound_text(word) for word in words]
-        ends = f"ends the build: {loss.error}"
-        row = loss.way, ", ".join(counts) or ends, "; ".join(bounds) or "never"
-        lines.append(f"| {' | '.join(row)} |")
-    lines += [
-        f"| {way} | demand | `{lines_ or after.splitlines()[-1]}` |"
-        for way, (lines_, after, _) in DEMANDS.items()
-    ]
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    print(markdown())

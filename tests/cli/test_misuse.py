@@ -131,7 +131,6 @@ CASES = {
     "slice data --within 8.8.8.8/8 -o x": "source.within: '8.8.8.8/8' is not a network",
     "slice data --fields land -o x": "dataset.fields: no field 'land'",
     "slice none -o x": "none",
-    "size data --only land=DE": "source.only: no field 'land'",
     "diff data data --fail-if country_moved": "country_moved",
     "diff data data --traffic /nowhere.csv": "/nowhere.csv",
     "diff data data --traffic a.csv --traffic-count n": "'n'",

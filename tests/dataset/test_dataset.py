@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.errors import BuildError, DatasetError
+from geolookup.errors import BuildError, DatasetError, PathError
 from tests.cli.program import run
 from tests.damage import ADDRESSES, EXPLAINED, copied, survey, whole
 from tests.internals.dataset import layout as fmt
@@ -135,7 +135,7 @@ def test_a_file_that_changes_its_row_is_found_out(dataset: Path) -> None:
 _COMPILED = "x.mmdb", "x.csv.gz", "DB 11.csv", "x.zip", "x.parquet", "ipasn.dat.gz", "x.toml"
 
 
-def refusal(call: Callable[[Path], object], path: Path) -> BuildError | DatasetError:
+def refusal(call: Callable[[Path], object], path: Path) -> PathError:
     path.write_bytes(b"\0")
     with pytest.raises((BuildError, DatasetError)) as caught:
         call(path)

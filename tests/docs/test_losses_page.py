@@ -1,40 +1,65 @@
-"""The table of docs/data/losses.md is made of the losses that tests count, and of their limits.
+"""The lists of docs/data/losses.md are made of the losses that tests count, and of their limits.
 
-``python -m tests.docs.test_losses_page`` writes it.
+``python -m tests.docs.test_losses_page`` writes them.
 """
 
 from __future__ import annotations
 
-from tests.builder.test_losses import LOSSES
+import textwrap
+from collections.abc import Iterable
+
+from tests.builder.test_losses import DEMANDS, LOSSES
 from tests.conftest import ROOT
 from tests.internals.builder import KINDS, limit_key
 
 PAGE = ROOT / "docs" / "data" / "losses.md"
-_HEAD = "| line of the report | lost are | limit | default |\n|---|---|---|---|\n"
 
 
-def table() -> str:
-    """Return the table of the page: a row for each kind of loss, with all ways to it."""
-    rows = []
+def _table(head: str, rows: Iterable[tuple[str, ...]]) -> tuple[str, str]:
+    rule = f"|{'---|' * (head.count('|') - 1)}"
+    return head, "\n".join((head, rule, *(f"| {' | '.join(row)} |" for row in rows)))
+
+
+def _kinds() -> Iterable[tuple[str, ...]]:
+    """Yield a row for each kind of loss, with all ways to it."""
     for word, kind in KINDS.items():
         ways = [loss.way for loss in LOSSES if word in (loss.counts or {})]
         default = str(kind.default).strip('"') if kind.default else "none"
-        rows.append(f"| `{word}` | {'; '.join(ways)} | `{limit_key(word)}` | {default} |\n")
-    return _HEAD + "".join(rows)
+        yield f"`{word}`", "; ".join(ways), f"`{limit_key(word)}`", default
 
 
-def _with_table(page: str) -> str:
-    before, head, after = page.partition(_HEAD)
-    _, end, after = after.partition("\n\n")
-    assert head
-    assert end
-    return f"{before}{table()}\n{after}"
+def _ends() -> tuple[str, str]:
+    start = "These end every build: "
+    text = f"{start}{'; '.join(loss.way for loss in LOSSES if loss.error)}."
+    return start, textwrap.fill(text, 100)
+
+
+def lists() -> dict[str, str]:
+    """Return the lists by their first words."""
+    demands = (
+        (way, f"`{lines or after.splitlines()[-1]}`") for way, (lines, after, _) in DEMANDS.items()
+    )
+    return dict(
+        (
+            _table("| line of the report | lost are | limit | default |", _kinds()),
+            _ends(),
+            _table("| loss | demand |", demands),
+        )
+    )
+
+
+def _with_lists(page: str) -> str:
+    parts = page.split("\n\n")
+    for start, text in lists().items():
+        (number,) = (number for number, part in enumerate(parts) if part.startswith(start))
+        parts[number] = text
+    return "\n\n".join(parts)
 
 
 def test_the_page_has_the_losses_of_the_tests() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert page == _with_table(page), "python -m tests.docs.test_losses_page"
+    assert page == _with_lists(page), "python -m tests.docs.test_losses_page"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(_with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(_with_lists(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

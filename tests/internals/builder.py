@@ -1,7 +1,8 @@
 """Internal names of `builder/geolookup_builder` that tests use."""
 
 import geolookup_builder as package
-from geolookup_builder import columns, compile, expected_rows, memory, output_files, row_runs
+from geolookup_builder import bands as band_module
+from geolookup_builder import columns, compile, expected_rows, memory, output_files
 from geolookup_builder.bands import Band, bands, underlay_bands
 from geolookup_builder.build_options import Options
 from geolookup_builder.build_report import BuildReport, Demand, FillCount, SourceReport
@@ -21,7 +22,6 @@ from geolookup_builder.enrichment.regions import Regions
 from geolookup_builder.expected_rows import RowsBefore, check_drop
 from geolookup_builder.flatten import (
     Intervals,
-    Ranges,
     coalesce,
     duplicates,
     flatten,
@@ -44,21 +44,20 @@ from geolookup_builder.recipe.document import (
     Update,
     read_recipe,
 )
-from geolookup_builder.recipe.loading import load
+from geolookup_builder.recipe.loading import load, recipe_of_call
 from geolookup_builder.recipe.quality import read_quality
-from geolookup_builder.recipe.source_list import recipe_of_call
 from geolookup_builder.recipe.table import Table
 from geolookup_builder.reference.countries import COLUMNS as COUNTRIES_COLUMNS
 from geolookup_builder.reference.countries import (
     Country,
     load_continents,
     load_countries,
-    load_time_zones,
 )
 from geolookup_builder.reference.country_boxes import COLUMNS as COUNTRY_BOXES_COLUMNS
 from geolookup_builder.reference.country_boxes import FILE, country_boxes, far_places
 from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.restrictions.slicing import slice_recipe
+from geolookup_builder.rows import Rows
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats import cloud_documents
 from geolookup_builder.sources.formats.rir import FORMAT

@@ -1,44 +1,24 @@
 """Finders: each derives one missing field of a location from the fields it has.
 
 Finders are created before any source is read: a missing library or table stops the build at
-once. A finder receives the distinct locations without its field. It returns null for a
-location if it finds nothing.
+once. ``find`` receives the fields that a finder ``needs`` of the distinct locations without its
+``field``. It returns null for a location if it finds nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
-
-import pyarrow as pa
+from typing import TypeAlias
 
 from geolookup.errors import BuildError
 from geolookup_builder.enrichment.by_coordinates import Stations, Zones
 from geolookup_builder.enrichment.regions import Regions
 from geolookup_builder.recipe.document import Recipe
-from geolookup_builder.reference import Credit
 from geolookup_builder.values import Reference
 
-
-class Finder(Protocol):
-    """Finds one field of the location layer."""
-
-    @property
-    def field(self) -> str:
-        """The field to find."""
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The fields it is derived from."""
-
-    @property
-    def credits(self) -> tuple[Credit, ...]:
-        """The credits for its data; none for data of the recipe."""
-
-    def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
-        """Return the field's value for each row of the needed columns, null if not found."""
+Finder: TypeAlias = Zones | Regions | Stations
 
 
 def finders(plan: Recipe, reference: Reference) -> tuple[Finder, ...]:

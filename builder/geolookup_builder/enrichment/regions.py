@@ -21,7 +21,6 @@ import pyarrow.compute as pc
 
 from geolookup.contract.display import fold
 from geolookup_builder import reference
-from geolookup_builder.reference import Credit
 from geolookup_builder.reference.csv_table import read_table
 
 FILE = Path(reference.__file__).with_name("region_names.csv")
@@ -71,21 +70,6 @@ class Regions:
 
     field = "region_code"
     needs = ("country_code", "region_name")
-    credits = (
-        Credit(
-            "iso-codes",
-            "LGPL-2.1-or-later",
-            "ISO 3166-2 region codes from the iso-codes project, by way of pycountry",
-            "https://salsa.debian.org/iso-codes-team/iso-codes",
-        ),
-        Credit(
-            "Unicode CLDR",
-            "Unicode-3.0",
-            "English names of regions from the Unicode Common Locale Data Repository,"
-            " Copyright © 2004-2026 Unicode, Inc.",
-            "https://www.unicode.org/license.txt",
-        ),
-    )
 
     def __init__(self) -> None:
         import pycountry

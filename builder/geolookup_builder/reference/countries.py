@@ -2,22 +2,22 @@
 
 The packaged ``countries.csv`` is used unless a recipe names another one. Its columns are the
 fields of the country table, by the types of their entries. An invalid cell stops the build with
-its line and the expected form. This needs the standard library only; the libraries of the
-packaged table are used by ``generate``.
+its line and the expected form.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from geolookup.contract.fields import BOOLEAN, COUNTRY, REAL, TEXTS, in_table
-from geolookup.contract.tzdatabase import rules, zone_names
+from geolookup.contract.tzdatabase import rules
 from geolookup.errors import BuildError
-from geolookup_builder.reference.csv_table import Row, read_table
+from geolookup_builder.reference.csv_table import read_table
 
 _HERE = Path(__file__).parent
 _REGIONAL_INDICATOR_A = 0x1F1E6
@@ -42,57 +42,42 @@ class Country(SimpleNamespace):
         return "".join(chr(_REGIONAL_INDICATOR_A + ord(c) - ord("A")) for c in self.country_code)
 
 
-def load_countries(path: Path | None = None) -> dict[str, Country]:
+def load_countries(path: Path | None = None) -> Mapping[str, Country]:
     """Return the countries by alpha-2 code, in the file's order; ``None``: the packaged table.
 
     Raises ``BuildError`` for the first error in the file.
     """
-    return dict(_packaged_countries()) if path is None else _read_countries(path)
+    return _packaged_countries() if path is None else _read_countries(path)
 
 
 @cache
-def _packaged_countries() -> dict[str, Country]:
-    """Return the packaged table, read once in a process; callers get a copy."""
+def _packaged_countries() -> Mapping[str, Country]:
     return _read_countries(_HERE / "countries.csv")
 
 
-def _read_countries(source: Path) -> dict[str, Country]:
+def _read_countries(source: Path) -> Mapping[str, Country]:
     continents = load_continents()
     countries: dict[str, Country] = {}
     for line, row in read_table(source, COLUMNS):
-        country = _country(source, line, row, continents)
-        if country.country_code in countries:
-            problem = f"{country.country_code} occurs twice"
-            raise BuildError(source, problem, line=line, remedy="keep one row a country")
-        countries[country.country_code] = country
+        values = {column: _value(source, line, column, row[column]) for column in COLUMNS}
+        code, continent = values["country_code"], values["continent_code"]
+        if continent not in (None, *continents):
+            problem = f"unknown continent {continent!r}"
+            remedy = f"write one of {' '.join(continents)}"
+            raise BuildError(source, problem, line=line, remedy=remedy)
+        if code in countries:
+            raise BuildError(source, f"{code} occurs twice", line=line, remedy="keep one row of it")
+        countries[code] = Country(continent_name=continents.get(continent), **values)
     if not countries:
         raise BuildError(source, "no country in it", remedy="add a row for each country")
     return countries
 
 
-def load_continents() -> dict[str, str]:
-    """Return the English names of the seven continents by code."""
-    return dict(_packaged_continents())
-
-
 @cache
-def _packaged_continents() -> dict[str, str]:
+def load_continents() -> Mapping[str, str]:
+    """Return the English names of the seven continents by code."""
     rows = read_table(_HERE / "continents.csv", ("continent_code", "continent_name"))
     return {row["continent_code"]: row["continent_name"] for _, row in rows}
-
-
-def load_time_zones() -> list[str]:
-    """Return the names of the IANA time zones that lookups on this machine can answer, sorted."""
-    return sorted(zone_names())
-
-
-def _country(source: Path, line: int, row: Row, continents: dict[str, str]) -> Country:
-    values = {column: _value(source, line, column, row[column]) for column in COLUMNS}
-    continent = values["continent_code"]
-    if continent is not None and continent not in continents:
-        problem, remedy = f"unknown continent {continent!r}", f"write one of {' '.join(continents)}"
-        raise BuildError(source, problem, line=line, remedy=remedy)
-    return Country(continent_name=continents.get(continent), **values)
 
 
 #: The pattern of the cells of a column, or of the words in a list, and the form that a remedy
@@ -122,21 +107,13 @@ def _value(source: Path, line: int, column: str, cell: str) -> Any:
     kind = _TYPES.get(column)
     # An empty cell of neighbours is an island: no words, where "".split(" ") has one empty word.
     words = (cell.split(" ") if cell else []) if kind == TEXTS else [cell]
-    is_zone = column != "time_zone" or rules(cell) is not None
-    if (
-        not is_zone
-        or len({*words}) < len(words)
-        or not all(re.fullmatch(pattern, w) for w in words)
-    ):
+    is_form = len({*words}) == len(words) and all(re.fullmatch(pattern, word) for word in words)
+    if not is_form or (column == "time_zone" and rules(cell) is None):
         raise BuildError(source, f"bad {column} {cell!r}", line=line, remedy=f"write {form}")
-    return tuple(words) if kind == TEXTS else _convert(cell, kind)
-
-
-def _convert(cell: str, kind: str | None) -> object:
-    if kind == BOOLEAN:
-        return cell == "true"
     if kind == REAL:
         number = float(cell)
         # 1580.0 is written as 1580.
         return int(number) if number.is_integer() else number
-    return int(cell) if kind == "int64" else cell
+    if kind == BOOLEAN:
+        return cell == "true"
+    return tuple(words) if kind == TEXTS else int(cell) if kind == "int64" else cell

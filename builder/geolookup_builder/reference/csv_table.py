@@ -13,6 +13,7 @@ from pathlib import Path
 
 from geolookup.errors import BuildError, near_match
 from geolookup.filesystem import open_regular
+from geolookup.filesystem.unpacking import reading_errors
 
 Row = dict[str, str]
 
@@ -24,10 +25,7 @@ def read_table(source: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]
     """
     reader = csv.reader(io.StringIO(_text(source), newline=""), strict=True)
     try:
-        header = next(reader, None)
-        if header is None:
-            remedy = f"write the header {','.join(columns)}"
-            raise BuildError(source, "empty file", remedy=remedy)
+        header = next(reader, [])
         _check_header(source, header, columns)
         for cells in reader:
             yield reader.line_num, _row(source, reader.line_num, header, cells)
@@ -37,13 +35,8 @@ def read_table(source: Path, columns: Sequence[str]) -> Iterator[tuple[int, Row]
 
 
 def _text(source: Path) -> str:
-    try:
-        with open_regular(source) as stream:
-            content = stream.read()
-    except (OSError, ValueError) as error:  # ValueError: NUL in the name
-        problem = getattr(error, "strerror", None) or str(error)
-        remedy = "check its name and permissions"
-        raise BuildError(source, f"cannot be read: {problem}", remedy=remedy) from error
+    with reading_errors(str(source)), open_regular(source) as stream:
+        content = stream.read()
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -52,15 +45,13 @@ def _text(source: Path) -> str:
 
 
 def _check_header(source: Path, header: list[str], columns: Sequence[str]) -> None:
-    for position, name in enumerate(header):
+    for name in header:
         if name not in columns:
             remedy = near_match(name, columns)
             raise BuildError(source, f"unknown column {name!r}", line=1, remedy=remedy)
-        if name in header[:position]:
-            raise BuildError(source, f"repeated column {name}", line=1, remedy="keep one")
-    if missing := [name for name in columns if name not in header]:
-        problem = f"missing column {', '.join(missing)}"
-        raise BuildError(source, problem, line=1, remedy="add it, with empty cells if unknown")
+    if sorted(header) != sorted(columns):
+        remedy = f"write each of {','.join(columns)} once, with empty cells if unknown"
+        raise BuildError(source, "missing or repeated columns", line=1, remedy=remedy)
 
 
 def _row(source: Path, line: int, header: list[str], cells: list[str]) -> Row:

@@ -14,7 +14,7 @@ from typing import Any
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.field_names import near_column
+from geolookup_builder.recipe.names import near_column
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.sniffing import (
     ADDRESS,

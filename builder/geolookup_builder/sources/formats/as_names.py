@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.mapping import file_option
+from geolookup_builder.recipe.names import file_option
 from geolookup_builder.sources.reading.delimited import whole_table
 from geolookup_builder.sources.reading.dictionary_columns import with_values
 from geolookup_builder.sources.reading.inputs import Member, members

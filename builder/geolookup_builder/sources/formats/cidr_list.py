@@ -16,7 +16,7 @@ import pyarrow as pa
 from geolookup.contract.fields import OWN_PREFIX
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.field_names import source_column
+from geolookup_builder.recipe.names import source_column
 from geolookup_builder.sources.formats.lines import line_table, plan_lines
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.products import Offer, Product

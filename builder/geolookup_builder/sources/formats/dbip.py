@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.mapping import columns_option
+from geolookup_builder.recipe.names import listed_columns
 from geolookup_builder.sources.formats.headerless import Catalogue, Edition
 from geolookup_builder.sources.formats.vendor_values import known, located
 from geolookup_builder.sources.reading import sniffing
@@ -99,7 +99,7 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     if layout is not None and layout not in LAYOUTS:
         problem = f"unknown layout {layout!r}"
         raise BuildError(spec.recipe, problem, remedy=near_match(str(layout), LAYOUTS))
-    columns = columns_option(spec, (*_RANGE, *_COLUMNS), _RANGE)
+    columns = listed_columns(spec, (*_RANGE, *_COLUMNS), _RANGE)
     if layout is not None and columns is not None:
         raise BuildError(spec.recipe, "both layout and columns", remedy="keep one of them")
     return _CATALOGUE.read(spec, table=layout, columns=columns)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.mapping import file_option
+from geolookup_builder.recipe.names import file_option
 from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.sources.formats.headerless import Catalogue
 from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, DATABASES, EDITIONS

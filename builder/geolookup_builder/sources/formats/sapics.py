@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.mapping import columns_option
+from geolookup_builder.recipe.names import listed_columns
 from geolookup_builder.sources.formats.headerless import END, Catalogue, Edition
 from geolookup_builder.sources.formats.vendor_values import located
 from geolookup_builder.sources.reading import sniffing
@@ -72,7 +72,7 @@ _NAMED = re.compile(r"-ipv[46](-num)?(?![a-z0-9-])", re.IGNORECASE)
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     choices = [name for orders in _TABLES.values() for name in orders[0]]
-    return _CATALOGUE.read(spec, columns=columns_option(spec, (*_RANGE, *choices), _RANGE))
+    return _CATALOGUE.read(spec, columns=listed_columns(spec, (*_RANGE, *choices), _RANGE))
 
 
 def _detect(opening: Opening) -> Detection | None:

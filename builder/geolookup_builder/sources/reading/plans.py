@@ -20,7 +20,7 @@ from geolookup.contract.schema import column_members
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe.document import SourceSpec
-from geolookup_builder.recipe.mapping import RANGE_NAMES, RANGES, range_twice, recipe_columns
+from geolookup_builder.recipe.names import RANGE_NAMES, RANGES, mapped_columns, range_twice
 from geolookup_builder.sources.reading.cells import OPTION, Cells, masked_networks
 from geolookup_builder.sources.reading.dictionary_columns import constant, first_known, mark
 from geolookup_builder.sources.reading.products import (
@@ -97,7 +97,7 @@ class Planner:
 
     def __init__(self, spec: SourceSpec) -> None:
         self.spec = spec
-        self.mapping, self.cells = recipe_columns(spec), Cells(spec)
+        self.mapping, self.cells = mapped_columns(spec), Cells(spec)
         self.names, self._fields = names_of_fields(spec.schema), spec.schema.by_source_column
         self._delivered: set[str] = set()
         self._known: set[str] = set()

