@@ -69,7 +69,6 @@ def sources_read(
 ) -> Iterator[OverlaidSources]:
     """Yield the sources of a recipe, overlaid."""
     with compiling(recipe):
-        demands.check_truth(recipe.quality, recipe.path)
         checked = with_strict_cache(recipe) if options.signing_keys else recipe
         local = with_local_paths(checked, options.cache, progress, offline=options.offline)
         guard = partial(refusing, options.cache)
@@ -156,7 +155,7 @@ def _check_quality(overlaid: OverlaidSources, dataset: Path) -> None:
     """Raise QualityError if a verified dataset does not meet the demands of its recipe."""
     plan, report = overlaid.plan, overlaid.report
     earlier = overlaid.options.earlier
-    report.quality = [
+    report.quality += [
         *demands.decisions(plan.sources, report.decided),
         *demands.check(plan.quality, plan.path, dataset, earlier, report.warnings),
     ]

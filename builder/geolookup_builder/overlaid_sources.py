@@ -199,13 +199,13 @@ class OverlaidSources:
                 limits = expected.limits
                 check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
             expected_rows.check_some(expected, spec.recipe, path, tables, options.rejects)
-            before = self._rows_before
-            warning = expected_rows.check_drop(expected, spec.recipe, name, rows, before)
+            before, warnings = self._rows_before, self.report.warnings
+            self.report.quality += expected_rows.check_demands(
+                spec, name, rows, tables, before, warnings
+            )
         except BuildError:
             self.write_rejects()
             raise
-        if warning:
-            self.report.warnings.append(f"{name}: {warning}")
 
     def write_rejects(self) -> None:
         """Write the rejected rows and invalid values, if the options name a file for them."""
