@@ -23,10 +23,9 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.sizes import file_sizes
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
-from geolookup_builder import demands
 from geolookup_builder.build_options import Options
 from geolookup_builder.check_report import RecipeCheck, SourceCheck
-from geolookup_builder.compile import compiling, dataset_written, sources_of
+from geolookup_builder.compile import check_quality, compiling, dataset_written, sources_of
 from geolookup_builder.downloads import NotInCacheError, missing_source, with_cached_path
 from geolookup_builder.memory import peak
 from geolookup_builder.overlaid_sources import OverlaidSources, mask_of_sources
@@ -118,7 +117,6 @@ class _Check:
                     self._read(check, overlaid, number + 1, spec)
             if not report.has_problem:
                 self._write(overlaid, output)
-            report.quality[:0] = overlaid.report.quality
             report.warnings += overlaid.report.warnings
 
     @contextmanager
@@ -173,20 +171,18 @@ class _Check:
 
     def _write(self, overlaid: OverlaidSources, output: Path) -> None:
         """Write the dataset for its size, and to compare it with demands and gates."""
-        report, plan, earlier = self._report, overlaid.plan, self._options.earlier
+        report, built, earlier = self._report, overlaid.report, self._options.earlier
         with dataset_written(overlaid, output) as (folder, _):
-            report.memory = peak()
-            report.counts, report.coverage = overlaid.report.counts, overlaid.report.coverage
-            report.files = file_sizes(read_manifest(folder))
-            report.quality += demands.check(
-                plan.quality, plan.path, folder, earlier, overlaid.report.warnings
-            )
+            report.memory, report.files = peak(), file_sizes(read_manifest(folder))
+            report.counts, report.coverage = built.counts, built.coverage
+            report.quality = check_quality(overlaid, folder)
             if earlier is not None:
                 from geolookup.comparison import diff
 
                 # As in an update: gates compare one dataset over time.
-                is_same = read_manifest(earlier).metadata().name == plan.name
-                report.against = diff(earlier, folder, fail_if=plan.gates * is_same, top=0)
+                is_same = read_manifest(earlier).metadata().name == overlaid.plan.name
+                gates = overlaid.plan.gates if is_same else ()
+                report.against = diff(earlier, folder, fail_if=gates, top=0)
 
 
 def _sizes(spec: SourceSpec) -> dict[str, int]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _WORDS = {"empty": "ok", "releases": "all", "on_missing": "skip"}
 KEYS = (*_WORDS, *limits.BOUNDS)
-_MAY_BE_EMPTY = 'if it may be empty, write empty = "ok" in its recipe'
 #: A date in a path, with or without separators and a time; a month needs a separator before it.
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
 # 20261101, 2026-11-01T0930, 2026_11; a separator must be repeated (\1). Not in 120261101.
@@ -37,6 +36,10 @@ _DATE = re.compile(
     rf"|(?<![A-Za-z]){_YEAR}[-_.]?{_MONTH})(?![0-9])"
 )
 _PACKED = re.compile(f"(?:{'|'.join(map(re.escape, PACKED))})(?=!|$)", re.IGNORECASE)
+
+
+#: The usable rows of the sources of an earlier dataset, by name without dates.
+RowsBefore = dict[str, list[int | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +54,6 @@ class RowRules:
     def bound(self, key: str) -> Bound | None:
         """Return a bound that is not by field."""
         return self.limits.get(key, {}).get("")
-
-    def with_limits(self, of_all: Mapping[str, Bound]) -> RowRules:
-        """Return the demands with the limits that an option sets for all sources."""
-        stated = {key: {"": bound} for key, bound in of_all.items()}
-        return replace(self, limits={**self.limits, **stated})
 
 
 def read_expected(table: Table, schema: Schema) -> RowRules:
@@ -104,39 +102,19 @@ def check_some(
     """
     if expected.may_be_empty or not tables:
         return
-    for table in tables:
-        if not table.usable:
-            raise _empty(recipe, path, table, "no usable row", rejects)
-    if not any(table.has_value for table in tables):
-        raise _empty(recipe, path, tables[0], "no row with a value", rejects)
+    empty = next((table for table in tables if not table.usable), None)
+    if empty or not any(table.has_value for table in tables):
+        table, problem = empty or tables[0], "no usable row" if empty else "no row with a value"
+        counts = "; ".join(" ".join(line.split()) for line in table.lines())
+        remedy = "check the file and its format; "
+        if table.rejected.total() or table.nulled.total():
+            remedy += f"{rejects_file(rejects)} lists the bad rows; "
+        remedy += 'if it may be empty, write empty = "ok" in its recipe'
+        raise BuildError(recipe, f"{problem} in {path} ({counts})", remedy=remedy)
     if not any(table.used for table in tables):
         problem = f"no row of {path} meets only, families and within"
         remedy = 'correct them; empty = "ok" in a recipe allows that'
         raise BuildError(recipe, problem, remedy=remedy)
-
-
-def _empty(
-    recipe: Path, path: str, table: SourceReport, problem: str, rejects: Path | None
-) -> BuildError:
-    counts = "; ".join(" ".join(line.split()) for line in table.lines())
-    remedy = "check the file and its format; "
-    if table.rejected.total() or table.nulled.total():
-        remedy += f"{rejects_file(rejects)} lists the bad rows; "
-    return BuildError(recipe, f"{problem} in {path} ({counts})", remedy=remedy + _MAY_BE_EMPTY)
-
-
-class RowsBefore:
-    """The usable rows of each source of an earlier dataset, by name without dates."""
-
-    def __init__(self, sources: Iterable[tuple[str, int | None]] = ()) -> None:
-        self._rows: dict[str, list[int | None]] = {}
-        for name, rows in sources:
-            self._rows.setdefault(product(name), []).append(rows)
-
-    def take(self, name: str) -> int | None:
-        """Return the rows of the next source of a name; None if they are not known."""
-        counts = self._rows.get(product(name))
-        return counts.pop(0) if counts else None
 
 
 def rows_before(earlier: Path | None) -> RowsBefore:
@@ -144,14 +122,16 @@ def rows_before(earlier: Path | None) -> RowsBefore:
 
     A dataset has the rows of the sources behind it.
     """
-    of_datasets, of_files = Counter[str](), list[tuple[str, int | None]]()
+    rows, of_datasets = RowsBefore(), Counter[str]()
     with suppress(DatasetError):
         for source in read_manifest(earlier).metadata().sources if earlier else ():
             if source.dataset:
                 of_datasets[source.dataset] += source.rows or 0
             else:
-                of_files.append((source.name, source.rows))
-    return RowsBefore([*of_files, *of_datasets.items()])
+                rows.setdefault(product(source.name), []).append(source.rows)
+    for name, count in of_datasets.items():
+        rows.setdefault(product(name), []).append(count)
+    return rows
 
 
 def check_demands(
@@ -166,7 +146,8 @@ def check_demands(
 
     A drop that cannot be checked is added to the warnings.
     """
-    expected, before = spec.expected, earlier.take(name)
+    expected, of_name = spec.expected, earlier.get(product(name))
+    before = of_name.pop(0) if of_name else None
     if "max_drop" in expected.limits and before is None:
         warnings.append(f"{name}: max_drop was not checked: no earlier dataset has its rows")
     demands = list(_demands(expected, rows, before, tables))

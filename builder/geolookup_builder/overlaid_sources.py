@@ -171,14 +171,13 @@ class OverlaidSources:
     ) -> None:
         """Compare the counts of a source with its limits, the recipe and an earlier dataset."""
         options, mask = self.options, mask_of_sources(self.plan)
-        expected = spec.expected.with_limits(options.limits)
+        expected, limits = spec.expected, {**spec.expected.limits, **options.limits}
         path = spec.remote.safe_uri if spec.remote else str(spec.base / spec.path)
         if self.plan.fields is not None:
             for report in tables:
                 report.keep(self.plan.fields)
         try:
             for report, of_table in zip_longest(tables, rejects):
-                limits = expected.limits
                 check_limits(spec.recipe, report, of_table, limits, mask, options.rejects)
             expected_rows.check_some(expected, spec.recipe, path, tables, options.rejects)
             before, warnings = self._rows_before, self.report.warnings

@@ -92,6 +92,13 @@ def test_no_format_is_read_in_a_second_way(name: str, tmp_path: Path) -> None:
             assert source_of(report).problem == str(error)
 
 
+def test_a_source_that_decides_nothing(tmp_path: Path) -> None:
+    text = recipe('path = "a.csv"', 'path = "b.csv"\nmin_decided = 1')
+    report = checked(tmp_path, {"a.csv": ROWS, "b.csv": ROWS}, text)
+    assert [demand.is_met for demand in report.quality] == [False]
+    assert report.is_refused
+
+
 def test_problems_of_the_recipe_itself(tmp_path: Path) -> None:
     text = recipe('path = "a.csv"') + '[tables]\ncountries = "none.csv"\n'
     report = checked(tmp_path, {"a.csv": ROWS}, text)
