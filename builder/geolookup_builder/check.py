@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -97,24 +97,14 @@ class _Check:
         """Read the sources, and write the dataset at ``output`` if none has a problem."""
         recipe, report = self._recipe, self._report
         detected = list(self._detected())
-        plan = replace(recipe, sources=tuple(spec for spec, _ in detected))
-        checks = {id(spec): check for spec, check in detected}
-        if not detected and all(source.skipped for source in report.sources):
+        if all(source.skipped for source in report.sources):
             report.problems.append(f"{recipe.path}: all sources are missing")
         if not detected:
             return
-
-        def guard(spec: SourceSpec) -> AbstractContextManager[object]:
-            return self._noted(checks[id(spec)])
-
-        with (
-            self._noted(),
-            sources_of(plan, self._options, self._progress, output, guard) as overlaid,
-        ):
+        plan = replace(recipe, sources=tuple(spec for spec, _ in detected))
+        with self._noted(), sources_of(plan, self._options, self._progress, output) as overlaid:
             for number, spec in enumerate(overlaid.plan.sources):
-                check = detected[number][1]
-                if not (spec.is_dataset and check.problem):
-                    self._read(check, overlaid, number + 1, spec)
+                self._read(detected[number][1], overlaid, number + 1, spec)
             if not report.has_problem:
                 self._write(overlaid, output)
             report.warnings += overlaid.report.warnings
