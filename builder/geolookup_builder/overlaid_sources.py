@@ -136,6 +136,7 @@ class OverlaidSources:
             numbers = dataset.numbers(self.layers, spec.fields)
             for family in self.partitions:
                 self._overlay(dataset.partition(family, numbers, kept.get(family)))
+            dataset.tables.release()
         sources = [replace(source, dataset=dataset.name) for source in dataset.metadata.sources]
         return Origin(sources, dataset.provenance(), report)
 
