@@ -146,10 +146,6 @@ class DatasetSource:
         report.keep(kept)
         return report
 
-    def source_rows(self) -> int:
-        """Return the usable rows of the sources behind it, as far as its manifest has them."""
-        return sum(source.rows or 0 for source in self.metadata.sources)
-
 
 def is_dataset_path(spec: SourceSpec) -> bool:
     """Return whether a source without a format is a dataset, a store or an archive of ``pack``."""
