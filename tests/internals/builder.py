@@ -5,7 +5,7 @@ from geolookup_builder import bands as band_module
 from geolookup_builder import columns, compile, memory, output_files
 from geolookup_builder.bands import Band, bands, underlay_bands
 from geolookup_builder.build_options import Options
-from geolookup_builder.build_report import BuildReport, Demand, FillCount, SourceReport
+from geolookup_builder.build_report import KINDS, BuildReport, Demand, FillCount, SourceReport
 from geolookup_builder.calls import build
 from geolookup_builder.calls import check as calls_check
 from geolookup_builder.check import check_recipe
@@ -29,7 +29,7 @@ from geolookup_builder.flatten import (
 from geolookup_builder.fragments import json_columns, json_texts, rows
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layers import LayerPartition, hide, nothing, of_source, underlay
-from geolookup_builder.limits import KINDS, Bound
+from geolookup_builder.limits import Bound
 from geolookup_builder.limits import key as limit_key
 from geolookup_builder.memory import MemoryBudget
 from geolookup_builder.overlaid_sources import OverlaidSources
