@@ -46,9 +46,7 @@ def tables(
         country = _country(interned, reference, countries)
         own = None if interned.own_rows is None else _rows_table(interned.own_rows, schema.own)
     families = interned.families
-    content = {
-        fmt.INTERVALS[family]: _intervals(part, columns) for family, part in families.items()
-    }
+    intervals = {fmt.INTERVALS[key]: _intervals(of, columns) for key, of in families.items()}
     jumps = jump_table(families[4].starts.low, columns.release)
     return {
         **intervals,
